@@ -9,6 +9,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
+from refused import refused
 
 NAMES = ["age", "tiny share (%)", "job"]
 JOBS = ["clerk", "<cook", "a and b = c"]
@@ -47,44 +48,30 @@ def covered(explainer, anchor, X):
     return mask
 
 
-def test_rules_cover_exactly_the_rows_of_the_explainers_bins(system):
+def test_rules_cover_exactly_the_rows_of_the_explainers_bins_with_categories_as_codes_and_as_texts(system):
     X, explainer, objects = system
     rules = fs.read(objects)
+    named = pd.DataFrame(X, columns=NAMES).assign(job=[JOBS[int(code)] for code in X[:, 2]])
     assert rules.features == tuple(NAMES)
     for row, anchor in enumerate(objects):
-        conditions = rules.conjunction(row)
-        mask = np.logical_and.reduce([np.ones(len(X), bool), *rules.holds(conditions, X)])
-        assert np.array_equal(mask, covered(explainer, anchor, X))
-        assert mask[row]
+        expected = covered(explainer, anchor, X)
+        for table in (X, named):
+            masks = rules.holds(rules.conjunction(row), table)
+            assert np.array_equal(np.logical_and.reduce([np.ones(len(X), bool), *masks]), expected)
+        assert expected[row]
     assert any(JOBS[2] in str(rules.item(row)) for row in range(N))
-
-
-def test_categories_are_found_as_codes_and_as_texts(system):
-    X, _, objects = system
-    rules = fs.read(objects)
-    table = pd.DataFrame(X, columns=NAMES).assign(job=[JOBS[int(code)] for code in X[:, 2]])
-    for coded, named in zip(rules.holds(parts(rules), X), rules.holds(parts(rules), table), strict=True):
-        assert np.array_equal(coded, named)
-    assert (
-        fs.sufficiency(objects, predict(X[:N]), X[:N]).value == fs.sufficiency(rules, predict(X[:N]), table[:N]).value
-    )
-
-
-def parts(rules):
-    return sorted({part for conjunction in rules.distinct for part in conjunction}, key=str)
 
 
 def test_what_the_explainer_claims_is_kept_and_told(system):
     X, _, objects = system
     rules = fs.read(objects)
-    assert rules.claimed["precision"].tolist() == [float(anchor.precision()) for anchor in objects]
-    assert rules.claimed["coverage"].tolist() == [float(anchor.coverage()) for anchor in objects]
-    mean = np.mean([anchor.precision() for anchor in objects])
-    notes = fs.sufficiency(objects, predict(X[:N]), X[:N]).notes
-    assert any(f"claim a precision of {mean:.2f}" in note for note in notes)
-    assert rules.take([2, 0]).claimed["precision"].tolist() == rules.claimed["precision"][[2, 0]].tolist()
     both = rules.take(slice(0, 2)).join(rules.take(np.arange(N) == 5))
-    assert both.claimed["coverage"].tolist() == rules.claimed["coverage"][[0, 1, 5]].tolist()
+    for claimed in ("precision", "coverage"):
+        values = [float(getattr(anchor, claimed)()) for anchor in objects]
+        assert rules.claimed[claimed].tolist() == values
+        assert both.claimed[claimed].tolist() == [values[row] for row in (0, 1, 5)]
+    notes = fs.sufficiency(objects, predict(X[:N]), X[:N]).notes
+    assert any(f"claim a precision of {rules.claimed['precision'].mean():.2f}" in note for note in notes)
 
 
 def test_bins_that_print_alike_are_taken_as_the_widest_and_told():
@@ -99,26 +86,16 @@ def test_bins_that_print_alike_are_taken_as_the_widest_and_told():
         assert all(mask[row] for mask in rules.holds(rules.conjunction(row), X))
 
 
-def test_features_are_ordered_as_the_caller_says(system):
-    _, _, objects = system
+def test_features_are_ordered_as_the_caller_says_and_what_cannot_be_chosen_is_refused(system):
+    objects = system[2]
     rules = fs.read(objects, features=NAMES[::-1])
     assert rules.features == tuple(NAMES[::-1])
-    assert [set(map(repr, row)) for row in rules.to_conditions()] == [
-        set(map(repr, row)) for row in fs.read(objects).to_conditions()
-    ]
-    with pytest.raises(BadInput, match="not among the features"):
-        fs.read(objects, features=["age", "share", "job"])
-
-
-@pytest.mark.parametrize("choice", [{"class_index": 1}, {"top": 3}])
-def test_there_is_nothing_to_choose_among_rules(system, choice):
-    with pytest.raises(BadInput, match="leave it out"):
-        fs.read(system[2], **choice)
-
-
-def test_a_row_that_is_no_anchor_is_refused(system):
-    with pytest.raises(BadInput, match="Row 1 is a str among anchors"):
-        fs.read([system[2][0], "age <= 3"])
+    written, again = ([set(map(repr, row)) for row in each.to_conditions()] for each in (rules, fs.read(objects)))
+    assert written == again
+    refused(BadInput, "not among the features", fs.read, objects, features=["age", "share", "job"])
+    for choice in ({"class_index": 1}, {"top": 3}):
+        refused(BadInput, "leave it out", fs.read, objects, **choice)
+    refused(BadInput, "Row 1 is a str among anchors", fs.read, [objects[0], "age <= 3"])
 
 
 def alibi(anchor, features, instance, **kinds):
@@ -142,28 +119,27 @@ def saved(recorded):
     return json.dumps({"meta": recorded.meta, "data": recorded.data}, default=lambda array: array.tolist())
 
 
-@pytest.mark.parametrize("form", [lambda each: each, saved, lambda each: json.loads(saved(each))])
-def test_alibis_objects_and_their_json_are_read_alike(form):
-    rules = fs.read([form(each) for each in RECORDED], features=["job", "capital gain"])
-    assert [rules.describe(row) for row in range(4)] == [
-        'job == "a and b" and 0 < capital gain <= 37',
-        "capital gain > 48",
-        "job == clerk",
-        "everything",
-    ]
-    assert rules.claimed["precision"].tolist() == [0.97] * 4
-    assert any("to 2 decimals" in remark for remark in rules.remarks)
+def test_alibis_objects_and_their_json_are_read_alike():
     coded = np.array([[2.0, 30.0], [0.0, 50.0], [0.0, 10.0], [1.0, 10.0]])
     named = pd.DataFrame({"job": ["a and b", "clerk", "clerk", "cook"], "capital gain": coded[:, 1]})
-    predictions = [1, 0, 0, 0]
-    assert fs.sufficiency(rules, predictions, coded).value == fs.sufficiency(rules, predictions, named).value
+    for form in (lambda each: each, saved, lambda each: json.loads(saved(each))):
+        rules = fs.read(list(map(form, RECORDED)), features=["job", "capital gain"])
+        assert [rules.describe(row) for row in range(4)] == [
+            'job == "a and b" and 0 < capital gain <= 37',
+            "capital gain > 48",
+            "job == clerk",
+            "everything",
+        ]
+        assert rules.claimed["precision"].tolist() == [0.97] * 4
+        assert any("to 2 decimals" in remark for remark in rules.remarks)
+        one, other = (fs.sufficiency(rules, [1, 0, 0, 0], X).value for X in (coded, named))
+        assert one == other
 
 
 def test_alibis_anchors_without_names_of_columns_are_rules_over_a_table():
     rules = fs.read(RECORDED)
     assert rules.features == ("capital gain", "job")
-    with pytest.raises(BadInput, match="pass features="):
-        fs.sufficiency(rules, [1, 0, 0, 0], np.zeros((4, 2)))
+    refused(BadInput, "pass features=", fs.sufficiency, rules, [1, 0, 0, 0], np.zeros((4, 2)))
 
 
 def test_a_category_with_a_sign_in_it_stands_alone_in_what_alibi_prints():
@@ -178,14 +154,17 @@ def test_codes_that_seem_to_stand_for_two_texts_are_left_out():
 
 def test_anchors_of_texts_are_highlights():
     texts = ["a Great film", "not a great film, really"]
-    words = [["Great"], ["not", "really", ","]]
-    rows = [alibi(each, list(range(len(each))), text, positions=[0]) for each, text in zip(words, texts, strict=True)]
+    rows = [
+        alibi(["Great"], [0], texts[0], positions=[0]),
+        alibi(["not", "really", ","], [0, 1, 2], texts[1], positions=[0]),
+    ]
     highlights = fs.read(rows)
     assert isinstance(highlights, fs.Highlights)
     assert highlights.item(1) == {"not", "really", ","}
     assert fs.sufficiency(highlights, [1, 0], texts).value == 0.0
-    with pytest.raises(BadInput, match="leave class_index= and top= out"):
-        fs.read(rows, top=1)
+    refused(BadInput, "leave class_index= and top= out", fs.read, rows, top=1)
+    image = alibi(np.zeros((4, 4, 3)), [1], np.zeros((4, 4, 3)))
+    refused(BadInput, r"pieces of images.*fs\.Importances", fs.read, [image])
 
 
 def test_anchor_exps_texts_are_highlights():
@@ -194,9 +173,3 @@ def test_anchor_exps_texts_are_highlights():
     highlights = fs.read([explanation.AnchorExplanation("text", found, None)] * 2)
     assert highlights.item(0) == {"great"}
     assert any("precision of 0.90" in remark for remark in highlights.remarks)
-
-
-def test_anchors_of_images_are_refused_with_the_way_in():
-    image = alibi(np.zeros((4, 4, 3)), [1], np.zeros((4, 4, 3)))
-    with pytest.raises(BadInput, match=r"pieces of images.*fs\.Importances"):
-        fs.read([image])

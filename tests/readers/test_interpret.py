@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris
 
 import faithscope as fs
 from faithscope.errors import BadInput
+from refused import refused
 
 glassbox = pytest.importorskip("interpret.glassbox")
 
@@ -20,25 +21,13 @@ def boosted(request):
 
 def test_local_explanations_are_what_eval_terms_gives(boosted):
     X, labels, model = boosted
-    terms = model.eval_terms(X)
-    wanted = terms if terms.ndim == 2 else terms[:, :, 1]
-    read = fs.read(model.explain_local(X), class_index=None if terms.ndim == 2 else 1)
-    assert read.names == tuple(model.term_names_)
+    terms, local = model.eval_terms(X), model.explain_local(X)
+    chosen, wrong, wanted = (None, 0, terms) if terms.ndim == 2 else (1, 3, terms[:, :, 1])
+    for given, names in ((local, None), (terms, model.term_names_)):
+        read = fs.read(given, class_index=chosen, features=names)
+        assert read.names == tuple(model.term_names_)
+        assert np.allclose(read.values, wanted)
     assert any(" & " in name for name in read.names)
-    assert np.allclose(read.values, wanted)
-    chosen = fs.read(terms, class_index=None if terms.ndim == 2 else 1, features=model.term_names_)
-    assert chosen.names == read.names
-    assert np.array_equal(chosen.values, wanted)
-    assert fs.consistency(model.explain_local(X), labels, discretizer="sign").n == len(X)
-
-
-def test_a_class_of_one_number_per_term_is_refused(boosted):
-    X, _, model = boosted
-    wrong = 0 if model.eval_terms(X).ndim == 2 else 3
-    with pytest.raises(BadInput, match="class_index"):
-        fs.read(model.explain_local(X), class_index=wrong)
-
-
-def test_a_global_explanation_is_refused(boosted):
-    with pytest.raises(BadInput, match="explain_local"):
-        fs.read(boosted[2].explain_global())
+    assert fs.consistency(local, labels, discretizer="sign").n == len(X)
+    refused(BadInput, "class_index", fs.read, local, class_index=wrong)
+    refused(BadInput, "explain_local", fs.read, model.explain_global())

@@ -11,7 +11,7 @@ sys.path.insert(0, str(DOCS))
 libraries = pytest.importorskip("libraries")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("line", libraries.LINES, ids=lambda line: f"{line.package}: {line.what}")
 def test_every_line_of_the_table_is_read_as_it_says(line):
     pytest.importorskip(line.module)

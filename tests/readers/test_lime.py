@@ -1,5 +1,7 @@
 """What lime hands over, objects, maps, pairs and texts, is read with every weight in its feature's column."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import faithscope as fs
 from faithscope.errors import BadInput
+from refused import refused
 
 lime_tabular = pytest.importorskip("lime.lime_tabular")
 
@@ -46,36 +49,42 @@ def test_objects_of_tables_are_importances_over_all_features(system):
     assert est.value == fs.consistency(weights(objects, 1), system[1][:N], discretizer=fs.SignOfTop(2)).value
 
 
-def test_several_classes_are_chosen_by_their_index(system):
-    objects = explained(system, labels=(0, 2))
-    assert np.array_equal(fs.read(objects, class_index=0).values, weights(objects, 0))
-    with pytest.raises(BadInput, match=r"class_index=1 is not among .* \[0, 2\]: pass labels=\(1,\)"):
-        fs.read(objects, class_index=1)
+def test_several_classes_are_chosen_by_their_index_or_all_count(system):
+    two = explained(system, labels=(0, 2))
+    assert np.array_equal(fs.read(two, class_index=0).values, weights(two, 0))
+    told = r"class_index=1 is not among .* \[0, 2\]: pass labels=\(1,\)"
+    refused(BadInput, told, fs.read, two, class_index=1)
+    refused(BadInput, "choose one", fs.read, [item.as_map() for item in two])
     three = explained(system, labels=(0, 1, 2))
-    read = fs.read(three)
-    assert np.array_equal(read.values, np.hstack([weights(three, label) for label in range(3)]))
-    assert read.names[D] == "age | class 1"
-    assert any("all 3 classes" in note for note in read.notes)
-    turned = fs.read(three, features=NAMES[::-1])
-    assert np.array_equal(turned.values, np.hstack([weights(three, label)[:, ::-1] for label in range(3)]))
+    for objects, labels in ((two, (0, 2)), (three, (0, 1, 2))):
+        every = [weights(objects, label) for label in labels]
+        assert np.array_equal(fs.read(objects).values, np.hstack(every))
+        turned = fs.read(objects, features=NAMES[::-1])
+        assert np.array_equal(turned.values, np.hstack([each[:, ::-1] for each in every]))
+    assert fs.read(three).names[D] == "age | class 1"
+    assert any("all 3 classes" in note for note in fs.read(three).notes)
 
 
 def test_rows_that_explain_their_own_class_are_read_with_a_warning(system):
-    objects = explained(system, labels=(), top_labels=1)
-    first = [item.top_labels[0] for item in objects]
+    single, ranked = (explained(system, labels=(), top_labels=many) for many in (1, 2))
+    first = [item.top_labels[0] for item in single]
     assert len(set(first)) > 1
-    wanted = np.vstack([weights([item], label) for item, label in zip(objects, first, strict=True)])
-    for read in (fs.read(objects), fs.read(objects, class_index="predicted")):
+    assert any("different classes" in note for note in fs.read([item.as_map() for item in single]).notes)
+    for objects, choice in ((single, None), (single, "predicted"), (ranked, None)):
+        read = fs.read(objects, class_index=choice)
+        wanted = [weights([item], item.top_labels[0])[0] for item in objects]
         assert np.array_equal(read.values, wanted)
         assert any("different classes" in note for note in read.notes)
 
 
-def test_regression_has_one_set_of_weights(system):
+def test_regression_has_one_set_of_weights_and_features_that_nobody_named_have_no_names(system):
     X, _, _ = system
     model = RandomForestRegressor(5, random_state=0).fit(X, X[:, 0])
     explainer = lime_tabular.LimeTabularExplainer(X, mode="regression", random_state=0)
     objects = [explainer.explain_instance(x, model.predict, num_samples=50) for x in X[:N]]
     assert np.array_equal(fs.read(objects).values, weights(objects, 1))
+    assert fs.read(objects).names is None
+    assert fs.read(objects, features=NAMES).names == tuple(NAMES)
 
 
 def test_maps_and_pairs_taken_out_of_objects_are_read_alike(system):
@@ -89,16 +98,11 @@ def test_maps_and_pairs_taken_out_of_objects_are_read_alike(system):
 
 
 def test_texts_of_conditions_are_importances_over_conditions(system):
-    objects = explained(system)
-    by_list, by_dict = (
-        fs.read([item.as_list() for item in objects]),
-        fs.read([dict(item.as_list()) for item in objects]),
-    )
-    assert by_list.names == by_dict.names
-    assert np.array_equal(by_list.values, by_dict.values)
-    for row, item in enumerate(objects):
-        said = {name: v for name, v in zip(by_list.names, by_list.values[row], strict=True) if v}
-        assert said == {name: weight for name, weight in item.as_list() if weight}
+    listed = [item.as_list() for item in explained(system)]
+    for read in (fs.read(listed), fs.read(list(map(dict, listed)))):
+        for row, pairs in enumerate(listed):
+            said = {name: v for name, v in zip(read.names, read.values[row], strict=True) if v}
+            assert said == {name: weight for name, weight in pairs if weight}
 
 
 def test_texts_are_highlights():
@@ -111,65 +115,33 @@ def test_texts_are_highlights():
 
     explainer = lime_text.LimeTextExplainer(random_state=0)
     objects = [explainer.explain_instance(text, predict, num_samples=200) for text in documents]
+    for rows in (objects, [item.as_list() for item in objects]):
+        read = fs.read(rows, top=1)
+        assert isinstance(read, fs.Highlights)
+        assert [read.item(row) for row in (0, 2)] == [{"great"}, {"great"}]
     read = fs.read(objects, top=1)
-    assert isinstance(read, fs.Highlights)
-    assert [read.item(row) for row in (0, 2)] == [{"great"}, {"great"}]
     assert fs.sufficiency(read, predict(documents)[:, 1] > 0.5, documents).counts.missed.sum() == 0
-    pairs = [item.as_list() for item in objects]
-    assert [fs.read(pairs, top=1).item(row) for row in (0, 2)] == [{"great"}, {"great"}]
 
 
 def test_images_are_maps_of_their_segments():
-    class Image:
-        def __init__(self, segments, pairs):
-            self.segments, self.local_exp, self.mode = segments, {0: pairs}, "classification"
-
     segments = np.array([[0, 0, 1], [2, 2, 1]])
-    read = fs.read([Image(segments, [(1, 0.5), (0, -0.2)]), Image(segments, [(2, 0.1)])])
+    rows = [[(1, 0.5), (0, -0.2)], [(2, 0.1)]]
+    images = [SimpleNamespace(segments=segments, local_exp={0: row}, mode="classification") for row in rows]
+    read = fs.read(images)
     assert read.shape == (2, 3)
     assert read.values.tolist() == [[-0.2, -0.2, 0.5, 0, 0, 0.5], [0, 0, 0, 0.1, 0.1, 0]]
 
 
 def test_another_object_among_them_is_named(system):
     objects = [*explained(system)[:2], "text"]
-    with pytest.raises(BadInput, match="Row 2 is a str, but row 0 is a Explanation"):
-        fs.read(objects)
+    refused(BadInput, "Row 2 is a str, but row 0 is a Explanation", fs.read, objects)
 
 
 def test_features_that_lime_takes_for_categories_keep_their_names(system):
     X, _, model = system
     rows = np.column_stack([X, np.arange(len(X)) % 3])
-    explainer = lime_tabular.LimeTabularExplainer(
-        rows,
-        feature_names=[*NAMES, "a=b"],
-        categorical_features=[4],
-        categorical_names={4: ["x=y", "x=z", "w"]},
-        random_state=0,
-    )
+    categories = {"categorical_features": [4], "categorical_names": {4: ["x=y", "x=z", "w"]}}
+    explainer = lime_tabular.LimeTabularExplainer(rows, feature_names=[*NAMES, "a=b"], random_state=0, **categories)
     objects = [explainer.explain_instance(x, lambda Z: model.predict_proba(Z[:, :4]), num_samples=50) for x in rows[:3]]
     assert {item.domain_mapper.feature_names[4] for item in objects} == {"a=b=x=y", "a=b=x=z", "a=b=w"}
     assert fs.read(objects).names == (*NAMES, "a=b")
-
-
-def test_two_of_three_classes_both_count_and_a_ranking_means_the_class_predicted(system):
-    objects = explained(system, labels=(0, 1))
-    assert np.array_equal(fs.read(objects).values, np.hstack([weights(objects, 0), weights(objects, 1)]))
-    ranked = explained(system, labels=(), top_labels=2)
-    first = np.vstack([weights([item], item.top_labels[0]) for item in ranked])
-    assert np.array_equal(fs.read(ranked).values, first)
-    assert any("different classes" in note for note in fs.read(ranked).notes)
-    single = explained(system, labels=(), top_labels=1)
-    assert any("different classes" in note for note in fs.read([item.as_map() for item in single]).notes)
-    with pytest.raises(BadInput, match="choose one"):
-        fs.read([item.as_map() for item in explained(system, labels=(0, 2))])
-
-
-def test_features_that_nobody_named_have_no_names():
-    from lime.lime_tabular import LimeTabularExplainer
-
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    forest = RandomForestClassifier(5, random_state=0).fit(X, X[:, 0] > 0)
-    explainer = LimeTabularExplainer(X, random_state=0)
-    rows = [explainer.explain_instance(row, forest.predict_proba, num_samples=50) for row in X[:2]]
-    assert fs.read(rows).names is None
-    assert fs.read(rows, features=["a", "b", "c"]).names == ("a", "b", "c")

@@ -8,6 +8,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
+from refused import refused
 
 
 class Operator(StrEnum):
@@ -47,22 +48,18 @@ def test_a_list_of_reasons_with_their_details_is_rules():
     assert fs.read(RECORDED[1:] + RECORDED[:1]).describe(0) == "everything"
 
 
-def test_dicts_one_after_the_other_are_read_as_older_versions_give_them():
+def test_dicts_one_after_the_other_of_older_versions_and_texts_of_reasons_are_read_alike():
     flat = [[entry for part in reason.values() for entry in part] for reason in RECORDED]
-    assert fs.read(flat).to_conditions() == fs.read(RECORDED).to_conditions()
+    texts = [["a in ]16.109999656677246, 19.25]", "b c >= 0.5"], [], ["b c < 0.5", "d != 2"]]
+    for rules in (fs.read(flat), fs.Rules.parse(texts)):
+        assert rules.to_conditions() == fs.read(RECORDED).to_conditions()
     assert len(fs.read(RECORDED[0])) == 1
 
 
 def test_a_row_that_is_no_reason_is_refused():
-    with pytest.raises(BadInput, match="Row 1 is no reason of PyXAI's with its details"):
-        fs.read([RECORDED[0], {"a": 0.5}])
-    with pytest.raises(BadInput, match="top= chooses tokens"):
-        fs.read(RECORDED, top=2)
-
-
-def test_texts_of_reasons_are_parsed():
-    texts = [["a in ]16.109999656677246, 19.25]", "b c >= 0.5"], [], ["b c < 0.5", "d != 2"]]
-    assert fs.Rules.parse(texts).to_conditions() == fs.read(RECORDED).to_conditions()
+    told = "Row 1 is no reason of PyXAI's with its details"
+    refused(BadInput, told, fs.read, [RECORDED[0], {"a": 0.5}])
+    refused(BadInput, "top= chooses tokens", fs.read, RECORDED, top=2)
 
 
 # In a process of its own: PyXAI writes to the terminal at exit.
@@ -94,7 +91,7 @@ print("read", len(rules))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_sufficient_reasons_of_a_real_tree_are_sufficient():
     pytest.importorskip("pyxai")
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", REAL], capture_output=True, text=True, check=False)

@@ -1,9 +1,9 @@
 """Rationales of other libraries' logs: real objects if a library is installed here, else objects with its fields."""
 
 import json
+import re
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -12,7 +12,9 @@ from mlflow.entities import Expectation, Feedback, Trace, TraceData, TraceInfo, 
 from mlflow.tracing.utils.search import traces_to_df
 
 import faithscope as fs
+from faithscope import read_rationales as read
 from faithscope.errors import BadInput
+from refused import refused
 
 
 def parts(rationales):
@@ -65,59 +67,50 @@ def as_json(thing):
     ids=["samples", "log", "log as JSON", "samples as JSON", "pandas", "polars", "Arrow", "records"],
 )
 def test_inspect_gives_values_explanations_ids_and_inputs(log):
-    rationales = fs.read_rationales(log)
+    rationales = read(log)
     assert parts(rationales)[:2] == (["C", "I"], ["It is 2.", "It is not 4."])
     assert [str(number) for number in rationales.ids] == ["0", "1"]
     assert list(rationales.inputs) == ["What is 2+0?", "What is 2+1?"]
     assert any("answer='answer' reads its answer" in note for note in rationales.notes)
-    assert list(fs.read_rationales(log, answer="answer").predictions) == ["2", "4"]
+    assert list(read(log, answer="answer").predictions) == ["2", "4"]
 
 
 def test_scores_of_inspect_alone_have_neither_ids_nor_inputs():
-    rationales = fs.read_rationales([sample.scores["judge"] for sample in SAMPLES])
+    rationales = read([sample.scores["judge"] for sample in SAMPLES])
     assert parts(rationales) == (["C", "I"], ["It is 2.", "It is not 4."], [None, None])
 
 
 def test_several_scorers_must_be_chosen_by_name():
     log = [sample(0, judge=verdict("C", "yes"), style=verdict(0.5, "plain"), count=verdict(3, None)), *SAMPLES[1:]]
-    with pytest.raises(BadInput, match=r"rationales by 'judge', 'style': choose one, such as name='judge'"):
-        fs.read_rationales(log)
-    assert parts(fs.read_rationales(log, name="judge"))[0] == ["C", "I"]
-    with pytest.raises(BadInput, match=r"1 of 2 rows without an answer or a rationale; the first is row 1"):
-        fs.read_rationales(log, name="style")
-    with pytest.raises(BadInput, match=r"no rationales by 'jugde'\. Did you mean 'judge'"):
-        fs.read_rationales(log, name="jugde")
+    refused(BadInput, "rationales by 'judge', 'style': choose one, such as name='judge'", read, log)
+    assert parts(read(log, name="judge"))[0] == ["C", "I"]
+    told = "1 of 2 rows without an answer or a rationale; the first is row 1"
+    refused(BadInput, told, read, log, name="style")
+    refused(BadInput, r"no rationales by 'jugde'\. Did you mean 'judge'", read, log, name="jugde")
+    refused(BadInput, r"SampleSummary \+ SampleScores", read, LINES.drop(columns=["score_judge_explanation"]))
 
 
 def test_samples_that_failed_are_missing_wherever_they_stand():
     for log in ([sample(7), *SAMPLES], [*SAMPLES, sample(7)]):
-        with pytest.raises(BadInput, match="1 of 3 rows without an answer"):
-            fs.read_rationales(log)
-        dropped = fs.read_rationales(log, nulls="drop")
+        refused(BadInput, "1 of 3 rows without an answer", read, log)
+        dropped = read(log, nulls="drop")
         assert list(dropped.ids) == [0, 1]
         assert "1 of 3 rows without an answer or a rationale were left out" in dropped.notes
 
 
-def test_a_table_of_inspect_without_explanations_says_how_to_get_them():
-    with pytest.raises(BadInput, match=r"SampleSummary \+ SampleScores"):
-        fs.read_rationales(LINES.drop(columns=["score_judge_explanation"]))
-
-
 def test_several_epochs_of_a_sample_are_told_and_their_ids_are_clusters():
-    rationales = fs.read_rationales([*SAMPLES, *SAMPLES])
-    assert any("4 of 4 rows share their id" in note for note in rationales.notes)
+    rationales = read([*SAMPLES, *SAMPLES])
     together = fs.consistency(rationales.reasons, rationales.predictions, clusters=rationales.ids)
     assert together.unverifiable == 1.0
-    assert any("share their id" in note for note in together.notes)
+    for notes in (rationales.notes, together.notes):
+        assert any("4 of 4 rows share their id" in note for note in notes)
 
 
 def test_an_unscored_sample_is_missing_and_a_value_of_several_parts_is_chosen():
     log = [sample(0, judge=verdict(float("nan"), "cannot say")), sample(1, judge=verdict({"a": 1, "b": 0}, "x"))]
-    with pytest.raises(BadInput, match="the first is row 0, without its answer"):
-        fs.read_rationales(log)
-    with pytest.raises(BadInput, match=r"row 1 has several parts .* answer='value\.a'"):
-        fs.read_rationales(log, nulls="drop")
-    assert list(fs.read_rationales(log[1:], answer="value.a").predictions) == [1]
+    refused(BadInput, "the first is row 0, without its answer", read, log)
+    refused(BadInput, r"row 1 has several parts .* answer='value\.a'", read, log, nulls="drop")
+    assert list(read(log[1:], answer="value.a").predictions) == [1]
 
 
 # MLflow, with its own classes.
@@ -156,55 +149,34 @@ TRACES = [trace(number, each, Expectation(name="truth", value=True)) for number,
     ids=["feedback", "dicts", "with truth", "traces", "table", "evaluation", "table of JSON", "polars"],
 )
 def test_mlflow_gives_values_rationales_and_ids_of_feedback_alone(log):
-    rationales = fs.read_rationales(log)
+    rationales = read(log)
     assert parts(rationales) == ([True, False], ["It is odd.", "It is even."], ["tr-0", "tr-1"])
 
 
-def test_traces_of_mlflow_give_their_requests_as_inputs():
-    rationales = fs.read_rationales(TRACES)
+def test_traces_and_evaluations_of_mlflow_give_their_requests_as_inputs():
+    rationales = read(TRACES)
     assert list(rationales.inputs) == [{"question": "Is 0 odd?"}, {"question": "Is 1 odd?"}]
     assert list(rationales.reasons.inputs) == ["Is 0 odd?", "Is 1 odd?"]
+    table = {"judge/value": ["yes", "no"], "judge/rationale": ["a", "b"], "inputs": [{"q": "x"}, {"q": "y"}]}
+    evaluated = read(pd.DataFrame(table))
+    assert parts(evaluated)[:2] == (["yes", "no"], ["a", "b"])
+    assert list(evaluated.reasons.inputs) == ["x", "y"]
 
 
-def test_the_table_of_an_evaluation_of_mlflow_is_read_by_name():
-    table = pd.DataFrame(
-        {"judge/value": ["yes", "no"], "judge/rationale": ["a", "b"], "inputs": [{"q": "x"}, {"q": "y"}]}
-    )
-    assert parts(fs.read_rationales(table))[:2] == (["yes", "no"], ["a", "b"])
-    assert list(fs.read_rationales(table).reasons.inputs) == ["x", "y"]
-
-
-def test_feedback_that_was_overridden_is_left_out_and_told():
-    rationales = fs.read_rationales([*FEEDBACK, feedback(True, "wrong", valid=False)])
+def test_feedback_that_was_overridden_is_left_out_and_such_that_failed_is_missing():
+    rationales = read([*FEEDBACK, feedback(True, "wrong", valid=False)])
     assert len(rationales) == 2
     assert rationales.notes == ("1 feedback was overridden by a later one, and left out",)
-
-
-def test_feedback_that_failed_and_traces_without_any_are_missing():
-    with pytest.raises(BadInput, match="1 of 3 rows"):
-        fs.read_rationales([*FEEDBACK, Feedback(name="judge", error="timeout")])
-    with pytest.raises(BadInput, match="1 of 3 rows without an answer or a rationale; the first is row 2"):
-        fs.read_rationales([*TRACES, trace(2)])
-
-
-def test_judges_of_mlflow_are_chosen_by_name():
-    both = [trace(n, each, feedback("polite", "kind words", "tone")) for n, each in enumerate(FEEDBACK)]
-    with pytest.raises(BadInput, match="'judge', 'tone'"):
-        fs.read_rationales(both)
-    assert list(fs.read_rationales(both, name="tone").predictions) == ["polite", "polite"]
+    refused(BadInput, "1 of 3 rows", read, [*FEEDBACK, Feedback(name="judge", error="timeout")])
+    told = "1 of 3 rows without an answer or a rationale; the first is row 2"
+    refused(BadInput, told, read, [*TRACES, trace(2)])
 
 
 # Phoenix: cells of {name}_score are dicts or their JSON, which lack what the score lacks; tables of annotations.
 def cell(label, explanation, **more):
-    held = {
-        "name": "relevance",
-        "score": 1.0,
-        "label": label,
-        "explanation": explanation,
-        "metadata": {},
-        "kind": "llm",
-    }
-    return {name: value for name, value in (held | more).items() if value is not None}
+    known = {"name": "relevance", "score": 1.0, "metadata": {}, "kind": "llm"}
+    held = known | {"label": label, "explanation": explanation} | more
+    return {name: value for name, value in held.items() if value is not None}
 
 
 SPANS = pd.Index(["s1", "s2"], name="context.span_id")
@@ -230,53 +202,28 @@ ANNOTATIONS = pd.DataFrame(
     ids=["cells", "cells of JSON", "records", "labels", "annotations", "client", "objects"],
 )
 def test_phoenix_gives_labels_explanations_and_spans(log):
-    assert parts(fs.read_rationales(log)) == (["yes", "no"], ["on it", "off it"], ["s1", "s2"])
+    assert parts(read(log)) == (["yes", "no"], ["on it", "off it"], ["s1", "s2"])
 
 
 def test_phoenix_without_labels_gives_scores_and_says_so():
-    rationales = fs.read_rationales(EVALUATED.assign(relevance_score=[cell(None, "a"), cell(None, "b", score=0.0)]))
+    rationales = read(EVALUATED.assign(relevance_score=[cell(None, "a"), cell(None, "b", score=0.0)]))
     assert list(rationales.predictions) == [1.0, 0.0]
     assert any("read as their scores: relevance" in note for note in rationales.notes)
-
-
-def test_an_evaluation_of_phoenix_without_labels_is_not_hidden_by_one_with_labels():
-    both = EVALUATED.assign(tone_score=[cell(None, "a", name="tone"), cell(None, "b", name="tone")])
-    with pytest.raises(BadInput, match="'relevance', 'tone'"):
-        fs.read_rationales(both)
-    assert list(fs.read_rationales(both, name="tone").predictions) == [1.0, 1.0]
-    assert list(fs.read_rationales(both, name="relevance").predictions) == ["yes", "no"]
-
-
-def test_an_evaluation_of_phoenix_that_failed_is_missing_even_in_the_first_row():
-    with pytest.raises(BadInput, match="1 of 2 rows without an answer or a rationale; the first is row 0"):
-        fs.read_rationales(EVALUATED.assign(relevance_score=[None, cell("no", "off it")]))
+    failed = EVALUATED.assign(relevance_score=[None, cell("no", "off it")])
+    refused(BadInput, "1 of 2 rows without an answer or a rationale; the first is row 0", read, failed)
 
 
 # Langfuse: scores of its API and exports, in camel case, and of its Python client, in snake case.
-def langfuse(number, value, text, comment, kind="CATEGORICAL", name="judge"):
-    ids = {"id": f"sc{number}", "traceId": f"t{number}", "observationId": None}
-    return {
-        **ids,
-        "name": name,
-        "value": value,
-        "stringValue": text,
-        "dataType": kind,
-        "comment": comment,
-        "source": "EVAL",
-    }
+def langfuse(number, value, text, comment, kind="CATEGORICAL"):
+    known = {"id": f"sc{number}", "traceId": f"t{number}", "observationId": None, "name": "judge", "source": "EVAL"}
+    return known | {"value": value, "stringValue": text, "dataType": kind, "comment": comment}
 
 
 SCORES = [langfuse(1, 0, "good", "It answers."), langfuse(2, 0, "bad", "It does not.")]
 
 
 def snake(held):
-    names = {
-        "traceId": "trace_id",
-        "observationId": "observation_id",
-        "stringValue": "string_value",
-        "dataType": "data_type",
-    }
-    return SimpleNamespace(**{names.get(name, name): value for name, value in held.items()})
+    return SimpleNamespace(**{re.sub("[A-Z]", lambda big: f"_{big[0].lower()}", name): held[name] for name in held})
 
 
 @pytest.mark.parametrize(
@@ -285,16 +232,15 @@ def snake(held):
     ids=["export", "page", "client", "table"],
 )
 def test_langfuse_gives_texts_comments_and_traces(log):
-    assert parts(fs.read_rationales(log)) == (["good", "bad"], ["It answers.", "It does not."], ["t1", "t2"])
+    assert parts(read(log)) == (["good", "bad"], ["It answers.", "It does not."], ["t1", "t2"])
 
 
 def test_numbers_of_langfuse_are_numbers_and_traces_give_inputs(tmp_path):
     numbers = [langfuse(n, n / 4, None, "so", "NUMERIC") for n in range(3)]
-    assert list(fs.read_rationales(numbers).predictions) == [0.0, 0.25, 0.5]
+    assert list(read(numbers).predictions) == [0.0, 0.25, 0.5]
     traces = [{"id": f"t{n}", "input": {"question": f"q{n}"}, "scores": [SCORES[n]]} for n in range(2)]
-    path = tmp_path / "traces.json"
-    path.write_text(json.dumps(traces))
-    rationales = fs.read_rationales(path)
+    (tmp_path / "traces.json").write_text(json.dumps(traces))
+    rationales = read(tmp_path / "traces.json")
     assert parts(rationales) == (["good", "bad"], ["It answers.", "It does not."], ["t0", "t1"])
     assert list(rationales.reasons.inputs) == ["q0", "q1"]
 
@@ -302,34 +248,28 @@ def test_numbers_of_langfuse_are_numbers_and_traces_give_inputs(tmp_path):
 def test_an_export_of_langfuse_as_csv_is_read_and_empty_cells_are_missing(tmp_path):
     path = tmp_path / "scores.csv"
     pd.DataFrame([*SCORES, langfuse(3, 0, "good", None)]).to_csv(path, index=False)
-    with pytest.raises(
-        BadInput, match="1 of 3 rows without an answer or a rationale; the first is row 2, without its rationale"
-    ):
-        fs.read_rationales(path)
-    assert parts(fs.read_rationales(path, nulls="drop"))[0] == ["good", "bad"]
+    told = "1 of 3 rows without an answer or a rationale; the first is row 2, without its rationale"
+    refused(BadInput, told, read, path)
+    assert parts(read(path, nulls="drop"))[0] == ["good", "bad"]
 
 
 # Every reader: the order of rows goes with them, and a number comes out.
 @pytest.mark.parametrize("log", [SAMPLES, FEEDBACK, TRACES, SCORES], ids=["inspect", "feedback", "traces", "langfuse"])
 def test_rows_in_another_order_give_the_same_rationales_in_that_order(log):
-    forth, back = fs.read_rationales(log), fs.read_rationales(log[::-1])
+    forth, back = read(log), read(log[::-1])
     assert [column[::-1] for column in parts(back)] == list(parts(forth))
+    assert fs.consistency(forth.reasons, forth.predictions).n == 2
+    assert list(forth.to_frame()) == ["id", "input", "prediction", "rationale"]
 
 
-@pytest.mark.parametrize(
-    "log", [SAMPLES, FEEDBACK, EVALUATED, SCORES], ids=["inspect", "mlflow", "phoenix", "langfuse"]
-)
-def test_measures_take_what_was_read(log):
-    rationales = fs.read_rationales(log)
-    estimate = fs.consistency(rationales.reasons, rationales.predictions)
-    assert estimate.n == 2
-    assert set(rationales.to_frame()) == {"id", "input", "prediction", "rationale"}
-    assert np.shape(rationales.to_frame()) == (2, 4)
-
-
-def test_rationales_without_a_name_are_not_left_out_without_a_word():
+def test_rationales_are_chosen_by_name_and_none_is_left_out_without_a_word():
+    both = [trace(n, each, feedback("polite", "kind words", "tone")) for n, each in enumerate(FEEDBACK)]
+    refused(BadInput, "'judge', 'tone'", read, both)
+    assert list(read(both, name="tone").predictions) == ["polite", "polite"]
+    cells = EVALUATED.assign(tone_score=[cell(None, "a", name="tone"), cell(None, "b", name="tone")])
+    refused(BadInput, "'relevance', 'tone'", read, cells)  # not hidden by one with labels
+    assert list(read(cells, name="tone").predictions) == [1.0, 1.0]
+    assert list(read(cells, name="relevance").predictions) == ["yes", "no"]
     log = [{"name": name, "value": 1, "comment": "why", "traceId": name} for name in ("judge", None)]
-    with pytest.raises(BadInput, match="1 rationale of nobody beside those by 'judge'"):
-        fs.read_rationales(log)
-    assert len(fs.read_rationales(log, name="judge")) == 1
-    assert len(fs.read_rationales(log[1:])) == 1
+    refused(BadInput, "1 rationale of nobody beside those by 'judge'", read, log)
+    assert len(read(log, name="judge")) == len(read(log[1:])) == 1

@@ -6,6 +6,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput
+from refused import refused
 
 shap = pytest.importorskip("shap")
 
@@ -42,32 +43,37 @@ def shapes(values, X):
     }
 
 
-@pytest.mark.parametrize("label", range(CLASSES))
-@pytest.mark.parametrize(
-    "shape", ["an Explanation", "an array", "one array per class", "CatBoost and XGBoost", "LightGBM"]
-)
-def test_the_five_shapes_of_several_classes_give_the_class_that_is_asked_for(system, explained, shape, label):
+def test_the_five_shapes_of_several_classes_give_the_class_that_is_asked_for(system, explained):
     X, y, _ = system
-    read = fs.read(shapes(explained, X)[shape], class_index=label, features=NAMES)
-    assert np.array_equal(read.values, explained[:, :, label])
-    assert read.names == tuple(NAMES)
-    assert fs.consistency(read, y).interval == fs.consistency(explained[:, :, label], y).interval
-
-
-@pytest.mark.parametrize("shape", ["an Explanation", "an array", "one array per class", "CatBoost and XGBoost"])
-def test_features_need_not_be_named_where_the_shape_tells_them(system, explained, shape):
-    X, _, _ = system
-    assert np.array_equal(fs.read(shapes(explained, X)[shape], class_index=2).values, explained[:, :, 2])
+    for shape, given in shapes(explained, X).items():
+        for label in range(CLASSES):
+            read = fs.read(given, class_index=label, features=NAMES)
+            assert np.array_equal(read.values, explained[:, :, label]), shape
+            assert read.names == tuple(NAMES), shape
+        assert fs.consistency(read, y).interval == fs.consistency(explained[:, :, label], y).interval
+        if shape != "LightGBM":  # which alone does not tell features
+            assert np.array_equal(fs.read(given, class_index=2).values, explained[:, :, 2]), shape
 
 
 def test_all_classes_count_where_none_is_chosen_and_a_note_says_so(system, explained):
     X, y, _ = system
-    est = fs.consistency(shap.Explanation(explained, data=X, output_names=["a", "b", "c"]), y)
+    explanation = shap.Explanation(explained, data=X, feature_names=NAMES, output_names=["a", "b", "c"])
+    est = fs.consistency(explanation, y)
     assert est.value == fs.consistency(explained.reshape(N, -1), y).value
     assert any("all 3 classes count" in note for note in est.notes)
-    read = fs.read(shap.Explanation(explained, data=X, feature_names=NAMES, output_names=["a", "b", "c"]))
-    assert read.names[:5] == ("age | class a", "hours | class a", "job | class a", "zip | class a", "age | class b")
-    assert np.array_equal(read.values[:, 4:8], explained[:, :, 1])
+    assert fs.read(explanation).names[:5] == (
+        "age | class a",
+        "hours | class a",
+        "job | class a",
+        "zip | class a",
+        "age | class b",
+    )
+    for names, columns in ((NAMES, explained), (NAMES[::-1], explained[:, ::-1])):
+        read = fs.read(explanation, features=names)
+        assert np.array_equal(read.values, columns.transpose(0, 2, 1).reshape(N, -1))
+    assert fs.read(explanation, class_index=1, features=["job"]).values.tolist() == explained[:, 2:3, 1].tolist()
+    one = fs.read(explanation[:, 2, 1])
+    assert (one.names, one.values.tolist()) == (("job",), explained[:, 2:3, 1].tolist())
 
 
 def test_of_two_classes_the_second_is_read_and_a_note_says_so(system):
@@ -104,39 +110,29 @@ def test_a_bias_is_left_out_only_where_features_are_named_and_the_column_is_cons
     assert fs.read(values).values.shape == (20, 5)
     assert np.array_equal(fs.read(values, features=NAMES).values, values[:, :4])
     values[3, 4] = 0.5
-    with pytest.raises(BadInput, match="features= has 4 names, but importances have 5 columns"):
-        fs.read(values, features=NAMES)
+    refused(BadInput, "features= has 4 names, but importances have 5 columns", fs.read, values, features=NAMES)
 
 
 def test_axes_that_may_be_either_are_asked_about():
     values = np.random.default_rng(0).normal(size=(20, 3, 4))
     for given in (values, values[:, :, :3]):
-        with pytest.raises(BadInput, match="not clear which axis is classes"):
-            fs.read(given, class_index=1)
+        refused(BadInput, "not clear which axis is classes", fs.read, given, class_index=1)
     assert np.array_equal(fs.read(values, class_index=3, features=["a", "b", "c"]).values, values[:, :, 3])
 
 
-@pytest.mark.parametrize("label", [3, 7])
-def test_a_class_that_was_not_explained_is_refused(explained, label):
-    with pytest.raises(BadInput, match=r"one of the 3 classes explained, 0 to 2; got"):
-        fs.read(explained, class_index=label)
-
-
-def test_a_class_of_explanations_of_one_class_is_refused(explained):
+def test_a_class_that_was_not_explained_is_refused(explained):
+    for label in (3, 7):
+        refused(BadInput, "one of the 3 classes explained, 0 to 2; got", fs.read, explained, class_index=label)
     for given in (explained[:, :, 1], shap.Explanation(explained[:, :, 1])):
-        with pytest.raises(BadInput, match="leave it out"):
-            fs.read(given, class_index=1)
+        refused(BadInput, "leave it out", fs.read, given, class_index=1)
 
 
 def test_interactions_are_to_be_summed(system):
     X, y, _ = system
-    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y > 0)
-    explainer = shap.TreeExplainer(model)
+    explainer = shap.TreeExplainer(RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y > 0))
     values, wanted = explainer.shap_interaction_values(X)[..., 1], explainer.shap_values(X)[..., 1]
-    with pytest.raises(BadInput, match=r"values.sum\(axis=2\)"):
-        fs.consistency(values, y)
-    with pytest.raises(BadInput, match=r"explanations.values.sum\(axis=2\)"):
-        fs.consistency(shap.Explanation(values, data=X), y)
+    refused(BadInput, r"values.sum\(axis=2\)", fs.consistency, values, y)
+    refused(BadInput, r"explanations.values.sum\(axis=2\)", fs.consistency, shap.Explanation(values, data=X), y)
     assert np.allclose(values.sum(axis=2), wanted, atol=1e-6)
 
 
@@ -151,88 +147,56 @@ def test_one_object_per_row_is_read_as_one_of_all_rows(system):
     assert fs.read(list(one_feature), class_index=2).values.tolist() == [[2.0], [5.0]]
 
 
-def texts(classes):
-    rng = np.random.default_rng(0)
+def texts(values):
+    """What shap gives for texts of different lengths."""
     tokens = [["a ", "great ", "plot "], ["dull ", "and ", "un", "believ", "able "], ["great ", "cast "]]
-    values = [np.round(rng.normal(size=(len(row), classes) if classes > 1 else len(row)), 2) for row in tokens]
-    return (
-        tokens,
-        values,
-        shap.Explanation(
-            np.array(values, object), data=tuple(np.array(row, object) for row in tokens), base_values=np.zeros(3)
-        ),
-    )
+    data = tuple(np.array(row, object) for row in tokens)
+    held = np.array([np.array(row) for row in values], object)
+    return shap.Explanation(held, data=data, base_values=np.zeros(3))
 
 
 def test_texts_of_different_lengths_are_highlights_of_the_largest_tokens():
-    tokens, values, explanation = texts(1)
-    values[1][:] = [0.1, 0.2, 0.3, 0.3, 0.3]
-    values[0][:] = [0.0, 0.5, -0.7]
-    values[2][:] = [0.1, 0.0]
-    explanation = shap.Explanation(
-        np.array(values, object), data=tuple(np.array(row, object) for row in tokens), base_values=np.zeros(3)
-    )
+    explanation = texts([[0.0, 0.5, -0.7], [0.1, 0.2, 0.3, 0.3, 0.3], [0.1, 0.0]])
     read = fs.read(explanation, top=1)
     assert [read.item(row) for row in range(3)] == [{"plot"}, {"unbelievable"}, {"great"}]
     documents = ["A great plot.", "Dull and unbelievable", "great cast"]
     assert fs.sufficiency(read, [0, 1, 1], documents).counts.missed.sum() == 0
-    assert [read.item(0), fs.read(explanation).item(0)] == [{"plot"}, {"great", "plot"}]
+    assert fs.read(explanation).item(0) == {"great", "plot"}
     assert any("5 words largest" in note for note in fs.consistency(explanation, [0, 1, 1]).notes)
 
 
 def test_texts_of_several_classes_need_a_class():
-    tokens, values, explanation = texts(3)
-    with pytest.raises(BadInput, match="of 3 classes: choose one"):
-        fs.read(explanation)
-    read = fs.read(explanation, class_index=2, top=1)
-    largest = tokens[0][int(np.abs(values[0][:, 2]).argmax())].strip()
-    assert read.item(0) == {largest}
+    explanation = texts([np.eye(3)[:, ::-1], np.ones((5, 3)), np.ones((2, 3))])
+    refused(BadInput, "of 3 classes: choose one", fs.read, explanation)
+    for label, word in enumerate(["plot", "great", "a"]):
+        assert fs.read(explanation, class_index=label, top=1).item(0) == {word}
 
 
-def test_a_list_of_one_array_per_row_is_not_taken_for_classes(system, explained):
-    per_row = list(explained[:20])
-    with pytest.raises(BadInput, match=r"fs.read\(np.stack\(values\), class_index=1, features=\[...\]\)"):
-        fs.read(per_row, class_index=1)
+def test_a_list_of_one_array_per_row_is_not_taken_for_classes(explained):
+    per_row, per_class = list(explained[:20]), np.moveaxis(explained, 2, 0)
+    advice = r"fs.read\(np.stack\(values\), class_index=1, features=\[...\]\)"
+    refused(BadInput, advice, fs.read, per_row, class_index=1)
     read = fs.read(np.stack(per_row), class_index=1, features=NAMES)
     assert np.array_equal(read.values, explained[:20, :, 1])
-    with pytest.raises(BadInput, match="not clear which axis is classes"):
-        fs.read(np.stack([explained[:, :, label] for label in range(CLASSES)]), class_index=1)
-
-
-def test_one_row_of_a_boosted_model_is_read_if_features_are_named(explained):
-    stacked = np.concatenate([explained.transpose(0, 2, 1), np.ones((N, CLASSES, 1))], axis=2)[:1]
-    for given in (stacked, stacked.reshape(1, -1)):
-        assert np.array_equal(fs.read(given, class_index=2, features=NAMES).values, explained[:1, :, 2])
+    refused(BadInput, "not clear which axis is classes", fs.read, per_class, class_index=1)
 
 
 def test_columns_that_look_like_biases_are_noted(explained):
-    stacked = np.concatenate([explained.transpose(0, 2, 1), np.ones((N, CLASSES, 1))], axis=2).reshape(N, -1)
-    labels = np.arange(N) % 2
-    assert any("3 columns are the same" in note for note in fs.consistency(stacked, labels).notes)
-    assert any("the last column is the same" in note for note in fs.consistency(stacked[:, :5], labels).notes)
-    assert not any("bias" in note for note in fs.consistency(explained[:, :, 0], labels).notes)
-    assert not any(
-        "bias" in note for note in fs.consistency(np.ones((N, 3)), labels).notes
-    )  # a linear model's gradient
-    with pytest.raises(BadInput, match="3 classes with a bias each"):
-        fs.read(stacked, features=NAMES)
-    with pytest.raises(BadInput, match="told apart by features="):
-        fs.read(stacked, class_index=1)
-
-
-def test_features_are_chosen_before_classes_are_put_one_after_the_other(system, explained):
-    X, _, _ = system
-    explanation = shap.Explanation(explained, data=X, feature_names=NAMES)
-    read = fs.read(explanation, features=NAMES[::-1])
-    assert np.array_equal(read.values, explained[:, ::-1].transpose(0, 2, 1).reshape(N, -1))
-    assert fs.read(explanation, class_index=1, features=["job"]).values.tolist() == explained[:, 2:3, 1].tolist()
-
-
-def test_one_feature_of_all_rows_is_one_column(system, explained):
-    X, _, _ = system
-    explanation = shap.Explanation(explained, data=X, feature_names=NAMES)
-    assert np.array_equal(fs.read(explanation[:, 2, 1]).values, explained[:, 2:3, 1])
-    assert fs.read(explanation[:, 2, 1]).names == ("job",)
+    stacked = np.concatenate([explained.transpose(0, 2, 1), np.ones((N, CLASSES, 1))], axis=2)
+    flat, labels = stacked.reshape(N, -1), np.arange(N) % 2
+    for given in (stacked[:1], flat[:1]):
+        assert np.array_equal(fs.read(given, class_index=2, features=NAMES).values, explained[:1, :, 2])
+    gradient = np.ones((N, 3))  # of a linear model
+    for given, told in (
+        (flat, "3 columns are the same"),
+        (flat[:, :5], "the last column is the same"),
+        (explained[:, :, 0], None),
+        (gradient, None),
+    ):
+        notes = " ".join(fs.consistency(given, labels).notes)
+        assert told in notes if told else "bias" not in notes
+    refused(BadInput, "3 classes with a bias each", fs.read, flat, features=NAMES)
+    refused(BadInput, "told apart by features=", fs.read, flat, class_index=1)
 
 
 def test_categories_of_a_table_are_no_tokens():

@@ -8,6 +8,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
+from refused import refused
 
 TOKENS = ["Ġa", "Ġgreat", "Ġpl", "ot", "</s>"]
 NUMBERS = np.array([0.1, 0.4, 0.3, 0.3, 9.0])  # "plot" counts 0.6, and the end of the text does not count
@@ -56,32 +57,25 @@ def test_words_are_put_together_and_the_largest_are_kept(made):
     assert fs.read(rows).item(0) == {"a", "great", "plot"}
     assert fs.sufficiency(rows, [1, 1], ["a great plot", "A great one"]).counts.missed.sum() == 0
     assert fs.read(rows[0], top=1).item(0) == {"plot"}
-    with pytest.raises(BadInput, match="Row 1 is a str, but row 0"):
-        fs.read([rows[0], "text"])
+    refused(BadInput, "Row 1 is a str, but row 0", fs.read, [rows[0], "text"])
 
 
-def test_all_sequences_of_one_output_of_inseq_are_rows():
+def test_all_sequences_of_one_output_of_inseq_are_rows_and_dimensions_count_by_their_norm():
     output = SimpleNamespace(sequence_attributions=[inseq(TOKENS, NUMBERS), inseq(TOKENS[:2], NUMBERS[:2])])
     assert [fs.read(output, top=1).item(row) for row in (0, 1)] == [{"plot"}, {"great"}]
-
-
-def test_numbers_per_embedding_dimension_count_by_their_norm():
     row = inseq(TOKENS[:2], NUMBERS[:2])
     row.source_attributions = np.array([[[3.0, 4.0]], [[-6.0, 0.0]]])
     assert fs.read([row], top=1).item(0) == {"great"}
 
 
-@pytest.mark.parametrize(
-    ("tokens", "words"),
-    [
+def test_pieces_of_every_vocabulary_become_words():
+    for tokens, words in (
         (["un", "##believ", "##able", "[SEP]"], {"unbelievable"}),
         (["▁un", "believ", "able", "<pad>"], {"unbelievable"}),
         (["un", "believ", "able ", ""], {"unbelievable"}),
         (["isn't", "it", "?", "<|end|>"], {"isn't", "it", "?"}),
-    ],
-)
-def test_pieces_of_every_vocabulary_become_words(tokens, words):
-    assert fs.read([ferret(tokens, [0.5] * len(tokens))]).item(0) == words
+    ):
+        assert fs.read([ferret(tokens, [0.5] * len(tokens))]).item(0) == words
 
 
 def test_what_is_said_of_a_word_adds_up_over_the_text():
@@ -91,12 +85,10 @@ def test_what_is_said_of_a_word_adds_up_over_the_text():
 
 
 def test_bad_numbers_are_refused():
-    with pytest.raises(BadInput, match="Row 0 has 2 tokens but 1 numbers"):
-        fs.read([ferret(["a", "b"], [1.0])])
-    with pytest.raises(BadInput, match="Row 0 has a number that is NaN"):
-        fs.read([ferret(["a"], [np.nan])])
-    with pytest.raises(BadInput, match="of 3 classes: choose one"):
-        fs.read([SimpleNamespace(attributions=np.ones((3, 2)), elements=["a", "b"])])
+    refused(BadInput, "Row 0 has 2 tokens but 1 numbers", fs.read, [ferret(["a", "b"], [1.0])])
+    refused(BadInput, "Row 0 has a number that is NaN", fs.read, [ferret(["a"], [np.nan])])
+    several = SimpleNamespace(attributions=np.ones((3, 2)), elements=["a", "b"])
+    refused(BadInput, "of 3 classes: choose one", fs.read, [several])
 
 
 def test_highlights_of_words_are_stored_with_their_tokenizer(tmp_path):
