@@ -32,32 +32,22 @@ def agreement_of_pairs(masses, covers):
 @pytest.mark.parametrize("weights", [(1.0, 4.0), (4.0, 1.0), ((1.0, 2.0), (3.0, 4.0), (5.0, 6.0)), 3.0])
 def test_weighted_rows_are_rows_of_a_population_in_which_pairs_count_by_their_weights(weights):
     masses = SYSTEM.p[:, None] * SYSTEM.q * np.asarray(weights)
-    assert WeightedRows(SYSTEM, weights).truth == pytest.approx(agreement_of_pairs(masses, int.__eq__))
-
-
-def test_equal_weights_leave_the_system_as_it_is():
-    assert WeightedRows(SYSTEM, (2.0, 2.0), scatter=1.0).truth == pytest.approx(SYSTEM.truth)
-
-
-@pytest.mark.parametrize("hub", [0.01, 0.3])
-def test_a_hub_under_topics_is_under_every_word_but_no_topic_is_under_the_hubs(hub):
-    masses = np.array([[(1 - hub) / 3, 0.0]] * 3 + [[0.0, hub]])
-    assert HubUnderTopics(3, hub).truth == pytest.approx(agreement_of_pairs(masses, lambda i, j: j in (i, 3)))
-
-
-@pytest.mark.parametrize("hub", [0.01, 0.3])
-def test_the_zero_vector_is_close_to_all_and_all_are_close_to_it(hub):
-    masses = np.array([[(1 - hub) / 3, 0.0]] * 3 + [[0.0, hub]])
-    close = lambda i, j: i == j or 3 in (i, j)  # noqa: E731
-    assert HubUnderDirections(3, hub).truth == pytest.approx(agreement_of_pairs(masses, close))
+    assert WeightedRows(SYSTEM, weights, scatter=1.0).truth == pytest.approx(agreement_of_pairs(masses, int.__eq__))
 
 
 @pytest.mark.parametrize(
-    "system", [HubUnderTopics(5, 0.2), HubUnderDirections(5, 0.2)], ids=lambda one: type(one).__name__
+    ("kind", "measure", "covers"),
+    [
+        (HubUnderTopics, fs.sufficiency, lambda i, j: j in (i, 3)),  # under every word, but no topic is under the hub's
+        (HubUnderDirections, fs.within, lambda i, j: i == j or 3 in (i, j)),  # the zero vector is close to all
+    ],
 )
-def test_where_the_hub_is_seen_the_measure_of_many_rows_is_the_truth(system):
-    measure = fs.sufficiency if isinstance(system, HubUnderTopics) else fs.within
-    assert measure(**system.draw(4_000, np.random.default_rng(0))).value == pytest.approx(system.truth, abs=0.03)
+def test_a_hub_is_covered_by_all_and_what_it_covers_is_told_apart(kind, measure, covers):
+    for hub in (0.01, 0.3):
+        masses = np.array([[(1 - hub) / 3, 0.0]] * 3 + [[0.0, hub]])
+        assert kind(3, hub).truth == pytest.approx(agreement_of_pairs(masses, covers))
+    seen = kind(5, 0.2)
+    assert measure(**seen.draw(4_000, np.random.default_rng(0))).value == pytest.approx(seen.truth, abs=0.03)
 
 
 @pytest.mark.parametrize("stickiness", [0.0, 0.5, 1.0])
@@ -67,17 +57,15 @@ def test_rows_of_different_clusters_are_as_consistent_as_the_system(stickiness):
 
 
 def test_rows_logged_twice_are_pairs_of_equal_rows():
-    rows = ClusteredRows(SYSTEM, 2, 1.0).draw(101, np.random.default_rng(0))
-    for name in ("explanations", "predictions", "clusters"):
-        assert len(rows[name]) == 101
-        assert (rows[name][:-1:2] == rows[name][1::2]).all()
+    for column in ClusteredRows(SYSTEM, 2, 1.0).draw(101, np.random.default_rng(0)).values():
+        assert len(column) == 101
+        assert (column[:-1:2] == column[1::2]).all()
 
 
 def test_rows_that_never_stick_are_rows_of_the_system():
     rows = ClusteredRows(SYSTEM, 5, 0.0).draw(300, np.random.default_rng(0))
-    explanations, predictions = SYSTEM.draw(300, np.random.default_rng(0))
-    assert (rows["explanations"] == explanations).all()
-    assert (rows["predictions"] == predictions).all()
+    expected = SYSTEM.draw(300, np.random.default_rng(0))
+    assert np.array_equal([rows["explanations"], rows["predictions"]], expected)
 
 
 def test_leaves_are_consistent_on_the_rows_they_were_fitted_on_alone():
@@ -97,11 +85,8 @@ def test_a_sample_is_what_its_measure_takes_and_has_the_rows_it_was_made_for(nam
     assert list(rows["predictions"]) == list(again["predictions"])
 
 
-LEARNED = ("leaves fitted on these rows",)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in HARD if name not in LEARNED])
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [name for name in HARD if name != "leaves fitted on these rows"])
 def test_what_every_row_says_lies_about_the_truth_on_average(name):
     """M̂ is too low by silence at most; with weights and hubs it is a little off, which is why they are hard."""
     hard, rng = HARD[name], np.random.default_rng(2)
