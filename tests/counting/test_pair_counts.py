@@ -1,7 +1,7 @@
 """Pairs by distance on the CPU: counts by products are those of the distances of all pairs, in double precision."""
 
-from collections.abc import Callable
-from typing import Any
+import threading
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,68 +15,66 @@ from faithscope.explanations.distances import tiles
 from faithscope.explanations.distances.metrics import pairwise
 from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.tiles import ProductTiles, to_tiles
-from faithscope.relations import Applies, Ball, Relation, Within
+from faithscope.relations import Applies, Ball, Within
 from faithscope.sample import Sample
 
 METRICS = ("euclidean", "cityblock", "chebyshev", "cosine", "hamming", "canberra")
 
 
-def normal(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+def normal(n, d, random):
     return random.standard_normal((n, d))
 
 
-def grid(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+def grid(n, d, random):
     return random.integers(-2, 3, (n, d)) * 0.1  # many pairs at the radius itself, but for rounding
 
 
-def far_away(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+def far_away(n, d, random):
     return 1e7 + random.standard_normal((n, d))
 
 
-def with_outliers(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+def with_outliers(n, d, random):
     points = random.standard_normal((n, d))
     points[:3] *= 1e12
     return points
 
 
-def tiny(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+def tiny(n, d, random):
     return 1e-170 * random.standard_normal((n, d))
 
 
-def with_zeros(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+def with_zeros(n, d, random):
     return np.where(random.random((n, d)) < 0.5, -0.0, random.integers(0, 2, (n, d)))
 
 
-def whole(n: int, d: int, random: np.random.Generator) -> np.ndarray:
+def whole(n, d, random):
     return 10_000.0 + random.integers(-3, 4, (n, d))
 
 
 POINTS = (normal, grid, far_away, with_outliers, tiny, with_zeros, whole)
 
 
-def radii_of(points: np.ndarray) -> list[float]:
+def radii_of(points):
     """Radii that cover few and many, and some at which pairs lie exactly."""
     distances = pairwise(points[:40], points[40:80], "euclidean").ravel()
     return [0.0, *np.quantile(distances, [0.05, 0.5], method="nearest").tolist(), float(distances.min())]
 
 
-@pytest.mark.parametrize("is_open", [False, True])
 @pytest.mark.parametrize("draw", POINTS)
-def test_products_decide_as_distances_do(draw: Callable[..., np.ndarray], is_open: bool) -> None:
-    random = np.random.default_rng(0)
-    points = draw(201, 5, random)
+def test_products_decide_as_distances_do(draw):
+    points = draw(201, 5, np.random.default_rng(0))
     rows = points.copy()
     rows[7, 2] = np.nan
-    for radius in radii_of(points):
+    distances = pairwise(points[:90], rows, "euclidean")
+    for radius, is_open in product(radii_of(points), (False, True)):
         near = Near(points[:90], rows, np.full(90, radius), "euclidean", is_open)
-        distances = pairwise(points[:90], rows, "euclidean")
         expected = distances < radius if is_open else distances <= radius
         for start, stop, begin, end in ((0, 90, 0, 201), (3, 60, 8, 168), (5, 6, 0, 8)):
             (mask,) = to_tiles(near).masks(slice(start, stop), slice(begin, end))
             np.testing.assert_array_equal(mask, expected[start:stop, begin:end])
 
 
-def test_products_in_single_precision_leave_few_pairs_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_in_single_precision_leave_few_pairs_in_doubt(monkeypatch):
     points, asked = normal(400, 14, np.random.default_rng(1)), []
     monkeypatch.setattr(tiles, "paired", lambda a, b, metric: asked.append(len(a)) or np.zeros(len(a)))
     near = Near(points, points, np.full(400, 3.0), "euclidean")
@@ -85,7 +83,7 @@ def test_products_in_single_precision_leave_few_pairs_in_doubt(monkeypatch: pyte
     assert sum(asked) < 10
 
 
-def test_products_of_small_whole_numbers_decide_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_of_small_whole_numbers_decide_all_pairs(monkeypatch):
     points = whole(300, 6, np.random.default_rng(1))
     distances = pairwise(points, points, "euclidean")
     for radius in (0.0, 2.9, 3.0, np.sqrt(7.0), np.nextafter(np.sqrt(7.0), 0)):
@@ -100,7 +98,7 @@ def test_products_of_small_whole_numbers_decide_all_pairs(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("draw", [normal, far_away, with_outliers])
-def test_the_bound_on_rounding_holds(draw: Callable[..., np.ndarray], kind: Any) -> None:
+def test_the_bound_on_rounding_holds(draw, kind):
     points = draw(150, 33, np.random.default_rng(2))
     products = ProductTiles(Near(points, points, np.full(150, 2.0), "euclidean"))
     left, right = products.factors[kind]
@@ -112,13 +110,13 @@ def test_the_bound_on_rounding_holds(draw: Callable[..., np.ndarray], kind: Any)
         assert products._doubt(size, kind) < 200 * error  # a bound, and not a guess far above
 
 
-def expected_counts(near: Near, radius: np.ndarray, segment: np.ndarray, segments: int) -> np.ndarray:
+def expected_counts(near, radius, segment, segments):
     distances = pairwise(near.centers, near.rows, near.metric)
     inside = distances < radius[:, None] if near.open else distances <= radius[:, None]
     return np.stack([inside[:, segment == s].sum(axis=1) for s in range(segments)], axis=1)
 
 
-def counts_of(pairs: PairCounts) -> np.ndarray:
+def counts_of(pairs):
     parts = list(pairs.in_batches(lambda start, counts: (start, counts)))
     assert [start for start, _ in parts] == sorted(start for start, _ in parts)
     return np.concatenate([counts for _, counts in parts], axis=1)
@@ -126,9 +124,7 @@ def counts_of(pairs: PairCounts) -> np.ndarray:
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("draw", [normal, grid])
-def test_counts_are_those_of_all_pairs(
-    metric: str, draw: Callable[..., np.ndarray], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counts_are_those_of_all_pairs(metric, draw, monkeypatch):
     monkeypatch.setattr(pair_counts, "_SIDE", 64)  # several groups of pieces, and several batches
     random = np.random.default_rng(3)
     points = draw(700, 4, random)
@@ -148,30 +144,36 @@ def test_counts_are_those_of_all_pairs(
         np.testing.assert_array_equal(pairs.own(), own)
 
 
-def test_many_nearly_empty_segments_are_counted_without_halving() -> None:
+def checked(near, codes, segment):
+    """What is counted at the radii of the points themselves, which is what distances say."""
+    pairs = PairCounts(near, near.radii[None], codes, segment, segment.max() + 1)
+    expected = expected_counts(near, near.radii, segment, segment.max() + 1)
+    np.testing.assert_array_equal(counts_of(pairs)[0], expected)
+    return pairs
+
+
+def test_many_nearly_empty_segments_are_counted_without_halving():
     points = normal(300, 3, np.random.default_rng(4))
     near = Near(points, points, np.full(300, 1.0), "euclidean")
-    pairs = PairCounts(near, near.radii[None], np.arange(300), np.arange(300), 300)
-    assert not pairs.halved
-    np.testing.assert_array_equal(counts_of(pairs)[0], expected_counts(near, near.radii, np.arange(300), 300))
+    assert not checked(near, np.arange(300), np.arange(300)).halved
 
 
-def test_open_balls_of_different_radii_with_missing_numbers() -> None:
+def test_rows_that_share_a_center_are_not_halved():
+    points = np.repeat(normal(6, 2, np.random.default_rng(10)), 2, axis=0)
+    near = Near(points, points, np.full(12, 1.5), "euclidean")
+    codes = np.repeat(np.arange(0, 12, 2), 2)  # of equal centers, rows were given the first
+    assert not checked(near, codes, np.arange(12) % 2).halved
+
+
+def test_open_balls_of_different_radii_with_missing_numbers():
     random = np.random.default_rng(5)
-    centers, rows, segment = grid(60, 3, random), grid(500, 3, random), random.integers(0, 4, 500)
+    centers, rows = grid(60, 3, random), grid(500, 3, random)
     rows[::9, 1] = np.nan
     near = Near(centers, rows, random.choice([0.0, 0.1, 0.2, 5.0], 60), "euclidean", open=True)
-    pairs = PairCounts(near, near.radii[None], np.arange(500) % 60, segment, 4)
-    np.testing.assert_array_equal(counts_of(pairs)[0], expected_counts(near, near.radii, segment, 4))
+    checked(near, np.arange(500) % 60, random.integers(0, 4, 500))
 
 
-def by_bitmaps(monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any]) -> Any:
-    with monkeypatch.context() as patch:
-        patch.setattr(coverage, "countable", lambda *_, **__: None)
-        return work()
-
-
-def same_coverage(a: Any, b: Any) -> None:
+def same_coverage(a, b):
     for column in ("explanation", "label", "given", "covered", "missed"):
         np.testing.assert_array_equal(getattr(a.counts, column), getattr(b.counts, column))
     np.testing.assert_array_equal(a.own, b.own)
@@ -181,35 +183,34 @@ def same_coverage(a: Any, b: Any) -> None:
         np.testing.assert_allclose(getattr(a.left_out, column), getattr(b.left_out, column), rtol=1e-12, atol=1e-13)
 
 
-def cases() -> dict[str, tuple[Any, Any, Relation]]:
-    random = np.random.default_rng(6)
-    X = random.integers(0, 4, (300, 3)).astype(float)
-    points = np.unique(X, axis=0)
-    balls = fs.Counterfactuals(X + random.integers(-1, 2, X.shape), X)
-    prototypes = fs.Prototypes(random.integers(0, len(points), 300), points=points)
-    return {
-        "all different": (fs.Importances(random.standard_normal((300, 4))), None, Within(1.5)),
-        "repeated": (fs.Importances(X), None, Within(1.0)),
-        "cosine": (fs.Importances(1 + X), None, Within(0.01, "cosine")),
-        "counterfactuals": (balls, X, Applies()),
-        "prototypes": (prototypes, X, Ball(1.0)),
-    }
+RANDOM = np.random.default_rng(6)
+X = RANDOM.integers(0, 4, (300, 3)).astype(float)
+CASES = {
+    "all different": (fs.Importances(RANDOM.standard_normal((300, 4))), None, Within(1.5)),
+    "repeated": (fs.Importances(X), None, Within(1.0)),
+    "cosine": (fs.Importances(1 + X), None, Within(0.01, "cosine")),
+    "counterfactuals": (fs.Counterfactuals(X + RANDOM.integers(-1, 2, X.shape), X), X, Applies()),
+    "prototypes": (fs.Prototypes(RANDOM.integers(0, 60, 300), points=np.unique(X, axis=0)), X, Ball(1.0)),
+}
 
 
-@pytest.mark.parametrize("labels", [1, 2, 3])
-@pytest.mark.parametrize("name", list(cases()))
-def test_pairs_are_counted_as_bitmaps_are(name: str, labels: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    explanations, X, relation = cases()[name]
-    made: list[PairCounts] = []
+@pytest.mark.parametrize("name", CASES)
+def test_pairs_are_counted_as_bitmaps_are(name, monkeypatch):
+    explanations, X, relation = CASES[name]
+    made = []
     monkeypatch.setattr(coverage, "PairCounts", lambda *given: made.append(PairCounts(*given)) or made[-1])
-    sample = Sample(explanations, np.random.default_rng(7).integers(0, labels, 300), X)
-    same_coverage(cover(sample, relation, exact=0), by_bitmaps(monkeypatch, lambda: cover(sample, relation, exact=0)))
-    assert len(made) == 1
+    for labels in (1, 2, 3):
+        sample = Sample(explanations, np.random.default_rng(7).integers(0, labels, 300), X)
+        pairs = cover(sample, relation, exact=0)
+        assert len(made) == labels  # one more for each sample, and none for bitmaps
+        with monkeypatch.context() as patch:
+            patch.setattr(coverage, "countable", lambda *_, **__: None)
+            same_coverage(pairs, cover(sample, relation, exact=0))
+    assert len(made) == 3
 
 
-def test_a_curve_holds_what_each_distance_gives_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    explanations, _, _ = cases()["all different"]
-    sample = Sample(explanations, np.random.default_rng(8).integers(0, 3, 300))
+def test_a_curve_holds_what_each_distance_gives_alone(monkeypatch):
+    sample = Sample(CASES["all different"][0], np.random.default_rng(8).integers(0, 3, 300))
     relations = [Within(tau) for tau in (0.0, 0.5, 1.0, 2.0, 30.0)]
     for exact in (0, 10**9):
         monkeypatch.setattr(coverage, "EXACT", exact)
@@ -217,12 +218,10 @@ def test_a_curve_holds_what_each_distance_gives_alone(monkeypatch: pytest.Monkey
             same_coverage(one, cover(sample, relation, exact=exact))
 
 
-def test_a_function_of_the_caller_is_never_called_in_another_thread() -> None:
-    import threading
-
+def test_a_function_of_the_caller_is_never_called_in_another_thread():
     threads = set()
 
-    def distance(a: np.ndarray, b: np.ndarray) -> float:
+    def distance(a, b):
         threads.add(threading.current_thread())
         return float(np.abs(a - b).sum())
 
@@ -247,17 +246,8 @@ def test_large_whole_numbers_in_steps_are_not_rounded():
     assert large.per_explanation.tolist() == small.per_explanation.tolist()
 
 
-def test_rows_that_share_a_center_are_not_halved() -> None:
-    points = np.repeat(normal(6, 2, np.random.default_rng(10)), 2, axis=0)
-    near = Near(points, points, np.full(12, 1.5), "euclidean")
-    codes = np.repeat(np.arange(0, 12, 2), 2)  # of equal centers, rows were given the first
-    pairs = PairCounts(near, near.radii[None], codes, np.arange(12) % 2, 2)
-    assert not pairs.halved
-    np.testing.assert_array_equal(counts_of(pairs)[0], expected_counts(near, near.radii, np.arange(12) % 2, 2))
-
-
 @pytest.mark.parametrize("n", [40, 400])
-def test_what_is_kept_is_not_the_callers(n: int) -> None:
+def test_what_is_kept_is_not_the_callers(n):
     points = normal(n, 2, np.random.default_rng(11))
     given = points.copy()
     estimate = fs.within(given, np.arange(n) % 2, 0.5)

@@ -9,19 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from faithscope.counting.pairing import Arrivals, Pairs, Waiting, pair
+from faithscope.counting.pairing import Arrivals, Waiting, pair
 from faithscope.counting.pairing import urns as urns_module
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.integers(0, 1)), max_size=40)
 
 
-def _cells(rows: list[tuple[int, int, int, int]]) -> Arrivals:
+def _cells(rows):
     """One cell per row: (explanation, label, day, group)."""
     columns = np.array(rows, np.int64).reshape(-1, 4).T
     return Arrivals.of(columns[0], columns[0] * 0 + 5, columns[1], columns[2], np.ones(len(rows)), columns[3])
 
 
-def _days(pairs: Pairs) -> dict[tuple[int, int], tuple[int, int, float]]:
+def _days(pairs):
     columns = (pairs.groups, pairs.days, pairs.openers, pairs.matched, pairs.agreeing)
     return {(int(g), int(d)): (int(o), int(m), float(a)) for g, d, o, m, a in zip(*columns, strict=True)}
 
