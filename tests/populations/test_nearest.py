@@ -5,12 +5,7 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
-
-
-def gower(x, y, ranges):
-    return np.mean(
-        [float(a != b) if r is None else min(1.0, abs(a - b) / r) for a, b, r in zip(x, y, ranges, strict=True)]
-    )
+from brute import gower
 
 
 def test_the_k_nearest_covered_rows_are_drawn_with_the_fixed_features_of_the_row():
@@ -19,16 +14,11 @@ def test_the_k_nearest_covered_rows_are_drawn_with_the_fixed_features_of_the_row
     X = train.iloc[[3, 9, 40]].assign(a=lambda f: f["a"] + 0.01)
     rules = fs.Rules.from_conditions([[("a", "<=", float(a) + 0.5), ("c", "!=", "q")] for a in X["a"]])
     drawn = fs.Conditional(train, k=5).draw(rules, X)
-    ranges = (np.ptp(train["a"]), np.ptp(train["b"]), None)
-    for row in range(3):
-        x = X.iloc[row]
-        covered = train[train["a"] <= x["a"] + 0.5]
-        order = sorted(range(len(covered)), key=lambda i: gower(covered.iloc[i], x, ranges))
-        expected = covered.iloc[order[:5]].assign(a=x["a"], c=x["c"])
-        seen = drawn.rows[drawn.of == row]
-        assert seen["b"].tolist() == pytest.approx(expected["b"].tolist())
-        assert seen["a"].tolist() == [x["a"]] * 5
-        assert seen["c"].tolist() == [x["c"]] * 5
+    distance = gower(pd.concat([X, train]), known=train)[:3, 3:]
+    for row, x in enumerate(X.itertuples()):
+        order = np.argsort(np.where(train["a"] <= x.a + 0.5, distance[row], np.inf))[:5]
+        expected = train.iloc[order].assign(a=x.a, c=x.c)
+        assert drawn.rows[drawn.of == row].values.tolist() == expected.values.tolist()
 
 
 def test_a_row_is_never_its_own_neighbor():
@@ -37,21 +27,21 @@ def test_a_row_is_never_its_own_neighbor():
     drawn = fs.Conditional(X, k=1).draw(rules, X)
     assert (drawn.rows != X[drawn.of]).any(axis=1).all()
     # Of two equal training rows one is left out.
-    twice = np.repeat(X, 2, axis=0)
-    assert (fs.Conditional(twice, k=1).draw(rules, X).rows == X).all()
+    assert (fs.Conditional(np.repeat(X, 2, axis=0), k=1).draw(rules, X).rows == X).all()
 
 
 def test_a_row_that_its_explanation_misses_takes_all_from_the_nearest_rows():
     train = np.array([[1.0, 1.0], [2.0, 2.0], [9.0, 9.0]])
-    rules = fs.Rules.from_conditions([[("a", "<=", 5.0)]], features=["a", "b"])
-    assert fs.Conditional(train, k=5).draw(rules, [[8.0, 8.0]]).rows.tolist() == [[2.0, 2.0], [1.0, 1.0]]
+    drawn = fs.Conditional(train, k=5).draw(fs.Rules.parse(["a <= 5"], features=["a", "b"]), [[8.0, 8.0]])
+    assert drawn.rows.tolist() == [[2.0, 2.0], [1.0, 1.0]]
 
 
 def test_fewer_rows_than_k_and_none_at_all_are_told():
-    train = np.arange(10.0)[:, None]
-    rules = fs.Rules.from_conditions([[("a", ">", x)] for x in (2.0, 7.0, 50.0)], features=["a"])
-    X = np.array([[3.5], [8.5], [60.0]])
-    measured = fs.sufficiency(rules, lambda rows: rows[:, 0] > 100, X, population=fs.Conditional(train, k=4))
+    rules = fs.Rules.parse(["a > 2", "a > 7", "a > 50"], features=["a"])
+    nearest = fs.Conditional(np.arange(10.0)[:, None], k=4)
+    measured = fs.sufficiency(
+        rules, lambda rows: rows[:, 0] > 100, np.array([[3.5], [8.5], [60.0]]), population=nearest
+    )
     assert measured.counts.others.tolist() == [4, 2, 0]
     assert measured.value == pytest.approx(2 / 3)
     assert any(note.startswith("2 to 4 draws per row") for note in measured.notes)
@@ -61,6 +51,5 @@ def test_fewer_rows_than_k_and_none_at_all_are_told():
 def test_missing_values_are_a_value_of_their_own():
     train = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": ["x", None, "y"]})
     rules = fs.Rules.from_conditions([[]], features=["a", "b"])
-    X = pd.DataFrame({"a": [np.nan], "b": ["x"]})
-    near = fs.Conditional(train, k=1).draw(rules, X).rows
-    assert near.index.size == 1
+    near = fs.Conditional(train, k=1).draw(rules, pd.DataFrame({"a": [np.nan], "b": ["z"]})).rows
+    assert near.isna().all(axis=None)
