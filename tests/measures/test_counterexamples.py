@@ -4,11 +4,40 @@ import datetime as dt
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from hypothesis import given
+from scipy.sparse import csr_matrix
 
 import faithscope as fs
 from brute import gower
 from faithscope.measures import counterexamples as module
+from strategies import samples
+
+
+def shared(predictions, X):
+    """The evaluation of rows that all have one explanation."""
+    return fs.evaluate(predictions, ["same"] * len(predictions), X)
+
+
+@given(samples())
+def test_counterexamples_share_an_explanation_but_not_a_prediction(sample):
+    explanations, predictions = map(np.array, sample)
+    pairs = fs.evaluate(predictions, explanations, np.arange(len(predictions))[:, None]).counterexamples(k=7)
+    differ = (explanations[:, None] == explanations) & (predictions[:, None] != predictions)
+    disagreeing = set(zip(*np.nonzero(np.triu(differ)), strict=True))
+    found = list(zip(pairs["row_a"], pairs["row_b"], strict=True))
+    assert len(found) == len(set(found)) == min(7, len(disagreeing))
+    assert set(found) <= disagreeing
+    assert pairs["disagreeing_pairs"].is_monotonic_decreasing
+    assert all(shown["distance"].is_monotonic_increasing for _, shown in pairs.groupby("explanation"))
+
+
+def test_every_explanation_gives_a_pair_before_any_gives_two():
+    explanations = ["worst"] * 8 + ["bad"] * 2 + ["fine"] * 2
+    evaluation = fs.evaluate([0, 1] * 5 + [1, 1], explanations, np.arange(12.0)[:, None])
+    for k, expected in ((4, ["worst"] * 3 + ["bad"]), (2, ["worst", "bad"])):
+        assert evaluation.counterexamples(k)["explanation"].tolist() == expected
 
 
 def numbers(n, rng):
@@ -39,20 +68,47 @@ def mixed_infinite(n, rng):
 
 
 @pytest.mark.parametrize("table", [numbers, categories, dates, missing, mixed_infinite])
-@pytest.mark.parametrize("exact", [True, False], ids=["outright", "along directions"])
-def test_every_pair_found_disagrees_and_its_distance_is_that_of_brute_force(table, exact, monkeypatch):
+def test_every_pair_found_disagrees_and_its_distance_is_that_of_brute_force(table, monkeypatch):
     n, rng = 120, np.random.default_rng(1)
     X, labels = table(n, rng), rng.integers(0, 3, n)
-    monkeypatch.setattr(module, "_EXACT", 10**9 if exact else 0)
-    pairs = fs.evaluate(labels, ["same"] * n, X).counterexamples(k=200)
-    a, b = pairs["row_a"].to_numpy(), pairs["row_b"].to_numpy()
     distance = gower(X)
-    assert len({*zip(a, b, strict=True)}) == 200
-    assert (labels[a] != labels[b]).all()
-    assert pairs["distance"].to_numpy() == pytest.approx(distance[a, b], abs=1e-12)
-    if exact:
-        apart = np.sort(distance[np.triu(labels[:, None] != labels)])
-        assert pairs["distance"].to_numpy() == pytest.approx(apart[:200], abs=1e-12)
+    for exact in (True, False):  # outright, and along directions
+        monkeypatch.setattr(module, "_EXACT", 10**9 if exact else 0)
+        pairs = shared(labels, X).counterexamples(k=200)
+        a, b = pairs["row_a"].to_numpy(), pairs["row_b"].to_numpy()
+        assert len({*zip(a, b, strict=True)}) == 200
+        assert (labels[a] != labels[b]).all()
+        nearest = np.sort(distance[np.triu(labels[:, None] != labels)])[:200]
+        assert pairs["distance"].to_numpy() == pytest.approx(nearest if exact else distance[a, b], abs=1e-12)
+        assert pairs["distance"].to_numpy() == pytest.approx(distance[a, b], abs=1e-12)
+
+
+DAYS = ["2026-01-01", "2026-01-02", "2026-01-05", None]
+MIXED = pd.DataFrame({"age": [0.0, 100.0, 1.0, np.nan], "job": ["a", "a", "b", "a"]})
+
+
+@pytest.mark.parametrize(
+    ("X", "distances"),
+    [
+        # Gower: age by its range 100, job by equality, averaged; a missing number is at distance 1 from any other.
+        (MIXED, [0.5, 0.505, 0.5]),
+        (pl.DataFrame(MIXED), [0.5, 0.505, 0.5]),
+        (np.array([[1, "a"], [5, "a"], [2, "a"], [9, "a"]], object), [0.25, 1 / 16, 0.5]),
+        (pd.DataFrame({"day": pd.to_datetime(DAYS)}), [0.25, 1, 1]),
+        ([[day and dt.date.fromisoformat(day)] for day in DAYS], [0.25, 1, 1]),
+        (pd.DataFrame({"n": pd.array([1, 2, 11, None], "Int64")}), [0.1, 1, 1]),
+        (csr_matrix(np.eye(4)), [np.nan] * 3),
+    ],
+    ids=["mixed", "polars", "objects", "days", "plain dates", "whole numbers that may be missing", "not comparable"],
+)
+def test_numbers_and_dates_are_measured_as_numbers_whatever_holds_them(X, distances):
+    pairs = shared([0, 1, 1, 1], X).counterexamples().set_index("row_b")
+    assert pairs["distance"][[1, 2, 3]].tolist() == pytest.approx(distances, nan_ok=True)
+
+
+def test_without_comparable_rows_pairs_come_in_order():
+    pairs = shared([0, 0, 1, 2, 0], csr_matrix(np.eye(5))).counterexamples(k=3)
+    assert pairs[["row_a", "row_b"]].to_numpy().tolist() == [[0, 2], [1, 2], [2, 3]]
 
 
 @pytest.mark.parametrize("table", [numbers, dates, missing])
@@ -63,30 +119,29 @@ def test_two_rows_that_differ_in_one_value_are_found_among_thousands(table, monk
     X.iloc[3_111, 0] = X.iloc[78, 0]
     labels[[77, 3_111]] = 0, 1
     monkeypatch.setattr(module, "_EXACT", 0)
-    pairs = fs.evaluate(labels, ["same"] * n, X).counterexamples(k=1)
-    assert pairs["distance"][0] <= 1 / X.shape[1]
+    assert shared(labels, X).counterexamples(k=1)["distance"][0] <= 1 / X.shape[1]
+
+
+def test_one_huge_explanation_takes_no_comparison_of_all_pairs(monkeypatch):
+    n, rng, compared, distance = 20_000, np.random.default_rng(0), [], module._Rows.distance
+    X, labels = rng.random((n, 3)), rng.integers(0, 2, n)
+    X[17_000] = X[123] + 1e-7
+    labels[[123, 17_000]] = 0, 1
+    monkeypatch.setattr(module._Rows, "distance", lambda self, a, b: compared.append(len(a)) or distance(self, a, b))
+    pairs = shared(labels, X).counterexamples(k=1)
+    assert sum(compared) <= 16 * 4 * n
+    assert pairs["distance"][0] < 1e-6, "the planted pair is found"
+
+
+def test_pairs_are_found_even_where_labels_lie_apart():
+    pairs = shared(np.arange(10_000) >= 5_000, np.arange(10_000.0)[:, None]).counterexamples(k=10)
+    assert len(pairs) == 10
+    assert pairs[["row_a", "row_b"]].iloc[0].tolist() == [4999, 5000]
 
 
 @pytest.mark.parametrize("kind", ["object", "category", "string"])
 def test_a_large_table_of_text_has_counterexamples(kind):
     n, rng = 9_000, np.random.default_rng(0)
     X = pd.DataFrame({"job": rng.choice(["a", "b", "c"], n), "place": rng.choice(["d", "e"], n)}).astype(kind)
-    ev = fs.evaluate((X["job"] == "a").to_numpy(), fs.explainers.Constant(), X)
-    pairs = ev.counterexamples(5)
+    pairs = shared((X["job"] == "a").to_numpy(), X).counterexamples(5)
     assert pairs["distance"].tolist() == [0.5] * 5, "the job differs, the place does not"
-
-
-def test_missing_dates_are_missing_and_not_a_date_long_ago():
-    days = pd.DataFrame({"day": pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-05", None, None])})
-    pairs = fs.evaluate([0, 1, 1, 1, 0], ["e"] * 5, days).counterexamples()
-    found = {(a, b): d for a, b, d in zip(pairs.row_a, pairs.row_b, pairs.distance, strict=True)}
-    assert found == pytest.approx({(3, 4): 0, (0, 1): 0.25, (0, 2): 1, (0, 3): 1, (1, 4): 1, (2, 4): 1})
-    plain = [[dt.date(2026, 1, 1)], [dt.date(2026, 1, 2)], [dt.date(2026, 1, 5)], [None], [None]]
-    again = fs.evaluate([0, 1, 1, 1, 0], ["e"] * 5, plain).counterexamples()
-    assert again["distance"].tolist() == pytest.approx(pairs["distance"].tolist())
-
-
-def test_whole_numbers_that_may_be_missing_are_numbers():
-    counts = pd.DataFrame({"n": pd.array([1, 2, 11, None], "Int64")})
-    pairs = fs.evaluate([0, 1, 1, 1], ["e"] * 4, counts).counterexamples()
-    assert pairs["distance"].tolist() == pytest.approx([0.1, 1, 1])
