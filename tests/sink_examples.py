@@ -29,7 +29,7 @@ def _rules() -> fs.Rules:
 
 
 def _evaluated(**options: object) -> fs.Evaluation:
-    return fs.evaluate(LABELS, KEYS, ROWS, progress=False, **options)
+    return fs.evaluate(LABELS, KEYS, ROWS, **options)
 
 
 def _audited(**options: object) -> fs.Audit:
@@ -43,7 +43,7 @@ def _monitored(**options: object) -> fs.Monitor:
 
 
 def _of_numbers(agreement: object) -> fs.Evaluation:
-    return fs.evaluate(NUMBERS, KEYS, ROWS, agreement=agreement, groups=ROWS["job"], progress=False)
+    return fs.evaluate(NUMBERS, KEYS, ROWS, agreement=agreement, groups=ROWS["job"])
 
 
 def _local() -> fs.Local:
@@ -66,7 +66,7 @@ def _many_groups() -> fs.Populations:
 
 def _crossed() -> fs.Populations:
     X = ROWS.assign(size=np.where(ROWS["x"] > 30, "large", "small"))
-    return fs.evaluate(LABELS, KEYS, X, progress=False).by(["job", "size"])
+    return fs.evaluate(LABELS, KEYS, X).by(["job", "size"])
 
 
 RESULTS = {
@@ -90,7 +90,7 @@ RESULTS = {
     "evaluation with clusters": lambda: _evaluated(clusters=CUSTOMERS),
     "evaluation by group": lambda: _evaluated(groups=ROWS["job"]),
     "evaluation by date": lambda: _evaluated(groups=[datetime.date(2026, 1, 1 + row % 2) for row in range(N)]),
-    "evaluation of rules": lambda: fs.evaluate(LABELS, _rules(), ROWS, groups=ROWS["job"], progress=False),
+    "evaluation of rules": lambda: fs.evaluate(LABELS, _rules(), ROWS, groups=ROWS["job"]),
     "evaluation by spread": lambda: _of_numbers(fs.Spread()),
     "evaluation by tolerance": lambda: _of_numbers(fs.Tolerance(0.5)),
     "comparison": lambda: examples.comparison(120),

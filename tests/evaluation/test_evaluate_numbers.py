@@ -133,11 +133,13 @@ def test_results_of_numbers_can_be_kept_and_shown(predictions, tmp_path):
     assert np.array_equal(written.to_numpy(), predictions.reshape(N, -1))
 
 
-def test_plans_count_rows_whatever_the_agreement():
+@pytest.mark.slow
+@pytest.mark.parametrize("agreements", [AGREEMENTS[::2], pytest.param(AGREEMENTS[1::2], marks=pytest.mark.thorough)])
+def test_plans_count_rows_whatever_the_agreement(agreements):
     why, numbers = RNG.integers(0, 60, 90), NUMBERS[:90]
     first = fs.consistency(why, ROWS[:90, 1])
     labels = fs.plan(first)
-    for agreement in AGREEMENTS:
+    for agreement in agreements:
         estimate = fs.consistency(why, numbers, agreement=agreement)
         found = fs.plan(estimate)
         assert (found.rows_needed, found.unverifiable) == (labels.rows_needed, labels.unverifiable)

@@ -93,7 +93,7 @@ def test_draws_depend_on_the_row_and_the_seed_alone(make):
     assert (answers(explainer, ROWS[3:5]) == once[3:5]).all()
 
 
-@pytest.mark.parametrize("kind", ["Kernel", "", *thorough("Linear", "Sampling", "Permutation", "Exact", "Partition")])
+@pytest.mark.parametrize("kind", ["Kernel", *thorough("", "Linear", "Sampling", "Permutation", "Exact", "Partition")])
 def test_shaps_explainers_are_called_and_draw_by_row(kind, tmp_path):
     explainer, rows = of_shap(kind, ARRAY[:10]), ROWS.to_numpy()[:4]  # as many rows as features
     explained = answers(explainer, rows, LINE, cache=tmp_path)

@@ -97,7 +97,7 @@ def catboost(table):
     return model.fit(table, rich(table)), table
 
 
-MODELS = [pipeline, *(pytest.param(f, marks=pytest.mark.thorough) for f in (lightgbm, xgboost, histogram, catboost))]
+MODELS = [xgboost, *(pytest.param(f, marks=pytest.mark.thorough) for f in (lightgbm, pipeline, histogram, catboost))]
 ALL = {name for name in explainers.__all__ if isinstance(getattr(explainers, name), type)}
 OF_TEXTS = {"AllWords", "FirstWord", "TextAnchors", "TopCoefficient"}
 

@@ -107,6 +107,7 @@ def test_progress_names_each_run():
     assert {"explaining with Lime, run 1 of 2", "explaining with Lime, run 2 of 2"} <= set(phases)
 
 
+@pytest.mark.thorough
 def test_the_lime_package_is_asked_with_a_model_by_seed_or_without_one():
     tabular, rows = pytest.importorskip("lime.lime_tabular").LimeTabularExplainer, X[:8]
     refused(BadInput, "pass model=", asked, lambda seed: tabular(X, random_state=seed))

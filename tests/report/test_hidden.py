@@ -25,7 +25,7 @@ def coded(X: pd.DataFrame) -> fs.Rules:
 def summary():
     X = examples.rows()
     explainers = {"code": coded, "rules by age": examples.by_age, "importances": examples.importances}
-    return summarize(fs.compare(examples.predict, explainers, X, progress=False))
+    return summarize(fs.compare(examples.predict, explainers, X))
 
 
 def of(summary, name):
@@ -42,65 +42,59 @@ def test_a_code_for_the_prediction_is_doubted_in_every_rendering(summary):
         assert "The choice of this rule says more than the rule" in text
 
 
-def test_rules_that_leave_no_choice_are_not_doubted(summary):
-    hidden = of(summary, "rules by age").hidden
-    assert hidden.encodes is None
-    assert "nothing to choose" in hidden.encoding
-    assert not of(summary, "rules by age").doubts
+def test_rules_that_leave_no_choice_are_not_doubted_and_others_hide_nothing_here(summary):
+    by_age, importances = of(summary, "rules by age"), of(summary, "importances")
+    assert by_age.hidden.encodes is None
+    assert "nothing to choose" in by_age.hidden.encoding
+    assert not by_age.doubts
+    assert by_age.hidden.claims is None
+    assert "The precision that explanations claim" not in render(summary)
+    assert (importances.hidden, importances.necessity) == (None, None)
 
 
 def test_every_rule_is_a_point_and_those_that_encode_are_ringed(summary):
-    for explainer in (of(summary, "code"), of(summary, "rules by age")):
-        counts = explainer.measures[1].counts
-        assert len(explainer.hidden.points) + explainer.hidden.left_out == counts.distinct
-    assert all(point["flagged"] for point in of(summary, "code").hidden.points)
+    for name, encodes in {"code": True, "rules by age": False}.items():
+        explainer = of(summary, name)
+        hidden = explainer.hidden
+        assert len(hidden.points) + hidden.left_out == explainer.measures[1].counts.distinct
+        assert {point["flagged"] for point in hidden.points} == {encodes}
     assert {line["explanation"] for line in of(summary, "code").hidden.flagged} == {"age <= 200", "income <= 900"}
-    assert not any(point["flagged"] for point in of(summary, "rules by age").hidden.points)
 
 
-def test_explanations_that_do_not_say_where_they_apply_hide_nothing_here(summary):
-    assert of(summary, "importances").hidden is None
-    assert of(summary, "importances").necessity is None
-
-
-def test_points_are_those_of_the_table_of_scopes():
-    X = examples.rows()
-    evaluation = fs.evaluate(examples.predict, examples.by_age, X, progress=False)
-    (explainer,) = summarize(evaluation).explainers
+def test_points_are_those_of_the_table_of_scopes_and_a_single_explainer_agrees_with_nobody():
+    evaluation = examples.evaluation()
+    summary = summarize(evaluation)
+    assert summary.agreeing is None
     table = evaluation.scopes().set_index("explanation")
-    for point in explainer.hidden.points:
-        assert point["precision"] == pytest.approx(table.loc[point["explanation"], "precision"])
-        assert point["recall"] == pytest.approx(table.loc[point["explanation"], "recall"])
+    points = summary.explainers[0].hidden.points
+    assert points
+    for point in points:
+        for name in ("precision", "recall"):
+            assert point[name] == pytest.approx(table.loc[point["explanation"], name])
 
 
 def test_heat_maps_show_what_agreement_measured(summary):
     pairs = {(line["a"], line["b"]): line for line in summary.agreeing.pairs}
     for square in summary.agreeing.maps:
         measure = "same" if "say the same" in square.title else "feature_agreement"
-        for i, a in enumerate(square.names):
-            for j, b in enumerate(square.names):
-                if (a, b) in pairs:
-                    assert square.values[i][j] == pairs[a, b][measure] == square.values[j][i]
-
-
-def test_a_single_explainer_agrees_with_nobody():
-    evaluation = fs.evaluate(examples.predict, examples.by_age, examples.rows(), progress=False)
-    assert summarize(evaluation).agreeing is None
+        shown = [(i, j) for i, a in enumerate(square.names) for j, b in enumerate(square.names) if (a, b) in pairs]
+        assert shown
+        for i, j in shown:
+            told = pairs[square.names[i], square.names[j]][measure]
+            assert square.values[i][j] == told == square.values[j][i]
 
 
 def test_explainers_that_cannot_be_compared_are_told_and_not_left_out():
     X = examples.rows(40)
     explainers = {"keys": list(map(str, X["age"])), "rules": examples.by_age}
-    summary = summarize(fs.compare(examples.predict, explainers, X, progress=False))
+    summary = summarize(fs.compare(examples.predict, explainers, X))
     assert summary.agreeing.maps == ()
     assert any("keys" in note for note in (*summary.agreeing.notes, *summary.agreeing.remarks))
 
 
 def test_the_summary_is_json(summary):
     told = json.loads(json.dumps(summary.to_dict(), allow_nan=False))
-    encodes = {
-        explainer["name"]: explainer["hidden"] and explainer["hidden"]["encodes"] for explainer in told["explainers"]
-    }
+    encodes = {each["name"]: each["hidden"] and each["hidden"]["encodes"] for each in told["explainers"]}
     assert encodes == {"code": True, "rules by age": None, "importances": None}
     assert len(told["agreeing"]["pairs"]) == 3
 
@@ -110,7 +104,7 @@ def test_numbers_are_told_by_their_means():
     X = pd.DataFrame({"a": rng.uniform(size=300), "b": rng.uniform(size=300)})
     y = rng.normal(size=300)
     rules = fs.Rules.from_conditions([[("a", "<=", 9.0)] if v > 0 else [("b", "<=", 9.0)] for v in y], ["a", "b"])
-    summary = summarize(fs.evaluate(y, rules, X, agreement=fs.Close(1.0), progress=False))
+    summary = summarize(fs.evaluate(y, rules, X, agreement=fs.Close(1.0)))
     assert summary.explainers[0].hidden.encodes
     assert summary.explainers[0].hidden.points == ()
     assert "their mean prediction" in render(summary)
@@ -120,7 +114,7 @@ def test_rules_that_stand_out_by_chance_are_neither_listed_nor_ringed():
     rng = np.random.default_rng(38)
     X, labels = rng.uniform(size=(100, 2)), np.where(rng.random(100) < 0.5, "yes", "no")
     rules = fs.Rules.parse(rng.choice(["a <= 2", "b <= 2"], 100).tolist(), features=["a", "b"])
-    (told,) = summarize(fs.evaluate(labels, rules, X, progress=False)).explainers
+    (told,) = summarize(fs.evaluate(labels, rules, X)).explainers
     assert "2 of 2 rules stand out, as they may by chance" in told.hidden.encoding
     assert told.hidden.encodes is False
     assert told.hidden.flagged == ()
@@ -137,7 +131,7 @@ def claiming(X, claimed):
 
 def test_claims_stand_beside_what_was_measured_and_those_outside_the_interval_come_first():
     X = examples.rows()
-    table = fs.evaluate(examples.predict, examples.by_age, X).scopes().set_index("explanation")
+    table = examples.evaluation(X).scopes().set_index("explanation")
     claimed = {"age > 38": 0.01, "age <= 38": float(table.loc["age <= 38", "precision"])}
     evaluation = fs.evaluate(examples.predict, lambda rows: claiming(rows, claimed), X)
     claims = summarize(evaluation).explainers[0].hidden.claims
@@ -152,8 +146,3 @@ def test_claims_stand_beside_what_was_measured_and_those_outside_the_interval_co
     page = render(summarize(evaluation))
     assert "<strong>too low</strong>" in page
     assert "The precision that explanations claim" in page
-
-
-def test_explanations_that_claim_nothing_have_no_table_of_claims(summary):
-    assert of(summary, "rules by age").hidden.claims is None
-    assert "The precision that explanations claim" not in render(summary)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
+import report_examples as examples
 from faithscope.report import summarize
 from faithscope.report.html import render
 from faithscope.report.maps import draw, map_of, picture_of
@@ -54,12 +55,11 @@ def test_larger_cells_are_never_paler():
     assert opacities[20:] == sorted(opacities[20:])
 
 
-@pytest.mark.parametrize("told", HOSTILE[:5])
-def test_words_stay_words(told):
-    root = ElementTree.fromstring(str(draw(((1.0,),), told)))
-    assert [element.tag for element in root] == ["title", "path"]
-    assert root[0].text == told
-    assert root.get("role") == "img"
+def test_words_stay_words():
+    for told in HOSTILE[:5]:
+        root = ElementTree.fromstring(str(draw(((1.0,),), told)))
+        assert [element.tag for element in root] == ["title", "path"]
+        assert (root[0].text, root.get("role")) == (told, "img")
 
 
 def test_maps_are_known_by_their_axes():
@@ -99,15 +99,8 @@ def test_pictures_of_rows_go_from_0_to_1():
         assert picture_of(none, 0) is None
 
 
-@pytest.fixture(scope="module")
-def evaluation():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 1, 8, 8))
-    predictions = X[:, 0, :4].sum(axis=(1, 2)) + rng.normal(size=150) > 0
-    return fs.evaluate(predictions, X, X, discretizer=fs.Pool((2, 2)) | fs.Sign())
-
-
-def test_a_report_draws_the_map_of_every_contradiction(evaluation):
+def test_a_report_draws_the_map_of_every_contradiction():
+    evaluation = examples.maps()["signs"]
     summary = summarize(evaluation)
     contradictions = summary.explainers[0].contradictions
     assert len(contradictions) == 4

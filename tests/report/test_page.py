@@ -1,14 +1,17 @@
-"""The page is one file that needs nothing else, and every string a caller gave stays text."""
+"""The page is one file that needs nothing else, a terminal shows the same, and every string of a caller stays text."""
 
 import base64
 import hashlib
+import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import faithscope as fs
 import report_examples as examples
@@ -20,6 +23,7 @@ from faithscope.report.glossary import GLOSSARY
 from faithscope.report.headline import headline
 from faithscope.report.html import render
 from faithscope.report.terminal import render as in_terminal
+from faithscope.report.terminal import show
 
 SECTIONS = (
     *("verdicts", "contradictions", "picture", "populations", "rows"),
@@ -69,58 +73,59 @@ def hostile():
     return Page(render(summarize(examples.hostile())))
 
 
-@pytest.mark.slow
-def test_sections_come_in_the_order_a_reader_asks(page):
+def test_sections_come_in_the_order_a_reader_asks_below_the_sentence_to_quote(summary, page):
     assert [attrs["id"] for attrs in page.all("section")] == list(SECTIONS)
+    texts = [text for text in page.texts if text.strip()]
+    assert texts.index(headline(summary)) < texts.index("Verdict", texts.index(headline(summary)))
+    assert sum(len(script) > 100_000 and script[0] != "{" for script in page.scripts) == 1, "what draws is there once"
 
 
-def test_every_verdict_and_every_number_is_on_the_page(summary, page):
-    text = "".join(page.texts)
+def test_page_and_terminal_tell_every_verdict_and_every_number(summary, page):
+    text, wide, narrow = "".join(page.texts), in_terminal(summary, width=400), in_terminal(summary, width=80)
     for explainer in summary.explainers:
+        assert wide.count(explainer.name) >= 2
+        assert explainer.verdict.sentence in wide
         assert explainer.verdict.word in text
         assert explainer.verdict.sentence.split(": ", 1)[1][1:] in text
         for estimate in explainer.measures:
-            assert f"{down(estimate.low)} to {up(estimate.high)}" in text
+            low, high = down(estimate.low), up(estimate.high)
+            assert f"{low} to {high}" in text
+            assert all(f"{low}–{high}" in printed and f"{estimate.value:.3f}" in printed for printed in (wide, narrow))
+    assert "…" not in narrow
     assert all(meaning in text for meaning in GLOSSARY.values())
 
 
-def test_the_sentence_to_quote_stands_on_top(summary, page):
-    texts = [text for text in page.texts if text.strip()]
-    assert texts.index(headline(summary)) < texts.index("Verdict", texts.index(headline(summary)))
+def test_in_a_terminal_names_are_never_markup_nor_escapes_and_never_break_inside_a_word(summary):
+    text = in_terminal(summarize(examples.hostile()), width=400)
+    assert "[red]markup[/red]" in text
+    assert not set("\x1b\u202e") & set(text)
+    names = ["counterfactual", "nearest neighbor of training"]
+    explainers = [replace(each, name=name) for each, name in zip(summary.explainers, names, strict=False)]
+    lines = in_terminal(replace(summary, explainers=tuple(explainers)), width=80).splitlines()
+    words = [word for line in lines[3 : lines.index("")] for word in line[:16].split()]
+    assert words[0] == "counterfactual"
+    assert {"nearest", "neighbor", "training"} <= set(words)
 
 
-def test_the_script_that_draws_is_in_the_page_once(page):
-    assert sum(len(script) > 100_000 and script[0] != "{" for script in page.scripts) == 1
+def test_bars_are_drawn_by_wide_terminals_and_never_into_files(summary):
+    for terminal, width, drawn in ((True, 160, True), (True, 80, False), (False, 160, False)):
+        console = Console(file=io.StringIO(), width=width, force_terminal=terminal, no_color=True)
+        show(summary, console)
+        assert ("●" in console.file.getvalue()) == drawn
 
 
-def test_terminal_and_page_tell_the_same(summary, page):
-    printed = in_terminal(summary, width=1000)
-    text = "".join(page.texts)
-    for explainer in summary.explainers:
-        assert explainer.verdict.sentence in printed
-        for estimate in explainer.measures:
-            assert f"{down(estimate.low)}–{up(estimate.high)}" in printed
-            assert f"{down(estimate.low)} to {up(estimate.high)}" in text
-
-
-def test_nothing_is_fetched(page, hostile):
+def test_nothing_is_fetched_and_only_our_scripts_may_run(page, hostile):
     for shown in (page, hostile):
         addresses = [
             a[name] for _, a in shown.tags for name in ("src", "href", "action", "data", "poster") if name in a
         ]
         assert all(address.startswith(("#", "data:,")) for address in addresses)
-        assert not any("src" in attrs for attrs in shown.all("script"))
+        scripts = shown.all("script")
+        assert not any("src" in attrs for attrs in scripts)
         policy = next(a["content"] for a in shown.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
         assert policy.startswith("default-src 'none'; script-src 'sha256-")
         assert "unsafe-eval" not in policy
-
-
-def test_only_our_scripts_may_run(page, hostile):
-    for shown in (page, hostile):
-        policy = next(a["content"] for a in shown.all("meta") if "http-equiv" in a)
-        runnable = [
-            s for s, a in zip(shown.scripts, shown.all("script"), strict=True) if a.get("type") != "application/json"
-        ]
+        runnable = [text for text, a in zip(shown.scripts, scripts, strict=True) if a.get("type") != "application/json"]
         digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in runnable]
         assert re.findall(r"'sha256-([^']+)'", policy) == digests
         assert len(digests) == 2
@@ -141,41 +146,34 @@ def test_charts_are_json_that_cannot_leave_its_element(hostile):
     charts = next(text for text in hostile.scripts if text.startswith("{"))
     assert not set("<>&\u2028\u2029") & set(charts)
     assert examples.HOSTILE[0] in json.loads(charts)["names"]
-
-
-def test_safe_json_says_the_same():
     value = {"</script>": ["<!--", "&amp;", "\u2028\u2029", "🦊"]}
     assert json.loads(safe_json(value)) == value
 
 
-def test_every_chart_has_a_place_and_words_for_it(page):
+def test_every_chart_has_a_place_and_words_ids_are_unique_and_links_lead_somewhere(page):
     charts = json.loads(next(text for text in page.scripts if text.startswith("{")))
     places = {attrs["id"]: attrs for attrs in page.all("div") if attrs.get("class") == "drawing"}
     assert set(places) == set(charts["specs"])
     assert all(attrs["role"] == "img" and len(attrs["aria-label"]) > 20 for attrs in places.values())
-
-
-def test_ids_are_unique_and_links_lead_somewhere(page):
     ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
-    inner = [a["href"][1:] for a in page.all("a") if not a["href"].startswith("#explainer=")]
-    assert set(inner) <= set(ids)
+    assert {a["href"][1:] for a in page.all("a") if not a["href"].startswith("#explainer=")} <= set(ids)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_large_comparison_stays_below_three_megabytes(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 60)), columns=[f"a feature with a rather long name {j}" for j in range(60)])
     labels, groups = rng.integers(0, 2, 300), rng.integers(0, 30, 300)
     given = {f"explainer {j}, called at some length": fs.Importances(rng.normal(size=(300, 60))) for j in range(12)}
     given |= {f"coarse {j}": list(rng.integers(0, 20, 300)) for j in range(3)}
-    write_report(fs.compare(labels, given, X, groups=groups, progress=False), tmp_path / "report.html")
+    write_report(fs.compare(labels, given, X, groups=groups), tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
 
 
 def test_a_single_explainer_has_a_report_too(tmp_path):
     X = examples.rows(80)
-    evaluation = fs.evaluate(examples.predict, examples.by_age, X, progress=False)
+    evaluation = examples.evaluation(X)
     evaluation.to_html(tmp_path / "report.html", groups=X["job"])
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert [attrs["id"] for attrs in page.all("section")] == [
@@ -195,13 +193,13 @@ def contrast(a, b):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_text_and_marks_stand_out(palette):
+def test_text_and_marks_stand_out():
     words = ("ink", "muted", "link", "faithful", "partly", "unknown", "chance", "unfaithful")
-    for ground in ("paper", "panel"):
-        assert all(contrast(palette[name], palette[ground]) >= 4.5 for name in words)
-    assert contrast(palette["ink"], palette["mark"]) >= 4.5
-    assert all(contrast(palette[name], palette["paper"]) >= 3 for name in ("consistency", "sufficiency", "silent"))
+    for palette in (LIGHT, DARK):
+        for ground in ("paper", "panel"):
+            assert all(contrast(palette[name], palette[ground]) >= 4.5 for name in words)
+        assert contrast(palette["ink"], palette["mark"]) >= 4.5
+        assert all(contrast(palette[name], palette["paper"]) >= 3 for name in ("consistency", "sufficiency", "silent"))
 
 
 def test_pairs_of_rows_with_values_missing_of_nullable_types_are_shown(tmp_path):
