@@ -206,6 +206,7 @@ def test_categories_of_a_table_are_no_tokens():
         assert isinstance(fs.read(given), fs.Importances)
 
 
+@pytest.mark.thorough
 def test_texts_of_one_length_and_single_texts_are_highlights():
     def score(texts):
         return np.array([text.count("great") - text.count("dull") for text in texts], float)
