@@ -1,48 +1,33 @@
-"""Models that sufficient reasons are proven of, of every library, fitted on the same rows."""
+"""Models that sufficient reasons are proven of, of every library, and random rows that any proof must hold on."""
+
+from functools import cache
 
 import numpy as np
-import pytest
-from sklearn import ensemble, tree
 from sklearn.datasets import make_classification
 
+from explainers.systems import trees
+
+BAGGED = {"boosting_type": "rf", "bagging_freq": 1, "bagging_fraction": 0.5}
 CLASSIFIERS = {
-    "tree": lambda: tree.DecisionTreeClassifier(max_depth=6, random_state=0),
-    "forest": lambda: ensemble.RandomForestClassifier(15, max_depth=6, random_state=0),
-    "deep forest": lambda: ensemble.RandomForestClassifier(6, random_state=0),
-    "extra trees": lambda: ensemble.ExtraTreesClassifier(10, max_depth=6, random_state=0),
-    "boosting": lambda: ensemble.GradientBoostingClassifier(n_estimators=20, random_state=0),
-    "exponential": lambda: ensemble.GradientBoostingClassifier(n_estimators=20, loss="exponential", random_state=0),
-    "hist": lambda: ensemble.HistGradientBoostingClassifier(max_iter=20, random_state=0),
-    "xgboost": lambda: _library("xgboost").XGBClassifier(n_jobs=1, n_estimators=20, max_depth=4),
-    "xgboost, base": lambda: _library("xgboost").XGBClassifier(n_jobs=1, n_estimators=20, max_depth=4, base_score=0.2),
-    "xgboost forest": lambda: _library("xgboost").XGBRFClassifier(n_jobs=1, n_estimators=20, max_depth=4),
-    "lightgbm": lambda: _library("lightgbm").LGBMClassifier(n_jobs=1, n_estimators=20, verbose=-1),
-    "lightgbm forest": lambda: _library("lightgbm").LGBMClassifier(
-        n_jobs=1, n_estimators=20, boosting_type="rf", bagging_freq=1, bagging_fraction=0.5, verbose=-1
-    ),
+    **{name: (name, {}) for name in ("tree", "forest", "extra trees", "boosting", "histograms")},
+    **{name: (name, {}) for name in ("xgboost", "xgboost forest", "lightgbm")},
+    "deep forest": ("forest", {"max_depth": None}),
+    "exponential": ("boosting", {"loss": "exponential"}),
+    "xgboost, base": ("xgboost", {"base_score": 0.2}),
+    "lightgbm forest": ("lightgbm", BAGGED),
 }
 REGRESSORS = {
-    "tree": lambda: tree.DecisionTreeRegressor(max_depth=6, random_state=0),
-    "forest": lambda: ensemble.RandomForestRegressor(15, max_depth=6, random_state=0),
-    "boosting": lambda: ensemble.GradientBoostingRegressor(n_estimators=20, random_state=0),
-    "zero": lambda: ensemble.GradientBoostingRegressor(n_estimators=20, init="zero", random_state=0),
-    "hist": lambda: ensemble.HistGradientBoostingRegressor(max_iter=20, random_state=0),
-    "hist poisson": lambda: ensemble.HistGradientBoostingRegressor(max_iter=20, loss="poisson", random_state=0),
-    "xgboost": lambda: _library("xgboost").XGBRegressor(n_jobs=1, n_estimators=20, max_depth=4),
-    "xgboost poisson": lambda: _library("xgboost").XGBRegressor(n_jobs=1, n_estimators=20, objective="count:poisson"),
-    "xgboost logistic": lambda: _library("xgboost").XGBRegressor(n_jobs=1, n_estimators=20, objective="reg:logistic"),
-    "lightgbm": lambda: _library("lightgbm").LGBMRegressor(n_jobs=1, n_estimators=20, verbose=-1),
-    "lightgbm gamma": lambda: _library("lightgbm").LGBMRegressor(
-        n_jobs=1, n_estimators=20, objective="gamma", verbose=-1
-    ),
+    **{name: (name, {}) for name in ("tree", "forest", "boosting", "histograms", "xgboost", "lightgbm")},
+    "zero": ("boosting", {"init": "zero"}),
+    "histograms poisson": ("histograms", {"loss": "poisson"}),
+    "xgboost poisson": ("xgboost", {"objective": "count:poisson"}),
+    "xgboost logistic": ("xgboost", {"objective": "reg:logistic"}),
+    "lightgbm gamma": ("lightgbm", {"objective": "gamma"}),
 }
 NO_MISSING = ("boosting", "exponential", "zero")  # which refuse rows that miss values
 
 
-def _library(name):
-    return pytest.importorskip(name, reason=f"{name} is not installed")
-
-
+@cache
 def table(classes=2, holes=False, whole=False):
     """Rows and labels; whole numbers lie exactly at thresholds of some libraries."""
     X, y = make_classification(600, 6, n_informative=4, n_redundant=0, n_classes=classes, random_state=classes)
@@ -52,6 +37,41 @@ def table(classes=2, holes=False, whole=False):
     return X, y
 
 
-def numbers(X):
-    """What regressors are fitted to: between 0 and 1, and above 0."""
-    return 0.05 + 0.9 / (1 + np.exp(-np.nan_to_num(X[:, 0] + X[:, 1] * X[:, 2])))
+@cache
+def fitted(name, classes=2, holes=False, whole=False):
+    family, how = CLASSIFIERS[name]
+    return trees(family, **how).fit(*table(classes, holes, whole))
+
+
+@cache
+def regressor(name):
+    """Fitted to numbers between 0 and 1, and above 0."""
+    family, how = REGRESSORS[name]
+    X, _ = table()
+    return trees(family, "Regressor", **how).fit(X, 0.05 + 0.9 / (1 + np.exp(-X[:, 0] - X[:, 1] * X[:, 2])))
+
+
+def inside(rules, row, rows, rng, missing=False, count=300):
+    """Rows that satisfy a row's rule: real values elsewhere, bounds and their neighbors half of the time."""
+    points = rows[rng.integers(len(rows), size=(count, rows.shape[1])), np.arange(rows.shape[1])]
+    points = np.where(rng.random(points.shape) < 0.3, rng.normal(size=points.shape) * 1e3, points)
+    if missing:
+        points[rng.random(points.shape) < 0.2] = np.nan
+    for condition in rules.conjunction(row):
+        points[:, condition.position] = _values(condition, count, rng)
+    assert all(mask.all() for mask in rules.holds(rules.conjunction(row), points))
+    return points
+
+
+def _values(condition, count, rng):
+    if condition.missing:
+        assert condition.among == ()
+        return np.full(count, np.nan)
+    if condition.among:
+        return np.full(count, condition.among[0])
+    low, high = condition.low, condition.high
+    first = np.nextafter(low, np.inf) if np.isfinite(low) else (min(high, 0.0) - 100.0)
+    last = high if np.isfinite(high) else max(first, 0.0) + 100.0
+    values = np.clip(rng.uniform(first, last, count), first, last)
+    ends = [first, last, min(last, np.nextafter(first, np.inf)), max(first, np.nextafter(last, -np.inf))]
+    return np.where(rng.random(count) < 0.5, rng.choice(ends, count), values)
