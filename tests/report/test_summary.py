@@ -119,7 +119,9 @@ ASKED = {
 
 
 @pytest.mark.parametrize("question", ASKED)
-@pytest.mark.parametrize("problem", [TooLarge("That needs 9 GiB: use fewer rows."), MemoryError()])
+@pytest.mark.parametrize(
+    "problem", [TooLarge("That needs 9 GiB: use fewer rows."), pytest.param(MemoryError(), marks=pytest.mark.thorough)]
+)
 def test_a_section_that_cannot_be_made_says_so_everywhere(monkeypatch, capsys, question, problem):
     def fails(*_):
         raise problem

@@ -1,9 +1,11 @@
-"""Markdown shows what the page and the terminal show, and no name of a caller's is markup."""
+"""Markdown shows what the page and the terminal show, no name of a caller's is markup, and lines are narrow."""
 
 import html
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import faithscope as fs
 import report_examples as examples
@@ -13,7 +15,8 @@ from faithscope.report.html import render as render_page
 from faithscope.report.terminal import render as render_terminal
 from faithscope.sinks import markdown
 from faithscope.sinks.card import Card, Sentence, Table
-from sink_examples import RESULTS, result
+from faithscope.sinks.lines import WIDTH, in_lines, several_in_lines
+from sink_examples import result
 
 markdown_it = pytest.importorskip("markdown_it")
 NAMES = (
@@ -47,36 +50,45 @@ def shown(text):
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_a_name_is_shown_letter_by_letter(name):
-    visible = fs.visible.visible(name)
     card = Card("title", (Sentence(name), Sentence("said", name)), (Table((name, "n"), ((name, "1"),)),), (name,))
-    told = shown(markdown.render(card))
-    assert told.count(visible.strip()) >= 5
-    lines = markdown.render(card).splitlines()
-    table = [line for line in lines if line.startswith("|")]
+    text = markdown.render(card)
+    assert shown(text).count(fs.visible.visible(name).strip()) >= 5
+    table = [line for line in text.splitlines() if line.startswith("|")]
     assert [len(re.findall(r"(?<!\\)\|", line)) for line in table] == [3, 3, 3]
 
 
-@pytest.mark.parametrize("name", ["@octocat", "#12", "GH-12", "http://evil.example", "www.evil.example", "a@b.org"])
-def test_nobody_is_notified_and_nothing_is_linked(name):
-    escaped = html.unescape(markdown.escape(name))
-    assert not re.search(r"@\w|#\d|GH-\d|://(?<!\\://)|www\.", escaped)
+def test_nobody_is_notified_and_nothing_is_linked():
+    for name in ("@octocat", "#12", "GH-12", "http://evil.example", "www.evil.example", "a@b.org"):
+        escaped = html.unescape(markdown.escape(name))
+        assert not re.search(r"@\w|#\d|GH-\d|://(?<!\\://)|www\.", escaped)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", RESULTS)
-def test_every_result_has_a_title_a_table_and_its_notes(name):
-    told = result(name)
-    text = told.to_markdown()
-    assert text.startswith("### ")
-    assert "\n| " in text
-    assert text.endswith("\n")
-    readable = shown(text)
-    for note in getattr(told, "notes", ()):
-        assert note in readable
+words = st.lists(st.sampled_from(["a", "of rows", "n=1,000", "x" * 30, "y" * 140]), min_size=1, max_size=12)
+clauses = st.lists(words.map(" ".join), min_size=1, max_size=6).map("; ".join)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["evaluation of rules", "evaluation by spread", "comparison", "audit by several"])
+@given(clauses, st.lists(words.map(" ".join), max_size=3))
+def test_lines_in_a_terminal_are_narrow_and_keep_every_letter(line, notes):
+    told = in_lines(line, notes)
+    assert max(map(len, told.splitlines())) <= WIDTH
+    expected = line + "".join(f"note: {note}" for note in notes)
+    assert "".join(told.split()) == "".join(expected.split())
+
+
+def test_a_note_on_several_results_is_told_once_with_their_names():
+    several = [("a", "a 0.5", ["few"]), ("b", "b 0.1", ["few"]), ("c", "c 0.2", [])]
+    assert several_in_lines(several) == "a 0.5\nb 0.1\nc 0.2\n  note on a, b: few"
+    assert several_in_lines(several[:2]).endswith("  note: few")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "comparison",
+        "evaluation by spread",
+        *(pytest.param(name, marks=pytest.mark.thorough) for name in ("evaluation of rules", "audit by several")),
+    ],
+)
 def test_markdown_terminal_and_page_tell_the_same(name):
     told = result(name)
     summary = summarize(told)
@@ -94,9 +106,8 @@ def test_markdown_terminal_and_page_tell_the_same(name):
             assert all(interval in written and f"{estimate.value:.3f}" in written for written in (text, terminal))
 
 
-@pytest.mark.slow
 def test_a_doubted_verdict_is_doubted_everywhere():
-    repeated = fs.evaluate(examples.predict, examples.by_age, examples.rows(60).loc[[*range(60)] * 2], progress=False)
+    repeated = examples.evaluation(examples.rows(60).loc[[*range(60)] * 2])
     summary = summarize(repeated)
     (doubt,) = summary.explainers[0].doubts
     page = render_page(summary)  # which also quotes it on top
@@ -105,23 +116,22 @@ def test_a_doubted_verdict_is_doubted_everywhere():
         assert doubt in html.unescape(written)
     assert render_terminal(summary, width=10_000).count(doubt) == 1
     assert "Read with care" in repeated.consistency.to_markdown()
-    assert "Read with care" not in fs.evaluate(examples.predict, examples.by_age, examples.rows(60)).to_markdown()
+    assert "Read with care" not in examples.evaluation(examples.rows(60)).to_markdown()
 
 
 def test_rows_of_the_data_are_not_in_markdown():
     rows = examples.rows(60).assign(secret=[f"secret {row}" for row in range(60)])
-    ev = fs.evaluate(examples.predict, examples.by_age, rows, progress=False)
+    ev = examples.evaluation(rows)
     assert "secret" not in ev.to_markdown()
 
 
-@pytest.mark.slow
 def test_many_groups_and_many_differences_are_counted_and_cut():
     told = result("populations, many")
     assert len(told.estimates) == 60
     text = told.to_markdown()
     assert "10 more groups, whose intervals begin higher, are not shown" in text
     assert text.count("\n") < 80
-    compared = fs.compare([0, 1] * 20, {f"e{k}": [0, 1] * 20 for k in range(7)}, range(40), progress=False)
+    compared = fs.compare([0, 1] * 20, {f"e{k}": [0, 1] * 20 for k in range(7)}, range(40))
     assert "0 of 21 exclude zero; the intervals of 21 differences hold together" in compared.to_markdown()
 
 

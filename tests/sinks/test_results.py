@@ -1,0 +1,165 @@
+"""A result of every kind as JSON that keeps to the schema, as Markdown, and in MLflow: nothing undefined is 0."""
+
+import copy
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput, MissingExtra, WrongType
+from faithscope.sinks.flat_numbers import flat_numbers, nameable
+from sink_examples import RESULTS, result
+from sinks.test_markdown import shown
+
+jsonschema, mlflow = pytest.importorskip("jsonschema"), pytest.importorskip("mlflow")
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch):
+    """MLflow with its runs in a folder of files, which mlflow-skinny can keep."""
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
+    yield mlflow.MlflowClient()
+    while mlflow.active_run() is not None:
+        mlflow.end_run()
+    mlflow.set_tracking_uri(None)
+
+
+def logged(client, told, **options):
+    return client.get_run(told.to_mlflow(**options)).data
+
+
+def as_json(name):
+    return json.loads(json.dumps(result(name).to_dict(), allow_nan=False))
+
+
+def numbers_in(told, path=()):
+    """Where the measured numbers of a result stand."""
+    items = told.items() if isinstance(told, dict) else enumerate(told) if isinstance(told, list) else ()
+    for key, value in items:
+        yield from [(*path, key)] if key in ("value", "low", "n", "unverifiable") else numbers_in(value, (*path, key))
+
+
+def mutilated(told, path):
+    """Copies of a result that lack a number, hold it as text, or hold another beside it."""
+    for change in (lambda place, key: place.pop(key), {path[-1]: "0.5"}, {"valeu": 0.5}):
+        place = copied = copy.deepcopy(told)
+        for key in path[:-1]:
+            place = place[key]
+        change(place, path[-1]) if callable(change) else place.update(change)
+        yield copied
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_result_keeps_to_the_schema_and_has_its_notes_in_markdown(name):
+    told = as_json(name)
+    VALIDATOR.validate(told)
+    places = list(numbers_in(told))
+    assert places
+    for path in places[:: len(places) // 4 + 1]:  # four at most, from all over the result
+        assert not any(map(VALIDATOR.is_valid, mutilated(told, path))), path
+    numbers = [(number.name.casefold(), number.step) for number in flat_numbers(result(name).to_dict(), "faithscope")]
+    assert numbers
+    assert len(set(numbers)) == len(numbers), "two numbers under one name"
+    text = result(name).to_markdown()
+    assert text.startswith("### ")
+    assert "\n| " in text
+    assert text.endswith("\n")
+    assert all(note in shown(text) for note in getattr(result(name), "notes", ()))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_result_is_logged(client, name):
+    told = result(name)
+    numbers = flat_numbers(told.to_dict(), "faithscope")
+    assert {number.name for number in numbers if number.value is not None} == set(logged(client, told).metrics)
+
+
+def test_the_schema_is_one_and_all_of_it_is_used():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert [name for name in SCHEMA["$defs"] if f'"#/$defs/{name}"' not in json.dumps(SCHEMA)] == []
+    told = as_json("estimate")
+    assert [VALIDATOR.is_valid(told | wrong) for wrong in ({"unverifiable": 1.1}, {"n": 0})] == [False, False]
+
+
+def test_an_evaluation_is_logged_with_its_numbers_and_its_page_and_what_is_undefined_is_never_zero(client, tmp_path):
+    ev = result("evaluation by group")
+    run = ev.to_mlflow()
+    data = client.get_run(run).data
+    cook = ev.populations.estimates["cook"]
+    for estimate, prefix in ((ev.consistency, "faithscope"), (cook, "faithscope.populations.cook")):
+        for name in ("value", "low", "high", "limit", "unverifiable", "verified", "chance", "n"):
+            assert data.metrics[f"{prefix}.consistency.{name}"] == pytest.approx(getattr(estimate, name))
+    assert {key.removeprefix("faithscope."): value for key, value in data.params.items()}.items() >= {
+        "version": fs.__version__,
+        "discretizer": ev.discretizer,
+        "explainer": ev.explainer,
+        "consistency.n": "60",
+    }.items()
+    assert data.tags["faithscope.verdict"].startswith("explanations: ")
+    assert data.tags["faithscope.undefined"] == "faithscope.sufficiency, faithscope.necessity"
+    assert not [name for name in data.metrics if "sufficiency" in name]
+    assert mlflow.active_run() is None
+    folder = Path(client.download_artifacts(run, "faithscope", str(tmp_path)))
+    assert json.loads((folder / "result.json").read_text()) == as_json("evaluation by group")
+    assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert (folder / "summary.md").read_text(encoding="utf-8") == ev.to_markdown()
+    silent = logged(client, result("estimate where nothing can be checked"))
+    assert "faithscope.consistency.verified" not in silent.metrics
+    assert silent.tags["faithscope.undefined"] == "faithscope.consistency.verified"
+
+
+def test_names_that_look_alike_stay_apart(client):
+    names = ["a|b", "a/b", "A_b", "../x", "a.consistency", "é", "", "x" * 300, "x" * 301]
+    metrics = logged(client, fs.compare([0, 0, 1, 1], {name: list("aabb") for name in names}, range(4))).metrics
+    values = [name for name in metrics if name.endswith(".value") and "differences" not in name]
+    assert len(values) == len(names)
+    assert all(len(name) <= 250 for name in metrics)
+    assert len({label.casefold() for label in nameable(names)}) == len(names)
+
+
+def test_windows_of_time_are_steps(client):
+    windows = result("windows")
+    steps = client.get_metric_history(windows.to_mlflow(), "faithscope.windows.consistency.value")
+    measured = [estimate.value for estimate in windows.estimates.values()]
+    assert [(point.step, point.value) for point in steps] == list(enumerate(measured))
+
+
+def test_the_active_run_and_a_named_run_are_used_and_stay_as_they_were(client):
+    estimate = result("estimate")
+    with mlflow.start_run() as active:
+        run = active.info.run_id
+        assert estimate.to_mlflow() == run
+        assert mlflow.active_run().info.run_id == run
+        assert estimate.to_mlflow() == run, "the same result again changes nothing"
+    with mlflow.start_run() as other:
+        metrics = logged(client, estimate, run_id=run, prefix="second.time").metrics
+        assert not client.get_run(other.info.run_id).data.metrics
+    assert {"second.time.consistency.low", "faithscope.consistency.low"} <= set(metrics)
+    with pytest.raises(BadInput, match=r"already holds faithscope\.consistency\..* prefix='second'"):
+        fs.consistency(["a", "a", "b"], [0, 1, 1]).to_mlflow(run_id=run)
+    assert client.get_run(run).data.metrics == metrics, "nothing is written"
+
+
+def test_a_mistake_is_one_sentence(client, monkeypatch, tmp_path):
+    for options, error, words in (
+        ({"prefix": ""}, BadInput, "prefix must be letters"),
+        ({"prefix": "a/b"}, BadInput, "got 'a/b'"),
+        ({"prefix": 3}, WrongType, "got int"),
+        ({"run_id": 3}, WrongType, "got int"),
+        ({"run_id": "nowhere"}, BadInput, "MLflow did not take the result: Run 'nowhere' not found"),
+    ):
+        with pytest.raises(error, match=words):
+            result("estimate").to_mlflow(**options)
+    monkeypatch.chdir(tmp_path)
+    mlflow.set_tracking_uri("nonsense://x")
+    with pytest.raises(BadInput, match="MLflow did not take the result"):
+        result("estimate").to_mlflow()
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(MissingExtra, match="pip install mlflow-skinny"):
+        result("estimate").to_mlflow()
