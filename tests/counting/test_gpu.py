@@ -92,6 +92,7 @@ def check(gpu, near, codes, labels, radii=None):
     return pairs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 def test_counts_are_those_of_plain_distances(gpu, metric):
     for is_open, grid in product((False, True), repeat=2):
@@ -108,6 +109,7 @@ def test_counts_do_not_depend_on_how_many_features_are_multiplied_at_once(gpu, d
     check(gpu, about_half(rows, "euclidean", lambda each: np.quantile(each, 0.2)), codes, labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["euclidean", "cityblock", "hamming"])
 def test_many_radii_are_counted_as_each_by_itself(gpu, metric):
     rows, codes, labels = random_points(metric, 1)
@@ -122,6 +124,7 @@ def test_where_too_much_is_in_doubt_all_is_counted_in_double_precision(gpu, monk
     assert check(gpu, about_half(rows, "euclidean", lambda each: np.sort(each[0])[9]), codes, labels).exact
 
 
+@pytest.mark.slow
 def test_tables_that_do_not_fit_are_counted_in_pieces(gpu, monkeypatch):
     rows, codes, _ = random_points("euclidean", 4)
     monkeypatch.setattr(gpu, "_TABLE", 60 * gpu.THEIRS)
@@ -166,6 +169,7 @@ MEASURED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "aside"), [*((name, 100_000) for name in MEASURED), ("euclidean", 0)])
 def test_an_estimate_is_the_one_of_the_cpu(gpu, name, aside, monkeypatch):
     monkeypatch.setattr("faithscope.counting.gpu.covering._ASIDE", aside)  # counts of more rows are made in a thread

@@ -34,6 +34,7 @@ HONEST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TOLD)
 def test_numbers_that_pass_as_labels_are_told(name):
     labels, said = TOLD[name]

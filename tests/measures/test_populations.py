@@ -81,6 +81,7 @@ def test_a_part_is_not_refused_where_the_whole_was_measured():
     assert len(by(np.arange(200) < 100, ["a"] * 200, np.arange(200) % 100 + 0.5).table()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "told"), [(50, True), (51, False), (1000, False)])
 def test_differences_of_many_groups_are_told_on_request_only(groups, told):
     found = by(np.repeat(np.arange(groups), 4).astype(str), ["a", "b"] * 2 * groups, ["y", "z"] * 2 * groups).to_dict()

@@ -75,6 +75,7 @@ def test_limits_grow_with_the_sum_and_are_mirror_images(sums, error):
         assert float(log_evidence_above(k, n, low)) == pytest.approx(-np.log(error), abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("m", "looks"),
     [(0.5, 100), (0.97, 100), *(pytest.param(m, 300, marks=thorough) for m in (0.02, 0.5, 0.9, 0.97))],
