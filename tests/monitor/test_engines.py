@@ -10,7 +10,6 @@ from faithscope.errors import BadInput
 from tables import engines
 
 ROWS = 200
-ENGINES = pytest.mark.parametrize("engine", engines.NAMES)
 PHI = pd.DataFrame(np.random.default_rng(3).normal(size=(ROWS, 3)).round(1), columns=["phi_a", "phi_b", "phi_c"])
 YHAT = np.where(np.random.default_rng(4).random(ROWS) < 0.3, "no", "yes")
 REGION = np.where(np.arange(ROWS) % 3 == 0, "eu", "us")
@@ -24,36 +23,24 @@ def table(phi=PHI):
     return pa.table({**columns, "region": pa.array(REGION.tolist()), "ts": moments})
 
 
-@ENGINES
-@pytest.mark.parametrize("discretizer", ["sign", "1-fp", "rank"])
-def test_a_log_in_an_engine_is_the_same_batch_as_in_memory(engine, discretizer):
-    monitor = fs.Monitor(by="region")
-    added = monitor.add(PHI, YHAT, discretizer=discretizer, when=WHEN, by=REGION)
-    how = engines.put(engine, "monitored", table())
-    with pytest.warns(UserWarning, match="added before"):
-        logged = monitor.add_log(**how, **HOW, discretizer=discretizer)
-    assert (logged.batch, logged.rows, logged.counted) == (added.batch, ROWS, False)
+@engines.EACH
+def test_an_odd_number_is_refused_in_every_engine_and_nothing_is_counted(engine):
+    for value, words in ((np.nan, "missing"), (np.inf, "infinite"), (None, "missing")):
+        values = PHI.astype(object)
+        values.loc[7, "phi_b"] = value
+        how = engines.put(engine, "odd", table({name: values[name].tolist() for name in values}))
+        monitor = fs.Monitor(by="region")
+        with pytest.raises(BadInput, match=words):
+            monitor.add_log(**how, **HOW, discretizer="sign")
+        assert not monitor.groups
 
 
-@ENGINES
-@pytest.mark.parametrize(("value", "words"), [(np.nan, "missing"), (np.inf, "infinite"), (None, "missing")])
-def test_an_odd_number_is_refused_in_every_engine_and_nothing_is_counted(engine, value, words):
-    values = PHI.astype(object)
-    values.loc[7, "phi_b"] = value
-    how = engines.put(engine, "odd", table({name: values[name].tolist() for name in values}))
-    monitor = fs.Monitor(by="region")
-    with pytest.raises(BadInput, match=words):
-        monitor.add_log(**how, **HOW, discretizer="sign")
-    assert not monitor.groups
-
-
-@pytest.mark.parametrize("size", [2.0**53, 2.0**60, 1e300])
-def test_numbers_of_any_size_are_counted_by_their_signs(size):
-    phi = PHI * size
-    monitor = fs.Monitor(by="region")
-    added = monitor.add(phi, YHAT, discretizer="sign", when=WHEN, by=REGION)
-    with pytest.warns(UserWarning, match="added before"):
-        assert monitor.add_log(table(phi), **HOW, discretizer="sign").batch == added.batch
+def test_numbers_of_any_size_are_counted_by_their_signs():
+    for size in (2.0**53, 2.0**60, 1e300):
+        phi, monitor = PHI * size, fs.Monitor(by="region")
+        added = monitor.add(phi, YHAT, discretizer="sign", when=WHEN, by=REGION)
+        with pytest.warns(UserWarning, match="added before"):
+            assert monitor.add_log(table(phi), **HOW, discretizer="sign").batch == added.batch
 
 
 def test_one_pass_over_a_log_without_missing_values_is_enough(monkeypatch):
@@ -92,7 +79,7 @@ def scoped_rows():
     return rows.assign(rule=rng.choice(SCOPES, ROWS), yhat=YHAT, region=REGION, ts=WHEN)
 
 
-@ENGINES
+@engines.EACH
 def test_rows_of_a_log_in_an_engine_lie_in_the_scopes_in_which_they_lie_in_memory(engine):
     rows = scoped_rows()
     monitor = fs.Monitor(by="region", scopes=SCOPES)

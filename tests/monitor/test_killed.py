@@ -15,7 +15,16 @@ from fuzz.outcomes import injected
 
 DAYS = 12
 KILLS = 50
+POINTS = [  # in the middle of adding and of merging, before they are whole, and after
+    "adding:insert",
+    "adding:_insert_pairs",
+    "adding:replace_waiting",
+    "compaction:_merge",
+    "compaction:_keep_few_names",
+    "store:detach",
+]
 ADDING = """
+import importlib
 import os
 import signal
 import sys
@@ -25,9 +34,23 @@ from faithscope.monitor import compaction
 from faithscope.monitor.monitor import Monitor
 compaction._FEW, compaction.OPEN_DAYS = 0, 2  # so that kills fall into merging too
 
-def add(path, days):
+def dies(module, name):
+    module = importlib.import_module("faithscope.monitor." + module)
+    call, calls = getattr(module, name), []
+
+    def last(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*args, **kwargs)
+
+    setattr(module, name, last)
+
+def add(path, days, point):
     monitor = Monitor(path)
     print("begun", flush=True)
+    if point:
+        dies(*point.split(":"))
     for day in days:
         rng = np.random.default_rng(day)
         leaf = rng.zipf(1.5, 4000) % 500
@@ -35,12 +58,12 @@ def add(path, days):
         monitor.add(leaf, yhat, when=np.datetime64("2026-01-01") + day, batch=f"day {day}")
 
 for line in sys.stdin:
-    first, last, path = line.rstrip("\\n").split(" ", 2)
+    first, last, point, path = line.rstrip("\\n").split(" ", 3)
     child = os.fork()
     if not child:
         status = 1
         try:
-            add(path, range(int(first), int(last)))
+            add(path, range(int(first), int(last)), point)
             status = 0
         finally:
             os._exit(status)
@@ -64,9 +87,9 @@ class Adder:
         self.process.wait()
         self.process.stdout.close()
 
-    def begin(self, path, first=0, last=DAYS):
-        """Let a child add these days."""
-        self._say(f"{first} {last} {path}")
+    def begin(self, path, first=0, last=DAYS, point=""):
+        """Let a child add these days, and die when it comes to the point for the second time."""
+        self._say(f"{first} {last} {point} {path}")
         assert self.process.stdout.readline() == "begun\n"
 
     def end(self, how="wait"):
@@ -79,31 +102,27 @@ class Adder:
         self.process.stdin.flush()
 
 
-def expected(days=DAYS):
+def holds_all(path, days=DAYS):
     parts = []
     for day in range(days):
         rng = np.random.default_rng(day)
         leaf = rng.zipf(1.5, 4000) % 500
         parts.append((leaf, leaf % 2 ^ (rng.random(4000) < 0.2)))
-    leaf, yhat = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return fs.consistency(leaf, yhat)
-
-
-def holds_all(path, days=DAYS):
-    look, whole = fs.Monitor(path).single_look(), expected(days)
+    look, whole = fs.Monitor(path).single_look(), fs.consistency(*map(np.concatenate, zip(*parts, strict=True)))
     assert (look.n, look.distinct) == (whole.n, whole.distinct)
     assert np.isclose(look.value, whole.value, rtol=0, atol=1e-12)
     assert fs.Monitor(path).table()["n"].tolist() == [4000] * days
 
 
-def killed_again_and_again(adder, path, times, seed):
-    """Kill whoever adds, at random moments, and begin again until all is added; how often it was still at work."""
+def killed_again_and_again(adder, path, kills):
+    """Kill whoever adds, at points or moments, and begin again until all is added; how often it was still at work."""
     cut = days = 0
-    for moment in np.random.default_rng(seed).uniform(0, 0.5, times):
-        adder.begin(path, max(0, days - 1))  # one day again that was added before
-        time.sleep(moment)
-        cut += (status := adder.end("kill")) == -signal.SIGKILL
-        assert status in (0, -signal.SIGKILL)
+    for kill in kills:
+        named = isinstance(kill, str)
+        adder.begin(path, max(0, days - 1), point=kill if named else "")  # one day again that was added before
+        time.sleep(0 if named else kill)
+        cut += (status := adder.end("wait" if named else "kill")) == -signal.SIGKILL
+        assert status == -signal.SIGKILL or (status == 0 and not named)
         days, part = divmod(fs.Monitor(path).limits().n, 4000)
         assert part == 0, "a part of a batch was counted"
         assert days <= DAYS, "a batch was counted twice"
@@ -115,16 +134,18 @@ def killed_again_and_again(adder, path, times, seed):
 
 def test_nothing_is_lost_or_counted_twice_if_whoever_adds_is_killed(tmp_path):
     with Adder() as adder:
-        assert killed_again_and_again(adder, tmp_path / "state.duckdb", 3, 0) > 0
+        assert killed_again_and_again(adder, tmp_path / "state.duckdb", POINTS) == len(POINTS)
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_nothing_is_lost_or_counted_twice_in_fifty_kills(tmp_path):
     cut, states = 0, 0
     with Adder() as adder:
         while cut < KILLS:
             states += 1
-            cut += killed_again_and_again(adder, tmp_path / f"{states}.duckdb", min(25, KILLS - cut), states)
+            moments = np.random.default_rng(states).uniform(0, 0.5, min(25, KILLS - cut))
+            cut += killed_again_and_again(adder, tmp_path / f"{states}.duckdb", moments)
             assert states <= 10, "most of them had ended before they were killed"
     for _ in range(cut):
         injected("killed while a monitor adds")

@@ -1,13 +1,12 @@
 """A monitor of scopes: the sufficiency of all rows, and limits that hold although scopes overlap."""
 
 import datetime
+import shlex
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -15,141 +14,10 @@ import faithscope as fs
 from faithscope.cli import app
 from faithscope.counting.pairing import Assigned, ScopedArrivals, Waiting, assign, pair
 from faithscope.counting.pairing.pairs import OPENER_SHARE
-from faithscope.errors import BadInput, FaithscopeError, Incompatible, WrongType
+from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.measures.sequential.evidence import lower_limit, upper_limit
-from faithscope.monitor import compaction
 from faithscope.monitor.scoped.scopes import Scopes
-
-TEXTS = ["a <= 1", "b == 1", "a > 1 and b == 0", "a >= 1", "everything"]
-ROWS = st.lists(
-    st.tuples(*(st.integers(0, most) for most in (3, 1, 4, 2, 2)), st.sampled_from("uv")), min_size=1, max_size=25
-)
-
-
-def drawn(n, seed=0):
-    """Rows whose scopes overlap, and their labels differ from pattern to pattern."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({"a": rng.integers(0, 4, n), "b": rng.integers(0, 2, n), "g": rng.choice(["u", "v"], n)})
-    inside = np.column_stack([frame.a <= 1, frame.b == 1, (frame.a > 1) & (frame.b == 0), frame.a >= 1, frame.a >= 0])
-    frame["rule"] = [TEXTS[rng.choice(np.flatnonzero(row))] for row in inside]
-    return frame.assign(y=(frame.a + frame.b + (rng.random(n) < 0.2)) % 3)
-
-
-def add(monitor, rows, **how):
-    groups = {"by": rows["g"]} if monitor.by else {}
-    return monitor.add(rows["rule"].tolist(), rows["y"].tolist(), X=rows[["a", "b"]], **groups, **how)
-
-
-def same(told, rows):
-    expected = fs.sufficiency(fs.Rules.parse(rows["rule"].tolist()), rows["y"].to_numpy(), rows[["a", "b"]])
-    assert (told.n, told.distinct, told.method) == (expected.n, expected.distinct, expected.method)
-    for name in ("value", "unverifiable", "low", "high", "chance", "verified_low"):
-        mine, theirs = getattr(told, name), getattr(expected, name)
-        assert mine == theirs or np.isclose(mine, theirs, rtol=0, atol=1e-12), name
-
-
-def every_day(monitor, rows):
-    for line in monitor.table().itertuples():
-        part = rows[rows["day"] == line.day]
-        part = part if pd.isna(line.group) else part[part["g"] == line.group]
-        rules = fs.Rules.parse(part["rule"].tolist())
-        expected = fs.sufficiency(rules, part["y"].to_numpy(), part[["a", "b"]])
-        for name in ("n", "value", "unverifiable", "low", "high"):
-            assert np.isclose(getattr(line, name), getattr(expected, name), rtol=0, atol=1e-12), name
-
-
-@settings(max_examples=12)
-@given(ROWS, st.integers(1, 3))
-def test_the_single_look_is_the_sufficiency_of_all_rows_however_they_were_divided(lines, parts):
-    """Also of rows that their own rules do not cover."""
-    rows = pd.DataFrame(lines, columns=["a", "b", "own", "y", "d", "g"])
-    rows["rule"] = [TEXTS[own] for own in rows["own"]]
-    rows["day"] = [datetime.date(2026, 1, 1 + day) for day in rows["d"]]
-    monitor = fs.Monitor(scopes=TEXTS, by="g")
-    for place in range(parts):
-        part = rows[place::parts]
-        if len(part):
-            add(monitor, part, when=part["day"].tolist(), batch=str(place))
-    same(monitor.single_look(), rows)
-    for group, part in rows.groupby("g"):
-        same(monitor.single_look(group), part)
-    every_day(monitor, rows)
-    limits = monitor.limits()
-    assert limits.openers == limits.pairs + limits.waiting <= limits.n == len(rows)
-    assert limits.measure == "sufficiency"
-
-
-@pytest.mark.parametrize("merged", [False, True])
-def test_nothing_changes_if_days_are_closed_and_monitors_added_up(tmp_path, monkeypatch, merged):
-    for name, value in {"_FEW": 0, "OPEN_DAYS": 1, "OPEN_MONTHS": 0, "FIRST_DAYS": 0}.items():
-        monkeypatch.setattr(compaction, name, value)
-    rows = drawn(900).assign(day=[datetime.date(2026, 1, 1) + datetime.timedelta(i // 100) for i in range(900)])
-    monitors = [fs.Monitor(tmp_path / f"{side}.duckdb", scopes=TEXTS, by="g") for side in range(1 + merged)]
-    for place, (day, part) in enumerate(rows.groupby("day")):
-        later = fs.Monitor(monitors[place % len(monitors)]._store.path)  # the scopes are those of the state
-        add(later, part, when=day, batch=str(place))
-    monitor = sum(monitors[1:], start=monitors[0])
-    same(monitor.single_look(), rows)
-    for group, part in rows.groupby("g"):
-        same(monitor.single_look(group), part)
-    every_day(monitor, rows)
-    monitor.save(tmp_path / "copy.duckdb")
-    assert fs.Monitor(tmp_path / "copy.duckdb").to_dict() == monitor.to_dict()
-
-
-def test_a_batch_that_both_have_counts_once():
-    rows = drawn(300)
-    first, second = (fs.Monitor(scopes=TEXTS) for _ in range(2))
-    for monitor, parts in ((first, "ab"), (second, "bc")):
-        for name in parts:
-            start = 100 * "abc".index(name)
-            add(monitor, rows[start : start + 100], when="2026-01-01", batch=name)
-    same((first + second).single_look(), rows)
-    same((second + first).single_look(), rows)
-    with pytest.raises(Incompatible, match="different scopes"):
-        first + fs.Monitor(scopes=TEXTS[:2])
-    with pytest.raises(Incompatible, match="different scopes"):
-        first + fs.Monitor()
-
-
-def test_neither_the_order_of_rows_nor_that_of_scopes_matters():
-    rows = drawn(2000)
-    told = []
-    for order, scopes in ((slice(None), TEXTS), (slice(None, None, -1), TEXTS[::-1])):
-        monitor = fs.Monitor(scopes=scopes, by="g", at_least=0.5)
-        add(monitor, rows[:20], when="2026-01-01", batch="first")
-        add(monitor, rows[20:][order], when="2026-01-02", batch="second")
-        told.append(monitor.to_dict())
-    assert told[0] == told[1]
-
-
-def test_a_batch_counts_once_and_its_name_is_not_taken_for_rows_in_other_scopes():
-    rows = drawn(50)
-    monitor = fs.Monitor(scopes=TEXTS)
-    assert add(monitor, rows, when="2026-01-01", batch="b").counted
-    before = monitor.to_dict()
-    assert not add(monitor, rows[::-1], when="2026-01-01", batch="b").counted
-    assert monitor.to_dict() == before
-    with pytest.raises(BadInput, match="with other rows"):
-        add(monitor, rows.assign(a=3 - rows["a"]), when="2026-01-01", batch="b")
-
-
-@pytest.mark.parametrize("how", ["pandas", "polars", "arrow", "file"])
-def test_a_log_adds_what_its_rows_add(tmp_path, how):
-    rows = drawn(1500)
-    rows.loc[::97, "a"] = np.nan
-    memory, log = (fs.Monitor(scopes=TEXTS, by="g", at_least=0.5) for _ in range(2))
-    for monitor in (memory, log):  # labels and groups are numbered as they come
-        add(monitor, rows[:30], when="2026-01-01", batch="first")
-    add(memory, rows[30:], when="2026-01-02", batch="second")
-    table = rows[30:].sample(frac=1, random_state=0)
-    if how == "file":
-        table.to_parquet(tmp_path / "log.parquet")
-    tables = {"pandas": lambda t: t, "polars": pl.from_pandas, "arrow": pa.Table.from_pandas}
-    given_table = tmp_path / "log.parquet" if how == "file" else tables[how](table)
-    added = log.add_log(given_table, prediction="y", explanation="rule", when="2026-01-02", batch="second")
-    assert "not covered by their own explanation" in " ".join(added.notes)
-    assert log.to_dict() == memory.to_dict()
+from monitor.watched_rows import TEXTS, add, drawn, same
 
 
 def test_the_leaves_of_a_tree_are_watched_as_by_consistency():
@@ -263,51 +131,35 @@ def test_openers_are_fewer_if_scopes_share_no_closers():
     assert limits.low < 0.5 < limits.high
 
 
-def refused(what, match, call, kind=BadInput):
-    with pytest.raises(FaithscopeError, match=match) as error:
-        call()
-    assert isinstance(error.value, kind), what
-    assert str(error.value).count(". ") <= 1, what
-
-
 def test_what_cannot_be_watched_is_refused_in_a_sentence(tmp_path):
-    rows, path = drawn(6), tmp_path / "state.duckdb"
-    monitor, X = fs.Monitor(path, scopes=TEXTS), drawn(6)[["a", "b"]]
+    rows, path, plain = drawn(6), tmp_path / "state.duckdb", tmp_path / "plain.duckdb"
+    monitor, X = fs.Monitor(path, scopes=TEXTS), rows[["a", "b"]]
+    fs.Monitor(plain)
     labels, texts = rows["y"].tolist(), rows["rule"].tolist()
-    refused("no X", "pass X=", lambda: monitor.add(texts, labels))
-    refused("no scopes", "leave X away", lambda: fs.Monitor().add(texts, labels, X=X))
-    refused("strange rule", "'a <= 2' is not among", lambda: monitor.add(["a <= 2"] * 6, labels, X=X))
-    refused("no rule", "one text per rule", lambda: monitor.add("a <= 1", labels, X=X), WrongType)
-    refused("other kind", "are importances", lambda: monitor.add(fs.Importances(np.eye(6)), labels, X=X), WrongType)
-    refused("discretizer", "no use", lambda: monitor.add(texts, labels, X=X, discretizer=lambda e: e))
-    refused("lengths", "rows", lambda: monitor.add(texts, labels, X=X[:3]))
-    refused("no column", "no column 'b'", lambda: monitor.add(["b == 1"] * 6, labels, X=X[["a"]]))
-    refused(
-        "no column",
-        "no column 'a'",
-        lambda: monitor.add_log(rows.drop(columns="a"), prediction="y", explanation="rule"),
-    )
-    refused(
-        "strange rule",
-        "not among",
-        lambda: monitor.add_log(rows.assign(rule="b == 3"), prediction="y", explanation="rule"),
-    )
-    refused("other kind", "plain keys", lambda: _as_keys(monitor, rows), WrongType)
-    refused("other scopes", "other scopes", lambda: fs.Monitor(path, scopes=TEXTS[:2]))
-    refused("scopes", "begun without scopes", lambda: _reopened(tmp_path / "plain.duckdb"))
-    refused("none", "got none", lambda: fs.Monitor(scopes=[]))
-    refused("many", "at most 500", lambda: fs.Monitor(scopes=[f"a <= {j}" for j in range(501)]))
-    refused("a text", "one text per rule", lambda: fs.Monitor(scopes="a <= 1"), WrongType)
+    log = {"prediction": "y", "explanation": "rule"}
+    for error, words, call in (
+        (BadInput, "pass X=", lambda: monitor.add(texts, labels)),
+        (BadInput, "leave X away", lambda: fs.Monitor().add(texts, labels, X=X)),
+        (BadInput, "'a <= 2' is not among", lambda: monitor.add(["a <= 2"] * 6, labels, X=X)),
+        (WrongType, "one text per rule", lambda: monitor.add("a <= 1", labels, X=X)),
+        (WrongType, "are importances", lambda: monitor.add(fs.Importances(np.eye(6)), labels, X=X)),
+        (BadInput, "no use", lambda: monitor.add(texts, labels, X=X, discretizer=lambda e: e)),
+        (BadInput, "rows", lambda: monitor.add(texts, labels, X=X[:3])),
+        (BadInput, "no column 'b'", lambda: monitor.add(["b == 1"] * 6, labels, X=X[["a"]])),
+        (BadInput, "no column 'a'", lambda: monitor.add_log(rows.drop(columns="a"), **log)),
+        (BadInput, "not among", lambda: monitor.add_log(rows.assign(rule="b == 3"), **log)),
+        (WrongType, "plain keys", lambda: monitor.add_log(rows, **log, kind="keys")),
+        (BadInput, "other scopes", lambda: fs.Monitor(path, scopes=TEXTS[:2])),
+        (BadInput, "begun without scopes", lambda: fs.Monitor(plain, scopes=TEXTS)),
+        (BadInput, "got none", lambda: fs.Monitor(scopes=[])),
+        (BadInput, "at most 500", lambda: fs.Monitor(scopes=[f"a <= {j}" for j in range(501)])),
+        (WrongType, "one text per rule", lambda: fs.Monitor(scopes="a <= 1")),
+    ):
+        with pytest.raises(FaithscopeError, match=words) as refused:
+            call()
+        assert isinstance(refused.value, error), words
+        assert str(refused.value).count(". ") <= 1, words
     assert fs.Monitor(path, scopes=TEXTS[::-1]).limits().n == 0
-
-
-def _as_keys(monitor, rows):
-    monitor.add_log(rows, prediction="y", explanation="rule", kind="keys")
-
-
-def _reopened(path):
-    fs.Monitor(path)
-    fs.Monitor(path, scopes=TEXTS)
 
 
 def test_a_row_that_its_rule_does_not_cover_counts_as_in_sufficiency():
@@ -348,14 +200,14 @@ def test_the_command_line_reads_scopes_from_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     drawn(500).to_parquet("log.parquet")
     (tmp_path / "rules.txt").write_text("\n".join([*TEXTS, "", ""]))
-    line = ["monitor", "add", "log.parquet", "--state", "s.duckdb", "--prediction", "y", "--explanation", "rule"]
-    assert CliRunner().invoke(app, [*line, "--scopes", "rules.txt", "--batch", "1"]).exit_code == 0
-    again = CliRunner().invoke(app, [*line, "--batch", "1"])
-    assert "added before" in again.output
+    line = "monitor add log.parquet --state s.duckdb --prediction y --explanation rule"
+
+    def run(words):
+        return CliRunner().invoke(app, shlex.split(words))
+
+    assert run(f"{line} --scopes rules.txt --batch 1").exit_code == 0
+    assert "added before" in run(f"{line} --batch 1").output
     (tmp_path / "rules.txt").write_text(TEXTS[0])
-    other = CliRunner().invoke(app, [*line, "--scopes", "rules.txt", "--batch", "2"])
-    assert "other scopes (5, here 1)" in str(other.exception)
-    absent = CliRunner().invoke(app, [*line, "--scopes", "none.txt", "--batch", "2"])
-    assert "'none.txt' cannot be read" in str(absent.exception)
-    told = CliRunner().invoke(app, ["monitor", "report", "--state", "s.duckdb"])
-    assert told.output.startswith("sufficiency between")
+    assert "other scopes (5, here 1)" in str(run(f"{line} --scopes rules.txt --batch 2").exception)
+    assert "'none.txt' cannot be read" in str(run(f"{line} --scopes none.txt --batch 2").exception)
+    assert run("monitor report --state s.duckdb").output.startswith("sufficiency between")

@@ -5,7 +5,6 @@ import threading
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +13,6 @@ import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.monitor import compaction
 from faithscope.monitor.canonical import explanation_digests
-from faithscope.monitor.schema import VERSION
 
 HELD = [(11417504794986382825, 13950148388042803184), (5960927048446646401, 8533291977251472832)]
 VALUES = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, 1e308, np.nan])
@@ -71,14 +69,6 @@ def test_lines_of_those_who_wait_are_added_up_and_change_no_pair(tmp_path, monke
     assert lines[1][0] < lines[0][0] / 2
 
 
-def test_a_state_of_an_older_version_is_refused(tmp_path):
-    fs.Monitor(tmp_path / "state.duckdb")
-    with duckdb.connect(str(tmp_path / "state.duckdb")) as held:
-        held.execute("UPDATE settings SET value = ? WHERE name = 'version'", [str(VERSION - 1)])
-    with pytest.raises(BadInput, match="older faithscope"):
-        fs.Monitor(tmp_path / "state.duckdb")
-
-
 def test_a_file_that_this_process_has_open_is_refused_and_taken_once_it_is_closed(tmp_path):
     monitor = add_days(fs.Monitor(tmp_path / "it's.duckdb"), 1)
     with duckdb.connect(str(tmp_path / "it's.duckdb")), pytest.raises(BadInput, match="close it first"):
@@ -121,27 +111,3 @@ def test_a_forked_process_adds_too(tmp_path):
     forked.join(120)
     assert forked.exitcode == 0
     assert monitor.single_look().n == 201
-
-
-def test_pairs_do_not_depend_on_the_order_in_which_labels_and_groups_come():
-    rng = np.random.default_rng(0)
-    leaf, labels, groups = (rng.choice(values, 400) for values in (list("abc"), ["no", "perhaps", "yes"], ["n", "s"]))
-    told = []
-    for first in ("no", "perhaps", "yes"):  # the first label that comes
-        order = np.argsort(labels != first, kind="stable")[:: 1 if first == "no" else -1]
-        monitor = fs.Monitor(by="region")
-        monitor.add(leaf[order], labels[order], by=groups[order], when="2026-01-01", batch="day")
-        told.append(monitor.to_dict())
-    assert told[0] == told[1] == told[2]
-
-
-def test_a_log_whose_labels_come_in_another_order_draws_the_same_pairs():
-    rng = np.random.default_rng(0)
-    leaf, labels = rng.choice(list("abc"), 400), rng.choice(["no", "perhaps", "yes"], 400)
-    told = []
-    for order in (np.argsort(labels), np.argsort(labels)[::-1]):
-        monitor = fs.Monitor()
-        log = pa.table({"leaf": leaf[order], "yhat": labels[order]})
-        monitor.add_log(log, prediction="yhat", explanation="leaf", kind="keys", when="2026-01-01", batch="day")
-        told.append(monitor.to_dict())
-    assert told[0] == told[1]

@@ -2,9 +2,10 @@
 
 import atexit
 import importlib.util
+import os
 import shutil
 import tempfile
-from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ import pytest
 import tables.postgres as postgres
 
 NAMES = ("duckdb", "postgres", "spark")
+EACH = pytest.mark.parametrize(
+    "engine", ["duckdb", *(pytest.param(name, marks=pytest.mark.thorough) for name in NAMES[1:])]
+)
 _TYPES = {
     "large_string": "text",
     "double": "float8",
@@ -48,19 +52,20 @@ def folder() -> Path:
 
 @cache
 def server() -> postgres.Server:
+    """The server of this run, and a database of this process's own in it."""
     if reason := postgres.why_not():
         pytest.skip(reason)
     psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed (pip install 'faithscope[postgres]')")
-    stack = ExitStack()
-    started = stack.enter_context(postgres.running())
-    atexit.register(stack.close)
-    with psycopg.connect(started.owner, autocommit=True) as connection:
-        connection.execute(f"CREATE ROLE {postgres.READER} LOGIN PASSWORD '{postgres.PASSWORD}'")
+    shared, own = postgres.running(), f"worker_{os.getpid()}"
+    with psycopg.connect(shared.owner, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {own}")
+    mine = replace(shared, database=own)
+    with psycopg.connect(mine.owner, autocommit=True) as connection:
         connection.execute("REVOKE ALL ON SCHEMA public FROM public")
-        connection.execute("REVOKE ALL ON DATABASE postgres FROM public")
-        connection.execute(f"GRANT CONNECT ON DATABASE postgres TO {postgres.READER}")
+        connection.execute(f"REVOKE ALL ON DATABASE {own} FROM public")
+        connection.execute(f"GRANT CONNECT ON DATABASE {own} TO {postgres.READER}")
         connection.execute(f"GRANT USAGE ON SCHEMA public TO {postgres.READER}")
-    return started
+    return mine
 
 
 def _put_postgres(server: postgres.Server, name: str, table: pa.Table) -> None:

@@ -1,14 +1,14 @@
-"""A real Postgres server on loopback in a temporary folder, with a role that may only read."""
+"""A real Postgres server on loopback, one for all workers of a run, with a role that may only read."""
 
 import os
 import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import once
 
 PASSWORD = "s3cret-pa55"
 READER = "reader"
@@ -16,12 +16,13 @@ READER = "reader"
 
 @dataclass(frozen=True)
 class Server:
-    """Where the server listens."""
+    """Where the server listens, and the database of whoever asks."""
 
     port: int
+    database: str = "postgres"
 
-    def url(self, user: str = READER, password: str = PASSWORD, database: str = "postgres") -> str:
-        return f"postgres://{user}:{password}@127.0.0.1:{self.port}/{database}"
+    def url(self, user: str = READER, password: str = PASSWORD, database: str = "") -> str:
+        return f"postgres://{user}:{password}@127.0.0.1:{self.port}/{database or self.database}"
 
     @property
     def owner(self) -> str:
@@ -43,45 +44,46 @@ def why_not() -> str:
     return ""
 
 
-@contextmanager
-def running() -> Iterator[Server]:
-    """A server for as long as this lasts."""
-    where = Path(tempfile.mkdtemp(prefix="faithscope-postgres-"))
-    folder, server = where / "db", Server(_free_port())
+def running() -> Server:
+    """The server of this run, which the first worker that asks starts."""
+    return Server(int((once.once("postgres", _start) / "port").read_text()))
+
+
+def stop() -> None:
+    """Stop the server of this run and remove its folder, if it was started; before `once.end()`."""
+    named = Path(os.environ[once._FOLDER], "postgres", "where")
+    if named.exists():
+        where = Path(named.read_text())
+        _call(where, "pg_ctl", "-D", "db", "-m", "immediate", "stop", check=False)
+        shutil.rmtree(where, ignore_errors=True)
+
+
+def _start(folder: Path) -> None:
+    """Begin a server whose folder, unlike that of the run, the user postgres may enter; say where it is."""
+    import psycopg
+
+    where, port = Path(tempfile.mkdtemp(prefix="faithscope-postgres-")), _free_port()
     (where / "password").write_text(PASSWORD)
-    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    if user:
+    if os.geteuid() == 0:
         shutil.chown(where, "postgres")
         shutil.chown(where / "password", "postgres")
-
-    def call(program: str, *words: str) -> None:
-        subprocess.run([*user, str(programs() / program), *words], check=True, capture_output=True, cwd=where)
-
-    options = f"-p {server.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={where} -c fsync=off"
-    call(
-        "initdb",
-        "-D",
-        str(folder),
-        "-A",
-        "scram-sha-256",
-        f"--pwfile={where / 'password'}",
-        "-E",
-        "UTF8",
-        "-U",
-        "postgres",
-        "--no-locale",
-    )
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={where} -c fsync=off"
+    text = ("-A", "scram-sha-256", "--pwfile=password", "-E", "UTF8", "-U", "postgres", "--no-locale")
     try:
-        call("pg_ctl", "-D", str(folder), "-o", options, "-l", str(where / "log"), "-w", "start")
-        yield server
-    finally:
-        subprocess.run(
-            [*user, str(programs() / "pg_ctl"), "-D", str(folder), "-m", "immediate", "stop"],
-            check=False,
-            capture_output=True,
-            cwd=where,
-        )
+        _call(where, "initdb", "-D", "db", *text)
+        _call(where, "pg_ctl", "-D", "db", "-o", options, "-l", "log", "-w", "start")
+    except subprocess.CalledProcessError:
         shutil.rmtree(where, ignore_errors=True)
+        raise
+    with psycopg.connect(Server(port).owner, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {READER} LOGIN PASSWORD '{PASSWORD}'")
+    (folder / "where").write_text(str(where))
+    (folder / "port").write_text(str(port))
+
+
+def _call(where: Path, program: str, *words: str, check: bool = True) -> None:
+    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    subprocess.run([*user, str(programs() / program), *words], check=check, capture_output=True, cwd=where)
 
 
 def _free_port() -> int:

@@ -1,0 +1,172 @@
+"""What a monitor counts is what all rows together give, whatever the batches, the order and where rows come from."""
+
+import datetime
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import faithscope as fs
+from faithscope.errors import BadInput, Incompatible
+from monitor.watched_rows import START, TEXTS, add, drawn, holds_all, quickly, same
+
+MEASURES = pytest.mark.parametrize("options", [{}, {"scopes": TEXTS}], ids=["consistency", "sufficiency"])
+ROWS = st.lists(
+    st.tuples(*(st.integers(0, most) for most in (3, 1, 4, 2, 2)), st.sampled_from("uv")), min_size=1, max_size=25
+)
+
+
+@MEASURES
+@settings(max_examples=12)  # each is added in parts, and measured by group and by day
+@given(lines=ROWS, parts=st.integers(1, 4))
+def test_how_rows_are_divided_into_batches_does_not_matter(options, lines, parts):
+    """Also of rows that their own rules do not cover."""
+    rows = pd.DataFrame(lines, columns=["a", "b", "own", "y", "d", "g"])
+    rows["rule"] = [TEXTS[own] for own in rows["own"]]
+    rows["day"] = [START + datetime.timedelta(day) for day in rows["d"]]
+    monitor = fs.Monitor(**options, by="g")
+    for place in range(min(parts, len(rows))):
+        part = rows[place::parts]
+        add(monitor, part, when=part["day"].tolist(), batch=str(place))
+    holds_all(monitor, rows)
+    limits = monitor.limits()
+    assert 0 <= limits.low <= limits.high <= 1
+    assert limits.openers == limits.pairs + limits.waiting <= limits.n == len(rows)
+    assert set(monitor.table()["day"]) == set(rows["day"])
+
+
+@MEASURES
+@pytest.mark.parametrize("monitors", [1, 2])
+@pytest.mark.parametrize("compacted", [False, True])
+def test_nothing_changes_if_days_are_closed_and_monitors_added_up(tmp_path, monkeypatch, options, monitors, compacted):
+    if compacted:
+        quickly(monkeypatch, OPEN_DAYS=2, OPEN_MONTHS=0, FIRST_DAYS=0)
+    rows = drawn(700, days=14)
+    rows["day"] = [day + 2 * (day - START) for day in rows["day"]]  # so that they lie in two months
+    each = [fs.Monitor(tmp_path / str(side), **options, by="g") for side in range(monitors)]
+    how = {"prediction": "y", "explanation": "rule", "kind": "rules" if options else "keys"}
+    for place, (day, part) in enumerate(rows.groupby("day")):
+        later = fs.Monitor(each[place % monitors]._store.path)  # the settings are those of the state
+        if place % 3:
+            add(later, part, when=day, batch=str(day))
+        else:
+            later.add_log(part, **how, when="day", batch=str(day))
+    merged = sum(each[1:], start=each[0])
+    holds_all(merged, rows)
+    if monitors == 1 and not options:
+        with duckdb.connect(str(each[0]._store.path)) as held:
+            levels = {line[0] for line in held.execute("SELECT DISTINCT level FROM cells").fetchall()}
+        assert levels == ({0, 1, 2} if compacted else {0})
+    limits, parts = merged.limits(), [one.limits() for one in each]
+    assert limits.openers == sum(part.openers for part in parts)
+    assert sum(part.pairs for part in parts) <= limits.pairs <= limits.openers
+    pairs = merged._history.pairs.of_group(-1)
+    assert pairs.rows.sum() == len(rows)
+    assert (pairs.agreeing <= pairs.matched).all()
+    merged.save(tmp_path / "all")
+    assert fs.Monitor(tmp_path / "all").to_dict() == merged.to_dict()
+    with pytest.raises(BadInput, match="already"):
+        merged.save(tmp_path / "all")
+
+
+@MEASURES
+def test_a_batch_in_both_monitors_counts_once(options):
+    rows = drawn(300, days=3)
+    first, second = (fs.Monitor(**options) for _ in range(2))
+    for monitor, parts in ((first, (0, 1)), (second, (1, 2))):
+        for part in parts:
+            add(monitor, rows[100 * part : 100 * (part + 1)], when=START + datetime.timedelta(part), batch=str(part))
+    for merged in (first + second, second + first):
+        holds_all(merged, rows)
+    same((first + first).single_look(), rows[:200])
+    assert (first + fs.Monitor(**options)).to_dict() == first.to_dict()
+
+
+@MEASURES
+@pytest.mark.parametrize("compacted", [False, True])
+def test_a_batch_counts_once_and_its_name_is_not_taken_for_other_rows(tmp_path, monkeypatch, options, compacted):
+    if compacted:
+        quickly(monkeypatch, OPEN_DAYS=0)
+    rows, state = drawn(50), tmp_path / "state.duckdb"
+    monitor = fs.Monitor(state, **options, by="g")
+    for day in range(3):
+        assert add(monitor, rows, when=START + datetime.timedelta(day), batch=str(day)).counted
+    before = monitor.to_dict()
+    again = add(fs.Monitor(state), rows[::-1], when="2027-01-01", batch="1")
+    assert not again.counted
+    assert "added before" in str(again)
+    others = [
+        rows.assign(y=2 - rows["y"]),
+        rows.assign(rule=TEXTS[0]),
+        rows.assign(g=rows["g"][::-1].tolist()),
+        rows[:9],
+    ]
+    for other in [*others, *([rows.assign(a=3 - rows["a"])] if options else [])]:
+        with pytest.raises(BadInput, match="with other rows"):
+            add(monitor, other, when="2026-01-01", batch="1")
+    assert monitor.to_dict() == before
+
+
+@MEASURES
+def test_a_replay_draws_the_same_pairs_in_any_order_of_rows_labels_groups_and_scopes(options):
+    rows, told = drawn(2000), []
+    turned = {name: scopes[::-1] for name, scopes in options.items()}
+    for order, chosen in ((slice(None), options), (slice(None, None, -1), turned), ("y", options)):
+        later = rows[20:].sort_values(["y", "g"]) if order == "y" else rows[20:][order]
+        monitor = fs.Monitor(**chosen, by="g", at_least=0.5)
+        add(monitor, rows[:20][::-1] if order == "y" else rows[:20], when="2026-01-01", batch="first")
+        add(monitor, later, when="2026-01-02", batch="second")
+        told.append(monitor.to_dict())
+    assert told[0] == told[1] == told[2]
+    other = fs.Monitor(**options, seed=1)
+    add(other, rows, when="2026-01-01")
+    assert other.limits().openers != monitor.limits().openers
+
+
+@MEASURES
+@pytest.mark.parametrize("how", ["pandas", "polars", "arrow", "file"])
+def test_a_log_adds_what_its_rows_add(tmp_path, options, how):
+    rows = drawn(1500)
+    rows.loc[::97, "a"] = np.nan
+    memory, log = (fs.Monitor(**options, by="g", at_least=0.5) for _ in range(2))
+    for monitor in (memory, log):
+        add(monitor, rows[:30], when="2026-01-01", batch="first")
+    add(memory, rows[30:], when="2026-01-02", batch="second")
+    table = rows[30:].sample(frac=1, random_state=0).drop(columns="day")
+    table.to_parquet(tmp_path / "log.parquet")
+    tables = {"pandas": lambda t: t, "polars": pl.from_pandas, "arrow": pa.Table.from_pandas}
+    given_table = tmp_path / "log.parquet" if how == "file" else tables[how](table)
+    asked = {"prediction": "y", "explanation": "rule", "kind": "rules" if options else "keys"}
+    added = log.add_log(given_table, **asked, when="2026-01-02", batch="second")
+    assert ("not covered by their own explanation" in " ".join(added.notes)) == bool(options)
+    assert log.to_dict() == memory.to_dict()
+
+
+def test_what_cannot_be_merged_is_refused(monkeypatch):
+    def added(explanations, labels=(0, 1), **how):
+        monitor = fs.Monitor()
+        monitor.add(explanations, list(labels), **how)
+        return monitor
+
+    first = added(["a", "a"], batch="b", when="2026-01-01")
+    for one, other, words in (
+        (first, added(["a", "a"], (0, 0), batch="b", when="2026-01-01"), "different rows"),
+        (first, added([[0.5, 1.0], [0.5, 1.0]]), "plain keys"),
+        (fs.Monitor(by="region"), fs.Monitor(), "groups"),
+        (fs.Monitor(scopes=TEXTS), fs.Monitor(scopes=TEXTS[:2]), "different scopes"),
+        (fs.Monitor(scopes=TEXTS), fs.Monitor(), "different scopes"),
+    ):
+        with pytest.raises((Incompatible, BadInput), match=words):
+            one + other
+    quickly(monkeypatch, OPEN_DAYS=0)
+    closed = [fs.Monitor(), fs.Monitor()]
+    for monitor in closed:
+        for day in (1, 2, 3):
+            monitor.add(["a", "a"], [0, 1], when=datetime.date(2026, 1, day))
+    with pytest.raises(Incompatible, match="different batches"):
+        closed[0] + closed[1]

@@ -1,0 +1,65 @@
+"""Rows whose scopes overlap, in two regions, added to monitors of consistency and of sufficiency alike."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+
+import faithscope as fs
+from faithscope.monitor import compaction
+
+TEXTS = ["a <= 1", "b == 1", "a > 1 and b == 0", "a >= 1", "everything"]
+START = datetime.date(2026, 1, 1)
+
+
+def drawn(n, seed=0, days=1):
+    """So many rows, spread over days; their labels differ from pattern to pattern."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.integers(0, 4, n), "b": rng.integers(0, 2, n), "g": rng.choice(["u", "v"], n)})
+    inside = np.column_stack([frame.a <= 1, frame.b == 1, (frame.a > 1) & (frame.b == 0), frame.a >= 1, frame.a >= 0])
+    frame["rule"] = [TEXTS[rng.choice(np.flatnonzero(row))] for row in inside]
+    frame["day"] = [START + datetime.timedelta(row * days // n) for row in range(n)]
+    return frame.assign(y=(frame.a + frame.b + (rng.random(n) < 0.2)) % 3)
+
+
+def add(monitor, rows, **how):
+    """Add them from memory, with what their scopes speak of if the monitor has scopes."""
+    groups = {"by": rows["g"]} if monitor.by else {}
+    inputs = {"X": rows[["a", "b"]]} if monitor.limits().measure == "sufficiency" else {}
+    return monitor.add(rows["rule"].tolist(), rows["y"].tolist(), **inputs, **groups, **how)
+
+
+def measured(measure, rows):
+    if measure == "consistency":
+        return fs.consistency(rows["rule"].to_numpy(), rows["y"].to_numpy())
+    return fs.sufficiency(fs.Rules.parse(rows["rule"].tolist()), rows["y"].to_numpy(), rows[["a", "b"]])
+
+
+def same(told, rows):
+    """One look is what all rows together give."""
+    expected = measured(told.measure, rows)
+    assert (told.n, told.distinct, told.method) == (expected.n, expected.distinct, expected.method)
+    for name in ("value", "unverifiable", "low", "high", "chance", "verified_low"):
+        mine, theirs = getattr(told, name), getattr(expected, name)
+        assert mine == theirs or np.isclose(mine, theirs, rtol=0, atol=1e-12), name
+
+
+def holds_all(monitor, rows):
+    """The whole, each group, and each of their days."""
+    same(monitor.single_look(), rows)
+    for group in monitor.groups:
+        same(monitor.single_look(group), rows[rows["g"] == group])
+    table, measure = monitor.table(), monitor.limits().measure
+    for line in table.itertuples():
+        part = rows[(rows["day"] == line.day) & (pd.isna(line.group) | (rows["g"] == line.group))]
+        expected = measured(measure, part)
+        known = ("n", "value", "unverifiable", *(("low", "high") if line.parts == 1 else ()))
+        for name in known:
+            assert np.isclose(getattr(line, name), getattr(expected, name), rtol=0, atol=1e-12), name
+    assert table[table["group"].isna()]["n"].sum() == len(rows)
+
+
+def quickly(monkeypatch, **limits):
+    """Let days be merged as soon as they are closed."""
+    for name, value in {"_FEW": 0, **limits}.items():
+        monkeypatch.setattr(compaction, name, value)
