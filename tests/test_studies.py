@@ -211,7 +211,7 @@ def test_no_study_misses_its_bar_and_what_is_kept_can_be_told_and_drawn_again(st
     assert set(capsys.readouterr().out.splitlines()) <= set(first.splitlines())
     drawn = sorted(path.name for path in tmp_path.glob("*.svg"))
     assert drawn == ["statistics-bias.svg", "statistics-coverage.svg", "statistics-width.svg"]
-    cells[0] |= {"bar": 0.93, "held": 0.5}
+    cells[0] |= {"bar": 0.93, "held": 0.5, "times": 100}
     kept.write_text(json.dumps({"cells": cells}))
     assert script.main(["--kept", str(kept), "--gate"]) == 1
 
