@@ -4,7 +4,7 @@ import hashlib
 import html
 import json
 import re
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 
 import altair as alt
 import pytest
@@ -13,6 +13,7 @@ import faithscope as fs
 from faithscope.charts import offline
 from faithscope.charts.bundle import EXPORT, bundle, kept
 from faithscope.errors import MissingExtra
+from refused import refused
 
 VERSIONS = json.loads(kept("versions.json"))
 
@@ -39,7 +40,7 @@ def test_the_kept_script_is_the_one_that_was_made():
     assert VERSIONS["vega"] in bundle()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_vl_convert_makes_the_same_script():
     vl_convert = pytest.importorskip("vl_convert")
     installed = version("vl-convert-python")
@@ -48,12 +49,9 @@ def test_vl_convert_makes_the_same_script():
     assert vl_convert.javascript_bundle(EXPORT) == bundle()
 
 
-def test_the_script_is_as_new_as_the_charts():
+def test_the_script_is_as_new_as_the_charts_and_the_licenses_name_what_it_is_made_of():
     wanted = int(alt.SCHEMA_VERSION.removeprefix("v").split(".")[0])
     assert int(VERSIONS["vega-lite"].split(".")[0]) >= wanted
-
-
-def test_the_licenses_name_what_the_script_is_made_of():
     names = {name for line in kept("LICENSES.txt").decode().splitlines() for name in line.split(", ")}
     assert {"vega", "vega-lite", "vega-embed", "d3-array", "topojson-client", "fast-json-patch"} <= names
 
@@ -78,23 +76,16 @@ def test_without_vl_convert_a_notebook_shows_the_page_in_a_frame(chart):
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("name", ["chart.png", "chart.svg", "chart.pdf"])
-def test_without_vl_convert_a_picture_names_the_extra(chart, tmp_path, name):
-    with pytest.raises(MissingExtra, match=r"faithscope\[pictures\]"):
-        chart.save(tmp_path / name)
-    assert not (tmp_path / name).exists()
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_without_vl_convert_a_report_is_written(tmp_path):
-    fs.evaluate([0, 1, 1], ["a", "a", "b"], [[1], [2], [3]], progress=False).to_html(tmp_path / "report.html")
+def test_without_vl_convert_a_picture_names_the_extra_and_a_report_is_written(chart, tmp_path):
+    for name in ("chart.png", "chart.svg", "chart.pdf"):
+        refused(MissingExtra, r"faithscope\[pictures\]", chart.save, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    fs.evaluate([0, 1, 1], ["a", "a", "b"], [[1], [2], [3]]).to_html(tmp_path / "report.html")
     assert bundle() in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_package_that_draws_pictures_is_known_by_its_name():
-    try:
-        version("vl-convert-python")
-    except PackageNotFoundError:
-        assert not offline._can_draw()
-    else:
-        assert offline._can_draw()
+def test_a_picture_is_drawn_where_vl_convert_is_installed(chart, tmp_path):
+    pytest.importorskip("vl_convert")
+    chart.save(tmp_path / "chart.svg")
+    assert (tmp_path / "chart.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert "image/svg+xml" in chart._repr_mimebundle_()

@@ -7,56 +7,44 @@ import faithscope as fs
 from faithscope.charts import estimates, specs, upper_of
 
 
-def worse_than_nothing():
-    y = np.tile([0.0, 10.0], 100) + np.random.default_rng(0).normal(size=200)
-    return fs.consistency(np.arange(200) // 2, y, agreement=fs.Spread())
-
-
 def scales(spec, channel):
     return [layer["encoding"][channel].get("scale") for layer in spec["layer"] if channel in layer["encoding"]]
 
 
-def test_an_axis_reaches_below_zero_where_values_do():
-    estimate = worse_than_nothing()
-    assert estimate.value < -0.5
-    spec = estimates([("pairs", estimate)]).to_dict()
-    domains = {tuple(scale["domain"]) for scale in scales(spec, "x") if scale}
-    assert len(domains) == 1
-    low, high = domains.pop()
-    assert -1 <= low <= estimate.value
+def test_an_axis_reaches_below_zero_where_values_do_and_others_go_from_0_to_1():
+    def domain(estimate):
+        (ends,) = {tuple(scale["domain"]) for scale in scales(estimates([("x", estimate)]).to_dict(), "x") if scale}
+        return ends
+
+    y = np.tile([0.0, 10.0], 100) + np.random.default_rng(0).normal(size=200)
+    worse = fs.consistency(np.arange(200) // 2, y, agreement=fs.Spread())
+    assert worse.value < -0.5
+    low, high = domain(worse)
+    assert -1 <= low <= worse.value
     assert high == 1
+    assert domain(fs.consistency(["a", "a"], [0, 1])) == (0, 1)
+    assert domain(fs.consistency(["a", "a"], [0.1, 0.2], agreement=fs.Close(1))) == (0, 1)
 
 
-def test_labels_and_numbers_from_0_to_1_keep_their_axis():
-    for estimate in (fs.consistency(["a", "a"], [0, 1]), fs.consistency(["a", "a"], [0.1, 0.2], agreement=fs.Close(1))):
-        spec = estimates([("x", estimate)]).to_dict()
-        assert {tuple(scale["domain"]) for scale in scales(spec, "x") if scale} == {(0, 1)}
+TITLES = [
+    (fs.Same(), "probability that the prediction is the same"),
+    (fs.Close(3.0), "mean agreement of predictions, Close(eps=3.0)"),
+    (fs.Tolerance(0.5), "probability that predictions agree, Tolerance(eps=0.5)"),
+    (fs.Spread(), "share of the variance of the predictions accounted for"),
+    (lambda a, b: 1.0 * (a == b), "mean agreement of predictions"),
+]
 
 
-@pytest.mark.parametrize(
-    ("agreement", "title"),
-    [
-        (fs.Same(), "probability that the prediction is the same"),
-        (fs.Close(0.5), "mean agreement of predictions, Close(eps=0.5)"),
-        (fs.Tolerance(0.5), "probability that predictions agree, Tolerance(eps=0.5)"),
-        (fs.Spread(), "share of the variance of the predictions accounted for"),
-        (lambda a, b: 1.0 * (a == b), "mean agreement of predictions"),
-    ],
-)
-def test_the_axis_says_what_is_drawn(agreement, title):
-    estimate = fs.consistency(["a", "a", "b"], [1, 2, 2], agreement=agreement)
+@pytest.mark.parametrize(("agreement", "title"), TITLES)
+def test_the_axis_says_what_is_drawn_and_what_silent_rows_could_add_follows_from_a_line_of_a_table(agreement, title):
+    estimate = fs.consistency(["a", "a", "a", "b", "c"], [1, 2, 2, 5, 9], agreement=agreement)
     spec = estimates([("x", estimate)]).to_dict()
     assert spec["layer"][0]["encoding"]["x"]["axis"]["title"] == title
     assert any("variance" in line for line in spec["title"]["text"]) == isinstance(agreement, fs.Spread)
-
-
-@pytest.mark.parametrize("agreement", [fs.Same(), fs.Close(3.0), fs.Tolerance(1.0), fs.Spread()])
-def test_what_silent_rows_could_add_follows_from_a_line_of_a_table(agreement):
-    estimate = fs.consistency(["a", "a", "a", "b", "c"], [1, 2, 2, 5, 9], agreement=agreement)
-    line = {name: getattr(estimate, name) for name in ("value", "verified", "unverifiable")}
-    assert upper_of(line) == pytest.approx(estimate.upper)
     alone = fs.consistency(["a", "b"], [1, 2], agreement=agreement)
-    assert upper_of({"value": alone.value, "verified": alone.verified, "unverifiable": 1.0}) == 1
+    for told, upper in ((estimate, estimate.upper), (alone, 1)):
+        line = {name: getattr(told, name) for name in ("value", "verified", "unverifiable")}
+        assert upper_of(line) == pytest.approx(upper)
 
 
 def test_a_plan_without_values_is_drawn_without_their_line():

@@ -1,6 +1,7 @@
 """Data sets that look like the paper's, small and made up, so that every part can run anywhere."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,15 @@ def _reviews(rng, n):
     return pd.DataFrame({"text": texts, "label": np.array(likes).astype(int)})
 
 
+def pytest_collection_modifyitems(items):
+    """All but the frame and the printed numbers belong to the second tier."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used"))
+            if item.path.stem not in ("test_frame", "test_printed"):
+                item.add_marker("thorough")
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """A folder with a small data set for each of the paper's."""
@@ -70,10 +80,16 @@ def folder(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="session")
+def settings(folder, tmp_path_factory):
+    """A quick run on the small data sets, whose models and explanations are kept from test to test."""
+    return Settings(folder, cache=tmp_path_factory.mktemp("kept"), quick=True, progress=False)
+
+
 @pytest.fixture
-def settings(folder, tmp_path):
-    """A quick run on the small data sets, with a cache of its own."""
-    return Settings(folder, cache=tmp_path / "cache", quick=True, progress=False)
+def fresh(settings, tmp_path):
+    """The same with a cache of its own."""
+    return replace(settings, cache=tmp_path / "cache")
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from math import factorial
 
 import numpy as np
 import pytest
+from sklearn.linear_model import lars_path
 
 import faithscope as fs
 from faithscope.reproduce.authors.kernel_coalitions import draw
@@ -24,8 +25,6 @@ from faithscope.reproduce.records import Record
 from faithscope.reproduce.sweep import SweptAnchors
 from faithscope.reproduce.systems import BoostedSystem
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
-
 
 class Labels:
     """A model of three classes that no feature decides alone."""
@@ -34,16 +33,8 @@ class Labels:
         return np.digitize(X[:, 0] * X[:, 1] + X[:, 2] - 0.3 * X[:, -1], [-0.4, 0.4])
 
 
-def problems(rng, n, samples, d):
-    X = rng.normal(size=(n, samples, d)) * rng.uniform(0.2, 3, d)
-    y = np.einsum("nsd,nd->ns", X, rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.4)) + rng.normal(size=(n, samples))
-    return X - X.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
-
-
 def best_on_sklearns_path(X, y):
     """Of one problem, by scikit-learn's own path and the criterion it had before 1.1."""
-    from sklearn.linear_model import lars_path
-
     scaled = X / np.linalg.norm(X, axis=0)
     path = lars_path(scaled, y, method="lasso", alpha_min=0.0)[2]
     rest = np.sum((y[:, None] - scaled @ path) ** 2, axis=0)
@@ -53,37 +44,32 @@ def best_on_sklearns_path(X, y):
 
 @pytest.mark.parametrize(("samples", "d"), [(30, 3), (60, 8), (40, 20)])
 def test_many_lasso_paths_at_once_select_what_scikit_learn_selects_one_by_one(samples, d):
-    X, y = problems(np.random.default_rng(d), 40, samples, d)
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(40, samples, d)) * rng.uniform(0.2, 3, d)
+    slopes = rng.normal(size=(40, d)) * (rng.random((40, d)) < 0.4)
+    y = (X @ slopes[:, :, None])[:, :, 0] + rng.normal(size=(40, samples))
+    X, y = X - X.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
     turned = X.transpose(0, 2, 1)
     selected = supports(turned @ X, (turned @ y[:, :, None])[:, :, 0], (y * y).sum(axis=1), samples)
     wanted = np.array([best_on_sklearns_path(*problem) for problem in zip(X, y, strict=True)])
     assert np.array_equal(selected, wanted)
     assert 0 < wanted.mean() < 1
+    assert not supports(turned @ X, np.zeros((40, d)), np.zeros(40), samples).any(), "nothing to explain"
 
 
-def test_nothing_is_selected_where_there_is_nothing_to_explain():
-    X = np.random.default_rng(0).normal(size=(2, 20, 4))
-    gram = X.transpose(0, 2, 1) @ X
-    assert not supports(gram, np.zeros((2, 4)), np.zeros(2), 20).any()
-
-
-@pytest.mark.parametrize("count", [2, 5, 10, 13, 40])
-def test_coalitions_come_once_each_and_their_weights_sum_to_one(count):
-    rows = np.random.default_rng(1).random((6, count))
-    coalitions = draw(rows, count, 100, seed=0)
-    assert coalitions.members.shape[1] == min(100, 2**count - 2)
-    np.testing.assert_allclose(coalitions.weights.sum(axis=1), 1)
-    for members in coalitions.members:
-        assert len(np.unique(members, axis=0)) == len(members)
-        assert set(members.sum(axis=1)) <= set(range(1, count))
-
-
-def test_what_is_drawn_belongs_to_the_row():
-    rows = np.random.default_rng(1).random((6, 12))
-    whole, part = draw(rows, 12, 80, seed=3), draw(rows[4:5], 12, 80, seed=3)
-    assert np.array_equal(whole.members[4], part.members[0])
-    assert not np.array_equal(whole.members[3], whole.members[4])
-    assert not np.array_equal(part.members, draw(rows[4:5], 12, 80, seed=4).members)
+def test_coalitions_come_once_each_belong_to_the_row_and_their_weights_sum_to_one():
+    for count in (2, 5, 10, 13, 40):
+        rows = np.random.default_rng(1).random((6, count))
+        coalitions = draw(rows, count, 100, seed=0)
+        assert coalitions.members.shape[1] == min(100, 2**count - 2)
+        np.testing.assert_allclose(coalitions.weights.sum(axis=1), 1)
+        for members in coalitions.members:
+            assert len(np.unique(members, axis=0)) == len(members)
+            assert set(members.sum(axis=1)) <= set(range(1, count))
+    part = draw(rows[4:5], 40, 100, seed=0)
+    assert np.array_equal(coalitions.members[4], part.members[0])
+    assert not np.array_equal(coalitions.members[3], coalitions.members[4])
+    assert not np.array_equal(part.members, draw(rows[4:5], 40, 100, seed=4).members)
 
 
 def shapley(model, row, background):
@@ -106,7 +92,7 @@ def shapley(model, row, background):
 
 def test_with_all_coalitions_kernel_shap_of_the_label_is_shapleys_value():
     rng = np.random.default_rng(0)
-    background, rows = rng.normal(size=(15, 4)), rng.normal(size=(6, 4))
+    background, rows = rng.normal(size=(15, 6)), rng.normal(size=(4, 6))
     values = LabelShap(Labels(), background).explain(rows).values
     np.testing.assert_allclose(values, [shapley(Labels(), row, background) for row in rows], atol=1e-9)
 
@@ -122,9 +108,7 @@ def test_sampled_values_sum_to_the_label_less_its_mean_and_batches_change_nothin
     np.testing.assert_allclose(values.sum(axis=1)[explained], gains[explained])
     assert (values[:3, 5] == 0).all()
     assert (values == 0).mean() > 0.3  # features are selected
-    np.testing.assert_allclose(
-        np.concatenate([explainer.explain(rows[:7]).values, explainer.explain(rows[7:]).values]), values
-    )
+    np.testing.assert_allclose(explainer.explain(rows[7:]).values, values[7:])
 
 
 def test_values_are_the_constrained_least_squares_solution():
@@ -137,14 +121,6 @@ def test_values_are_the_constrained_least_squares_solution():
         system = np.block([[Z.T * w @ Z, np.ones((7, 1))], [np.ones((1, 7)), np.zeros((1, 1))]])
         wanted = np.linalg.solve(system, [*(Z.T * w @ worths[row]), gains[row]])[:7]
         np.testing.assert_allclose(values[row], wanted, atol=1e-9)
-
-
-def test_sampled_kernel_shap_is_near_the_packages_where_it_selects_nothing():
-    shap = pytest.importorskip("shap")
-    rng = np.random.default_rng(0)
-    background, rows = rng.normal(size=(20, 6)), rng.normal(size=(5, 6))
-    expected = shap.KernelExplainer(Labels().predict, background).shap_values(rows, nsamples=1_000, silent=True)
-    np.testing.assert_allclose(LabelShap(Labels(), background).explain(rows).values, expected, atol=1e-8)
 
 
 def test_the_literal_sign_of_top_5_is_the_formula_read_aloud():
@@ -178,8 +154,8 @@ def test_many_trees_give_equal_rows_one_answer_and_all_rows_their_own(settings, 
     assert asked[0] <= 301
 
 
-def test_anchors_of_a_sweep_are_searched_for_once_and_kept_by_threshold(settings, tmp_path):
-    system = BoostedSystem.of("adult", replace(settings, cache=tmp_path), "as_defined", 20)
+def test_anchors_of_a_sweep_are_searched_for_once_and_kept_by_threshold(fresh):
+    system = BoostedSystem.of("adult", fresh, "as_defined", 20)
     alone = {asked: system.evaluated(system.anchors(asked)) for asked in (0.6, 0.9)}
     for searches in (1, 0):  # the second time all is read from the cache
         sweep = SweptAnchors.of(system.anchors(0.6), (0.6, 0.9))
@@ -195,6 +171,13 @@ def test_the_model_of_reviews_says_what_its_pipeline_says(settings):
     assert reviewed.predict(texts).tolist() == reviewed.model.predict(reviewed.vectorizer.transform(texts)).tolist()
 
 
+class Rule:
+    """A model that is a function."""
+
+    def __init__(self, predict):
+        self.predict = predict
+
+
 def test_random_flips_reach_the_wanted_class_and_stay_in_range():
     rng = np.random.default_rng(0)
     known, rows = rng.normal(size=(200, 5)), rng.normal(size=(40, 5))
@@ -203,37 +186,25 @@ def test_random_flips_reach_the_wanted_class_and_stay_in_range():
     points = RandomFlips(Labels(), known, wanted=2, samples=300, finish=False).explain(rows).values
     assert (Labels().predict(points) == 2).all()
     changed = points != rows
-    assert (changed.sum(axis=1) <= 2).all()  # two changes are enough for this model
-    assert changed.any(axis=1).all()
+    assert set(changed.sum(axis=1)) <= {1, 2}  # two changes are enough for this model
     inside = (points >= known.min(axis=0)) & (points <= known.max(axis=0))
     assert inside[changed].all()
     assert (points[:, 3] == points[:, 3].round()).all()
 
 
-def test_of_two_classes_random_flips_reach_the_other_and_batches_change_nothing():
-    class Two:
-        def predict(self, X):
-            return (X[:, 0] > 0).astype(int)
-
+def test_of_two_classes_random_flips_reach_the_other_batches_change_nothing_and_what_cannot_be_flipped_says_so():
+    two, constant = Rule(lambda X: (X[:, 0] > 0).astype(int)), Rule(lambda X: np.zeros(len(X), int))
     rng = np.random.default_rng(0)
     known, rows = rng.integers(-5, 6, (100, 3)).astype(float), rng.normal(size=(30, 3))
-    explainer = RandomFlips(Two(), known, samples=200, fractions=True, finish=False)
+    explainer = RandomFlips(two, known, samples=200, fractions=True, finish=False)
     points = explainer.explain(rows).values
-    assert np.array_equal(Two().predict(points), 1 - Two().predict(rows))
+    assert np.array_equal(two.predict(points), 1 - two.predict(rows))
     assert np.array_equal(explainer.explain(rows[20:]).values, points[20:])
     assert (points[:, 0] % 1 != 0).mean() > 0.5  # whole numbers get a decimal
-
-
-def test_a_row_that_cannot_be_flipped_says_so():
-    class Constant:
-        def predict(self, X):
-            return np.zeros(len(X), int)
-
-    rows = np.random.default_rng(0).normal(size=(4, 3))
-    points = RandomFlips(Constant(), rows, wanted=1, samples=20).explain(rows).values
+    points = RandomFlips(constant, rows, wanted=1, samples=20).explain(rows).values
     assert (points == NONE).all()
     for given in discretized(points, rows).values():
-        assert fs.consistency(given, [0, 0, 1, 1]).distinct == 1
+        assert fs.consistency(given, np.arange(30) % 2).distinct == 1
 
 
 @pytest.mark.parametrize("table", [table5, table6, table7])
@@ -252,19 +223,15 @@ def test_every_printed_number_has_ours_beside_it_in_both_settings(settings, tabl
     assert [claim.setting for claim in outcome.claims] == ["as_defined"] * 2 + ["as_run"] * 2
 
 
-def test_as_run_uniqueness_is_distinct_explanations_and_as_defined_it_is_unique_rows():
+def test_as_run_uniqueness_is_of_explanations_as_defined_of_rows_and_no_difference_is_left_without_a_word():
     given, labels = fs.Importances([[1.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
-    shares = {}
-    for setting in ("as_defined", "as_run"):
+    for setting, share in (("as_defined", 2 / 4), ("as_run", 3 / 4)):
         like = Record("table5", "heart", "consistency", setting, 4, None)
-        shares[setting] = measured(like, given, labels, {"original": None})[1].ours
-    assert shares == {"as_defined": 2 / 4, "as_run": 3 / 4}
-
-
-def test_a_difference_from_the_printed_number_is_never_left_without_a_word():
-    like = Record("table5", "heart", "consistency", "as_run", 4, None)
-    records = measured(like, fs.Importances(np.ones((4, 2))), [0, 0, 0, 0], {"original": None, "1-fp": fs.Floor(1)})
-    assert all(record.note for record in records if abs(record.ours - record.printed) > 0.05)
+        records = measured(like, given, labels, {"original": None, "1-fp": fs.Floor(1)})
+        assert records[1].ours == share
+        far = [record for record in records if abs(record.ours - record.printed) > 0.05]
+        assert far
+        assert all(record.note for record in far)
 
 
 def test_as_run_explainers_learn_from_the_test_rows_of_scikit_learns_model(settings):
@@ -283,21 +250,14 @@ def lines(setting, **values):
     ]
 
 
-def test_whether_the_best_discretization_depends_on_the_data_set_is_tested_both_ways():
+def test_the_best_discretization_by_data_set_is_tested_both_ways_and_no_gain_does_not_pass_for_one():
     same = {"original": 0.0, "1-fp": 0.9, "sign": 0.5}
     other = {"original": 0.0, "1-fp": 0.4, "sign": 0.8}
     close = {"original": 0.0, "1-fp": 0.5, "sign": 0.51}
-    verdicts = [
-        claims("table5", "as_run", lines("as_run", adult=same, chess=second))[1].verdict
-        for second in (same, other, close)
-    ]
-    assert verdicts == ["undecided", "holds", "undecided"]
-
-
-def test_no_gain_by_any_discretization_does_not_pass_for_one():
+    for second, verdict in ((same, "undecided"), (other, "holds"), (close, "undecided")):
+        assert claims("table5", "as_run", lines("as_run", adult=same, chess=second))[1].verdict == verdict
     flat = {"original": 0.5, "1-fp": 0.4, "sign": 0.3, "rank": 0.2}
-    claim = claims("table5", "as_run", lines("as_run", adult=flat, bank=flat, heart=flat))[0]
-    assert claim.verdict == "fails"
+    assert claims("table5", "as_run", lines("as_run", adult=flat, bank=flat, heart=flat))[0].verdict == "fails"
 
 
 def test_anchors_are_measured_at_every_threshold(settings):
@@ -340,10 +300,11 @@ def test_every_explainer_is_measured_in_both_populations(settings):
 
 def test_three_quarters_of_one_label_are_in_the_first_population():
     truth = np.repeat([0, 1], 4_000)
-    given = figure4._Given({}, truth, truth)
-    defined, run = (given.first(setting, 0, 0) for setting in ("as_defined", "as_run"))
-    np.testing.assert_allclose([defined[truth == 1].mean(), defined[truth == 0].mean()], [0.75, 0.25], atol=0.03)
-    np.testing.assert_allclose([run[truth == 1].mean(), run[truth == 0].mean()], [0.25, 0.75], atol=0.03)
+    for setting, label in (("as_defined", 1), ("as_run", 0)):
+        first = figure4._Given({}, truth, truth).first(setting, 0, 0)
+        np.testing.assert_allclose(
+            [first[truth == label].mean(), first[truth != label].mean()], [0.75, 0.25], atol=0.03
+        )
 
 
 def test_the_papers_picture_of_the_xor_model_comes_out(settings):

@@ -1,9 +1,11 @@
-"""The frame: records, steps that are kept, models, verdicts, and what is printed and written."""
+"""The frame: records, steps that are kept, claims, and what is printed, written and told first on the page."""
 
 import csv
 import json
 import re
+from collections import Counter
 from dataclasses import replace
+from importlib.resources import files
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,94 +17,74 @@ import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput
 from faithscope.reproduce import claims, running, samples
-from faithscope.reproduce.models import boosted
-from faithscope.reproduce.models.splits import split
 from faithscope.reproduce.printed import in_figure, printed
-from faithscope.reproduce.records import Claim, Figure, Outcome, Record, record_of, total
+from faithscope.reproduce.ranges import Draws, ranged
+from faithscope.reproduce.records import Claim, Figure, Outcome, Record, Step, record_of, total
 from faithscope.reproduce.settings import Settings, Steps
-from faithscope.reproduce.telling import page, summary, written
+from faithscope.reproduce.telling import evidence, page, summary, verdicts, written
+from faithscope.reproduce.telling.clock import Clock, timing
 from faithscope.reproduce.telling.drawing import draw
 from faithscope.reproduce.telling.markdown import to_markdown
+from faithscope.reproduce.telling.paper_figures import shown
+from refused import refused
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
-
-ONE = Record("table1", "anchors", "consistency", "as_defined", 10, 0.5, 0.54, 0.4, 0.6, 0.1, 0.5, note="why <not>")
+HERE = SimpleNamespace(ID="table7", __file__=__file__)
+ONE = Record("table7", "heart delta", "consistency", "as_run", 10, 0.5, 0.54, 0.4, 0.6, 0.1, 0.5, note="why <not>")
+FAR = Record("table7", "heart delta", "consistency", "as_run", 100, 0.3, 0.5, note="open: nobody knows <why>")
+COLUMNS = {"curve": ["a", "a"], "x": [1, 2], "y": [0.5, None], "low": [0.4, None], "high": [0.6, None]}
+DRAWN = Figure("figure1-adult", "Trees", "rows", "consistency", COLUMNS)
+CLAIM = Claim("table7", "as_run", words="up is up", test="a test")
 
 
 def part(*records, **more):
-    return running.Part("table1", "A title", Outcome(tuple(records), seconds=61.0, **more))
+    return running.Part("table7", "Counterfactuals", Outcome(records, **{"seconds": 61.0, **more}))
 
 
-def test_outcomes_add_and_survive_json():
-    figure = Figure("f", "t", "x", "y", {"curve": ["a"], "x": [1], "y": [0.5], "low": [None], "high": [None]})
-    claim = claims.by_interval(Claim("table1", "as_run", words="w", test="t"), 0.1, 0.2)
-    first, second = Outcome((ONE,), (figure,), seconds=1.0), Outcome(claims=(claim,), seconds=2.0, notes=("n",))
-    both = total([first, second])
+def counted(*records):
+    return next(match for match in summary.matches([part(*records)]) if match.table == "table7")
+
+
+def test_outcomes_add_and_survive_json_and_a_record_takes_its_numbers_from_an_estimate():
+    claim = claims.by_interval(CLAIM, 0.1, 0.2)
+    both = total([Outcome((ONE,), (DRAWN,), seconds=1.0), Outcome(claims=(claim,), seconds=2.0, notes=("n",))])
     assert both.seconds == 3.0
     assert both.records == (ONE,)
     assert Outcome.from_dict(json.loads(json.dumps(both.to_dict()))) == both
-
-
-def test_a_record_takes_its_numbers_from_an_estimate():
     estimate = fs.consistency([1, 1, 1, 2], ["a", "a", "b", "b"])
     record = record_of(estimate, replace(ONE, ours=None))
     assert (record.ours, record.n, record.low, record.high) == (estimate.value, 4, estimate.low, estimate.high)
     assert (record.case, record.printed) == (ONE.case, ONE.printed)
 
 
-@pytest.mark.parametrize(("ours", "known", "off"), [(0.5, 0.54, 0.04), (4_400, 4_000, 0.1), (1.0, 1.0, 0.0)])
-def test_shares_are_compared_by_difference_and_counts_by_ratio(ours, known, off):
-    assert replace(ONE, ours=ours, printed=known).off == pytest.approx(off)
+def test_shares_are_compared_by_difference_and_counts_by_ratio():
+    for ours, known, off in ((0.5, 0.54, 0.04), (4_400, 4_000, 0.1), (1.0, 1.0, 0.0)):
+        assert replace(ONE, ours=ours, printed=known).off == pytest.approx(off)
 
 
-def test_parts_that_run_several_at_once_give_what_they_give_one_after_the_other(settings, tmp_path, capfd):
-    one_by_one = running.run(["table3", "figure5"], settings)
-    at_once = running.run(["table3", "figure5"], replace(settings, cache=tmp_path / "other"), workers=2)
-    assert [part.name for part in at_once] == ["figure5", "table3"]
-    assert [part.outcome.records for part in at_once] == [part.outcome.records for part in one_by_one]
-    assert "table3: Data sets" in capfd.readouterr().err
+def test_a_step_is_computed_once_keeps_its_seconds_and_is_computed_anew_if_it_was_cut_short_on_disk(fresh):
+    def done(value):
+        return Steps(fresh, HERE).do("one", lambda: Outcome((replace(ONE, ours=value),), seconds=5.0))
 
-
-def test_a_step_is_computed_once_and_keeps_its_seconds(settings):
-    calls = []
-
-    def compute(value):
-        calls.append(value)
-        return Outcome((replace(ONE, ours=value),), seconds=5.0)
-
-    steps = Steps(settings, SimpleNamespace(ID="table1", __file__=__file__))
-    first = steps.do("one", compute, 0.25)
-    again = Steps(settings, SimpleNamespace(ID="table1", __file__=__file__)).do("one", compute, 0.75)
+    assert fresh.fresh
+    first, again = done(0.25), done(0.75)
+    assert not fresh.fresh
     assert replace(again, steps=first.steps) == first
     assert [step.kept for step in (*first.steps, *again.steps)] == [False, True]
     assert first.seconds >= 5.0
-    assert calls == [0.25]
-
-
-def test_a_step_that_was_cut_short_on_disk_is_computed_anew(settings):
-    steps = Steps(settings, SimpleNamespace(ID="table1", __file__=__file__))
-    steps.do("one", lambda: Outcome((ONE,)))
-    path = next((settings.cache / "results").iterdir())
+    path = next((fresh.cache / "results").iterdir())
     path.write_bytes(path.read_bytes()[:40])
-    assert steps.do("one", lambda: Outcome((replace(ONE, ours=0.1),))).records[0].ours == 0.1
+    assert done(0.1).records[0].ours == 0.1
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"quick": False}, {"search": True}, {"dice": True}])
-def test_other_settings_are_another_question(settings, change):
-    assert settings.question("a") != replace(settings, **change).question("a")
+def test_other_settings_are_another_question_and_rows_are_capped_by_default(settings):
+    for change in ({"seed": 1}, {"quick": False}, {"search": True}, {"dice": True}):
+        assert settings.question("a") != replace(settings, **change).question("a")
     assert settings.question("a") == replace(settings, folder=None, progress=True).question("a")
-
-
-def test_quick_and_all_rows_exclude_each_other():
-    with pytest.raises(BadInput, match="choose one"):
-        Settings(quick=True, all_rows=True)
-
-
-def test_rows_are_capped_by_default_and_never_with_all_rows():
     known = ("chess", "avila", "adult", "covtype", "bank")
     assert [Settings().rows(name, "as_defined") for name in known] == [2_800, 5_000, 5_000, 4_650, None]
     assert [Settings().rows(name, "as_run") for name in known] == [2_800, None, 8_000, 4_650, None]
     assert Settings(all_rows=True).rows("adult", "as_run") is None
+    refused(BadInput, "choose one", Settings, quick=True, all_rows=True)
 
 
 def test_the_printed_numbers_are_found():
@@ -112,60 +94,14 @@ def test_the_printed_numbers_are_found():
     assert in_figure("figure2", "threshold 0.5: covered with") == 7_049
 
 
-def test_a_model_is_trained_once_and_says_the_same_when_it_is_read_back(settings):
-    data, model = boosted.boosted("adult", settings)
-    _, again = boosted.boosted("adult", settings)
-    assert again.seconds == model.seconds
-    assert np.array_equal(again.predict(data.test), model.predict(data.test))
-    assert fs.evaluate(model, fs.explainers.Constant(), data.test[:9], cache=settings.explanations).consistency.n == 9
-
-
-def test_a_model_that_was_changed_on_disk_is_trained_anew(settings):
-    _, model = boosted.boosted("heart", settings)
-    kept = next((settings.cache / "models").glob("*.ubj"))
-    kept.write_bytes(kept.read_bytes()[:-10])
-    assert boosted.boosted("heart", settings)[1].content == model.content
-
-
-def test_codes_stand_for_categories_and_a_missing_one_is_its_own(settings):
-    data = split("adult", settings.folder)
-    place = data.names.index("workclass")
-    assert data.categories[place] == ("?", "a", "b", "c")
-    assert set(np.unique(data.train[:, place])) <= {0.0, 1.0, 2.0, 3.0}
-    assert len(data.train) == 2 * len(data.test)
-
-
-def test_the_grid_finds_the_best_mean_accuracy(settings, monkeypatch):
-    monkeypatch.setattr(boosted, "_RATES", (0.001, 0.5))
-    monkeypatch.setattr(boosted, "_TREES", (1, 10))
-    monkeypatch.setattr(boosted, "_DEPTHS", (3,))
-    _, model = boosted.boosted("heart", replace(settings, search=True))
-    assert model.chosen == {"learning_rate": 0.5, "n_estimators": 10, "max_depth": 3}
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"), [(0.1, 0.3, "holds"), (-0.3, -0.1, "fails"), (-0.1, 0.1, "undecided")]
-)
-def test_an_interval_decides_only_where_it_excludes_zero(low, high, verdict):
-    assert claims.by_interval(Claim("t", "as_run", words="w", test="t"), low, high).verdict == verdict
-
-
-def test_the_sign_test_is_the_binomial_tail():
-    differences = [0.1] * 8 + [-0.1] * 2 + [0.0]
-    claim = claims.by_signs(Claim("t", "as_run", words="w", test="t"), differences)
-    assert claim.p == pytest.approx(binom.sf(7, 10, 0.5))
-    assert claim.verdict == "undecided"
-
-
-def test_a_trend_holds_fails_or_stays_undecided():
-    def verdict(y):
-        return claims.by_trend(Claim("t", "as_run", words="w", test="t"), range(6), y).verdict
-
-    assert [verdict([1, 2, 3, 4, 5, 6]), verdict([6, 5, 4, 3, 2, 1]), verdict([1] * 6)] == [
-        "holds",
-        "fails",
-        "undecided",
-    ]
+def test_a_claim_is_decided_by_an_interval_that_excludes_zero_by_signs_or_by_a_trend():
+    for low, high, verdict in ((0.1, 0.3, "holds"), (-0.3, -0.1, "fails"), (-0.1, 0.1, "undecided")):
+        assert claims.by_interval(CLAIM, low, high).verdict == verdict
+    signs = claims.by_signs(CLAIM, [0.1] * 8 + [-0.1] * 2 + [0.0])
+    assert signs.p == pytest.approx(binom.sf(7, 10, 0.5))
+    assert signs.verdict == "undecided"
+    for y, verdict in ((range(6), "holds"), (range(6, 0, -1), "fails"), ([1] * 6, "undecided")):
+        assert claims.by_trend(CLAIM, range(6), y).verdict == verdict
 
 
 def test_block_jackknife_of_a_mean_is_about_the_textbook_interval():
@@ -175,84 +111,186 @@ def test_block_jackknife_of_a_mean_is_about_the_textbook_interval():
     assert margin[0] == pytest.approx(1.96 * values.std() / np.sqrt(4_000), rel=0.4)
 
 
-def test_uniqueness_is_told_both_ways():
-    estimate = fs.consistency(["a", "a", "b", "c"], [0, 0, 1, 1])
-    assert samples.unique_share(estimate) == 0.5
-    assert samples.distinct_share(estimate) == 0.75
-
-
-def test_counting_a_row_among_its_own_witnesses_is_brute_force():
+def test_uniqueness_is_told_both_ways_and_counting_a_row_among_its_own_witnesses_is_brute_force():
     given, labels = ["a", "a", "a", "b", "b", "c"], [0, 0, 1, 1, 1, 0]
-    shares = [
-        sum(g == h and x == y for h, y in zip(given, labels, strict=True)) for g, x in zip(given, labels, strict=True)
-    ]
-    brute = np.mean(
-        [share / given.count(g) if given.count(g) > 1 else 0 for share, g in zip(shares, given, strict=True)]
-    )
-    assert samples.itself_counted(fs.consistency(given, labels)) == pytest.approx(brute)
+    estimate, rows = fs.consistency(given, labels), list(zip(given, labels, strict=True))
+    assert (samples.unique_share(estimate), samples.distinct_share(estimate)) == (1 / 6, 3 / 6)
+    brute = np.mean([rows.count(row) / given.count(row[0]) if given.count(row[0]) > 1 else 0 for row in rows])
+    assert samples.itself_counted(estimate) == pytest.approx(brute)
 
 
 def test_parts_are_chosen_by_any_of_their_names_once():
     assert running.chosen(["figure8", "Table2", "table5"]) == ["figure3", "table5"]
     assert running.chosen([]) == list(running.PARTS)
-    with pytest.raises(BadInput, match="Did you mean 'figure4'"):
-        running.chosen(["figur4"])
+    refused(BadInput, "Did you mean 'figure4'", running.chosen, ["figur4"])
 
 
-def test_matches_count_every_printed_number_once():
-    records = [replace(ONE, ours=ours) for ours in (0.54, 0.56, 0.58, 0.7, None)] + [replace(ONE, printed=None)]
-    match = next(match for match in summary.matches([part(*records)]) if match.table == "table1")
+def test_matches_count_every_printed_number_once_with_those_in_range_apart():
+    match = counted(*(replace(ONE, ours=ours) for ours in (0.54, 0.56, 0.58, 0.7, None)), replace(ONE, printed=None))
     assert (match.near, match.far, match.off, match.missing, match.printed) == (2, 1, 1, 1, 5)
     assert match.inside == match.with_interval == 5
+    inside = replace(FAR, case="a", lowest=0.2, highest=0.6, draws=10)
+    match = counted(FAR, inside, replace(FAR, case="b", ours=0.51), replace(FAR, case="c", ours=None))
+    assert (match.near, match.far, match.covered, match.off, match.missing, match.printed) == (1, 0, 1, 1, 1, 4)
 
 
-def test_json_is_a_list_of_records_with_the_agreed_fields():
-    records = json.loads(written.to_json([part(ONE)]))
-    assert {"table", "case", "measure", "setting", "n", "ours", "printed"} <= set(records[0])
-    assert records[0]["setting"] == "as_defined"
+def test_a_range_is_over_all_draws_that_all_have_the_number_and_covers_what_rounds_into_it(fresh):
+    def over(*values):
+        others = {f"draw {ours}": lambda ours=ours: Outcome((replace(FAR, ours=ours),), seconds=1.0) for ours in values}
+        return ranged(outcome, Draws("the split", others), Steps(fresh, HERE))
+
+    outcome = Outcome((FAR, replace(FAR, setting="as_defined"), replace(FAR, case="heart sign", ours=None)))
+    result = over(0.2, 0.45)
+    assert result.records == (
+        replace(FAR, lowest=0.2, highest=0.45, draws=3, hangs_on="the split"),
+        *outcome.records[1:],
+    )
+    assert result.seconds >= 2
+    assert [step.name for step in result.steps] == ["table7 draw 0.2", "table7 draw 0.45"]
+    assert over(0.9, None).records == outcome.records
+    for lowest, highest, covered in ((0.2, 0.495, True), (0.2, 0.49, False), (0.504, 1, True)):
+        assert replace(FAR, lowest=lowest, highest=highest, draws=10).in_range == covered
+    assert not FAR.in_range
+    record = samples.rows_expected(replace(FAR, printed=53.0), 5, 167, 1_690)
+    assert (record.in_range, record.draws) == (True, None)
+    assert "over 95% of runs of anchors" in verdicts.told_range(record)
 
 
-def test_csv_holds_what_was_found(tmp_path):
-    figure = Figure("f", "t", "x", "y", {"curve": ["a"], "x": [1], "y": [0.5], "low": [0.4], "high": [0.6]})
-    written.to_csv([part(ONE, figures=(figure,))], tmp_path)
-    with (tmp_path / "table1.csv").open() as file:
+def test_every_far_number_has_a_verdict_and_a_reason_is_told_once():
+    for change, word in (
+        ({}, "open"),
+        ({"note": "Explained: by n"}, "explained"),
+        ({"note": "more rows; unexplained"}, "unexplained"),
+        ({"note": "another split"}, "see why"),
+        ({"lowest": 0.2, "highest": 0.6, "draws": 10}, "in range"),
+        ({"lowest": 0.2, "highest": 0.4, "draws": 10}, "open"),
+    ):
+        assert verdicts.verdict(replace(FAR, **change)) == word
+    rows = verdicts.far_rows([part(FAR, replace(FAR, case="b"), replace(FAR, case="c", note="open: other"))])
+    assert [row[-1] for row in rows] == ["nobody knows <why>", "as above", "other"]
+
+
+def test_the_former_counts_are_those_of_all_printed_numbers_and_each_that_was_far_is_told():
+    tables = {name: counts for name, counts in verdicts.BEFORE.items() if name != "all"}
+    assert tuple(map(sum, zip(*tables.values(), strict=True))) == verdicts.BEFORE["all"] == (161, 41, 52)
+    assert set(tables) < set(running.PARTS)
+    lines = (files("faithscope.reproduce.telling") / "far_before.csv").read_text("utf-8").splitlines()[1:]
+    counts = Counter(line.partition(",")[0] for line in lines)
+    assert counts == {name: far for name, (_, _, far) in tables.items() if far}
+    cases = {"chess delta": (0.17, 0.18), "chess original": (0.70, 0.66), "avila original": (0.22, 1.0)}
+    records = [
+        replace(FAR, case=case, measure="uniqueness", ours=ours, printed=known) for case, (known, ours) in cases.items()
+    ]
+    rows = verdicts.former_rows([part(*records, replace(records[2], case="avila delta-sign"))])
+    assert [(row[0], row[2], row[-1]) for row in rows] == [
+        ("table7 chess original, uniqueness", "0.762", "within 0.05"),
+        ("table7 chess delta, uniqueness", "0.332", "within 0.02"),
+        ("table7 avila original, uniqueness", "1.000", "open"),
+    ]
+    assert "What became of the 3 that were far before" in to_markdown([part(*records)], "faithscope reproduce table7")
+
+
+def test_json_and_csv_hold_what_was_found(tmp_path):
+    (record,) = json.loads(written.to_json([part(ONE)]))
+    assert {"table", "case", "measure", "setting", "n", "ours", "printed"} <= set(record)
+    assert record["setting"] == "as_run"
+    written.to_csv([part(ONE, figures=(DRAWN,))], tmp_path)
+    with (tmp_path / "table7.csv").open() as file:
         assert float(next(csv.DictReader(file))["ours"]) == 0.5
-    assert (tmp_path / "f.csv").read_text().splitlines() == ["curve,x,y,low,high", "a,1,0.5,0.4,0.6"]
+    lines = (tmp_path / "figure1-adult.csv").read_text().splitlines()
+    assert lines[:2] == ["curve,x,y,low,high", "a,1,0.5,0.4,0.6"]
 
 
-def test_markdown_and_page_show_numbers_notes_and_the_command():
-    text = to_markdown([part(ONE)], "faithscope reproduce table1")
-    whole = page.render([part(ONE)], "faithscope reproduce table1")
-    for shown in (text, whole):
-        assert "0.500" in shown
-        assert "faithscope reproduce table1" in shown
-    assert "why <not>" in text
-    assert "why &lt;not&gt;" in whole
+def test_markdown_and_page_say_what_holds_what_does_not_and_what_nobody_can_know():
+    held = (claims.by_interval(CLAIM, 0.1, 0.2), claims.by_interval(replace(CLAIM, words="down is up"), -0.2, -0.1))
+    parts, command = (
+        [part(FAR, replace(ONE, case="b", ours=0.53), figures=(DRAWN,), claims=held)],
+        "faithscope reproduce x",
+    )
+    text = to_markdown(parts, command, pictures={DRAWN.name: "x/figure1-adult.svg"})
+    whole = page.render(parts, command)
+    for words in (
+        command,
+        "0.300",
+        "What holds",
+        "What does not",
+        "What nobody can know",
+        "Of 2 printed numbers 1 are met within 0.02",
+        "1 of 2 tested claims hold",
+        "Claims that fail: down is up (table7, as run)",
+        "chosen by looking at the printed numbers",
+        "4,300 rows",
+        verdicts.NO_RANGE,
+    ):
+        assert words in text
+        assert words in whole
+    assert "nobody knows <why>" in text
+    assert "nobody knows &lt;why&gt;" in whole
+    assert "![Trees](x/figure1-adult.svg)" in text
+    assert text.count("<details>") == text.count("</details>") == 3
+    assert len(re.findall(r"^\| (holds|undecided|fails) \|", text, re.MULTILINE)) == 2
     outside = re.sub(r"<script.*?</script>", "", whole, flags=re.DOTALL)
     assert not re.search(r"""(?:src|href)=["'](?!#)""", outside)
+    for told in (to_markdown([part()], "c"), page.render([part()], "c")):
+        assert "no printed numbers" in told
+        assert "test no claim" in told
 
 
-def test_a_figure_is_drawn_with_a_band_only_where_it_has_one():
-    columns = {"curve": ["a", "a"], "x": [1, 2], "y": [0.5, None], "low": [0.4, None], "high": [0.6, None]}
-    specification = draw(Figure("f", "t", "x", "y", columns))
-    assert [len(specification["datasets"][name]) for name in ("points", "banded")] == [1, 1]
+def test_a_run_knows_whether_it_was_one_piece():
+    now, before = Step("table7 heart", 60.0, "2026-01-02T03:04:05"), Step("table7 bank", 60.0, "2025-01-02", kept=True)
+    one, two = [part(seconds=60.0, steps=(now,))], [part(seconds=120.0, steps=(now, before))]
+    assert "in one piece: yes, 30 s by the clock with 2 workers" in timing(one, Clock(30.0, 2, fresh=True))
+    assert "in one piece: no; every step was computed in this run, but" in timing(one, Clock(30.0, 2, fresh=False))
+    told = timing(two, Clock(30.0, 1, fresh=False))
+    assert "in one piece: no; 1 of 2 steps were kept from earlier runs, the oldest from 2025-01-02: table7 bank" in told
+    assert timing(two) == "2 min of computing."
+
+
+def test_figures_are_told_in_words_and_drawn_with_a_band_only_where_they_have_one():
+    assert "4,300" in shown("figure1-adult")
+    assert "Figure 3" in shown("figure3-adult-as_run")
+    assert "Figure 8" in shown("figure3-heart-as_run")
+    assert shown("figure9-x") == ""
+    assert [len(draw(DRAWN)["datasets"][name]) for name in ("points", "banded")] == [1, 1]
+    for bars, marks in ((True, ["bar", "rule"]), (False, ["area", "line", "point"])):
+        layers = draw(replace(DRAWN, bars=bars))["layer"]
+        assert [layer["mark"]["type"] for layer in layers] == marks
+        assert ({layer["encoding"]["x"]["type"] for layer in layers} == {"ordinal"}) == bars
+
+
+def test_settings_as_run_have_evidence_each():
+    assert all(len(row) == len(evidence.COLUMNS) and all(row) for row in evidence.AS_RUN)
+
+
+def reproduced(folder, tmp_path, *words):
+    outlets = [
+        "--report",
+        str(tmp_path / "r.html"),
+        "--csv",
+        str(tmp_path / "csv"),
+        "--markdown",
+        str(tmp_path / "r.md"),
+    ]
+    asked = ["--data", str(folder), "--cache", str(tmp_path / "c"), "--quick", *outlets]
+    result = CliRunner().invoke(app, ["reproduce", *words, *asked])
+    assert result.exit_code == 0, result.output
+    return result.stdout, (tmp_path / "r.md").read_text()
 
 
 def test_the_command_prints_json_and_writes_the_report(folder, tmp_path):
-    asked = ["reproduce", "table3", "--data", str(folder), "--cache", str(tmp_path / "c"), "--quick", "--json"]
-    more = ["--report", str(tmp_path / "r.html"), "--csv", str(tmp_path / "csv"), "--markdown", str(tmp_path / "r.md")]
-    result = CliRunner().invoke(app, [*asked, *more])
-    assert result.exit_code == 0, result.output
-    records = json.loads(result.stdout)
-    assert {record["case"] for record in records} == {
-        "heart",
-        "chess",
-        "avila",
-        "bank",
-        "adult",
-        "covtype",
-        "rt_polarity",
-    }
+    told, text = reproduced(folder, tmp_path, "table3", "--json")
+    names = {"heart", "chess", "avila", "bank", "adult", "covtype", "rt_polarity"}
+    assert {record["case"] for record in json.loads(told)} == names
     assert "<html" in (tmp_path / "r.html").read_text()
-    assert str(folder) not in (tmp_path / "r.md").read_text()
+    assert str(folder) not in text
     assert (tmp_path / "csv" / "table3.csv").exists()
+
+
+@pytest.mark.thorough
+def test_the_command_draws_pictures_beside_the_markdown(folder, tmp_path):
+    pytest.importorskip("vl_convert")
+    for words in ("in one piece: yes", "in one piece: no; 3 of 3 steps were kept"):
+        _, text = reproduced(folder, tmp_path, "figure7", "figure5", "--workers", "1")
+        assert words in text
+        assert "](r/figure7-chess.svg)" in text
+        assert (tmp_path / "r" / "figure7-chess.svg").read_text().startswith("<svg")

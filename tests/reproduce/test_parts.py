@@ -7,19 +7,21 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
+from faithscope.reproduce import running
 from faithscope.reproduce.growth import Growth
+from faithscope.reproduce.models import boosted
 from faithscope.reproduce.models.splits import split
 from faithscope.reproduce.parts import figure1, figure2, figure7, table1, table3, table4
+from faithscope.reproduce.ranges import by_seed
 from faithscope.reproduce.settings import Settings
-
-pytestmark = pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used")
+from refused import refused
 
 
 def by(records, **where):
     return [record for record in records if all(getattr(record, name) == wanted for name, wanted in where.items())]
 
 
-def test_table_1_has_every_printed_number_under_both_settings(settings):
+def test_table_1_has_every_printed_number_under_both_settings_and_a_text_without_others_cannot_be_checked(settings):
     outcome = table1.run(settings)
     for setting in ("as_defined", "as_run"):
         chosen = [record for record in by(outcome.records, setting=setting) if record.measure != "empty"]
@@ -30,11 +32,7 @@ def test_table_1_has_every_printed_number_under_both_settings(settings):
         }
         assert all(record.printed is not None and record.repeats == 5 for record in chosen)
     assert len(outcome.claims) == 12
-
-
-def test_as_defined_a_text_without_others_cannot_be_checked(settings):
-    records = by(table1.run(settings).records, case="first_word", setting="as_defined")
-    values = {record.measure: record for record in records}
+    values = {record.measure: record for record in by(outcome.records, case="first_word", setting="as_defined")}
     assert values["consistency"].low <= values["consistency"].ours <= values["consistency"].high
     assert values["consistency"].unverifiable == pytest.approx(values["uniqueness"].ours)
 
@@ -47,20 +45,24 @@ def test_table_3_counts_rows_columns_and_labels(settings):
     assert sizes["rt_polarity", "n"] == 399  # one document is not ASCII
 
 
-def test_table_4_gives_accuracy_with_an_exact_interval(settings, monkeypatch):
+def test_table_4_gives_accuracy_with_an_exact_interval_another_seed_another_split_and_a_search_its_choice(
+    settings, fresh, monkeypatch
+):
     monkeypatch.setattr(table4, "NAMES", ("heart", "bank"))
     records = table4.run(settings).records
     assert {(record.case, record.setting) for record in records} == {
         (case, setting) for case in ("heart", "bank") for setting in ("as_defined", "as_run")
     }
     assert all(0.6 < record.low < record.ours < record.high <= 1 for record in records)
-
-
-def test_with_search_table_4_says_what_was_chosen(settings, monkeypatch):
+    (accuracy,) = by(records, case="heart", setting="as_run")
+    other = by_seed(lambda name, _, changed: table4._of_data_set(name, changed), "heart", settings)
+    (drawn,) = by(next(iter(other.others.values()))().records, setting="as_run")
+    assert (drawn.n, accuracy.draws) == (accuracy.n, 2)
+    assert {accuracy.lowest, accuracy.highest} == {accuracy.ours, drawn.ours}
     monkeypatch.setattr(table4, "NAMES", ("heart",))
     for name, few in {"_RATES": (0.5,), "_TREES": (5,), "_DEPTHS": (3,)}.items():
-        monkeypatch.setattr(f"faithscope.reproduce.models.boosted.{name}", few)
-    records = table4.run(replace(settings, search=True)).records
+        monkeypatch.setattr(boosted, name, few)
+    records = table4.run(replace(fresh, search=True)).records
     chosen = {record.measure: record.ours for record in records if record.measure != "test_accuracy"}
     assert chosen == {"learning_rate": 0.5, "n_estimators": 5, "max_depth": 3}
 
@@ -79,24 +81,18 @@ def test_larger_trees_need_more_rows(settings, monkeypatch):
     assert {figure.name for figure in outcome.figures} == {"figure6-chess", "figure1-adult"}
 
 
-def test_the_exact_curve_is_what_sampled_runs_average_to():
-    rng = np.random.default_rng(0)
-    leaves = rng.zipf(1.6, 3_000) % 200
-    growth = Growth.of(
-        "tree", fs.explainers.NearestNeighbors(np.arange(200.0)[:, None]).explain(leaves[:, None]), leaves
-    )
-    columns = growth.columns(2_000, seed=0)
+def growth_of(leaves):
+    given = fs.explainers.NearestNeighbors(np.arange(200.0)[:, None]).explain(leaves[:, None])
+    return Growth.of("tree", given, leaves)
+
+
+def test_the_exact_curve_is_what_sampled_runs_average_to_and_rows_needed_are_where_it_reaches_the_goal():
+    growth = growth_of(np.random.default_rng(0).zipf(1.6, 3_000) % 200)
     runs = [growth.columns(2_000, seed=seed) for seed in range(8)]
     middles = np.mean([np.add(run["low"], run["high"]) / 2 for run in runs], axis=0)
-    assert np.allclose(middles, columns["y"], atol=0.015)
-
-
-def test_rows_needed_are_where_the_exact_curve_reaches_the_goal():
-    leaves = np.repeat(np.arange(100), 20)
-    given = fs.explainers.NearestNeighbors(np.arange(100.0)[:, None]).explain(leaves[:, None])
-    growth = Growth.of("tree", given, leaves)
-    needed = growth.needed()
-    plan = fs.plan(growth.estimate)
+    assert np.allclose(middles, runs[0]["y"], atol=0.015)
+    growth = growth_of(np.repeat(np.arange(100), 20))
+    needed, plan = growth.needed(), fs.plan(growth.estimate)
     assert 1 - plan.at(needed) >= 0.9 > 1 - plan.at(needed - 1)
 
 
@@ -104,12 +100,9 @@ def test_neighbors_explain_themselves_and_take_more_rows_with_k_and_with_trainin
     outcome = figure7.run(settings)
     assert [claim.verdict for claim in outcome.claims] == ["holds", "holds"]
     assert all(0 <= record.ours <= 1 for record in outcome.records)
-
-
-def test_what_neighbors_explain_alike_they_predict_alike(settings):
     for k in (1, 3):
         growth, _ = figure7._neighbors(split("chess", settings.folder), k, 64, 300)
-        assert growth.estimate.value == pytest.approx(1 - growth.estimate.unverifiable)
+        assert growth.estimate.value == pytest.approx(1 - growth.estimate.unverifiable), "predicted alike"
 
 
 def test_figure_2_counts_whom_the_anchor_is_given_to_and_whom_it_covers(settings):
@@ -121,12 +114,16 @@ def test_figure_2_counts_whom_the_anchor_is_given_to_and_whom_it_covers(settings
             assert counts["covered"] >= counts["given"] >= counts["given with label <=50K"]
             assert counts["covered"] >= counts["covered with label <=50K"]
     assert len(outcome.claims) == 1
-
-
-def test_figure_2_says_so_where_its_record_is_missing(settings):
     data = split("adult", settings.folder)
-    with pytest.raises(BadInput, match="lack the record"):
-        figure2._record(replace(data, train=data.train + 1000, test=data.test + 1000))
+    refused(BadInput, "lack the record", figure2._record, replace(data, train=data.train + 1000, test=data.test + 1000))
+
+
+def test_parts_that_run_several_at_once_give_what_they_give_one_after_the_other(settings, fresh, capfd):
+    one_by_one = running.run(["table3", "figure5"], settings)
+    at_once = running.run(["table3", "figure5"], fresh, workers=2)
+    assert [part.name for part in at_once] == ["figure5", "table3"]
+    assert [part.outcome.records for part in at_once] == [part.outcome.records for part in one_by_one]
+    assert "table3: Data sets" in capfd.readouterr().err
 
 
 def test_the_printed_anchors_cover_exactly_the_printed_rows_of_ucis_test_part(real_folder, tmp_path):

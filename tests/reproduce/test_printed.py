@@ -1,12 +1,20 @@
 """What the paper's printed numbers say about themselves, by arithmetic alone."""
 
+import ast
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from faithscope.datasets.catalog import CATALOG
+from faithscope.reproduce import running
 from faithscope.reproduce.printed import in_figure, printed, rows
 
 ROUNDING = 0.01  # two printed numbers, each rounded to two digits
+ROOT = Path(__file__).parents[2]
+SECTION = (ROOT / "docs" / "paper-notes.md").read_text().partition("## The paper's slips")[2].partition("\n## ")[0]
+LINES = [line for line in SECTION.splitlines() if line.startswith("| ")][1:]
 TABLES = ("table1", "table5", "table6", "table7")
 
 
@@ -34,15 +42,37 @@ def test_the_paper_counts_one_class_of_chess_too_few():
     assert printed("table3", "classes", dataset="chess") == len(CATALOG["chess"].classes) - 1
 
 
-@pytest.mark.parametrize("threshold", ["0.5", "0.95"])
-def test_the_local_measures_of_figure_2_follow_from_its_counts(threshold):
-    def shown(what):
-        return in_figure("figure2", f"threshold {threshold}: {what}")
-
-    assert shown("local consistency") == shown("given with label") / shown("given")
-    assert shown("local sufficiency") == pytest.approx(np.round(shown("covered with label") / shown("covered"), 2))
+def test_the_local_measures_of_figure_2_follow_from_its_counts():
+    for threshold in ("0.5", "0.95"):
+        measures = (
+            "local consistency",
+            "given with label",
+            "given",
+            "local sufficiency",
+            "covered with label",
+            "covered",
+        )
+        shown = {name: in_figure("figure2", f"threshold {threshold}: {name}") for name in measures}
+        assert shown["local consistency"] == shown["given with label"] / shown["given"]
+        share = np.round(shown["covered with label"] / shown["covered"], 2)
+        assert shown["local sufficiency"] == pytest.approx(share)
 
 
 def test_printed_sufficiency_of_highlights_is_never_below_their_consistency():
     for line in rows("table1"):
         assert float(line["sufficiency"]) >= float(line["consistency"])
+
+
+def test_every_slip_of_the_paper_is_shown_by_a_command_that_exists():
+    assert len(LINES) >= 8
+    for line in LINES:
+        commands = re.findall(r"`(pytest|faithscope reproduce) ([^`]+)`", line.rpartition(" | ")[2])
+        assert commands, line
+        for program, words in commands:
+            if program == "pytest":
+                path, _, name = words.partition("::")
+                assert name in {
+                    node.name for node in ast.parse((ROOT / path).read_text()).body if hasattr(node, "name")
+                }
+            else:
+                assert running.chosen(words.split())
