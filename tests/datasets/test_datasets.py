@@ -4,18 +4,16 @@ import gzip
 import io
 import os
 import tarfile
-import threading
 import zipfile
-from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from faithscope import datasets
-from faithscope.datasets import catalog, download
+from faithscope.datasets import catalog
 from faithscope.errors import BadInput
+from faults.serving import served
 
 HEART = b"63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n67,1,4,160,286,0,2,108,1,1.5,2,?,3.0,2\n"
 ADULT = b"39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Unmarried, White, Male, 2174, 0, 40, ?, "
@@ -52,81 +50,44 @@ ARCHIVES = {
 }
 
 
-class Server(BaseHTTPRequestHandler):
-    """Sends one file; does as its server's list of faults says, one fault per request, and then as it should."""
-
-    def do_GET(self):
-        fault = self.server.faults.pop(0) if self.server.faults else None
-        self.server.asked.append(self.headers.get("Range"))
-        content, start = self.server.content, 0
-        if isinstance(fault, int):
-            return self.send_error(fault)
-        if self.headers.get("Range") and self.server.resumes:
-            start = int(self.headers["Range"][6:-1])
-            if start >= len(content):
-                return self.send_error(416)
-        self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(content) - start))
-        self.end_headers()
-        end = start + (len(content) - start) // 2 if fault == "cut" else None
-        self.wfile.write(content[start:end])
-        return None
-
-    def log_message(self, *_):
-        pass
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    with served(monkeypatch, tmp_path) as server:
+        yield server
 
 
 @pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setattr(download, "_PAUSE", 0.001)
-    served = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    served.faults, served.asked, served.content, served.resumes = [], [], b"", True
-    thread = threading.Thread(target=served.serve_forever, daemon=True)
-    thread.start()
-    served.url = f"http://127.0.0.1:{served.server_port}/file"
-    yield served
-    served.shutdown()
-    served.server_close()
-
-
-@pytest.fixture
-def cache(monkeypatch, tmp_path):
-    monkeypatch.delenv("FAITHSCOPE_DATA", raising=False)
-    monkeypatch.setenv("FAITHSCOPE_CACHE", str(tmp_path))
+def cache(tmp_path):
     return tmp_path / "datasets"
 
 
 @pytest.fixture
-def chess(server, cache, monkeypatch):
+def chess(server):
     """Chess, served by our server: two rows of it."""
     server.content = ARCHIVES["chess"]
-    known = catalog.content_of(catalog.CATALOG["chess"].parse(server.content))
-    source = replace(catalog.CATALOG["chess"], url=server.url, content=known)
-    monkeypatch.setitem(catalog.CATALOG, "chess", source)
-    return source
+    server.stands_for("chess", content=catalog.content_of(catalog.CATALOG["chess"].parse(server.content)))
 
 
-@pytest.mark.parametrize("name", list(ARCHIVES))
-def test_every_source_is_read_as_a_table_with_the_label_last(name):
-    table = catalog.CATALOG[name].parse(ARCHIVES[name])
-    assert table.columns[-1] == "label"
-    expected = {
-        "heart": [0, 1],
-        "chess": ["draw", "zero"],
-        "avila": ["A", "F"],
-        "bank": ["no", "yes"],
-        "adult": ["<=50K", ">50K"],
-        "covtype": [5],
-        "rt_polarity": [0, 0, 1],
-    }
-    assert table["label"].tolist() == expected[name]
+LABELS = {
+    "heart": [0, 1],
+    "chess": ["draw", "zero"],
+    "avila": ["A", "F"],
+    "bank": ["no", "yes"],
+    "adult": ["<=50K", ">50K"],
+    "covtype": [5],
+    "rt_polarity": [0, 0, 1],
+}
 
 
-def test_question_marks_are_missing_and_words_like_none_are_not():
-    assert catalog.CATALOG["heart"].parse(ARCHIVES["heart"])["ca"].isna().tolist() == [False, True]
-    assert catalog.CATALOG["adult"].parse(ARCHIVES["adult"])["native-country"].isna().all()
-    assert catalog.CATALOG["bank"].parse(ARCHIVES["bank"])["job"].tolist() == ["unknown", "None"]
-    assert catalog.CATALOG["rt_polarity"].parse(ARCHIVES["rt_polarity"])["text"][1] == "naïve plot "
+def test_every_source_is_read_as_a_table_with_the_label_last():
+    read = {name: catalog.CATALOG[name].parse(archive) for name, archive in ARCHIVES.items()}
+    assert {name: table["label"].tolist() for name, table in read.items()} == LABELS
+    assert {table.columns[-1] for table in read.values()} == {"label"}
+    # Question marks are missing, and words like None are not.
+    assert read["heart"]["ca"].isna().tolist() == [False, True]
+    assert read["adult"]["native-country"].isna().all()
+    assert read["bank"]["job"].tolist() == ["unknown", "None"]
+    assert read["rt_polarity"]["text"][1] == "naïve plot "
 
 
 def test_the_digest_of_the_content_sees_values_and_names_but_not_types():
@@ -154,21 +115,18 @@ def test_a_download_goes_on_where_it_was_cut_off(server, chess):
     assert len(server.asked) == 4
 
 
-def test_a_download_goes_on_in_the_next_run(server, chess, cache):
+def test_a_download_goes_on_in_the_next_run_but_not_with_leftovers_longer_than_the_file(server, chess, cache):
     cache.mkdir(parents=True)
-    (cache / "chess.part").write_bytes(server.content[:100])
-    assert len(datasets.load("chess").y) == 2
-    assert server.asked == ["bytes=100-"]
+    for part, asked in ((server.content[:100], "bytes=100-"), (b"x" * 10_000, "bytes=10000-")):
+        (cache / "chess.parquet").unlink(missing_ok=True)
+        (cache / "chess.part").write_bytes(part)
+        server.asked.clear()
+        assert len(datasets.load("chess").y) == 2
+        assert server.asked[0] == asked
 
 
 def test_a_server_that_cannot_resume_sends_the_whole_again(server, chess):
     server.faults, server.resumes = ["cut"], False
-    assert len(datasets.load("chess").y) == 2
-
-
-def test_leftovers_longer_than_the_file_are_thrown_away(server, chess, cache):
-    cache.mkdir(parents=True)
-    (cache / "chess.part").write_bytes(b"x" * 10_000)
     assert len(datasets.load("chess").y) == 2
 
 
@@ -188,33 +146,21 @@ def test_content_that_is_not_the_papers_is_refused_and_not_kept(server, chess, c
     assert not list(cache.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [(b"<html>", "not the archive"), (zipped(other=b"1"), "no krkopt"), (b"PK\x03\x04", "not the archive")],
-)
-def test_an_archive_that_is_none_is_refused(server, chess, content, why):
-    server.content = content
-    with pytest.raises(BadInput, match=why):
-        datasets.load("chess")
+NO_ARCHIVES = [
+    *(("chess", content, "not the archive") for content in (b"<html>", b"PK\x03\x04")),
+    ("chess", zipped(other=b"1"), "no krkopt"),
+    *(("rt_polarity", content, "not the archive") for content in (b"", b"<html>", ARCHIVES["rt_polarity"][:60])),
+    ("rt_polarity", tarred(neg=b"x \n"), "has no rt-polarity"),
+    ("covtype", zipped(covtype_Pdata_Pgz=b"1,2,3"), "not the archive"),
+]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"<html>", tarred(neg=b"x \n"), ARCHIVES["rt_polarity"][:60]],
-    ids=["nothing", "a page", "one half", "cut short"],  # archives hold the time they were made at
-)
-def test_a_broken_archive_of_texts_is_refused(server, cache, monkeypatch, content):
-    server.content = content
-    monkeypatch.setitem(catalog.CATALOG, "rt_polarity", replace(catalog.CATALOG["rt_polarity"], url=server.url))
-    with pytest.raises(BadInput, match=r"not the archive|has no rt-polarity"):
-        datasets.load("rt_polarity")
-
-
-def test_a_gzip_inside_that_is_none_is_refused(server, cache, monkeypatch):
-    server.content = zipped(covtype_Pdata_Pgz=b"1,2,3")
-    monkeypatch.setitem(catalog.CATALOG, "covtype", replace(catalog.CATALOG["covtype"], url=server.url))
-    with pytest.raises(BadInput, match="not the archive"):
-        datasets.load("covtype")
+def test_an_archive_that_is_none_is_refused(server):
+    for name, content, why in NO_ARCHIVES:
+        server.content = content
+        server.stands_for(name)
+        with pytest.raises(BadInput, match=why):
+            datasets.load(name)
 
 
 def test_an_archive_cannot_fill_memory(monkeypatch):
@@ -264,7 +210,7 @@ def test_an_unknown_name_is_answered_with_the_names():
 
 
 @pytest.mark.skipif("FAITHSCOPE_DATA" not in os.environ, reason="FAITHSCOPE_DATA names no folder of data sets")
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_real_files_hold_what_the_catalog_says(recwarn):
     sizes = {name: datasets.load(name).X.shape for name in datasets.NAMES}
     assert sizes["adult"] == (48_842, 14)
@@ -295,8 +241,16 @@ def as_source(name, frame):
 
 
 @pytest.mark.skipif("FAITHSCOPE_DATA" not in os.environ, reason="FAITHSCOPE_DATA names no folder of data sets")
-@pytest.mark.parametrize("name", ["heart", "chess", "avila", "bank", "adult", "rt_polarity"])
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "heart",
+        *(
+            pytest.param(name, marks=pytest.mark.thorough)
+            for name in ("chess", "avila", "bank", "adult", "rt_polarity")
+        ),
+    ],
+)
 def test_the_real_rows_as_their_source_writes_them_pass_the_check(name):
     frame = pd.read_parquet(os.path.join(os.environ["FAITHSCOPE_DATA"], f"{name}.parquet"))
     source = catalog.CATALOG[name]

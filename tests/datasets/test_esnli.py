@@ -1,16 +1,14 @@
 """e-SNLI: twelve files of a repository, as they are written there, from a server of our own or from a folder."""
 
 import os
-import threading
-from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pandas as pd
 import pytest
 
 from faithscope import datasets
-from faithscope.datasets import catalog, download, esnli
+from faithscope.datasets import catalog, esnli
 from faithscope.errors import BadInput
+from faults.serving import served
 
 # As in the repository: sentences end in a blank, rationales do not all, and their last line has no line break.
 LINES = {
@@ -27,48 +25,24 @@ LINES = {
     "preproc1_expl_3.test": b"`` sings '' means song .",
     "labels.test": b"entailment\n",
 }
-CONTENTS = [LINES[file.rpartition("/")[2]] for file in esnli.FILES]
-
-
-class Repository(BaseHTTPRequestHandler):
-    """Sends the file whose name the address ends in; 404 for others, and for those that its server hides."""
-
-    def do_GET(self):
-        name = self.path.rpartition("/")[2]
-        self.server.asked.append(self.path)
-        if self.path.lstrip("/") not in esnli.FILES or name in self.server.hidden:
-            return self.send_error(404)
-        if self.headers.get("Range"):
-            return self.send_error(416)  # all of it is held already
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(self.server.lines[name])))
-        self.end_headers()
-        self.wfile.write(self.server.lines[name])
-        return None
-
-    def log_message(self, *_):
-        pass
+CONTENTS = {file: LINES[file.rpartition("/")[2]] for file in esnli.FILES}
 
 
 @pytest.fixture
 def repository(monkeypatch, tmp_path):
     """The repository, served here, and a cache of its own."""
-    monkeypatch.setattr(download, "_PAUSE", 0.001)
-    monkeypatch.delenv("FAITHSCOPE_DATA", raising=False)
-    monkeypatch.setenv("FAITHSCOPE_CACHE", str(tmp_path))
-    served = ThreadingHTTPServer(("127.0.0.1", 0), Repository)
-    served.asked, served.hidden, served.lines = [], set(), dict(LINES)
-    threading.Thread(target=served.serve_forever, daemon=True).start()
-    known = catalog.content_of(esnli.parse(*CONTENTS))
-    url = f"http://127.0.0.1:{served.server_port}/"
-    monkeypatch.setitem(catalog.CATALOG, "esnli", replace(catalog.CATALOG["esnli"], url=url, content=known))
-    yield served
-    served.shutdown()
-    served.server_close()
+    with served(monkeypatch, tmp_path) as server:
+        server.files = dict(CONTENTS)
+        server.stands_for("esnli", content=catalog.content_of(esnli.parse(*CONTENTS.values())))
+        yield server
+
+
+def path_of(name):
+    return next(file for file in esnli.FILES if file.endswith(f"/{name}"))
 
 
 def test_files_are_read_line_by_line_without_blanks_at_their_ends():
-    table = esnli.parse(*CONTENTS)
+    table = esnli.parse(*CONTENTS.values())
     assert table.columns.tolist() == ["split", *esnli.COLUMNS]
     assert table["split"].tolist() == ["dev", "dev", "test"]
     assert table["label"].tolist() == ["neutral", "contradiction", "entailment"]
@@ -87,18 +61,18 @@ def test_every_file_is_named_once_and_splits_have_the_same_columns():
 
 def test_all_files_are_downloaded_checked_and_kept_as_one_table(repository, tmp_path):
     first, again = datasets.load("esnli"), datasets.load("esnli")
-    assert sorted(path.lstrip("/") for path in repository.asked) == sorted(esnli.FILES)
+    assert sorted(repository.paths) == sorted(esnli.FILES)
     assert first.X.equals(again.X)
     assert first.classes == ("entailment", "neutral", "contradiction")
     assert [file.name for file in (tmp_path / "datasets").iterdir()] == ["esnli.parquet"]
 
 
 def test_a_file_that_is_missing_is_named_and_the_next_run_goes_on(repository, tmp_path):
-    repository.hidden = {"labels.dev"}
+    del repository.files[path_of("labels.dev")]
     with pytest.raises(BadInput, match=r"labels\.dev cannot be reached \(the server answered 404\)"):
         datasets.load("esnli")
     assert len(list((tmp_path / "datasets").glob("*.part"))) == 5
-    repository.hidden = set()
+    repository.files = CONTENTS
     assert len(datasets.load("esnli").y) == 3
     assert [file.name for file in (tmp_path / "datasets").iterdir()] == ["esnli.parquet"]
 
@@ -113,7 +87,7 @@ def test_a_file_that_is_missing_is_named_and_the_next_run_goes_on(repository, tm
     ],
 )
 def test_other_content_is_refused_and_not_kept(repository, tmp_path, name, content, why):
-    repository.lines[name] = content
+    repository.files[path_of(name)] = content
     with pytest.raises(BadInput, match=why):
         datasets.load("esnli")
     assert not list((tmp_path / "datasets").iterdir())
@@ -121,11 +95,11 @@ def test_other_content_is_refused_and_not_kept(repository, tmp_path, name, conte
 
 def test_files_that_are_left_out_are_refused():
     with pytest.raises(BadInput, match="consists of 12 files; got 11"):
-        esnli.parse(*CONTENTS[1:])
+        esnli.parse(*list(CONTENTS.values())[1:])
 
 
 def test_the_label_may_be_any_column_of_a_file_in_a_folder(tmp_path):
-    table = esnli.parse(*CONTENTS)
+    table = esnli.parse(*CONTENTS.values())
     table[["label", *(name for name in table.columns if name != "label")]].to_parquet(tmp_path / "esnli.parquet")
     with pytest.warns(UserWarning, match="rows that its authors published, so numbers that are told"):
         loaded = datasets.load("esnli", tmp_path)

@@ -2,14 +2,15 @@
 
 import errno
 import os
+import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
 import faithscope as fs
+from child import python
 from faithscope.errors import BadInput
 from faults.children import disk_full, evaluate, everything, expected, failing, same
 from fuzz.outcomes import injected, one_sentence
@@ -29,65 +30,62 @@ def refused(work):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("share", [0, 0.001, 0.3, 0.9, 0.999])
-def test_a_full_disk_loses_no_part_that_was_kept_and_keeps_no_half(tmp_path, share):
+def test_a_full_disk_loses_no_part_that_was_kept_and_keeps_no_half(tmp_path):
     evaluate(tmp_path)
-    room = int(share * max(map(len, everything(tmp_path).values())))
-    for path in tmp_path.iterdir():
-        path.unlink()
-    with disk_full(room):
-        message = refused(lambda: evaluate(tmp_path))
-    assert "No space left on device" in message
-    assert not [name for name in everything(tmp_path) if name.endswith(".part")]
-    kept = everything(tmp_path)
-    assert same(evaluate(tmp_path), expected())
-    assert kept.items() <= everything(tmp_path).items()
-    injected("disk full while the cache is written")
+    largest = max(map(len, everything(tmp_path).values()))
+    for share in (0, 0.001, 0.3, 0.9, 0.999):
+        for path in tmp_path.iterdir():
+            path.unlink()
+        with disk_full(int(share * largest)):
+            message = refused(lambda: evaluate(tmp_path))
+        assert "No space left on device" in message
+        kept = everything(tmp_path)
+        assert not [name for name in kept if name.endswith(".part")]
+        assert same(evaluate(tmp_path), expected())
+        assert kept.items() <= everything(tmp_path).items()
+        injected("disk full while the cache is written")
 
 
-@pytest.mark.parametrize("why", WHY)
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_cache_that_cannot_be_written_says_so_and_goes_on_later(tmp_path, stage, why):
-    with failing(*STAGES[stage], WHY[why]):
-        assert os.strerror(WHY[why]) in refused(lambda: evaluate(tmp_path / "cache"))
-    assert everything(tmp_path) == {}
-    assert same(evaluate(tmp_path / "cache"), expected())
-    injected("a system call fails while the cache is written")
+def test_a_cache_that_cannot_be_written_says_so_and_goes_on_later(tmp_path, stage):
+    for why, number in WHY.items():
+        folder = tmp_path / why
+        with failing(*STAGES[stage], number):
+            assert os.strerror(number) in refused(lambda folder=folder: evaluate(folder / "cache"))
+        assert everything(tmp_path) == {}
+        assert same(evaluate(folder / "cache"), expected())
+        shutil.rmtree(folder)
+        injected("a system call fails while the cache is written")
 
 
-@pytest.mark.parametrize("before", [None, b"what was there"])
-@pytest.mark.parametrize("room", [0, 1, 500, 2000])
-@pytest.mark.parametrize("kind", WRITERS)
-def test_a_file_that_does_not_fit_leaves_what_was_there(tmp_path, kind, room, before):
-    name, write = WRITERS[kind]
+ROOMS = [0, 1, 500, 2000]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rooms"),
+    [("log", ROOMS), ("report", ROOMS[2:3]), pytest.param("report", ROOMS, marks=pytest.mark.thorough)],
+)
+def test_a_file_that_does_not_fit_or_cannot_be_finished_leaves_what_was_there(tmp_path, kind, rooms):
+    (name, write), ev = WRITERS[kind], expected()
     path = tmp_path / name
-    if before is not None:
-        path.write_bytes(before)
-    with disk_full(room):
-        refused(lambda: write(expected(), path))
-    assert everything(tmp_path) == ({} if before is None else {name: before})
-    injected("disk full while a report or a log is written")
-
-
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("kind", WRITERS)
-def test_a_file_that_cannot_be_finished_leaves_what_was_there(tmp_path, kind, stage):
-    name, write = WRITERS[kind]
-    (tmp_path / name).write_bytes(b"what was there")
-    with failing(*STAGES[stage]):
-        refused(lambda: write(expected(), tmp_path / name))
-    assert everything(tmp_path) == {name: b"what was there"}
-    injected("a system call fails while a report or a log is written")
+    faults = [*map(disk_full, rooms), *(failing(*stage) for stage in STAGES.values())]
+    for before in ({}, {name: b"what was there"}):
+        for fault in map(disk_full, rooms) if not before else faults:
+            with fault:
+                refused(lambda: write(ev, path))
+            assert everything(tmp_path) == before
+            injected("disk full or a system call fails while a report or a log is written")
+        path.write_bytes(b"what was there")
 
 
 @pytest.mark.parametrize("kind", WRITERS)
 def test_a_device_is_written_to_and_never_replaced(kind):
-    full = Path("/dev/full")
+    full, ev = Path("/dev/full"), expected()
     if not full.is_char_device():
         pytest.skip("this system has no /dev/full")
-    refused(lambda: WRITERS[kind][1](expected(), full))
+    refused(lambda: WRITERS[kind][1](ev, full))
+    WRITERS[kind][1](ev, Path("/dev/null"))
     assert full.is_char_device()
-    WRITERS[kind][1](expected(), Path("/dev/null"))
     assert Path("/dev/null").is_char_device()
     injected("the device that is always full")
 
@@ -128,15 +126,8 @@ for number, room in enumerate(map(int, sys.argv[2:])):
 
 def test_a_limit_on_the_size_of_files_is_survived(tmp_path):
     rooms = ["0", "1", "64", "1000", "2000", "3000"]
-    tests = str(Path(__file__).parents[1])
-    child = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(tmp_path), *rooms],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": tests},
-    )
-    assert child.returncode == 0, child.stderr
-    assert child.stdout.count("survived") == len(rooms)
+    done = python(LIMITED, str(tmp_path), *rooms, cwd=Path(__file__).parents[1])
+    assert done.stdout.count("survived") == len(rooms)
     for _ in rooms:
         injected("a real limit on the size of files (RLIMIT_FSIZE)")
 

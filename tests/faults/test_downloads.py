@@ -1,11 +1,7 @@
 """Downloads that are killed, or that fill the disk, go on in the next run; a damaged copy is fetched again."""
 
 import io
-import threading
-import time
 import zipfile
-from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
@@ -14,6 +10,7 @@ from faithscope import datasets
 from faithscope.datasets import catalog, download
 from faithscope.errors import BadInput
 from faults.children import disk_full, killed_once
+from faults.serving import served
 from fuzz.outcomes import injected, one_sentence
 
 
@@ -26,42 +23,13 @@ def archive():
     return held.getvalue()
 
 
-class SlowServer(BaseHTTPRequestHandler):
-    """Sends a file a little at a time, from where it is asked to."""
-
-    def do_GET(self):
-        start = int((self.headers.get("Range") or "bytes=0-")[6:-1])
-        self.server.asked.append(start)
-        content = self.server.content[start:]
-        self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        try:
-            for place in range(0, len(content), 2048):
-                self.wfile.write(content[place : place + 2048])
-                time.sleep(0.002)
-        except OSError:  # the child that asked was killed
-            pass
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
 def server(monkeypatch, tmp_path):
-    served = ThreadingHTTPServer(("127.0.0.1", 0), SlowServer)
-    served.asked, served.content = [], archive()
-    threading.Thread(target=served.serve_forever, daemon=True).start()
-    known = catalog.content_of(catalog.CATALOG["chess"].parse(served.content))
-    source = replace(catalog.CATALOG["chess"], url=f"http://127.0.0.1:{served.server_port}/", content=known)
-    monkeypatch.setitem(catalog.CATALOG, "chess", source)
-    monkeypatch.setattr(download, "_BLOCK", 1024)
-    monkeypatch.setattr(download, "_PAUSE", 0.001)
-    monkeypatch.delenv("FAITHSCOPE_DATA", raising=False)
-    monkeypatch.setenv("FAITHSCOPE_CACHE", str(tmp_path))
-    yield served
-    served.shutdown()
-    served.server_close()
+    with served(monkeypatch, tmp_path) as server:
+        server.content, server.pause = archive(), 0.002
+        server.stands_for("chess", content=catalog.content_of(catalog.CATALOG["chess"].parse(server.content)))
+        monkeypatch.setattr(download, "_BLOCK", 1024)
+        yield server
 
 
 def test_a_download_killed_again_and_again_goes_on(server, tmp_path):
@@ -73,7 +41,7 @@ def test_a_download_killed_again_and_again_goes_on(server, tmp_path):
     assert cut
     assert [path.name for path in (tmp_path / "datasets").iterdir()] == ["chess.part"]
     assert datasets.load("chess").X.shape == (4000, 6)
-    assert max(server.asked) > 0, "nothing was resumed"
+    assert any(server.asked), "nothing was resumed"
     assert [path.name for path in (tmp_path / "datasets").iterdir()] == ["chess.parquet"]
     for _ in range(cut):
         injected("killed in the middle of a download")

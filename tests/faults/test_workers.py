@@ -59,7 +59,9 @@ def wait_until(so, what):
 
 
 @needs_proc
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "how", [signal.SIGKILL, *(pytest.param(how, marks=pytest.mark.thorough) for how in (signal.SIGTERM, signal.SIGINT))]
+)
 def test_workers_end_with_their_parent(tmp_path, how):
     begun = tmp_path / "begun"
     (tmp_path / "parts").mkdir(), begun.mkdir()
