@@ -1,7 +1,7 @@
-"""SHAP: values that sum to the model's output, the same for a row in any batch."""
+"""SHAP: values that sum to the model's output, of the class and output that are asked for; and what is refused."""
 
-import pickle
 import sys
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -13,21 +13,41 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import faithscope as fs
+from explainers.systems import library
 from faithscope.errors import BadInput, MissingExtra, WrongType
-from faithscope.explainers.shap.explainer import Shap
-from faithscope.explainers.shared.classes import PREDICTED
+from faithscope.explainers import Shap
 
 X, Y = make_classification(900, 12, n_informative=8, random_state=0)
 X3, Y3 = make_classification(600, 9, n_informative=7, n_classes=3, random_state=0)
 BACKGROUND, ROWS = X[:40], X[600:630]
-FOREST = RandomForestClassifier(15, max_depth=5, random_state=0).fit(X, Y)
-BOOSTED = GradientBoostingClassifier(n_estimators=30, random_state=0).fit(X, Y)
-HISTOGRAMS = HistGradientBoostingClassifier(max_iter=30, random_state=0).fit(X, Y)
-LINEAR = LogisticRegression().fit(X, Y)
-FOREST3 = RandomForestClassifier(10, max_depth=4, random_state=0).fit(X3, Y3)
+MAKERS = {
+    "forest": lambda: RandomForestClassifier(15, max_depth=5, random_state=0),
+    "boosted": lambda: GradientBoostingClassifier(n_estimators=30, random_state=0),
+    "histograms": lambda: HistGradientBoostingClassifier(max_iter=30, random_state=0),
+    "linear": lambda: LogisticRegression(),
+    "svc": lambda: SVC(),
+}
+
+
+@cache
+def fitted(name):
+    return MAKERS[name]().fit(X, Y)
+
+
+@cache
+def forest3():
+    return RandomForestClassifier(10, max_depth=4, random_state=0).fit(X3, Y3)
+
+
+@cache
+def product(outputs=1):
+    """A regression tree of one number, or of several."""
+    targets = np.column_stack([X[:, 0] * X[:, 1], X[:, 1] ** 2, X[:, 0] * X[:, 2]])[:, :outputs]
+    return DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, targets[:, 0] if outputs == 1 else targets)
 
 
 def chance(rows):
@@ -35,67 +55,61 @@ def chance(rows):
     return 1 / (1 + np.exp(-rows[:, 0] * rows[:, 1] - rows[:, 2]))
 
 
-SYSTEMS = {
-    "tree margin": (lambda: Shap(BOOSTED, BACKGROUND, output="margin"), BOOSTED.decision_function),
-    "tree probability": (
-        lambda: Shap(BOOSTED, BACKGROUND, output="probability"),
-        lambda rows: BOOSTED.predict_proba(rows)[:, 1],
-    ),
-    "forest": (lambda: Shap(FOREST, BACKGROUND), lambda rows: FOREST.predict_proba(rows)[:, 1]),
-    "histograms margin": (lambda: Shap(HISTOGRAMS, BACKGROUND, output="margin"), HISTOGRAMS.decision_function),
-    "histograms": (
-        lambda: Shap(HISTOGRAMS, BACKGROUND, output="probability"),
-        lambda rows: HISTOGRAMS.predict_proba(rows)[:, 1],
-    ),
-    "permutation": (
-        lambda: Shap(LINEAR, BACKGROUND, output="probability"),
-        lambda rows: LINEAR.predict_proba(rows)[:, 1],
-    ),
-    "kernel": (lambda: Shap(LINEAR, BACKGROUND, output="margin", algorithm="kernel"), LINEAR.decision_function),
-    "function": (lambda: Shap(chance, BACKGROUND, algorithm="kernel", evaluations=100), chance),
-    "label": (lambda: Shap(FOREST, BACKGROUND, output="label"), FOREST.predict),
-}
+def second(name):
+    return lambda rows: fitted(name).predict_proba(rows)[:, 1]
 
 
-@pytest.fixture(params=SYSTEMS)
-def system(request):
-    make, output = SYSTEMS[request.param]
-    return make(), output
+def assert_sums(explainer, output, background, rows):
+    gains = output(rows) - output(background).mean(axis=0)
+    values = explainer.explain(rows).values
+    sums = values.reshape(len(rows), -1, background.shape[1]).sum(axis=2)
+    np.testing.assert_allclose(sums, gains.reshape(sums.shape), atol=1e-6, rtol=1e-6)
+    return values
 
 
-@pytest.mark.slow
-def test_values_sum_to_the_output_less_its_mean_over_the_background(system):
-    explainer, output = system
-    gains = output(ROWS) - output(BACKGROUND).mean()
-    np.testing.assert_allclose(explainer.explain(ROWS).values.sum(axis=1), gains, atol=1e-6)
+ALGORITHMS = ("tree", "permutation", "kernel")
+SYSTEMS = [
+    ("boosted", {"output": "margin"}, lambda: fitted("boosted").decision_function),
+    ("boosted", {"output": "probability"}, lambda: second("boosted")),
+    ("forest", {}, lambda: second("forest")),
+    ("histograms", {"output": "margin"}, lambda: fitted("histograms").decision_function),
+    ("histograms", {"output": "probability"}, lambda: second("histograms")),
+    ("linear", {"output": "probability"}, lambda: second("linear")),
+    ("linear", {"output": "margin", "algorithm": "kernel"}, lambda: fitted("linear").decision_function),
+    ("forest", {"output": "label"}, lambda: fitted("forest").predict),
+    (chance, {"algorithm": "kernel", "evaluations": 100}, lambda: chance),
+    *[
+        (product, {"algorithm": algorithm}, lambda: product().predict)
+        for algorithm in ("tree", "permutation", "kernel")
+    ],
+]
 
 
-@pytest.mark.slow
-def test_a_row_is_explained_alike_in_any_batch(system):
-    explainer, _ = system
-    together = explainer.explain(ROWS).values
-    order = np.random.default_rng(1).permutation(len(ROWS))
-    np.testing.assert_allclose(explainer.explain(ROWS[order]).values, together[order], rtol=0, atol=1e-9)
-    alone = np.vstack([explainer.explain(row[None]).values for row in ROWS[:4]])
-    np.testing.assert_allclose(alone, together[:4], rtol=0, atol=1e-9)
+@pytest.mark.parametrize(("model", "how", "output"), SYSTEMS)
+def test_values_sum_to_the_output_less_its_mean_over_the_background(model, how, output):
+    model = fitted(model) if isinstance(model, str) else model() if model is product else model
+    explainer = Shap(model, BACKGROUND, **how)
+    assert_sums(explainer, output(), BACKGROUND, ROWS)
+    np.testing.assert_allclose(explainer.expected_value[-1], output()(BACKGROUND).mean())
+    alone = assert_sums(Shap(model, ROWS[:1], **how), output(), ROWS[:1], ROWS[:3])
+    assert (alone[0] == 0).all(), "a row that is the background"
 
 
-def test_equal_rows_get_equal_values_to_the_last_bit(system):
-    explainer, _ = system
-    values = explainer.explain(np.vstack([ROWS[:7], ROWS[:7]])).values
-    assert (values[:7] == values[7:]).all()
+def test_the_whole_background_counts_also_where_trees_are_read_and_numbers_are_large():
+    boosted, large = fitted("boosted"), DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, 1e6 * X[:, 0])
+    for model, output in ((boosted, boosted.decision_function), (large, large.predict)):
+        explainer = Shap(model, X[:300], output="margin")
+        assert explainer.algorithm == "tree"
+        assert_sums(explainer, output, X[:300], ROWS)
 
 
-def test_the_same_seed_gives_the_same_values():
-    draw = [Shap(chance, BACKGROUND, algorithm="permutation", seed=seed).explain(ROWS).values for seed in (3, 3, 4)]
-    assert (draw[0] == draw[1]).all()
-    assert np.abs(draw[0] - draw[2]).max() > 1e-6
-
-
-def test_random_numbers_of_others_are_left_alone():
-    state = np.random.get_state()[1].copy()  # noqa: NPY002
-    Shap(chance, BACKGROUND).explain(ROWS[:2])
-    assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
+def test_rows_at_a_threshold_go_the_way_the_model_sends_them():
+    model = fitted("histograms")
+    splits = [tree[0].nodes[~tree[0].nodes["is_leaf"].astype(bool)] for tree in model._predictors]
+    rows = np.repeat(ROWS[:1], 300, axis=0)
+    for row, split in zip(rows, np.concatenate(splits), strict=False):
+        row[split["feature_idx"]] = split["num_threshold"]
+    assert_sums(Shap(model, BACKGROUND, output="margin"), model.decision_function, BACKGROUND, rows)
 
 
 def test_equal_explanations_never_mix_predictions():
@@ -106,31 +120,22 @@ def test_equal_explanations_never_mix_predictions():
     assert estimate.unverifiable < 0.05
 
 
-def test_equal_explanations_mean_equal_outputs_even_where_rows_differ():
-    values = Shap(chance, BACKGROUND).explain(np.vstack([ROWS, ROWS + np.r_[np.zeros(3), np.ones(9)]])).values
+@pytest.mark.parametrize("algorithm", ["permutation", "kernel"])
+def test_features_that_are_not_used_get_exactly_nothing_and_change_nothing(algorithm):
+    rows = np.vstack([ROWS, ROWS + np.r_[np.zeros(3), np.ones(9)]])[:, :9]
+    values = Shap(chance, BACKGROUND[:, :9], algorithm=algorithm).explain(rows).values
+    assert (values[:, 3:] == 0).all()
     np.testing.assert_array_equal(values[:30], values[30:])
 
 
-def test_a_feature_that_is_not_used_gets_exactly_nothing():
-    for algorithm in ("permutation", "kernel"):
-        explainer = Shap(chance, BACKGROUND[:, :9], algorithm=algorithm)
-        assert (explainer.explain(ROWS[:5, :9]).values[:, 3:] == 0).all()
+def chosen(rows):
+    return fitted("forest").predict_proba(rows)[:, 1]
 
 
-def test_few_features_are_explained_exactly_by_either_algorithm():
-    def formula(rows):
-        return rows[:, 0] * rows[:, 1] + rows[:, 2]
-
-    zero = np.zeros((1, 3))
-    for algorithm in ("permutation", "kernel"):
-        explanations = Shap(formula, zero, output="margin", algorithm=algorithm).explain([[2.0, 3.0, 5.0]])
-        assert explanations.values.tolist() == [[3.0, 3.0, 5.0]]
-
-
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_sampled_values_miss_the_exact_ones_no_more_than_those_of_shap():
-    shap = pytest.importorskip("shap")
-    rows, asked = ROWS[:10], 500
+    shap, rows, asked = library("shap"), ROWS[:10], 500
 
     def kernel(seed):
         np.random.seed(seed)  # noqa: NPY002
@@ -146,14 +151,10 @@ def test_sampled_values_miss_the_exact_ones_no_more_than_those_of_shap():
         assert 0 < missed < 1.3 * np.mean([np.square(reference(seed) - exact).mean() for seed in range(6)])
 
 
-def chosen(rows):
-    return FOREST.predict_proba(rows)[:, 1]
-
-
 def test_values_are_those_of_the_shap_package():
-    shap = pytest.importorskip("shap")
-    trees = shap.TreeExplainer(BOOSTED, BACKGROUND, feature_perturbation="interventional").shap_values(ROWS)
-    np.testing.assert_allclose(Shap(BOOSTED, BACKGROUND, output="margin").explain(ROWS).values, trees, atol=1e-6)
+    shap, boosted = library("shap"), fitted("boosted")
+    trees = shap.TreeExplainer(boosted, BACKGROUND, feature_perturbation="interventional").shap_values(ROWS)
+    np.testing.assert_allclose(Shap(boosted, BACKGROUND, output="margin").explain(ROWS).values, trees, atol=1e-6)
     narrow = LogisticRegression().fit(X[:, :6], Y)
     kernel = shap.KernelExplainer(lambda rows: narrow.predict_proba(rows)[:, 1], BACKGROUND[:, :6])
     exact = kernel.shap_values(ROWS[:5, :6], l1_reg=False, silent=True)
@@ -161,143 +162,79 @@ def test_values_are_those_of_the_shap_package():
     np.testing.assert_allclose(values, exact, atol=1e-6)
 
 
-def test_the_whole_background_counts():
-    explainer = Shap(BOOSTED, X[:300], output="margin")
-    assert explainer.algorithm == "tree"
-    gains = BOOSTED.decision_function(ROWS) - BOOSTED.decision_function(X[:300]).mean()
-    np.testing.assert_allclose(explainer.explain(ROWS).values.sum(axis=1), gains, atol=1e-6)
-
-
-def test_rows_at_a_threshold_go_the_way_the_model_sends_them():
-    at = [tree[0].nodes["num_threshold"][~tree[0].nodes["is_leaf"].astype(bool)] for tree in HISTOGRAMS._predictors]
-    ask = [tree[0].nodes["feature_idx"][~tree[0].nodes["is_leaf"].astype(bool)] for tree in HISTOGRAMS._predictors]
-    rows = np.repeat(ROWS[:1], 300, axis=0)
-    for row, threshold, feature in zip(rows, np.concatenate(at), np.concatenate(ask), strict=False):
-        row[feature] = threshold
-    values = Shap(HISTOGRAMS, BACKGROUND, output="margin").explain(rows).values
-    gains = HISTOGRAMS.decision_function(rows) - HISTOGRAMS.decision_function(BACKGROUND).mean()
-    np.testing.assert_allclose(values.sum(axis=1), gains, atol=1e-6)
-
-
-def test_a_background_of_one_row_works(system):
-    explainer, output = system
-    again = Shap(explainer.model, ROWS[:1], output=explainer.output, algorithm=explainer.algorithm)
-    values = again.explain(ROWS[:3]).values
-    assert (values[0] == 0).all()
-    np.testing.assert_allclose(values.sum(axis=1), output(ROWS[:3]) - output(ROWS[:1]), atol=1e-6)
-
-
-def test_no_rows_give_no_explanations(system):
-    assert system[0].explain(ROWS[:0]).values.shape == (0, 12)
-
-
-def test_explainers_pickle(system):
-    explainer = system[0]
-    if explainer.model is not chance:
-        again = pickle.loads(pickle.dumps(explainer))
-        assert (again.explain(ROWS[:3]).values == explainer.explain(ROWS[:3]).values).all()
-        assert repr(again) == repr(explainer)
-
-
-@pytest.mark.slow
-def test_progress_ends_with_all_rows(system):
-    told = []
-    system[0].explain(np.vstack([ROWS, ROWS[:5]]), progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (35, 35)
-    assert told == sorted(told)
+# Classes and outputs.
 
 
 def test_all_of_three_classes_are_explained_unless_one_is_chosen():
     names = ["age", "job", *"abcdefg"]
-    background, rows = pd.DataFrame(X3[:20], columns=names), pd.DataFrame(X3[400:410], columns=names)
-    model = RandomForestClassifier(10, max_depth=4, random_state=0).fit(pd.DataFrame(X3, columns=names), Y3)
+    frame = pd.DataFrame(X3, columns=names)
+    background, rows = frame[:20], frame[400:410]
+    model = RandomForestClassifier(10, max_depth=4, random_state=0).fit(frame, Y3)
     every = Shap(model, background).explain(rows)
     assert every.values.shape == (10, 27)
     assert every.names[:2] == ("age | class 0", "job | class 0")
     assert every.names[-9] == "age | class 2"
     for number in range(3):
-        alone = Shap(model, background, class_index=number).explain(rows)
-        assert alone.names == tuple(names)
-        np.testing.assert_array_equal(alone.values, every.values[:, 9 * number : 9 * number + 9])
-        gains = model.predict_proba(rows)[:, number] - model.predict_proba(background)[:, number].mean()
-        np.testing.assert_allclose(alone.values.sum(axis=1), gains, atol=1e-6)
+        alone = Shap(model, background, class_index=number)
+        assert alone.explain(rows).names == tuple(names)
+        values = assert_sums(alone, lambda rows, k=number: model.predict_proba(rows)[:, k], background, rows)
+        np.testing.assert_array_equal(values, every.values[:, 9 * number : 9 * number + 9])
+    with pytest.warns(UserWarning, match="equal vectors may speak of different classes"):
+        values = Shap(model, background, class_index="predicted").explain(rows).values
+    np.testing.assert_array_equal(values, every.values.reshape(10, 3, 9)[np.arange(10), model.predict(rows)])
     assert Shap(model, background).explain(rows[:0]).values.shape == (0, 27)
 
 
-@pytest.mark.parametrize("model", [BOOSTED, LINEAR], ids=["tree", "permutation"])
-def test_a_single_margin_is_that_of_class_1(model):
-    chosen = [Shap(model, BACKGROUND, output="margin", class_index=number).explain(ROWS[:5]) for number in (None, 1, 0)]
-    np.testing.assert_array_equal(chosen[0].values, chosen[1].values)
-    np.testing.assert_array_equal(chosen[0].values, -chosen[2].values)
+@pytest.mark.parametrize("name", ["boosted", "linear"])
+def test_a_single_margin_is_that_of_class_1(name):
+    explainers = [Shap(fitted(name), BACKGROUND, output="margin", class_index=number) for number in (None, 1, 0)]
+    default, one, zero = (explainer.explain(ROWS[:5]).values for explainer in explainers)
+    np.testing.assert_array_equal(default, one)
+    np.testing.assert_array_equal(default, -zero)
 
 
-@pytest.mark.parametrize(("model", "wrong"), [(BOOSTED, 2), (LINEAR, -1), (FOREST, "first"), (chance, True)])
-def test_a_class_that_does_not_exist_is_refused(model, wrong):
-    with pytest.raises(BadInput, match="class_index must be a class from 0 to 1"):
-        Shap(model, BACKGROUND, class_index=wrong)
-
-
-def test_the_predicted_class_is_explained_with_a_warning():
-    explainer = Shap(FOREST3, X3[:20], class_index="predicted")
-    with pytest.warns(UserWarning, match="equal vectors may speak of different classes"):
-        values = explainer.explain(X3[300:320]).values
-    every = Shap(FOREST3, X3[:20]).explain(X3[300:320]).values.reshape(20, 3, 9)
-    np.testing.assert_array_equal(values, every[np.arange(20), FOREST3.predict(X3[300:320])])
-
-
+@pytest.mark.filterwarnings("ignore:class_index='predicted'")
 def test_a_fixed_class_is_more_consistent_than_the_predicted_one():
     data = load_breast_cancer()
-    model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01)).fit(data.data[:, :10], data.target)
-    rows, measured = data.data[:, :10], []
-    for class_index in (1, "predicted"):
-        explainer = Shap(model, rows[::25], class_index=class_index)
-        explanations = explainer.explain(rows) if class_index == 1 else _quietly(explainer, rows)
-        measured.append(fs.consistency(explanations, model.predict(rows), discretizer=fs.SignOfTop(5)))
-    assert measured[0].value > measured[1].value + 0.1
-    assert measured[0].verified > 0.9
+    rows = data.data[:, :10]
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01)).fit(rows, data.target)
+    fixed, predicted = (
+        fs.consistency(
+            Shap(model, rows[::25], class_index=which).explain(rows), model.predict(rows), discretizer=fs.SignOfTop(5)
+        )
+        for which in (1, "predicted")
+    )
+    assert fixed.value > predicted.value + 0.1
+    assert fixed.verified > 0.9
 
 
-def _quietly(explainer, rows):
-    with pytest.warns(UserWarning, match=PREDICTED[:30]):
-        return explainer.explain(rows)
-
-
-def test_labels_are_explained_as_their_place_among_the_classes():
+def test_labels_are_explained_as_their_place_among_the_classes_and_must_be_numbers_of_a_function():
     data = load_iris()
     names = np.array(["virginica", "setosa", "versicolor"])[data.target]  # sorted: setosa, versicolor, virginica
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(data.data, names)
-    background, rows = data.data[::10], data.data[::7]
     for asked in (model, model.predict):
-        values = Shap(asked, background, output="label").explain(rows).values
-        place = np.searchsorted(model.classes_, model.predict(rows))
-        mean = np.searchsorted(model.classes_, model.predict(background)).mean()
-        np.testing.assert_allclose(values.sum(axis=1), place - mean, atol=1e-9)
-
-
-def test_labels_of_a_function_must_be_numbers():
+        explainer = Shap(asked, data.data[::10], output="label")
+        place = lambda rows: np.searchsorted(model.classes_, model.predict(rows))  # noqa: E731
+        assert_sums(explainer, place, data.data[::10], data.data[::7])
     values = Shap(lambda rows: 5 * (rows[:, 0] > 0), BACKGROUND, output="label").explain(ROWS).values
     assert (values[:, 1:] == 0).all()
-    with pytest.raises(BadInput, match="predicts 'yes', which is no number"):
-        Shap(lambda rows: ["yes"] * len(rows), BACKGROUND, output="label")
 
 
-def test_a_model_that_gives_probabilities_for_labels_is_told_so():
-    with pytest.raises(BadInput, match="Predictions look continuous"):
-        Shap(chance, BACKGROUND, output="label")
-    with pytest.raises(BadInput, match="If these are class probabilities"):
-        Shap(LINEAR.predict_proba, BACKGROUND, output="label")
+@pytest.mark.parametrize("outputs", [2, 3])
+def test_every_output_of_a_regressor_of_several_is_explained(outputs):
+    model = product(outputs)
+    every = assert_sums(Shap(model, BACKGROUND), model.predict, BACKGROUND, ROWS)
+    for output, part in enumerate(np.split(every, outputs, axis=1)):
+        np.testing.assert_allclose(part, Shap(model, BACKGROUND, class_index=output).explain(ROWS).values, atol=1e-9)
+    assert Shap(model, BACKGROUND).explain(ROWS).names[-1].endswith(f" | output {outputs - 1}")
 
 
-def test_the_label_has_no_class_and_no_trees():
-    with pytest.raises(BadInput, match="class_index must be None; got 1"):
-        Shap(FOREST, BACKGROUND, output="label", class_index=1)
-    with pytest.raises(BadInput, match='Trees do not give output="label"'):
-        Shap(FOREST, BACKGROUND, output="label", algorithm="tree")
+# Trees that are read, and those that are not.
 
 
 def test_trees_are_used_where_shap_reads_them_right():
     three = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X3, Y3)
-    assert Shap(FOREST3, X3[:5]).algorithm == "tree"
+    assert Shap(forest3(), X3[:5]).algorithm == "tree"
     assert Shap(three, X3[:5]).algorithm == "permutation"
     with pytest.raises(BadInput, match="shap reads no trees from this GradientBoostingClassifier"):
         Shap(three, X3[:5], algorithm="tree")
@@ -312,57 +249,9 @@ def test_a_tree_too_large_for_shap_is_not_given_to_it():
         Shap(model, rows[:5], output="margin", algorithm="tree")
 
 
-def test_a_regression_is_explained_by_its_margin():
-    model = DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, 1e6 * X[:, 0] * X[:, 1])
-    explainer = Shap(model, BACKGROUND, output="margin")
-    gains = model.predict(ROWS) - model.predict(BACKGROUND).mean()
-    np.testing.assert_allclose(explainer.explain(ROWS).values.sum(axis=1), gains, rtol=1e-6)
-    with pytest.raises(WrongType, match='DecisionTreeRegressor has no predict_proba: use output="margin"'):
-        Shap(model, BACKGROUND, output="probability")
-
-
-def test_a_regressor_has_one_output_and_no_classes():
-    model = DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, X[:, 0] * X[:, 1])
-    for algorithm in ("tree", "permutation", "kernel"):
-        explainer = Shap(model, BACKGROUND, algorithm=algorithm)
-        np.testing.assert_allclose(explainer.expected_value, [model.predict(BACKGROUND).mean()])
-        gains = model.predict(ROWS) - explainer.expected_value
-        np.testing.assert_allclose(explainer.explain(ROWS).values.sum(axis=1), gains, atol=1e-6)
-    for class_index in (0, 1, "predicted"):
-        with pytest.raises(BadInput, match="A regression has no classes: class_index must be None; got"):
-            Shap(model, BACKGROUND, class_index=class_index)
-    for given in (model, model.predict):
-        with pytest.raises(BadInput, match='DecisionTreeRegressor predicts numbers, not labels: use output="margin"'):
-            Shap(given, BACKGROUND, output="label")
-
-
-@pytest.mark.parametrize("outputs", [2, 3])
-def test_every_output_of_a_regressor_of_several_is_explained(outputs):
-    targets = np.column_stack([X[:, 0], X[:, 1] ** 2, X[:, 0] * X[:, 2]])[:, :outputs]
-    model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, targets)
-    every = Shap(model, BACKGROUND).explain(ROWS)
-    parts = np.split(every.values, outputs, axis=1)
-    for output, part in enumerate(parts):
-        np.testing.assert_allclose(part, Shap(model, BACKGROUND, class_index=output).explain(ROWS).values, atol=1e-9)
-        gains = model.predict(ROWS)[:, output] - model.predict(BACKGROUND)[:, output].mean()
-        np.testing.assert_allclose(part.sum(axis=1), gains, atol=1e-6)
-    assert every.names[-1].endswith(f" | output {outputs - 1}")
-    with pytest.raises(BadInput, match=f"None, or an output from 0 to {outputs - 1}; got 'predicted'"):
-        Shap(model, BACKGROUND, class_index="predicted")
-
-
-def test_a_model_without_a_margin_is_told_so():
-    model = MLPClassifier((3,), max_iter=2)
-    with pytest.warns(UserWarning, match="converge"):
-        model.fit(X, Y)
-    with pytest.raises(WrongType, match='MLPClassifier has no margin: use output="probability"'):
-        Shap(model, BACKGROUND, output="margin")
-
-
 def test_boosters_of_other_libraries_are_read_as_trees():
-    xgboost = pytest.importorskip("xgboost", reason="XGBoost is not installed")
     for labels, rows, outputs in ((Y, X, 1), (Y3, X3, 3)):
-        model = xgboost.XGBClassifier(n_estimators=10, max_depth=4).fit(rows, labels)
+        model = library("xgboost").XGBClassifier(n_estimators=10, max_depth=4).fit(rows, labels)
         for asked in (model, model.get_booster()):
             explainer = Shap(asked, rows[:20], output="margin")
             assert explainer.algorithm == "tree"
@@ -371,14 +260,12 @@ def test_boosters_of_other_libraries_are_read_as_trees():
             np.testing.assert_allclose(sums, margins[:30] - margins[:20].mean(axis=0), atol=1e-5)
 
 
-@pytest.mark.slow
 def test_what_no_known_function_makes_of_trees_is_sampled_instead():
-    lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
-    model = lightgbm.LGBMClassifier(n_estimators=10, objective="multiclassova", verbose=-1).fit(X3, Y3)
-    explainer = Shap(model.predict_proba, X3[:20])
-    auto = Shap(model, X3[:20], output="probability")
+    how = {"n_estimators": 10, "objective": "multiclassova", "verbose": -1}
+    model = library("lightgbm").LGBMClassifier(**how).fit(X3, Y3)
+    auto, asked = Shap(model, X3[:20], output="probability"), Shap(model.predict_proba, X3[:20])
     assert auto.algorithm == "permutation"  # a logistic function for every class, all divided by their sum
-    np.testing.assert_array_equal(auto.explain(X3[:3]).values, explainer.explain(X3[:3]).values)
+    np.testing.assert_array_equal(auto.explain(X3[:3]).values, asked.explain(X3[:3]).values)
     with pytest.raises(BadInput, match="shap misreads this LGBMClassifier"):
         Shap(model, X3[:20], output="probability", algorithm="tree")
 
@@ -400,41 +287,74 @@ def test_a_model_of_tables_gets_tables_and_categories_that_the_background_has_no
     np.testing.assert_array_equal(again.explain(pl.from_pandas(TABLE)).values, explanations.values)
 
 
-def test_categories_that_the_columns_cannot_hold_are_refused():
+# What is refused or warned of.
+
+
+def shap_of(model, **how):
+    """Refused when made, whatever is asked later."""
+    return lambda: Shap(fitted(model) if isinstance(model, str) else model, BACKGROUND, **how)
+
+
+def lost_categories():
     rows = TABLE.assign(job=TABLE["job"].astype("category"))
     background = rows[:1].assign(job=rows[:1]["job"].cat.remove_unused_categories())
-    with pytest.raises(BadInput, match="cannot hold every category of these rows"):
-        Shap(nurses, background, output="margin").explain(rows)
+    Shap(nurses, background, output="margin").explain(rows)
 
 
-def test_trees_over_categories_are_not_given_to_shap():
-    with pytest.raises(BadInput, match="over numbers only, not over categories"):
-        Shap(nurses, TABLE, output="margin", algorithm="tree")
+def without_margin():
+    with pytest.warns(UserWarning, match="converge"):
+        network = MLPClassifier((3,), max_iter=2).fit(X, Y)
+    Shap(network, BACKGROUND, output="margin")
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"output": "log-odds"}, "output must be one of None, 'margin', 'probability', 'label'; got 'log-odds'"),
-        ({"algorithm": "deep"}, "algorithm must be one of"),
-        ({"evaluations": 23}, "evaluations must be at least 2 per feature, which is 24; got 23"),
-        ({"seed": -1}, "seed must be a whole number of at least 0"),
-        ({"algorithm": "tree"}, "shap reads no trees from this function"),
+NO_CLASSES = "A regression has no classes: class_index must be None; got"
+NO_CLASS = "class_index must be a class from 0 to 1"
+NUMBERS = 'DecisionTreeRegressor predicts numbers, not labels: use output="margin"'
+BAD_INPUT = [
+    *[(shap_of(model, class_index=k), NO_CLASS) for model, k in (("boosted", 2), ("linear", -1), ("forest", "first"))],
+    (shap_of(chance, class_index=True), NO_CLASS),
+    (shap_of("forest", output="label", class_index=1), "class_index must be None; got 1"),
+    (shap_of("forest", output="label", algorithm="tree"), 'Trees do not give output="label"'),
+    (shap_of(lambda rows: ["yes"] * len(rows), output="label"), "predicts 'yes', which is no number"),
+    (shap_of(chance, output="label"), "Predictions look continuous"),
+    (lambda: Shap(fitted("linear").predict_proba, BACKGROUND, output="label"), "If these are class probabilities"),
+    *[
+        (
+            lambda k=k: Shap(product(), BACKGROUND, class_index=k),
+            "A regression has no classes: class_index must be None; got",
+        )
+        for k in (0, 1, "predicted")
     ],
-)
-def test_settings_that_make_no_sense_are_refused(given, message):
-    with pytest.raises(BadInput, match=message):
-        Shap(chance, BACKGROUND, **given)
+    (lambda: Shap(product(), BACKGROUND, output="label"), NUMBERS),
+    (lambda: Shap(product().predict, BACKGROUND, output="label"), NUMBERS),
+    (lambda: Shap(product(2), BACKGROUND, class_index="predicted"), "None, or an output from 0 to 1; got 'predicted'"),
+    (lambda: Shap(product(3), BACKGROUND, class_index="predicted"), "None, or an output from 0 to 2; got 'predicted'"),
+    (lost_categories, "cannot hold every category of these rows"),
+    (lambda: Shap(nurses, TABLE, output="margin", algorithm="tree"), "over numbers only, not over categories"),
+    (
+        shap_of(chance, output="log-odds"),
+        "must be one of None, 'margin', 'probability', 'label'; got 'log-odds'",
+    ),
+    (shap_of(chance, algorithm="deep"), "algorithm must be one of"),
+    (shap_of(chance, evaluations=23), "evaluations must be at least 2 per feature, which is 24; got 23"),
+    (shap_of(chance, seed=-1), "seed must be a whole number of at least 0"),
+    (shap_of(chance, algorithm="tree"), "shap reads no trees from this function"),
+    (lambda: Shap(chance, BACKGROUND).explain(ROWS[:, :3]), "Rows have 3 features but training rows have 12"),
+    (shap_of(lambda rows: [0.5], output="margin"), "gave 1 outputs for 40 rows"),
+]
+WRONG_TYPE = [
+    (lambda: Shap(product(), BACKGROUND, output="probability"), 'Regressor has no predict_proba: use output="margin"'),
+    (shap_of("svc", output="probability"), "SVC has no predict_proba"),
+    (without_margin, 'MLPClassifier has no margin: use output="probability"'),
+    (lambda: Shap.read(np.zeros((3, 2))), r"reads a shap.Explanation; got ndarray"),
+]
 
 
-def test_rows_of_other_features_are_refused():
-    with pytest.raises(BadInput, match="Rows have 3 features but training rows have 12"):
-        Shap(chance, BACKGROUND).explain(ROWS[:, :3])
-
-
-def test_a_model_that_gives_too_few_outputs_is_told_so():
-    with pytest.raises(BadInput, match="gave 1 outputs for 40 rows"):
-        Shap(lambda rows: [0.5], BACKGROUND, output="margin")
+@pytest.mark.parametrize(("error", "refusals"), [(BadInput, BAD_INPUT), (WrongType, WRONG_TYPE)])
+def test_what_cannot_be_explained_is_refused(error, refusals):
+    for call, message in refusals:
+        with pytest.raises(error, match=message):
+            call()
 
 
 def test_a_large_background_is_warned_of():
@@ -442,51 +362,44 @@ def test_a_large_background_is_warned_of():
         Shap(chance, np.vstack([X, X]))
 
 
-def test_a_missing_package_is_named_with_its_extra(monkeypatch):
+def test_a_missing_package_is_named_with_its_extra_where_trees_need_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "shap", None)
     for algorithm in ("auto", "tree"):
         with pytest.raises(MissingExtra, match=r'pip install "faithscope\[shap\]"'):
-            Shap(FOREST, BACKGROUND, algorithm=algorithm)
-    assert Shap(FOREST, BACKGROUND, algorithm="permutation").explain(ROWS[:1]).values.shape == (1, 12)
+            Shap(fitted("forest"), BACKGROUND, algorithm=algorithm)
+    assert Shap(fitted("forest"), BACKGROUND, algorithm="permutation").explain(ROWS[:1]).values.shape == (1, 12)
+    explanations = Shap(lambda rows: rows[:, 0] - rows[:, 1], [[0.0, 1.0]], output="margin").explain([[3.0, 2.0]])
+    np.testing.assert_allclose(explanations.values, [[3.0, -1.0]])
+
+
+# Explanations that shap has made.
 
 
 def test_a_ready_explanation_is_read():
-    shap = pytest.importorskip("shap")
-    ready = shap.TreeExplainer(BOOSTED, pd.DataFrame(BACKGROUND).add_prefix("f"))(pd.DataFrame(ROWS).add_prefix("f"))
+    shap = library("shap")
+    frame = pd.DataFrame(X).add_prefix("f")
+    ready = shap.TreeExplainer(fitted("boosted"), frame[:40])(frame[600:630])
     explanations = Shap.read(ready)
     np.testing.assert_array_equal(explanations.values, ready.values)
     assert explanations.names[0] == "f0"
     np.testing.assert_array_equal(Shap.read(ready[4]).values, ready.values[4:5])
     with pytest.raises(BadInput, match="have no axis of classes: class_index must be None; got 1"):
         Shap.read(ready, class_index=1)
-
-
-def test_a_ready_explanation_of_classes_is_read_class_by_class():
-    shap = pytest.importorskip("shap")
-    ready = shap.TreeExplainer(FOREST3, X3[:20], feature_perturbation="interventional")(X3[300:320])
-    assert ready.values.shape == (20, 9, 3)
-    ours = Shap(FOREST3, X3[:20])
-    np.testing.assert_allclose(Shap.read(ready).values, ours.explain(X3[300:320]).values, atol=1e-6)
-    assert Shap.read(ready).names == ours.explain(X3[300:301]).names
-    np.testing.assert_array_equal(Shap.read(ready, class_index=2).values, ready.values[:, :, 2])
-    np.testing.assert_array_equal(Shap.read(ready[4], class_index=2).values, ready.values[4:5, :, 2])
-    with pytest.warns(UserWarning, match="different class from row to row"):
-        values = Shap.read(ready, class_index="predicted").values
-    np.testing.assert_array_equal(values, ready.values[np.arange(20), :, FOREST3.predict(X3[300:320])])
-    with pytest.raises(BadInput, match="class_index must be a class from 0 to 2"):
-        Shap.read(ready, class_index=3)
-
-
-def test_what_is_no_explanation_of_features_is_refused():
-    shap = pytest.importorskip("shap")
-    with pytest.raises(WrongType, match=r"reads a shap.Explanation; got ndarray"):
-        Shap.read(np.zeros((3, 2)))
     pairs = shap.Explanation(np.zeros((5, 4, 4)), base_values=np.zeros(5), data=np.zeros((5, 4)))
     with pytest.raises(BadInput, match="interaction values"):
         Shap.read(pairs)
 
 
-def test_a_plain_function_needs_no_package(monkeypatch):
-    monkeypatch.setitem(sys.modules, "shap", None)
-    explanations = Shap(lambda rows: rows[:, 0] - rows[:, 1], [[0.0, 1.0]], output="margin").explain([[3.0, 2.0]])
-    np.testing.assert_allclose(explanations.values, [[3.0, -1.0]])
+def test_a_ready_explanation_of_classes_is_read_class_by_class():
+    rows, ours = X3[300:320], Shap(forest3(), X3[:20])
+    ready = library("shap").TreeExplainer(forest3(), X3[:20], feature_perturbation="interventional")(rows)
+    assert ready.values.shape == (20, 9, 3)
+    np.testing.assert_allclose(Shap.read(ready).values, ours.explain(rows).values, atol=1e-6)
+    assert Shap.read(ready).names == ours.explain(rows[:1]).names
+    np.testing.assert_array_equal(Shap.read(ready, class_index=2).values, ready.values[:, :, 2])
+    np.testing.assert_array_equal(Shap.read(ready[4], class_index=2).values, ready.values[4:5, :, 2])
+    with pytest.warns(UserWarning, match="different class from row to row"):
+        values = Shap.read(ready, class_index="predicted").values
+    np.testing.assert_array_equal(values, ready.values[np.arange(20), :, forest3().predict(rows)])
+    with pytest.raises(BadInput, match="class_index must be a class from 0 to 2"):
+        Shap.read(ready, class_index=3)
