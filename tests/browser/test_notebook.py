@@ -1,9 +1,8 @@
 """A notebook's plots in a real browser that has no network, as a page that shows what cells gave."""
 
-import json
-
 import pytest
 
+from browser.test_report import requested
 from notebooks.test_notebooks import LOG, PLOTS, SHOWN, executed, outputs
 
 OFFLINE = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
@@ -20,6 +19,7 @@ def page(tmp_path_factory):
     return path
 
 
+@pytest.mark.thorough
 def test_plots_are_seen_without_a_network(browser, page):
     browser.execute_cdp_cmd("Network.enable", {})
     browser.execute_cdp_cmd("Network.emulateNetworkConditions", OFFLINE)
@@ -30,6 +30,4 @@ def test_plots_are_seen_without_a_network(browser, page):
     )
     assert len(sizes) == len(SHOWN)
     assert all(complete and wide > 300 and high > 40 and words > 20 for complete, wide, high, words in sizes)
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    sent = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-    assert [address for address in sent if not address.startswith("data:")] == [page.as_uri()]
+    assert requested(browser) == [page.as_uri()]

@@ -17,6 +17,8 @@ import report_examples as examples
 from faithscope.report import write_report
 
 AXE = os.environ.get("AXE_JS", "")
+THOROUGH = pytest.mark.thorough
+needs_axe = pytest.mark.skipif(not Path(AXE).is_file(), reason="AXE_JS does not name axe-core's axe.min.js")
 
 DRAWN = "return document.querySelectorAll('#chart-picture svg').length > 0"
 NAMES = "return [...document.querySelectorAll('#overview tbody tr:not([hidden]) th')].map(th => th.textContent)"
@@ -50,25 +52,25 @@ return [...document.querySelectorAll('button, select, input, a[href], [role=img]
 """
 
 
+def written(comparison, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_report(comparison(), path)
+    return path
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(examples.comparison(), path)
-    return path
+    return written(examples.comparison, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    path = tmp_path_factory.mktemp("hostile") / "report.html"
-    write_report(examples.hostile(), path)
-    return path
+    return written(examples.hostile, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
 def maps(tmp_path_factory):
-    path = tmp_path_factory.mktemp("maps") / "report.html"
-    write_report(examples.maps(), path)
-    return path
+    return written(examples.maps, tmp_path_factory)
 
 
 def until(browser, script, seconds=20):
@@ -81,12 +83,16 @@ def until(browser, script, seconds=20):
     pytest.fail(f"Not within {seconds} seconds: {script}")
 
 
+def wanted_look(browser, wanted):
+    features = [{"name": name, "value": value} for name, value in wanted.items()]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
 def opened(browser, path, hash_="", scheme="light"):
     """The page from disk, with its first chart drawn."""
-    wanted = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}  # so that nothing moves when clicked
-    features = [{"name": name, "value": value} for name, value in wanted.items()]
     browser.get("about:blank")
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    # Without motion, so that nothing moves when clicked.
+    wanted_look(browser, {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"})
     for kind in ("browser", "performance"):
         browser.get_log(kind)
     browser.get(path.as_uri() + hash_)
@@ -110,38 +116,38 @@ def draw_all(browser):
     until(browser, "return [...document.querySelectorAll('.drawing')].every(place => place.querySelector('svg'))")
 
 
-def test_the_report_opens_from_disk_without_an_error_or_a_request(browser, report, hostile, maps):
-    for path in (report, hostile, maps):
-        opened(browser, path)
-        draw_all(browser)
-        assert [entry["message"] for entry in browser.get_log("browser")] == []
-        assert requested(browser) == [path.as_uri()]
+@pytest.mark.parametrize("name", ["report", *(pytest.param(name, marks=THOROUGH) for name in ("hostile", "maps"))])
+def test_the_report_opens_from_disk_without_an_error_or_a_request(browser, request, name):
+    path = request.getfixturevalue(name)
+    opened(browser, path)
+    draw_all(browser)
+    assert [entry["message"] for entry in browser.get_log("browser")] == []
+    assert requested(browser) == [path.as_uri()]
 
 
-def test_a_heading_sorts_its_table_both_ways(browser, report):
+@THOROUGH
+def test_a_heading_sorts_its_table_both_ways_and_what_has_no_number_last(browser, report):
     opened(browser, report)
-    column = (
-        "return [...document.querySelectorAll('#overview tbody tr')].map(row => Number(row.children[3].dataset.value))"
-    )
-    heading = browser.find_elements("css selector", "#overview thead .sort")[3]
-    before = browser.execute_script(column)
-    heading.send_keys("\n")  # by keyboard
-    assert browser.execute_script(column) == sorted(before)
-    assert heading.find_element("xpath", "..").get_attribute("aria-sort") == "ascending"
-    heading.click()
-    assert browser.execute_script(column) == sorted(before, reverse=True)
+
+    def column(place):
+        rows = "return [...document.querySelectorAll('#overview tbody tr')]"
+        return browser.execute_script(f"{rows}.map(row => row.children[{place}].dataset.value)")
+
+    headings = browser.find_elements("css selector", "#overview thead .sort")
+    before = column(3)
+    headings[3].send_keys("\n")  # by keyboard
+    assert column(3) == sorted(before, key=float)
+    assert headings[3].find_element("xpath", "..").get_attribute("aria-sort") == "ascending"
+    headings[3].click()
+    assert column(3) == sorted(before, key=float, reverse=True)
     assert len(browser.find_elements("css selector", "#overview [aria-sort]")) == 1
-
-
-def test_what_has_no_number_is_sorted_last(browser, report):
-    opened(browser, report)
     browser.execute_script("document.querySelector('#overview tbody td:nth-child(7)').dataset.value = ''")
-    values = "return [...document.querySelectorAll('#overview tbody tr')].map(row => row.children[6].dataset.value)"
     for _ in range(2):
-        browser.find_elements("css selector", "#overview thead .sort")[6].click()
-        assert browser.execute_script(values)[-1] == ""
+        headings[6].click()
+        assert column(6)[-1] == ""
 
 
+@THOROUGH
 def test_the_filter_narrows_verdicts_picture_and_table(browser, report):
     opened(browser, report)
     browser.find_element("id", "filter").send_keys("RaNd")
@@ -151,6 +157,7 @@ def test_the_filter_narrows_verdicts_picture_and_table(browser, report):
     assert "random" in browser.execute_script("return document.querySelector('#chart-picture').textContent")
 
 
+@THOROUGH
 def test_picking_an_explainer_shows_its_details_and_links_to_it(browser, report):
     from selenium.webdriver.support.ui import Select
 
@@ -166,6 +173,7 @@ def test_picking_an_explainer_shows_its_details_and_links_to_it(browser, report)
     assert browser.execute_script(SHOWN) == [0, 1, 2, 3, 4]
 
 
+@THOROUGH
 def test_a_deep_link_picks(browser, report, hostile):
     opened(browser, report, "#explainer=rules%20by%20age")
     assert browser.execute_script("return document.getElementById('pick').value") == "0"
@@ -178,6 +186,7 @@ def test_a_deep_link_picks(browser, report, hostile):
     until(browser, "return document.getElementById('pick').value === '1'")
 
 
+@THOROUGH
 def test_hostile_names_stay_text(browser, hostile):
     opened(browser, hostile)
     draw_all(browser)
@@ -193,6 +202,7 @@ def test_hostile_names_stay_text(browser, hostile):
     assert examples.HOSTILE[0] in drawing
 
 
+@THOROUGH
 def test_hovering_tells_the_numbers_as_text(browser, hostile):
     from selenium.webdriver import ActionChains
 
@@ -204,6 +214,7 @@ def test_hovering_tells_the_numbers_as_text(browser, hostile):
     assert first in browser.execute_script("return document.querySelector('.vg-tooltip').textContent")
 
 
+@THOROUGH
 def test_words_are_explained_where_they_are_used(browser, report):
     opened(browser, report)
     term = browser.find_element("css selector", "a.term[href='#means-chance']")
@@ -212,19 +223,15 @@ def test_words_are_explained_where_they_are_used(browser, report):
     until(browser, "return document.getElementById('means').open")
 
 
+@THOROUGH
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_and_everything_has_a_name(browser, report, maps, scheme):
+def test_text_and_maps_stand_out_and_everything_has_a_name(browser, report, maps, scheme):
     for path in (report, maps):
         opened(browser, path, scheme=scheme)
         draw_all(browser)
         assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
         assert browser.execute_script(CONTRAST) == []
         assert browser.execute_script(UNNAMED) == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_maps_are_seen_and_stand_out(browser, maps, scheme):
-    opened(browser, maps, scheme=scheme)
     sizes = """return [...document.querySelectorAll('.map')].filter(map => map.checkVisibility())
         .map(map => map.getBoundingClientRect()).map(box => [box.width, box.height])"""
     assert all(width >= 40 and height >= 20 for width, height in browser.execute_script(sizes))
@@ -241,6 +248,7 @@ def test_maps_are_seen_and_stand_out(browser, maps, scheme):
     assert min(ratios) >= 3, "WCAG's contrast of graphics"
 
 
+@THOROUGH
 def test_the_button_turns_the_page_and_its_charts_dark(browser, report):
     opened(browser, report)
     color = "return getComputedStyle(document.querySelector('#chart-picture .role-axis-label text')).fill"
@@ -253,35 +261,26 @@ def test_the_button_turns_the_page_and_its_charts_dark(browser, report):
     assert browser.find_element("id", "theme").get_attribute("aria-pressed") == "true"
 
 
-@pytest.mark.parametrize("width", [1280, 390, 360])
-def test_the_page_is_never_wider_than_the_screen(browser, report, hostile, maps, width):
+@THOROUGH
+@pytest.mark.parametrize("width", [1300, 800, 390, 360])
+def test_neither_the_page_nor_a_table_is_ever_wider_than_the_screen(browser, report, hostile, maps, width):
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
-        for path in (report, hostile, maps):
+        for path in (maps, hostile, report):
             opened(browser, path)
             draw_all(browser)
             assert browser.execute_script("return document.documentElement.scrollWidth") <= width
             wide = "return [...document.querySelectorAll('.drawing svg')].map(svg => svg.getBoundingClientRect().right)"
             assert max(browser.execute_script(wide)) <= width
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
-@pytest.mark.parametrize("width", [1300, 800, 390])
-def test_no_table_needs_scrolling_sideways(browser, report, width):
-    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    try:
-        opened(browser, report)
-        draw_all(browser)
         wide = """return [...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth + 1)
             .map(box => box.ariaLabel)"""
         assert browser.execute_script(wide) == []
-        cells = "return document.querySelectorAll('#overview tbody [role=cell]').length"
-        assert browser.execute_script(cells) == browser.execute_script(
-            "return document.querySelectorAll('#overview td').length"
+        cells, all_cells = (
+            browser.execute_script(f"return document.querySelectorAll('#overview {which}').length")
+            for which in ("tbody [role=cell]", "td")
         )
+        assert cells == all_cells
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
@@ -292,6 +291,7 @@ def pages(browser):
     return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
 
 
+@THOROUGH
 def test_the_essential_is_printed_on_two_pages_and_everything_on_more(browser, report):
     opened(browser, report)
     assert pages(browser) == 2
@@ -299,6 +299,7 @@ def test_the_essential_is_printed_on_two_pages_and_everything_on_more(browser, r
     assert pages(browser) > 2
 
 
+@THOROUGH
 def test_what_differs_between_two_rows_is_marked_and_not_by_color_alone(browser, report):
     opened(browser, report)
     style = """const s = getComputedStyle(document.querySelector('.contradiction mark'));
@@ -309,15 +310,19 @@ def test_what_differs_between_two_rows_is_marked_and_not_by_color_alone(browser,
     assert browser.execute_script(shown) == 1
 
 
-@pytest.mark.parametrize("page", ["report", "maps"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.skipif(not Path(AXE).is_file(), reason="AXE_JS does not name axe-core's axe.min.js")
-def test_axe_finds_nothing_wrong(browser, report, maps, page, scheme):
-    opened(browser, {"report": report, "maps": maps}[page], scheme=scheme)
-    draw_all(browser)
-    # Through the debugger, which the page's policy does not bind.
+def violations(browser):
+    """What axe finds wrong; it runs through the debugger, which the page's policy does not bind."""
     browser.execute_cdp_cmd("Runtime.evaluate", {"expression": Path(AXE).read_text(encoding="utf-8")})
     run = {"expression": "axe.run().then(r => JSON.stringify(r.violations))", "awaitPromise": True}
-    answer = browser.execute_cdp_cmd("Runtime.evaluate", run)
-    violations = json.loads(answer["result"]["value"])
-    assert [f"{violation['id']}: {violation['nodes'][0]['html'][:200]}" for violation in violations] == []
+    told = json.loads(browser.execute_cdp_cmd("Runtime.evaluate", run)["result"]["value"])
+    return [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in told]
+
+
+@needs_axe
+@THOROUGH
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong(browser, report, maps, scheme):
+    for page in (report, maps):
+        opened(browser, page, scheme=scheme)
+        draw_all(browser)
+        assert violations(browser) == []

@@ -32,7 +32,6 @@ def test_everything_that_plots_gives_an_altair_chart(comparison):
     for result in (
         evaluation,
         evaluation.consistency,
-        fs.plan(evaluation.consistency),
         fs.plan(comparison["unique"].consistency),
         comparison,
         comparison.populations["constant"],
