@@ -1,7 +1,8 @@
-"""Every kind of explanation survives an Arrow table and a Parquet file: same keys, same scope, same words."""
+"""Every kind of explanation survives Arrow tables, Parquet files and pickling: same keys, same scope, same words."""
 
 import datetime
 import json
+import pickle
 from decimal import Decimal
 
 import numpy as np
@@ -11,13 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput, TooLarge, WrongType
 from faithscope.explanations.arrow.tables import from_arrow, read_settings, to_arrow
 from faithscope.explanations.counterfactuals import Balls
 from faithscope.explanations.keys import Plain, Records
 from faithscope.relations import says_where
+from refused import refused
 
 HOSTILE = ["a b", 'quote"', "semi;colon --", "Größe", "select"]
 ROWS = [[1.0, 0.5], [1.5, -0.5], [2.0, 0.25], [1.0, 0.5]]
@@ -25,6 +28,8 @@ MIXED = pd.DataFrame({"age": [30, 40, 50, 30], "job": ["clerk", "cook", "clerk",
 OTHER = pd.DataFrame({"age": [31, 40, 45, 31], "job": ["cook", "clerk", "clerk", "cook"]})
 IMPORTANCES = fs.Importances([[0.19, -0.11], [0.1, 0.2], [-0.0, 0.0], [0.19, -0.11]], names=HOSTILE[:2])
 COUNTERFACTUALS = fs.Counterfactuals([[1.0, 2.0], [3.0, 4.0]], [[0.0, 2.0], [3.0, 5.0]])
+MAPS = fs.Importances(np.random.default_rng(0).normal(size=(5, 1, 4, 4)))
+TEXTS = ["", " \t\n", "\x00", "a\x00b", "\ud800", "<script>", "x" * 10**6, "\u202eabc", "שלום", "…"]
 
 KINDS = {
     "importances": IMPORTANCES,
@@ -36,13 +41,18 @@ KINDS = {
     "signs of the top": fs.SignOfTop(1)(fs.Floor(1)(IMPORTANCES)),
     "rankings": fs.Rank()(IMPORTANCES),
     "no rows": fs.Importances(np.empty((0, 3))),
+    "maps": MAPS,
+    "regions": (fs.Pool((2, 2)) | fs.TopRegions(1))(MAPS),
+    "rankings of maps": fs.Rank()(MAPS),
     "rules on codes of categories": fs.Rules.parse(["job == clerk and age <= 3", "job != cook"])._with(
         categories={"job": {0: "clerk", 1: "cook"}}
     ),
-    "reasons": fs.Reasons(["He is old.", "he is OLD", "<script>", ""]),
+    "reasons": fs.Reasons(["He is old.", "he is OLD", *TEXTS]),
+    "no reasons": fs.Reasons([]),
     "reasons with inputs": fs.Reasons(["a\x00b", "\ud800", "x"], ["in\nput", "\ud800", ""]),
     "templates": fs.Template(["yes"])(fs.Reasons(["yes, a dog", "no"], ["dog", "cat"])),
     "codes of reasons": fs.Codebook({"age": "old"})(fs.Reasons(["old", "x"])),
+    "quotes": fs.Reasons(["'dull'", "'plot'"], ["A dull plot.", "A plot!"]).to_highlights(),
     "words": Plain(["leaf 1", "", "né\n", "leaf 1"]),
     "lone surrogate": Plain(["\ud800", "a"]),
     "integers": Plain([3, 2**62, -5]),
@@ -67,6 +77,7 @@ KINDS = {
     ),
     "rules by name": fs.Rules.from_conditions([[("a", ">", 2**60 + 1)], [("b", "==", True)]]),
     "highlights": fs.Highlights([{"great", "né"}, set(), {"dull"}], vocabulary=["great", "né", "dull"]),
+    "concepts": fs.Concepts([[1, 0, 1], [0, 0, 0]], ["stripes", "hooves", "mane"]),
     "codes": fs.Codes([["R14", "é;"], [], [14, None], ["R14", "é;"]]),
     "reason codes": fs.ReasonCodes(1, against="a | b", ordered=True)(IMPORTANCES),
     "prototypes": fs.Prototypes([[4, 1], [1, 4], [7], []]),
@@ -83,51 +94,38 @@ KINDS = {
 
 
 def assert_same(again, explanations):
+    rows = range(len(explanations))
     assert type(again) is type(explanations)
-    assert len(again) == len(explanations)
-    assert again.kind == explanations.kind
-    assert [again.describe(row) for row in range(len(again))] == [
-        explanations.describe(row) for row in range(len(again))
-    ]
+    assert (len(again), again.kind) == (len(explanations), explanations.kind)
+    assert [again.describe(row) for row in rows] == [explanations.describe(row) for row in rows]
+    for held in ("shape", "categories", "concepts", "positional", "texts", "folded", "about"):
+        assert np.array_equal(getattr(again, held, None), getattr(explanations, held, None)), held
     again.check_comparable(explanations)
-    first = np.arange(len(again))
     codes, _ = explanations.group()
     assert again.group()[0].tolist() == codes.tolist()
     if len(again):
-        both = explanations.join(again)
-        assert (both.group()[0][len(first) :] == codes).all()
+        assert (explanations.join(again).group()[0][len(again) :] == codes).all()
+    if says_where(explanations, None):
+        for mine, theirs in zip(explanations.scope_key, again.scope_key, strict=True):
+            assert mine.tolist() == theirs.tolist()
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_kind_survives_an_arrow_table(name):
-    assert_same(from_arrow(to_arrow(KINDS[name])), KINDS[name])
+def test_every_kind_survives_a_table_a_file_beside_other_columns_and_pickling(name, tmp_path):
+    explanations = KINDS[name]
+    table = to_arrow(explanations)
+    pq.write_table(table.append_column("prediction", [list(range(len(table)))]), tmp_path / "log.parquet")
+    assert_same(from_arrow(table), explanations)
+    assert_same(from_arrow(pq.read_table(tmp_path / "log.parquet")), explanations)
+    assert_same(pickle.loads(pickle.dumps(explanations)), explanations)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_every_kind_survives_a_parquet_file_beside_other_columns(name, tmp_path):
-    table = to_arrow(KINDS[name]).append_column("prediction", pa.array(list(range(len(KINDS[name])))))
-    pq.write_table(table, tmp_path / "log.parquet")
-    assert_same(from_arrow(pq.read_table(tmp_path / "log.parquet")), KINDS[name])
-
-
-@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if says_where(kind, None)])
-def test_scope_is_the_same(name):
-    explanations, again = KINDS[name], from_arrow(to_arrow(KINDS[name]))
-    for mine, theirs in zip(explanations.scope_key, again.scope_key, strict=True):
-        assert mine.tolist() == theirs.tolist()
-
-
-def test_a_tree_stays_a_partition_and_rules_stay_positional():
-    from sklearn.tree import DecisionTreeClassifier
-
+def test_a_tree_stays_a_partition():
     X = np.random.default_rng(0).normal(size=(60, 3))
     rules = fs.Rules.from_tree(DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, X[:, 0] > X[:, 1]), X)
     again = from_arrow(to_arrow(rules))
     assert again.tree == rules.tree
     assert again.partitions
-    assert not from_arrow(to_arrow(KINDS["rules by name"])).positional
-    labels = X[:, 2] > 0
-    assert str(fs.sufficiency(again, labels, X)) == str(fs.sufficiency(rules, labels, X))
 
 
 @given(
@@ -168,69 +166,51 @@ def test_the_columns_are_those_of_the_log_format():
 
 def test_a_tokenizer_is_asked_for_again():
     highlights = fs.Highlights([{"a"}], tokenizer=list)
-    table = to_arrow(highlights)
-    with pytest.raises(BadInput, match="pass tokenizer="):
-        from_arrow(table)
-    assert_same(from_arrow(table, tokenizer=list), highlights)
+    refused(BadInput, "pass tokenizer=", from_arrow, to_arrow(highlights))
+    assert_same(from_arrow(to_arrow(highlights), tokenizer=list), highlights)
 
 
 def test_what_cannot_be_stored_says_so():
-    with pytest.raises(WrongType, match="slice"):
-        to_arrow(Plain([slice(1), slice(2)]))
-    with pytest.raises(WrongType, match="nanoseconds"):
-        to_arrow(Plain([pd.Timestamp("2026-01-01") + pd.Timedelta(1, "ns")]))
-    with pytest.raises(BadInput, match="lone surrogate"):
-        to_arrow(fs.Highlights([{"\ud800"}]))
-    with pytest.raises(WrongType, match="is a function"):
-        to_arrow(Balls(np.zeros((1, 1)), np.ones(1), lambda a, b: 0.0))
-    with pytest.raises(BadInput, match="as tables that to_arrow writes"):
-        from_arrow(pa.table({"a": [1]}))
+    refused(WrongType, "slice", Plain, [slice(1), slice(2)])
+    moment = pd.Timestamp("2026-01-01") + pd.Timedelta(1, "ns")
+    refused(WrongType, "nanoseconds", to_arrow, Plain([moment]))
+    refused(BadInput, "lone surrogate", to_arrow, fs.Highlights([{"\ud800"}]))
+    refused(WrongType, "is a function", to_arrow, Balls(np.zeros((1, 1)), np.ones(1), lambda a, b: 0.0))
+    refused(BadInput, "as tables that to_arrow writes", from_arrow, pa.table({"a": [1]}))
 
 
-def test_a_newer_file_is_refused():
-    table = to_arrow(IMPORTANCES)
-    said = {**read_settings(table), "version": 99}
-    with pytest.raises(BadInput, match="newer version"):
-        from_arrow(table.replace_schema_metadata({b"faithscope": json.dumps(said).encode()}))
+def saying(table, **changed):
+    """A table with other metadata."""
+    said = {**read_settings(table), **changed}
+    return table.replace_schema_metadata({b"faithscope": json.dumps(said).encode()})
 
 
 @pytest.mark.parametrize(
-    ("kind", "changed"),
+    ("kind", "changed", "words"),
     [
-        ("importances", {"dtype": "S1000000000000"}),
-        ("importances", {"dtype": "V1000000000000"}),
-        ("importances", {"columns": ["no such column"]}),
-        ("importances", {"columns": None}),
-        ("prototypes", {"points": {"table": "AAAA"}}),
-        ("prototypes", {"points": {"table": 7}}),
+        ("importances", {"version": 99}, "newer version"),
+        ("importances", {"dtype": "S1000000000000"}, "cannot be read"),
+        ("importances", {"dtype": "V1000000000000"}, "cannot be read"),
+        ("importances", {"columns": ["no such column"]}, "cannot be read"),
+        ("importances", {"columns": None}, "cannot be read"),
+        ("prototypes", {"points": {"table": "AAAA"}}, "cannot be read"),
+        ("prototypes", {"points": {"table": 7}}, "cannot be read"),
     ],
 )
-def test_hostile_metadata_is_one_sentence(kind, changed):
-    table = to_arrow({"importances": IMPORTANCES, "prototypes": KINDS["prototypes"]}[kind])
-    said = {**read_settings(table), **changed}
-    with pytest.raises(BadInput, match="cannot be read"):
-        from_arrow(table.replace_schema_metadata({b"faithscope": json.dumps(said).encode()}))
+def test_newer_files_and_hostile_metadata_are_refused(kind, changed, words):
+    refused(BadInput, words, from_arrow, saying(to_arrow(KINDS[kind]), **changed))
 
 
 def test_rows_that_take_no_bytes_are_refused_before_they_are_unpacked():
-    said = read_settings(to_arrow(KINDS["highlights"]))
-    empty = pa.table({"words": pa.Array.from_buffers(pa.null(), 2**40, [None])}).replace_schema_metadata(
-        {b"faithscope": json.dumps(said).encode()}
-    )
-    with pytest.raises(fs.errors.TooLarge, match="1,099,511,627,776 explanations"):
-        from_arrow(empty)
+    table = to_arrow(KINDS["highlights"])
+    empty = pa.table({"words": pa.Array.from_buffers(pa.null(), 2**40, [None])})
+    empty = saying(empty.replace_schema_metadata(table.schema.metadata))
+    refused(TooLarge, "1,099,511,627,776 explanations", from_arrow, empty)
 
 
 @pytest.mark.parametrize("digits", ["1", "1" + "0" * 40], ids=["short", "long"])
 def test_equal_decimals_are_equal_in_a_table_however_they_were_written(digits):
-    column = to_arrow(Plain([Decimal(one) for one in ("0.3", "0.30", "3e-1", digits, "0", "-0.00", "0.31")]))[
-        "explanation"
-    ]
-    assert column.combine_chunks().dictionary_encode().indices.to_pylist() == [0, 0, 0, 1, 2, 2, 3]
-    again = from_arrow(to_arrow(Plain([Decimal("0.3"), Decimal("0.30"), Decimal(digits)])))
-    assert again.group()[0].tolist() == [0, 0, 1]
-
-
-def test_codes_of_categories_survive():
-    again = from_arrow(to_arrow(KINDS["rules on codes of categories"]))
-    assert again.categories == {"job": {0: "clerk", 1: "cook"}}
+    written = to_arrow(Plain([Decimal(one) for one in ("0.3", "0.30", "3e-1", digits, "0", "-0.00", "0.31")]))
+    column = written["explanation"].combine_chunks()
+    assert column.dictionary_encode().indices.to_pylist() == [0, 0, 0, 1, 2, 2, 3]
+    assert from_arrow(written).group()[0].tolist() == [0, 0, 0, 1, 2, 2, 3]

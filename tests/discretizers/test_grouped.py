@@ -1,0 +1,112 @@
+"""Grouped: importances of derived features summed into the columns that they come from."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import faithscope as fs
+from faithscope.errors import BadInput, WrongType
+from refused import refused
+
+JOB = {"job": ["job_clerk", "job_cook"]}
+NAMES = ["age", "job_clerk", "job_cook", "hours"]
+
+
+def named(values, names=NAMES):
+    return fs.Importances(np.asarray(values, float), names)
+
+
+VALUES = arrays(float, st.tuples(st.integers(1, 9), st.integers(1, 6)), elements=st.sampled_from([-0.5, 0.0, 0.25, 1]))
+
+
+@given(VALUES, st.data())
+def test_groups_are_sums_that_stand_in_their_order_where_first_features_do_and_others_keep_their_places(values, data):
+    names = [f"f{j}" for j in range(values.shape[1])]
+    of = [data.draw(st.sampled_from(["g0", "g1", name])) for name in names]
+    parts = {part: [name for name, one in zip(names, of, strict=True) if one == part] for part in of}
+    drawn = data.draw(st.permutations([part for part in parts if part.startswith("g")]))
+    assume(drawn)
+    grouped = fs.Grouped({part: parts[part][::-1] for part in drawn})(named(values, names))
+    given_ = iter(drawn)
+    wanted = [next(given_) if part in drawn else part for part in parts]
+    assert grouped.names == tuple(wanted)
+    assert grouped.values.tolist() == [[row[[one == part for one in of]].sum() for part in wanted] for row in values]
+
+
+def test_it_chains_with_other_discretizers():
+    rows = named([[0.1, 0.5, -0.9, 0.2], [-0.3, 0.2, 0.2, 0.0]])
+    assert (fs.Grouped(JOB) | fs.Rank())(rows).describe(1) == "age < hours < job"
+    assert (fs.Sign() | fs.Grouped(JOB))(rows).values.tolist() == [[1.0, 0.0, 1.0], [-1.0, 2.0, 0.0]]
+    changes = fs.Counterfactuals([[3.0, 1.0]], [[1.0, 1.0]], names=["job_clerk", "job_cook"])
+    assert (fs.Delta() | fs.Grouped(JOB))(changes).values.tolist() == [[2.0]]
+    assert not fs.Grouped(JOB).reads_rows
+
+
+def test_the_order_of_columns_and_other_rows_change_no_sum():
+    values = np.random.default_rng(0).normal(size=(50, 9))
+    names = [f"f{j}" for j in range(9)]
+    group = fs.Grouped({"all": names})
+    sums = group(named(values, names)).values
+    assert (sums == fs.Grouped({"all": names[::-1]})(named(values, names)).values).all()
+    assert sums.tolist() == [group(named(values[[i]], names)).values[0].tolist() for i in range(50)]
+    single = values.astype(np.float32)
+    wide = group(fs.Importances(single, names)).values[:, 0]
+    assert wide.dtype == np.float64
+    np.testing.assert_allclose(wide, single.astype(float).sum(axis=1), rtol=0, atol=1e-12)
+
+
+def test_each_class_has_its_own_sums():
+    names = [f"{name} | class {c}" for c in (0, 1, 2) for name in NAMES]
+    grouped = fs.Grouped(JOB)(named([np.arange(12)], names))
+    assert grouped.names == tuple(f"{name} | class {c}" for c in (0, 1, 2) for name in ("age", "job", "hours"))
+    assert grouped.values.tolist() == [[0.0, 3.0, 3.0, 4.0, 11.0, 7.0, 8.0, 19.0, 11.0]]
+
+
+def test_the_error_of_a_sum_is_at_most_the_sum_of_errors():
+    sampled = named([[1, 2, 3, 4]])._with(error=0.1)
+    assert fs.Grouped(JOB)(sampled).error == pytest.approx(0.2)
+    assert fs.consistency(sampled, [0], discretizer=fs.Grouped(JOB)).notes[0].endswith("up to 0.2")
+
+
+def test_no_rows_and_names_of_other_types():
+    assert fs.Grouped(JOB)(fs.Importances(np.empty((0, 4)), NAMES)).values.shape == (0, 3)
+    assert fs.Grouped({1: [2, 3]})(named([[1, 2]], ["2", "3"])).names == ("1",)
+    assert fs.Grouped(JOB) == fs.Grouped({"job": ("job_clerk", "job_cook")})
+    assert eval(f"fs.{fs.Grouped(JOB)!r}") == fs.Grouped(JOB)
+    assert repr(fs.Grouped({"all": map(str, range(13))})) == "Grouped(<1 group of 13 features>)"
+
+
+@pytest.mark.parametrize(
+    ("groups", "error", "sentence"),
+    [
+        ({"job": ["a", "b"], "work": ["b"]}, BadInput, "'b' is named twice"),
+        ({"job": ["a", "a"]}, BadInput, "'a' is named twice"),
+        ({1: ["a"], "1": ["b"]}, BadInput, "'1' is the name of two groups"),
+        ({"job": []}, BadInput, "'job' has no features"),
+        ({"job": "job_clerk"}, WrongType, "must be a list of features; got 'job_clerk'"),
+        ({"job": 3}, WrongType, "must be a list of features"),
+        ({}, WrongType, "got {}"),
+        ([("job", ["a"])], WrongType, "Grouped takes the features of each group"),
+        (None, WrongType, "got None"),
+    ],
+)
+def test_groups_that_mean_nothing_are_refused(groups, error, sentence):
+    refused(error, sentence, fs.Grouped, groups)
+
+
+@pytest.mark.parametrize(
+    ("groups", "explanations", "error", "sentence"),
+    [
+        (JOB, fs.Importances([[1.0, 2.0]]), BadInput, r"names=pipe\[:-1\].get_feature_names_out\(\)"),
+        ({"job": ["job_clrk"]}, named([[1, 2, 3, 4]]), BadInput, "'job_clrk' .*Did you mean 'job_clerk'"),
+        ({"age": ["job_clerk"]}, named([[1] * 4]), BadInput, "'age', which is also the name of a feature in no group"),
+        ({"g": ["a"]}, named([[1, 2]], ["a", "a"]), BadInput, "2 features .* named 'a'"),
+        ({"g": ["a", "b"]}, named([[1e308, 1e308]], ["a", "b"]), BadInput, "scale them down"),
+        (JOB, fs.Rank()(named([[1, 2, 3, 4]])), WrongType, "discretizes importances"),
+        (JOB, fs.Highlights([{"word"}]), WrongType, "discretizes importances"),
+    ],
+)
+def test_importances_that_do_not_fit_are_refused(groups, explanations, error, sentence):
+    refused(error, sentence, fs.Grouped(groups), explanations)

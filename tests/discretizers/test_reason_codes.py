@@ -1,0 +1,102 @@
+"""Reason codes: the most negative importances of the favorable label, as a set or in order."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.linear_model import LogisticRegression
+
+import faithscope as fs
+from faithscope.errors import BadInput
+from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.measures.explainer_agreement.named_features import named_features
+from refused import refused
+
+NAMES = list("abcdef")
+MATRICES = arrays(float, (5, 6), elements=st.sampled_from([-1.5, -0.31, -0.31, -0.0, 0.0, 0.31, 2.0, -1e-300]))
+SIZES = st.integers(1, 8)
+
+
+def reasons(row, k):
+    """The k most negative features of a row, one after the other, the earlier of equal ones."""
+    return [j for j in sorted(range(len(row)), key=lambda j: (row[j], j)) if row[j] < 0][:k]
+
+
+@given(MATRICES, SIZES)
+def test_reasons_are_the_most_negative_features_and_never_zero_or_more(matrix, k):
+    importances = fs.Importances(matrix, names=NAMES)
+    codes, ordered = (fs.ReasonCodes(k, ordered=order)(importances) for order in (False, True))
+    for i, row in enumerate(matrix):
+        expected = reasons(row, k)
+        assert np.flatnonzero(codes.values[i]).tolist() == sorted(expected)
+        assert set(codes.values[i]) <= {0, 1}
+        assert {j: int(ordered.values[i, j]) for j in expected} == {j: place for place, j in enumerate(expected, 1)}
+        assert np.count_nonzero(ordered.values[i]) == len(expected)
+        assert codes.describe(i) == (", ".join(NAMES[j] for j in sorted(expected)) or "no negative importance")
+        assert ordered.describe(i) == (", ".join(NAMES[j] for j in expected) or "no negative importance")
+
+
+def test_importances_of_another_label_or_of_several_are_refused():
+    plain = fs.Importances([[1.0, -1.0]])
+    approved, one = (plain._with(label=label) for label in ("approved", "1"))
+    for against, importances in (("approved", approved), (1, one), (1.0, one)):
+        assert fs.ReasonCodes(2, against=against)(importances).notes == ()
+    told = "importances of label 'denied'; these speak of 'approved'"
+    refused(BadInput, told, fs.ReasonCodes(2, against="denied"), approved)
+    refused(BadInput, "these speak of '1'", fs.ReasonCodes(2, against=0), one)
+    (note,) = fs.ReasonCodes(2, against="approved")(plain).notes
+    assert note == "reason codes are against label 'approved': nothing says that the importances speak of it"
+    assert "nothing says" in fs.ReasonCodes(2, against="approved")(one).notes[0]
+    several = fs.Importances([[1.0, -1.0]], names=["age | class 0", "age | class 1"])
+    refused(BadInput, "of several, one after the other: explain one class", fs.ReasonCodes(2), several)
+
+
+def test_explainers_say_which_label_they_speak_of():
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    model = LogisticRegression().fit(X, np.where(X[:, 0] > 0, "approved", "denied"))
+    for explained in (
+        fs.explainers.Shap(model, X[:20], class_index=0).explain(X[:5]),
+        fs.explainers.Lime(model.predict_proba, X, class_index=0, samples=100).explain(X[:5]),
+    ):
+        assert explained.label == explained.take([0, 1]).label == from_arrow(to_arrow(explained)).label == "approved"
+        assert fs.ReasonCodes(1, against="approved")(explained).label == "approved"
+    with pytest.warns(UserWarning, match="different class"):
+        own = fs.explainers.Shap(model, X[:20], class_index="predicted").explain(X[:5])
+    refused(BadInput, "rows explain the classes predicted for them", fs.ReasonCodes(1), own)
+
+
+def test_what_is_left_after_another_discretizer_may_be_no_importance():
+    importances = fs.Importances([[0.1, -0.2, -0.3]])
+    for first in (fs.TopFeatures(2), fs.ReasonCodes(2), fs.ReasonCodes(2, ordered=True)):
+        refused(BadInput, "left only which features they are", first | fs.ReasonCodes(1), importances)
+    assert (fs.SignOfTop(2) | fs.ReasonCodes(4))(importances).values.tolist() == [[0, 1, 1]]
+
+
+def test_provenance_reads_as_code_whatever_the_label():
+    assert repr(fs.ReasonCodes()) == "ReasonCodes(k=4)"
+    for label in ("a | b", "ordered=True)", "x", 1, 2.5, True, "it's"):
+        for ordered in (False, True):
+            code = fs.ReasonCodes(2, against=label, ordered=ordered)
+            assert eval(repr(code), {"ReasonCodes": fs.ReasonCodes}) == code
+            assert code(fs.Importances([[-1.0, -2.0, 1.0]])).describe(0) == ("x1, x0" if ordered else "x0, x1")
+
+
+def test_bad_codes_get_one_sentence():
+    for options in ((0,), (1.5,), ("4",), (4, ["approved"]), (4, None, 1), (4, "a", "yes")):
+        refused(BadInput, "whole number|favorable label|True or False", fs.ReasonCodes, *options)
+
+
+def test_codes_name_features_with_their_order_if_it_counts():
+    importances = fs.Importances([[-0.1, 0.4, -0.3], [0.2, 0.1, 0.0]], names=["age", "job", "gain"])
+    codes, ordered = (named_features(fs.ReasonCodes(4, ordered=order)(importances), 5) for order in (False, True))
+    assert codes.features.tolist() == ordered.features.tolist() == [0, 2]
+    assert codes.ranks is None
+    assert ordered.ranks.tolist() == [1, 0]
+    assert ordered.signs.tolist() == [-1, -1]
+
+
+def test_many_features_have_places_of_their_own():
+    wide = fs.ReasonCodes(300, ordered=True)(fs.Importances(-np.arange(1.0, 401.0)[None]))
+    assert wide.values[0, [399, 100, 99]].tolist() == [1, 300, 0]
+    assert wide.describe(0).startswith("x399, x398")

@@ -1,0 +1,202 @@
+"""Regions of maps and series: pooled sums, and which of them are largest."""
+
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import faithscope as fs
+from faithscope.errors import BadInput, Incompatible
+from refused import refused
+
+NUMBERS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 2.25, -3.5])  # sums of them are exact
+
+
+@st.composite
+def maps(draw, axes=2):
+    shape = tuple(draw(st.integers(1, 7)) for _ in range(axes))
+    grid = tuple(draw(st.integers(1, length)) for length in shape)
+    return draw(arrays(float, (draw(st.integers(1, 4)), *shape), elements=NUMBERS)), grid
+
+
+def brute_pool(one, grid):
+    """Sums over the pieces that numpy.array_split makes of each axis."""
+    pieces = [np.array_split(np.arange(length), many) for length, many in zip(one.shape, grid, strict=True)]
+    return [float(one[np.ix_(*region)].sum()) for region in product(*pieces)]
+
+
+@given(st.sampled_from([1, 2, 3]).flatmap(maps))
+def test_a_region_is_the_sum_of_its_cells(drawn):
+    values, grid = drawn
+    shape = values.shape[1:]
+    pooled = fs.Pool(grid, shape=shape)(fs.Importances(values.reshape(len(values), -1)))
+    assert pooled.values.tolist() == [brute_pool(one, grid) for one in values]
+    assert pooled.shape == grid
+    assert len(set(pooled.names)) == len(pooled.names) == int(np.prod(grid))
+
+
+def test_channels_first_last_and_missing_pool_alike():
+    values = np.random.default_rng(0).integers(-9, 9, (5, 3, 9, 8)).astype(float)
+    plain = fs.Pool((3, 2))(fs.Importances(values.sum(axis=1)))
+    assert plain.notes == ()
+    for given_ in (values, values.transpose(0, 2, 3, 1), values.sum(axis=1, keepdims=True), values.astype(np.float32)):
+        assert fs.Pool((3, 2))(fs.Importances(given_)).values.tolist() == plain.values.tolist()
+    flat = fs.Pool((3, 2), shape=(3, 9, 8))(fs.Importances(values.reshape(5, -1)))
+    assert flat.values.tolist() == plain.values.tolist()
+    assert "9 x 8 with 3 channels" in flat.notes[0]
+
+
+def test_of_a_series_the_features_are_summed_unless_the_grid_has_them():
+    series = np.random.default_rng(0).integers(-9, 9, (4, 12, 5)).astype(float)
+    steps = series.reshape(4, 3, 4, 5).sum(axis=2)
+    for pool, given_, wanted in (
+        (fs.Pool(3), series, steps.sum(axis=2)),
+        (fs.Pool((3, 5)), series, steps.reshape(4, -1)),
+        (fs.Pool(3, channels="first"), series.transpose(0, 2, 1), steps.sum(axis=2)),
+    ):
+        assert pool(fs.Importances(given_)).values.tolist() == wanted.tolist()
+    note = "series were read as 12 steps of 5 features, whose importances were summed"
+    for discretizer in (fs.Pool(3), fs.Pool(3) | fs.Sign(), fs.Pool(3) | fs.Rank(), fs.Pool(3) | fs.TopRegions(1)):
+        assert fs.consistency(series, series[:, 0, 0] > 0, discretizer=discretizer).notes.count(note) == 1
+    assert fs.Pool((8,)) == fs.Pool(8)
+
+
+def test_a_rows_sums_do_not_depend_on_the_rows_beside_it():
+    values = np.random.default_rng(0).normal(size=(3_000, 3, 20, 17)).astype(np.float32)  # more than one block
+    pooled = lambda rows: fs.Pool((3, 5))(fs.Importances(values[rows])).values.tolist()  # noqa: E731
+    whole = pooled(slice(None))
+    assert [pooled([row])[0] for row in (0, 1, 1_500, 2_999)] == [whole[row] for row in (0, 1, 1_500, 2_999)]
+    assert pooled(slice(None, None, -1)) == whole[::-1]
+
+
+def test_single_precision_is_summed_as_double():
+    values = np.full((1, 1_000, 1_000), 0.1, np.float32)
+    exact = float(np.float32(0.1)) * 10**6
+    assert fs.Pool((1, 1))(fs.Importances(values)).values[0, 0] == pytest.approx(exact, rel=1e-12)
+
+
+@given(maps(), st.integers(1, 9))
+def test_top_regions_are_where_the_signs_of_the_top_are(drawn, k):
+    values, grid = drawn
+    pooled = fs.Pool(grid)(fs.Importances(values))
+    assert fs.TopRegions(k)(pooled).values.tolist() == np.abs(fs.SignOfTop(k)(pooled).values).tolist()
+
+
+def test_regions_are_told_by_rows_and_columns():
+    values = np.zeros((1, 10, 8))
+    values[0, 9, 7], values[0, 0, 0] = -2, 1
+    importances = fs.Importances(values)
+    pooled = (fs.Pool((4, 2)) | fs.Sign())(importances)
+    assert pooled.kind == "importances over 8 regions (4 x 2), Pool(grid=(4, 2)) | Sign()"
+    for described, told in (
+        (pooled, "rows 0-2, columns 0-3: 1; rows 8-9, columns 4-7: -1"),
+        ((fs.Pool((4, 2)) | fs.TopRegions(1))(importances), "rows 8-9, columns 4-7"),
+        (fs.TopRegions(1)(importances), "(9, 7)"),
+        ((fs.Pool((2, 1)) | fs.Rank())(importances), "rows 5-9, columns 0-7 < rows 0-4, columns 0-7"),
+        (fs.Pool(2)(fs.Importances([[1, 2, 3]])), "steps 0-1: 3; step 2: 3"),
+        (fs.TopRegions(2)(fs.Importances(np.zeros((1, 2, 2)))), "all 0"),
+    ):
+        assert described.describe(0) == told
+    twice = (fs.Pool((4, 2)) | fs.Pool((2, 1)))(importances)
+    assert twice.names[0] == "rows 0-2, columns 0-3 to rows 3-5, columns 4-7"
+
+
+def test_named_steps_name_their_regions():
+    year = pd.DataFrame([[1.0] * 4], columns=["spring", "summer", "fall", "winter"], index=["b"])
+    pooled = fs.Pool(2)(fs.Importances(year))
+    assert pooled.names == ("spring to summer", "fall to winter")
+    assert list(pooled.index) == ["b"]
+
+
+def test_plain_arrays_of_maps_are_measured_and_their_shape_survives(tmp_path):
+    values, coarse = np.random.default_rng(0).normal(size=(200, 1, 6, 6)), fs.Pool((2, 1)) | fs.Sign()
+    predictions = values[:, 0, :3].sum(axis=(1, 2)) > 0
+    wanted = fs.consistency(np.sign(values.reshape(200, 2, 3, 6).sum(axis=(2, 3))), predictions)
+    for door in (values, list(values), values.tolist(), fs.Importances(values), values[:, 0], values.astype(object)):
+        measured = fs.consistency(door, predictions, discretizer=coarse)
+        assert (measured.value, measured.interval) == (wanted.value, wanted.interval)
+    explainer = SimpleNamespace(explain=fs.Importances)
+    cached = {"discretizer": coarse, "cache": fs.Cache(tmp_path, rows=7)}
+    compared = fs.compare(predictions, {"a": explainer, "b": values}, values, discretizer=coarse)
+    for evaluation in (*(fs.evaluate(predictions, explainer, values, **cached) for _ in range(2)), *compared.values()):
+        assert evaluation.consistency.interval == wanted.interval
+        assert (evaluation.explanations.shape, evaluation.undiscretized.shape) == ((2, 1), (1, 6, 6))
+        assert len(evaluation.discretizations()) == 6, "that these are maps was said"
+    assert fs.certify(values, predictions, coarse).low <= wanted.value
+    maps_ = fs.Importances(values)
+    for given_ in (maps_, coarse(maps_), fs.Rank()(maps_)):
+        assert given_.take([2, 1]).shape == given_.take(slice(0, 2)).join(given_).shape == given_.shape
+    refused(BadInput, r"fs\.Pool\(\(4, 4\)\)", fs.consistency, values, predictions, discretizer=fs.Sign())
+    for ask, tau in ((fs.within, 1.0), (fs.within_curve, [1.0])):
+        refused(BadInput, r"values\.reshape\(len\(values\), -1\)", ask, values, predictions, tau)
+
+
+@pytest.mark.parametrize(
+    ("pool", "shape", "message"),
+    [
+        (fs.Pool((4, 4)), (64,), r"fs.Pool\(\(4, 4\), shape=\(8, 8\)\)"),
+        (fs.Pool((4, 4)), (62,), "which do not say what map they are"),
+        (fs.Pool((4, 4), shape=(9, 9)), (64,), "a shape of 81 numbers"),
+        (fs.Pool((4, 4), shape=(4, 16)), (8, 8), r"maps of shape \(8, 8\)"),
+        (fs.Pool((9, 2)), (8, 8), "cannot be cut into 9 regions"),
+        (fs.Pool((2, 2)), (16, 8, 8), "channels='first'"),
+        (fs.Pool((2, 2)), (3, 8, 4), "may have their channels first or last"),
+        (fs.Pool((2, 2)), (3, 4, 4), r"say which, such as fs.Pool\(\(2, 2\), channels='first'\)"),
+        (fs.Pool((2, 2), channels="last"), (8, 8), "leave channels= out"),
+        (fs.Pool((2, 2)), (2, 3, 8, 8), "have 4 axes"),
+        (fs.Pool(8), (1, 100), "or pass channels='first'"),
+    ],
+)
+def test_maps_that_cannot_be_pooled_are_answered_in_a_sentence(pool, shape, message):
+    refused(BadInput, message, pool, fs.Importances(np.ones((2, *shape))))
+
+
+def test_what_is_no_grid_or_no_map_is_answered_in_a_sentence():
+    for grid, message in (
+        ((0, 1), "whole number of at least 1"),
+        ((), "whole numbers"),
+        ("4x4", "whole numbers"),
+        (True, "whole numbers"),
+        ((1, 1, 1, 1), "1, 2 or 3 axes"),
+    ):
+        refused(BadInput, message, fs.Pool, grid)
+    refused(BadInput, "'first' or 'last'", fs.Pool, (2, 2), channels="middle")
+    refused(BadInput, "whole numbers", fs.Pool, (2, 2), shape=28.0)
+    refused(BadInput, "whole number of at least 1", fs.TopRegions, 0)
+    refused(BadInput, "scale them down", fs.Pool((1, 1)), fs.Importances(np.full((2, 8, 8), 1e308)))
+    refused(BadInput, "discretizes importances", fs.Pool((2, 2)), fs.Rank()(fs.Importances([[1, 2]])))
+    refused(BadInput, "hold nan at row 0", fs.Importances, np.full((2, 8, 8), np.nan))
+
+
+def test_advice_runs():
+    importances = fs.Importances(np.ones((2, 3, 4, 4)))
+    assert fs.Pool((2, 2), channels="first")(importances).values.shape == (2, 4)
+    assert fs.Pool((4, 4))(importances).values.shape == (2, 16), "3 rows cannot be cut into 4"
+    assert fs.Pool((4, 4), shape=(8, 8))(fs.Importances(np.ones((0, 64)))).values.shape == (0, 16)
+
+
+def test_maps_of_other_axes_are_not_compared():
+    maps_ = fs.Importances(np.ones((2, 4, 9)))
+    refused(Incompatible, r"\(4, 9\).*\(9, 4\)", maps_.join, fs.Importances(np.ones((2, 9, 4))))
+    assert len(maps_.join(fs.Importances(np.ones((1, 1, 4, 9))))) == 3, "an axis of one entry is none"
+    assert fs.Importances(np.ones((1, 36))).join(maps_).shape == (4, 9)
+
+
+def test_maps_are_certified_by_region_and_features_as_ever():
+    values = np.zeros((600, 1, 8, 8))
+    values[:, 0, 0, 0] = np.random.default_rng(0).normal(size=600)
+    predictions = values[:, 0, 0, 0] > 0
+    certificate = fs.certify(values, predictions)
+    assert certificate.discretizer == fs.Pool((4, 4)) | fs.Sign()
+    assert certificate.low > 0.5
+    lines = fs.evaluate(predictions, values, values).discretizations()
+    assert lines["discretizer"][5] == "Chain(first=Pool(grid=(4, 4)), second=TopRegions(k=3))"
+    usual = [fs.discretizers.Original(), fs.Floor(2), fs.Floor(1), fs.Sign(), fs.Rank(), fs.SignOfTop(5)]
+    for features in (values.reshape(600, 64), values[:, :, :3, :3], fs.Importances(values, names=map(str, range(64)))):
+        family = fs.evaluate(predictions, features, values).discretizations()["discretizer"]
+        assert list(family) == list(map(repr, usual))

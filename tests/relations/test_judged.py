@@ -1,0 +1,317 @@
+"""Answers of a judge: what is read and what is refused, the notes, and every measure that would need all pairs."""
+
+import re
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+import faithscope as fs
+from faithscope.errors import BadInput, FaithscopeError, NotProven, WrongType
+from held import tables
+from refused import refused
+
+TEXTS = ["late", "late", "rich", "young"]
+REASONS, LABELS = fs.Reasons(TEXTS), ["no", "no", "yes", "no"]
+ANSWERS = np.array([[1, 0, np.nan], [np.nan, 0, 1], [1, 1, np.nan], [1, np.nan, 0]])
+
+
+def measured(answers, reasons=REASONS, labels=LABELS, **how):
+    return fs.sufficiency(reasons, labels, relation=fs.Judged(answers), **how)
+
+
+@cache
+def drawn(repeat=1):
+    """Rows on a line; a reason applies to rows near its own, and rows above a half are predicted 1."""
+    x = np.repeat(np.random.default_rng(0).random(200 // repeat), repeat)
+    reasons = fs.Reasons([f"about {value:.6f}" for value in x])
+    table = fs.pairs_to_ask(reasons, 10, seed=0)
+    first = reasons.group()[1]
+    table["applies"] = np.abs(x[first[table["explanation"]]] - x[table["row"]]) < 0.2
+    return x, reasons, (x > 0.5).astype(int), table
+
+
+@cache
+def evaluated(repeat=1):
+    x, reasons, labels, table = drawn(repeat)
+    return fs.evaluate(labels, reasons, x[:, None], relation=fs.Judged(table), progress=False)
+
+
+def one_pair(row, explanation, applies, **more):
+    return {"row": [row], "explanation": [explanation], "applies": [applies], **more}
+
+
+@pytest.mark.parametrize(
+    ("answers", "error", "message"),
+    [
+        (np.where(np.isnan(ANSWERS), np.nan, 0.7), BadInput, r"got 0\.7 at row 0, column 0: say first which prob"),
+        ([["yes", "no", None]] * 4, BadInput, "got 'yes' at row 0, column 0: map other words"),
+        ([[2, 0, 1]] * 4, BadInput, "got 2 at row 0, column 0"),
+        (np.full((4, 3), np.nan), BadInput, "No pair has an answer: fill in True or False"),
+        ([1, 0, 1, 1], WrongType, "must be a"),
+        ("yes", WrongType, "got a single str"),
+        ([[1, 0], [1]], BadInput, "rows have 1 to 2"),
+        (np.ones((4, 3, 2)), WrongType, r"got shape \(4, 3, 2\)"),
+        (sparse.csr_array(np.eye(4)), WrongType, "does not tell a pair that was not asked"),
+        ({"row": [0], "applies": [True]}, WrongType, "it needs 'row', 'explanation', 'applies'"),
+        ({"row": [0, 1], "explanation": [0], "applies": [True]}, BadInput, "differ in length: 2, 1, 1"),
+        (one_pair(0.5, 0, True), BadInput, "'row' must hold positions.*got .*0.5"),
+        (one_pair("a", 0, True), BadInput, "'row' must hold positions"),
+        (one_pair(-1, 0, True), BadInput, "'row' must hold positions"),
+        (one_pair(0, "late", True), BadInput, "'explanation' must hold numbers"),
+        (one_pair(0, 0, "maybe"), BadInput, "got 'maybe' at row 0 of column 'applies'"),
+        (one_pair(0, 0, None), BadInput, "No pair has an answer"),
+    ],
+)
+def test_answers_that_are_none_are_refused_when_they_are_handed_over(answers, error, message):
+    refused(error, message, fs.Judged, answers)
+
+
+@pytest.mark.parametrize(
+    ("answers", "error", "message"),
+    [
+        (np.ones((3, 3)), BadInput, "Answers have 3 rows but explanations have 4"),
+        (np.ones((4, 2)), BadInput, "pass 3, one per different explanation.*or 4, one per row's"),
+        (one_pair(4, 0, True), BadInput, "about row 4, but there are 4 rows"),
+        (one_pair(0, 3, True), BadInput, "about explanation 3, but there are 3"),
+        (one_pair(0, 0, True, text=["rich"]), BadInput, "asked about 'rich' as explanation 0, which is 'late' here"),
+        (
+            {"row": [1, 1], "explanation": [0, 0], "applies": [True, False]},
+            BadInput,
+            "answers yes and no about explanation 0 and row 1",
+        ),
+        (pd.DataFrame(ANSWERS, columns=["a", "b", "c"]), WrongType, "named neither 0 to 2 nor by the explanations"),
+    ],
+)
+def test_answers_about_other_rows_or_explanations_are_refused(answers, error, message):
+    refused(error, message, measured, answers)
+
+
+def test_a_column_per_row_must_not_contradict_that_of_an_equal_explanation():
+    by_row = ANSWERS[:, [0, 0, 1, 2]]
+    assert measured(by_row).to_dict() == measured(ANSWERS).to_dict()
+    by_row[1, 1] = 1.0  # asked in one column only
+    assert measured(by_row).unverifiable <= measured(ANSWERS).unverifiable
+    by_row[0, 1] = 0.0
+    refused(BadInput, "answers yes and no about explanation 0 and row 0", measured, by_row)
+
+
+def test_tables_of_any_library_say_the_same():
+    wide = pd.DataFrame(ANSWERS)
+    row, explanation = np.nonzero(~np.isnan(ANSWERS))
+    long = pd.DataFrame({"row": row, "explanation": explanation, "applies": ANSWERS[row, explanation]})
+    words = wide.set_axis(["late", "rich", "young"], axis=1)[["young", "late", "rich"]]  # as pivoting sorts them
+    forms = [*tables(words), *tables(long), wide, wide[[2, 0, 1]], pl.DataFrame(ANSWERS), wide.astype("boolean")]
+    forms += [long.astype({"applies": "boolean"}), wide.astype(object).where(wide.notna(), None)]
+    for table in forms:
+        assert measured(table).to_dict() == measured(ANSWERS).to_dict(), type(table)
+
+
+def test_row_labels_in_another_order_are_refused():
+    reasons = fs.Reasons(pd.Series(TEXTS, index=[7, 5, 3, 1]))
+    shuffled = pd.DataFrame(ANSWERS, index=[5, 7, 3, 1])
+    refused(BadInput, "have the row labels of explanations in another order", measured, shuffled, reasons)
+    assert measured(shuffled.loc[reasons.index], reasons).n == 4
+
+
+def test_what_was_handed_over_may_change_later():
+    answers = ANSWERS.copy()
+    judged = fs.Judged(answers)
+    answers[:] = 0
+    assert fs.sufficiency(REASONS, LABELS, relation=judged).to_dict() == measured(ANSWERS).to_dict()
+
+
+def test_rows_that_were_just_not_asked_are_not_said_to_be_missed():
+    notes = " ".join(evaluated().sufficiency.notes)
+    assert "2,000 of 40,000 pairs of an explanation and a row (5%): assumes that these were drawn at random" in notes
+    assert "own explanation" not in notes
+    assert "do not look random" not in notes
+
+
+def test_rows_of_which_the_judge_denies_their_own_explanation_are_counted():
+    _, reasons, labels, table = drawn()
+    own = pd.DataFrame({"row": range(200), "explanation": range(200), "applies": np.arange(200) >= 30})
+    estimate = measured(pd.concat([table[["row", "explanation", "applies"]], own]), reasons, labels)
+    assert any("their own explanation does not apply to 30 rows of 200 asked" in note for note in estimate.notes)
+    assert estimate.value == evaluated().sufficiency.value
+
+
+def test_pairs_that_were_chosen_are_warned_about():
+    _, reasons, labels, table = drawn()
+    row, other = labels[table["row"]], labels[table["explanation"]]
+    for chosen, told in (
+        (row == other, "of rows with the prediction of the explanation's row"),
+        (row == 1, "about rows predicted [01]"),
+        (table["applies"], "of rows with the prediction of the explanation's row"),
+    ):
+        notes = measured(table[chosen], reasons, labels).notes
+        assert any(re.search(f"do not look random: .*{told}", note) for note in notes)
+
+
+def test_asking_only_the_rows_that_were_given_an_explanation_is_warned_about():
+    rng = np.random.default_rng(0)
+    codes = np.append(np.arange(20), rng.integers(0, 20, 380))
+    table = {"row": np.arange(400), "explanation": codes, "applies": np.ones(400, bool)}
+    notes = measured(table, codes, rng.integers(0, 2, 400)).notes
+    assert any("of rows that were given the same explanation" in note for note in notes)
+
+
+@pytest.mark.parametrize(("panel", "share"), product([False, True], [0.5, 0.05]))
+def test_random_pairs_are_hardly_ever_warned_about(panel, share):
+    warned = 0
+    for seed in range(150):
+        rng = np.random.default_rng([seed, panel])
+        codes, labels = rng.integers(0, 30, 150), (rng.random(150) < share).astype(int)
+        codes[:30] = np.arange(30)
+        answers = (rng.random((150, 30)) < 0.3).astype(float)
+        answers[rng.random(150) > 0.2 if panel else rng.random((150, 30)) > 0.1] = np.nan
+        notes = measured(answers, codes, labels).notes
+        warned += any("do not look random" in note for note in notes)
+    assert warned <= 3
+
+
+def test_what_needs_all_pairs_is_refused_in_one_sentence():
+    x, reasons, labels, table = drawn()
+    judged, X, evaluation = {"relation": fs.Judged(table)}, x[:, None], evaluated()
+    assert evaluation.necessity is None
+    told = r"asked about some pairs only.*per_explanation=None"
+    for measure in (fs.necessity, fs.encoding):
+        refused(NotProven, told, measure, reasons, labels, **judged)
+    refused(NotProven, told, evaluation.encoding)
+    refused(NotProven, told, evaluation.by, labels, "necessity")
+    refused(NotProven, r"ask about more pairs, fs\.pairs_to_ask", fs.plan, evaluation.sufficiency)
+    told = "further= needs a relation that covers any row"
+    refused(NotProven, told, fs.sufficiency, reasons, labels, X, further=X, **judged)
+    told = "use sufficiency, evaluate or compare"
+    refused(NotProven, told, fs.local, [0.5], lambda X: [0] * len(X), lambda X: ["a"] * len(X), X, **judged)
+    refused(NotProven, "discretize first", fs.evaluate, labels, reasons, X, discretizer=fs.CommonPhrases(2), **judged)
+    refused(FaithscopeError, "is not proven", fs.mse_bound, evaluation.sufficiency)
+
+
+def test_precision_recall_and_coverage_are_shares_of_the_rows_asked_about():
+    _, reasons, labels, table = drawn(repeat=2)
+    scopes = evaluated(repeat=2).scopes().set_index("explanation")
+    first = reasons.group()[1]
+    for number, asked in table.groupby("explanation"):
+        line, label = scopes.loc[reasons.describe(int(first[number]))], labels[first[number]]
+        same, applies = labels[asked["row"]] == label, asked["applies"].to_numpy(bool)
+        assert (line["asked"], line["coverage"]) == (10, applies.mean())
+        recall, precision = (
+            part[chosen].mean() if chosen.any() else np.nan for part, chosen in ((applies, same), (same, applies))
+        )
+        assert (line["recall"], line["precision"]) == pytest.approx((recall, precision), nan_ok=True)
+        assert np.isnan(recall) or line["recall_low"] <= recall <= line["recall_high"]
+
+
+def test_local_sufficiency_does_not_say_what_was_not_asked():
+    _, reasons, _, table = drawn(repeat=2)
+    local, codes = evaluated(repeat=2).local(), reasons.group()[0]
+    own = {(row, number): bool(yes) for row, number, yes in table[["row", "explanation", "applies"]].itertuples(False)}
+    assert local["covers_itself"].tolist() == [own.get((row, int(codes[row]))) for row in range(200)]
+    assert (local["asked"] == 10).all()
+
+
+def test_wrongly_covered_rows_were_asked_about():
+    table = drawn()[3]
+    wrong = evaluated().wrongly_covered(20)
+    said = set(table[table["applies"].astype(bool)][["row", "explanation"]].itertuples(index=False, name=None))
+    assert len(wrong) == 20
+    assert said >= set(zip(wrong["wrong_row"], wrong["row"], strict=True))
+    assert (wrong["prediction"] != wrong["wrong_prediction"]).all()
+
+
+def test_a_group_is_measured_by_the_pairs_within_it_and_rows_of_weight_0_keep_the_numbers_of_the_others():
+    _, reasons, labels, table = drawn()
+    chosen = np.arange(200) % 3 > 0
+    rows = np.flatnonzero(chosen)
+    place = dict(zip(rows, range(len(rows)), strict=True))
+    kept = table[table["row"].isin(rows) & table["explanation"].isin(rows)]
+    part = kept.assign(row=kept["row"].map(place), explanation=kept["explanation"].map(place))
+    alone = measured(part, reasons.take(rows), labels[rows])
+    group = evaluated().by(np.where(chosen, "b", "a"), "sufficiency").estimates["b"]
+    for estimate in (group, measured(table, reasons, labels, weights=chosen.astype(float))):
+        assert (estimate.value, estimate.unverifiable) == (alone.value, alone.unverifiable)
+
+
+def test_explainers_are_compared_by_their_own_judges():
+    x, reasons, labels, table = drawn()
+    every = np.column_stack([x < 0.5, x >= 0.5])[:, [0, 1] if x[0] < 0.5 else [1, 0]]
+    relations = {"free": fs.Judged(table), "two": fs.Judged(every), "again": fs.Judged(table)}
+    two = fs.Reasons(np.where(x < 0.5, "low", "high"))
+    explained = {"free": reasons, "two": two, "again": fs.Reasons(reasons.texts.tolist())}
+    comparison = fs.compare(labels, explained, x[:, None], relation=relations, progress=False)
+    assert comparison["two"].sufficiency.value == 1.0
+    assert comparison["two"].necessity is not None
+    assert comparison["free"].necessity is None
+    differences = comparison.differences().set_index(["measure", "a", "b"])
+    assert differences.loc[("sufficiency", "free", "again"), ["low", "high"]].tolist() == [0.0, 0.0]
+
+
+def test_the_report_and_the_assertion_advise_to_ask_more(tmp_path):
+    evaluated().to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "ask about more pairs" in page
+    assert "assumes that these were drawn at random" in page
+    told = r"ask about more pairs \(fs\.pairs_to_ask\)"
+    refused(AssertionError, told, fs.assert_faithful, evaluated(), at_least=0.95)
+
+
+def test_pairs_are_drawn_uniformly_and_never_twice():
+    table = fs.pairs_to_ask([*range(30), *[99] * 10], per_explanation=7)
+    assert not table.duplicated(["row", "explanation"]).any()
+    assert (table.groupby("explanation").size() == 7).all()
+    assert (table["row"] != table["explanation"])[table["explanation"] < 30].all()
+    tables = (fs.pairs_to_ask([*range(11), 0], per_explanation=4, seed=seed) for seed in range(400))
+    counts = sum(np.bincount(each[each["explanation"] == 0]["row"], minlength=12) for each in tables)
+    assert counts.sum() == 1_600
+    assert np.abs(counts - 1_600 / 12).max() < 5 * np.sqrt(1_600 / 12)
+
+
+def test_more_pairs_of_the_same_seed_hold_the_fewer():
+    def pairs(size, seed=3):
+        return set(fs.pairs_to_ask(range(20), size, seed=seed)[["row", "explanation"]].itertuples(False, None))
+
+    for few, many in ((3, 8), (8, 12), (5, 19), (12, None)):
+        assert pairs(few) < pairs(many)
+        assert pairs(few) != pairs(few, seed=4)
+
+
+def test_own_pairs_are_asked_only_of_explanations_that_one_row_has():
+    table = fs.pairs_to_ask(["a", "b", "b"], 1, own=True)
+    assert (table[table["explanation"] == 0]["row"] == 0).sum() == 1
+    assert len(table) == 3
+    assert table["applies"].isna().all()
+    long = "because " * 100  # which a judge reads whole
+    assert fs.pairs_to_ask(fs.Reasons([long, "short"]), 1)["text"].tolist() == [long, "short"]
+
+
+def test_all_pairs_answered_are_a_whole_relation():
+    table = fs.pairs_to_ask(range(20), None)
+    assert len(table) == len(fs.pairs_to_ask(range(20), None, own=True)) == 400
+    table["applies"] = (table["row"] - table["explanation"]).abs() < 4
+    assert fs.necessity(range(20), [0, 1] * 10, relation=fs.Judged(table)).n == 20
+
+
+def test_texts_that_went_through_a_file_are_still_recognized(tmp_path):
+    _, reasons, labels, table = drawn()
+    table.to_csv(tmp_path / "asked.csv", index=False)
+    again = measured(pd.read_csv(tmp_path / "asked.csv"), reasons, labels)
+    assert again.to_dict() == measured(table, reasons, labels).to_dict()
+
+
+def test_bad_wishes_are_refused():
+    told = "per_explanation must be a whole number of at least 1"
+    refused(BadInput, told, fs.pairs_to_ask, ["a", "b"], per_explanation=0)
+    refused(BadInput, "seed must be a whole number", fs.pairs_to_ask, ["a", "b"], seed=-1)
+    refused(BadInput, "own must be True or False", fs.pairs_to_ask, ["a", "b"], own="yes")
+
+
+def test_columns_whose_names_are_numbers_and_explanations_as_well_are_refused():
+    answers = pd.DataFrame([[1, 0, 0], [0, 1, 0], [1, 1, 1], [0, 0, 1]], columns=["0", "1", "2"])
+    refused(BadInput, "as well", measured, answers, ["2", "0", "1", "1"])
+    by_number = measured(answers[["2", "0", "1"]], ["0", "1", "2", "2"])
+    assert by_number.value == measured(answers.to_numpy(), list("abcc")).value
