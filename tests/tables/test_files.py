@@ -25,44 +25,37 @@ def _put(path, phi, labels, **more):
 
 WHOLE = pa.array([1, 1, 2, 2])
 FRACTIONS = pa.array([1.25, 1.25, 2.25, 2.25])
-DECIMALS = {
-    "one": pa.array([Decimal("1.1"), Decimal("1.2")] * 2, pa.decimal128(4, 1)),
-    "two": pa.array([Decimal("1.15"), Decimal("1.25")] * 2, pa.decimal128(9, 2)),
-}
+SINGLE = pa.array([0.1, 0.2] * 2, pa.float32())
+ONE = pa.array([Decimal("1.1"), Decimal("1.2")] * 2, pa.decimal128(4, 1))
+TWO = pa.array([Decimal("1.15"), Decimal("1.25")] * 2, pa.decimal128(9, 2))
+READERS = pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=pytest.mark.thorough)])
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "spark"])
-@pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (WHOLE, FRACTIONS),
-        (WHOLE.cast(pa.int32()), FRACTIONS.cast(pa.float32())),
-        (pa.array([0.1, 0.2] * 2, pa.float32()), pa.array([0.1, 0.2] * 2)),
-        (DECIMALS["one"], DECIMALS["two"]),
-        (WHOLE, DECIMALS["two"]),
-    ],
-    ids=["int and float", "narrow", "float32 and float64", "decimals", "int and decimal"],
-)
-@pytest.mark.slow
-def test_files_of_other_types_are_widened_exactly_in_any_order(tmp_path, engine, first, second, order):
-    labels = [["a", "b", "a", "b"], ["a", "a", "b", "b"]]
-    files = [
-        _put(tmp_path / f"{name}.parquet", phi, y) for name, phi, y in zip("xy", (first, second), labels, strict=True)
-    ]
-    values = np.concatenate([np.array(phi.to_pylist(), float) for phi in (first, second)])
-    expected = fs.consistency(fs.Importances(values[:, None]), [*labels[0], *labels[1]])
-    connect = {} if engine == "duckdb" else {"connect": "spark"}
-    if connect:
+def _asked(path, engine, **how):
+    """The audit of files, by DuckDB or by Spark."""
+    if engine == "spark":
         engines.spark()
-    estimate = audit([str(file) for file in files[::order]], **HOW, **connect).consistency
-    assert (estimate.distinct, estimate.value) == (expected.distinct, pytest.approx(expected.value))
+        how["connect"] = "spark"
+    return audit(path, **{**HOW, **how})
+
+
+@READERS
+def test_files_of_other_types_are_widened_exactly_in_any_order(tmp_path, engine):
+    labels = [["a", "b", "a", "b"], ["a", "a", "b", "b"]]
+    narrow = (WHOLE.cast(pa.int32()), FRACTIONS.cast(pa.float32()))
+    for pair in ((WHOLE, FRACTIONS), narrow, (SINGLE, pa.array([0.1, 0.2] * 2)), (ONE, TWO), (WHOLE, TWO)):
+        files = [str(_put(tmp_path / f"{k}.parquet", phi, labels[k])) for k, phi in enumerate(pair)]
+        values = np.concatenate([np.array(phi.to_pylist(), float) for phi in pair])
+        expected = fs.consistency(fs.Importances(values[:, None]), [*labels[0], *labels[1]])
+        for order in (1, -1):
+            estimate = _asked(files[::order], engine).consistency
+            assert (estimate.distinct, estimate.value) == (expected.distinct, pytest.approx(expected.value))
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_types_that_nothing_holds_exactly_are_refused(tmp_path, order):
-    for second in (pa.array(["1", "x", "1", "1"]), pa.array([True] * 4), DECIMALS["one"].cast(pa.float64())):
-        first = DECIMALS["two"] if pa.types.is_floating(second.type) else WHOLE
+    for second in (pa.array(["1", "x", "1", "1"]), pa.array([True] * 4), ONE.cast(pa.float64())):
+        first = TWO if pa.types.is_floating(second.type) else WHOLE
         files = [_put(tmp_path / "1.parquet", first, [0, 1] * 2), _put(tmp_path / "2.parquet", second, [0, 1] * 2)]
         with pytest.raises(BadInput, match=r"'phi' holds .* and .* in different files"):
             audit(files[::order], **HOW)
@@ -101,36 +94,29 @@ def test_json_takes_types_from_all_lines(tmp_path):
         assert (estimate.n, estimate.distinct) == (20, 2)
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "spark"])
-@pytest.mark.parametrize(
-    "name", ["log[1].parquet", "log?.parquet", "log*.parquet", "a[b]/log1.parquet", "{1,2}.parquet"]
-)
-def test_a_file_is_itself_whatever_its_name(tmp_path, engine, name):
-    connect = {} if engine == "duckdb" else {"connect": "spark"}
-    if connect:
-        engines.spark()
+@READERS
+def test_a_file_is_itself_whatever_its_name(tmp_path, engine):
     (tmp_path / "a[b]").mkdir()
     (tmp_path / "ab").mkdir()
     for other in ("log1.parquet", "log2.parquet", "ab/log1.parquet", "ab/1.parquet", "1.parquet"):
         _put(tmp_path / other, WHOLE, ["a", "b", "c", "d"])
-    _put(tmp_path / name, pa.array([3, 3]), ["a", "a"])
-    estimate = audit(str(tmp_path / name), **HOW, **connect).consistency
-    assert (estimate.n, estimate.value) == (2, 1.0)
+    for name in ("log[1].parquet", "log?.parquet", "log*.parquet", "a[b]/log1.parquet", "{1,2}.parquet"):
+        path = _put(tmp_path / name, pa.array([3, 3]), ["a", "a"])
+        estimate = _asked(str(path), engine).consistency
+        assert (estimate.n, estimate.value) == (2, 1.0)
+        path.unlink()
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+@READERS
 def test_what_a_writer_has_not_finished_is_no_part_of_a_folder(tmp_path, engine):
-    connect = {} if engine == "duckdb" else {"connect": "spark"}
-    if connect:
-        engines.spark()
     logs = tmp_path / "_logs"
     (logs / "day=1").mkdir(parents=True)
     (logs / "_temporary" / "0").mkdir(parents=True)
-    _put(logs / "day=1" / "part.parquet", WHOLE, ["a", "b"] * 2)
-    for hidden in ("_temporary/0/part.parquet", "_started.parquet", ".part.parquet", "day=1/.hidden.parquet"):
-        _put(logs / hidden, WHOLE, ["a", "b"] * 2)
+    hidden = ("_temporary/0/part.parquet", "_started.parquet", ".part.parquet", "day=1/.hidden.parquet")
+    for name in ("day=1/part.parquet", *hidden):
+        _put(logs / name, WHOLE, ["a", "b"] * 2)
     for path in (logs, f"{logs}/**/*.parquet"):
-        assert audit(path, **HOW, **connect).consistency.n == 4
+        assert _asked(path, engine).consistency.n == 4
     if engine == "duckdb":  # Spark leaves them out whoever asks, and says so
         assert audit(f"{logs}/_*.parquet", **HOW).consistency.n == 4
 
@@ -140,31 +126,25 @@ CELLS = (
 )
 
 
-@pytest.mark.parametrize("form", ["file", "gz", "folder"])
-@pytest.mark.parametrize("engine", ["duckdb", "spark"])
-@pytest.mark.slow
-def test_cells_of_csv_stay_what_they_are(tmp_path, engine, form):
-    connect = {} if engine == "duckdb" else {"connect": "spark"}
-    if connect:
-        engines.spark()
-    (tmp_path / "logs").mkdir()
-    path = tmp_path / "logs" / "log.csv"
-    path.write_text(CELLS)
-    if form == "gz":
-        pd.read_csv(path, dtype=str).to_csv(tmp_path / "log.csv.gz", index=False)
-        path = tmp_path / "log.csv.gz"
-    path = path.parent if form == "folder" else path
-    key = audit(path, prediction="yhat", explanation="key", id="customer", by="customer", **connect)
-    assert (key.consistency.n, key.consistency.distinct) == (4, 3)
-    assert set(key.populations.estimates) == {"007", "7", "08", "9"}
-    assert {*key.counterexamples().customer_a, *key.counterexamples().customer_b} == {"08", "9"}
-    table = key.table(None)
-    assert table.loc[table.explanation == "x", "labels"].item() == 2
-    for name, distinct in {"phi": 3, "customer": 4, "yhat": 4}.items():
-        assert audit(path, prediction="key", explanation=name, **connect).consistency.distinct == distinct
-    numbers = audit(path, prediction="key", explanation=["phi", "more"], discretizer=fs.Floor(1), **connect)
-    assert numbers.consistency.distinct == 4
-    assert audit(path, prediction="key", explanation="phi", kind="importances", **connect).consistency.distinct == 2
+@READERS
+def test_cells_of_csv_stay_what_they_are(tmp_path, engine):
+    folder, zipped = tmp_path / "logs", tmp_path / "log.csv.gz"
+    folder.mkdir()
+    (folder / "log.csv").write_text(CELLS)
+    pd.read_csv(folder / "log.csv", dtype=str).to_csv(zipped, index=False)
+    for path in (folder / "log.csv", zipped, folder):
+        how = {"prediction": "key", "kind": None}
+        key = _asked(path, engine, prediction="yhat", explanation="key", kind=None, id="customer", by="customer")
+        assert (key.consistency.n, key.consistency.distinct) == (4, 3)
+        assert set(key.populations.estimates) == {"007", "7", "08", "9"}
+        pairs, table = key.counterexamples(), key.table(None)
+        assert {*pairs.customer_a, *pairs.customer_b} == {"08", "9"}
+        assert table.loc[table.explanation == "x", "labels"].item() == 2
+        for name, distinct in {"phi": 3, "customer": 4, "yhat": 4}.items():
+            assert _asked(path, engine, **how, explanation=name).consistency.distinct == distinct
+        numbers = _asked(path, engine, **how, explanation=["phi", "more"], discretizer=fs.Floor(1))
+        assert numbers.consistency.distinct == 4
+        assert _asked(path, engine, prediction="key").consistency.distinct == 2
 
 
 def test_plain_numbers_and_moments_of_csv_are_numbers_and_moments(tmp_path):

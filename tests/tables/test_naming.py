@@ -43,21 +43,20 @@ def _holds(pair, explanations):
     assert described == {pair.explanation}
 
 
-@pytest.mark.parametrize("discretizer", [None, fs.Sign(), fs.SignOfTop(1), fs.TopFeatures(1), fs.Rank()])
-@pytest.mark.parametrize("engine", engines.NAMES)
-@pytest.mark.slow
-def test_ids_lead_to_the_rows_that_contradict_each_other(engine, discretizer):
+@engines.EACH
+def test_ids_lead_to_the_rows_that_contradict_each_other(engine):
     log = engines.put(engine, "people", pa.table({name: pa.array(LOG[name].tolist()) for name in LOG}))
-    audited = audit(**log, **HOW, discretizer=discretizer, id=["customer", "visit"])
-    pairs = audited.counterexamples(5)
-    assert list(pairs.columns[:4]) == ["customer_a", "customer_b", "visit_a", "visit_b"]
     importances = fs.Importances(LOG[["phi_a", "phi_b"]].to_numpy(), names=["a", "b"])
-    explanations = importances if discretizer is None else discretizer(importances)
-    for pair in pairs.itertuples():
-        _holds(pair, explanations)
-        assert pair.index_a == f"customer {pair.customer_a}, visit {pair.visit_a}"
-        assert pair.visit_b == WHO.visit[pair.customer_b]
-    assert list(audited.X.columns) == ["customer", "visit", "age", "letter"]
+    for discretizer in (None, fs.Sign(), fs.SignOfTop(1), fs.TopFeatures(1), fs.Rank()):
+        audited = audit(**log, **HOW, discretizer=discretizer, id=["customer", "visit"])
+        pairs = audited.counterexamples(5)
+        assert list(pairs.columns[:4]) == ["customer_a", "customer_b", "visit_a", "visit_b"]
+        explanations = importances if discretizer is None else discretizer(importances)
+        for pair in pairs.itertuples():
+            _holds(pair, explanations)
+            assert pair.index_a == f"customer {pair.customer_a}, visit {pair.visit_a}"
+            assert pair.visit_b == WHO.visit[pair.customer_b]
+        assert list(audited.X.columns) == ["customer", "visit", "age", "letter"]
 
 
 def test_without_ids_rows_are_told_by_their_own_columns_and_never_by_a_number():
@@ -100,21 +99,6 @@ def test_ids_do_not_enter_the_blocks_of_sufficiency():
     assert "speak of column 'age', which was said to identify rows" in audited.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"id": "custmer"}, "no column 'custmer' for id. Did you mean 'customer'"),
-        ({"id": "yhat"}, "'yhat' is named both for id and for prediction"),
-        ({"id": "phi_a", "explanation": ["phi_a", "phi_b"]}, "'phi_a' is named both for id and for explanation"),
-        ({"id": 3}, "names of columns"),
-    ],
-)
-def test_ids_that_cannot_be_say_why(changes, message):
-    with pytest.raises(fs.errors.FaithscopeError) as caught:
-        audit(LOG, **{**HOW, **changes})
-    assert message in str(caught.value)
-
-
 @pytest.mark.slow
 def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
     LOG.to_parquet(tmp_path / "log.parquet")
@@ -155,7 +139,7 @@ def test_at_most_so_many_pairs_are_shown():
         audit(LOG, **HOW).counterexamples(101)
 
 
-@pytest.mark.parametrize("engine", engines.NAMES)
+@engines.EACH
 def test_a_long_text_is_cut_where_it_lives(engine):
     log = LOG.assign(letter=["a" * 50_000 if row % 7 == 0 else "short" for row in range(ROWS)])
     put = engines.put(engine, "letters", pa.table({name: pa.array(log[name].tolist()) for name in log}))

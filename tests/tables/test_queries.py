@@ -49,38 +49,30 @@ def test_a_lazy_frame_is_read_once():
     assert sum(reads) == len(LOG)
 
 
-@pytest.mark.parametrize("query", [pl.from_arrow(LOG).lazy().filter(pl.col("leaf") > 99), LOG.slice(0, 0).to_reader()])
-def test_a_query_without_rows_is_one_sentence(query):
-    with pytest.raises(BadInput, match="no rows"):
-        fs.audit(query, **HOW)
-
-
-def test_what_a_query_raises_is_one_line():
-    with pytest.raises(BadInput, match=r"Reading the lazy frame failed: .*nosuch") as problem:
-        fs.audit(pl.from_arrow(LOG).lazy().select("nosuch"), **HOW)
-    assert "\n" not in str(problem.value)
-
-
-def test_a_connection_is_answered_with_the_line_that_works():
-    connection = duckdb.connect()
-    for thing in (connection, connection.cursor()):
-        with pytest.raises(WrongType, match=r"con\.table\('name'\) or con\.sql"):
-            fs.audit(thing, **HOW)
+def test_a_query_without_rows_or_that_fails_and_a_connection_are_one_sentence():
+    lazy, connection = pl.from_arrow(LOG).lazy(), duckdb.connect()
+    for error, words, query in (
+        (BadInput, "no rows", lazy.filter(pl.col("leaf") > 99)),
+        (BadInput, "no rows", LOG.slice(0, 0).to_reader()),
+        (BadInput, "Reading the lazy frame failed: .*nosuch", lazy.select("nosuch")),
+        (WrongType, r"con\.table\('name'\) or con\.sql", connection),
+        (WrongType, r"con\.table\('name'\) or con\.sql", connection.cursor()),
+    ):
+        with pytest.raises(error, match=words) as problem:
+            fs.audit(query, **HOW)
+        assert "\n" not in str(problem.value)
 
 
 CALLS = {"lazy frame": r"collect\(\)", "relation": r"df\(\)", "dataset": r"to_table\(\)", "reader": r"read_all\(\)"}
 
 
 @pytest.mark.parametrize("kind", QUERIES)
-@pytest.mark.parametrize(
-    "ask",
-    [
+def test_in_memory_a_query_is_answered_with_the_call_that_gives_its_rows(kind):
+    for ask in (
         lambda query: fs.evaluate([0, 1], ["a", "b"], query),
         lambda query: fs.consistency(query, [0, 1]),
         lambda query: fs.consistency(["a", "b"], query),
         lambda query: fs.sufficiency(fs.Highlights([{"a"}, {"b"}]), [0, 1], query),
-    ],
-)
-def test_in_memory_a_query_is_answered_with_the_call_that_gives_its_rows(kind, ask):
-    with pytest.raises(FaithscopeError, match=rf"holds no rows yet: pass its {CALLS[kind]}"):
-        ask(QUERIES[kind]())
+    ):
+        with pytest.raises(FaithscopeError, match=rf"holds no rows yet: pass its {CALLS[kind]}"):
+            ask(QUERIES[kind]())

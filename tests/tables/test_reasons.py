@@ -7,29 +7,21 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput, WrongType
-from faithscope.tables.log import reason_halves
 from tables import engines
+from tables.logs import CODEBOOK, DISCRETIZERS, assert_same
+from tables.logs import TEXTS as PLAIN
 
-TEXTS = ["He is old.", "he is  OLD", "She is young", "No: he runs", "", "yes he runs fast", "He sleeps, yes!", "\x00"]
+CODES = fs.Codebook(CODEBOOK)
+TEXTS = [*PLAIN, "\x00"]
 INPUTS = ["a man runs", "an old dog", "she sleeps"]
-CODES = {"old": "old", "run": r"\brun", "no": r"\bno\b", "never": "zzz"}
-DISCRETIZERS = [
-    None,
-    fs.Codebook(CODES),
-    fs.Codebook(CODES, folded=False),
-    fs.Phrases(["he runs", "old", "yes"]),
-    fs.Template(),
-    fs.CommonPhrases(3),
-    fs.Template() | fs.CommonPhrases(2),
-    fs.Template() | fs.Codebook(CODES),
-]
+
 HOW = {"prediction": "answer", "explanation": "rationale", "kind": "reasons"}
 
 
@@ -51,43 +43,33 @@ def _reasons(log):
     return fs.Reasons(log["rationale"].tolist(), log["about"].tolist())
 
 
-def _close(estimate, expected):
-    assert (estimate.n, estimate.distinct) == (expected.n, expected.distinct)
-    for name in ("value", "low", "high", "unverifiable", "chance"):
+def assert_masked_alike(estimate, expected):
+    """The numbers without notes, of which a log has others."""
+    for name in ("n", "distinct", "value", "low", "high", "unverifiable", "chance"):
         assert getattr(estimate, name) == pytest.approx(getattr(expected, name), abs=1e-12), name
 
 
-def _assert_same(audited, reasons, answers, discretizer, **options):
-    expected = fs.consistency(reasons, answers, discretizer=discretizer, **options)
-    _close(audited.consistency, expected)
-    kept = [note for note in audited.consistency.notes if "repeat an earlier row" not in note]
-    assert set(kept) == set(expected.notes)
-
-
-@pytest.mark.parametrize("engine", engines.NAMES)
-def test_reasons_in_a_log_give_the_same_as_in_memory(engine):
+@engines.EACH
+def test_leakage_of_reasons_in_a_log_is_that_of_memory(engine):
     log = _log()
     log["rationale"] = log["rationale"].str.replace("\x00", "?")  # which Postgres cannot store
     where = engines.put(engine, "reasons", pa.Table.from_pandas(log, preserve_index=False))
-    reasons, answers = _reasons(log), log["answer"].tolist()
-    for discretizer in DISCRETIZERS:
-        audited = fs.audit(**where, **HOW, discretizer=discretizer, inputs="about", by="region", id="case")
-        _assert_same(audited, reasons, answers, discretizer)
-    leak, expected = audited.leakage(), fs.leakage(reasons, answers, discretizer=discretizer)
-    assert (leak.share, leak.own, leak.words, leak.n) == (expected.share, expected.own, expected.words, expected.n)
-    _close(leak.masked, expected.masked)
-    for name in ("value", "low", "high"):
-        assert getattr(leak.difference, name) == pytest.approx(getattr(expected.difference, name), abs=1e-12)
+    for discretizer in (None, fs.Template() | CODES):
+        leak = fs.audit(**where, **HOW, discretizer=discretizer, inputs="about").leakage()
+        expected = fs.leakage(_reasons(log), log["answer"].tolist(), discretizer=discretizer)
+        assert (leak.share, leak.own, leak.words, leak.n) == (expected.share, expected.own, expected.words, expected.n)
+        assert_masked_alike(leak.masked, expected.masked)
+        for name in ("value", "low", "high"):
+            assert getattr(leak.difference, name) == pytest.approx(getattr(expected.difference, name), abs=1e-12)
 
 
-@settings(max_examples=15, deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(TEXTS), st.sampled_from(["yes", "no", "Old"]), st.sampled_from(INPUTS)),
         min_size=8,
         max_size=60,
     ),
-    st.sampled_from(DISCRETIZERS),
+    st.sampled_from([*DISCRETIZERS["reasons"], fs.CommonPhrases(3), fs.Template() | fs.CommonPhrases(2)]),
 )
 def test_any_log_gives_the_same_as_memory(rows, discretizer):
     log = pd.DataFrame(rows, columns=["rationale", "answer", "about"])
@@ -98,27 +80,13 @@ def test_any_log_gives_the_same_as_memory(rows, discretizer):
             fs.audit(log, **HOW, discretizer=discretizer, inputs="about")
         return
     audited = fs.audit(log, **HOW, discretizer=discretizer, inputs="about")
-    _assert_same(audited, _reasons(log), log["answer"].tolist(), discretizer)
+    assert_same(audited.consistency, expected)
     assert audited.table(None)["n"].sum() == expected.n
 
 
-@pytest.mark.parametrize("discretizer", [None, fs.Codebook(CODES), fs.CommonPhrases(3)])
-def test_clusters_and_conditions_of_reasons_give_the_same(discretizer):
+def test_pairs_of_rows_show_reasons_as_written():
     log = _log()
-    audited = fs.audit(log, **HOW, discretizer=discretizer, clusters="person")
-    _assert_same(audited, _reasons(log), log["answer"].tolist(), discretizer, clusters=log["person"].to_numpy())
-    assert audited.leakage().share > 0
-    north = log[log["region"] == "north"]
-    part = fs.audit(log, **HOW, discretizer=discretizer, where="region = 'north'")
-    _assert_same(part, _reasons(north), north["answer"].tolist(), discretizer)
-
-
-def test_populations_and_pairs_of_rows_show_reasons_as_written():
-    log = _log()
-    audited = fs.audit(log, **HOW, by="region", id="case")
-    for name, estimate in audited.populations.estimates.items():
-        part = log[log["region"] == name]
-        assert estimate.value == pytest.approx(fs.consistency(_reasons(part), part["answer"].tolist()).value)
+    audited = fs.audit(log, **HOW, id="case")
     first = log.set_index("case")["rationale"]
     for line in audited.counterexamples(5).itertuples():
         folded = fs.Reasons([line.explanation, first[line.case_a], first[line.case_b]]).folded
@@ -134,21 +102,18 @@ def test_missing_reasons_are_refused_dropped_or_a_value():
         fs.audit(log, **HOW)
     known = log.dropna()
     dropped = fs.audit(log, **HOW, discretizer=fs.CommonPhrases(3), nulls="drop")
-    _close(
-        dropped.consistency, fs.consistency(_reasons(known), known["answer"].tolist(), discretizer=fs.CommonPhrases(3))
-    )
+    expected = fs.consistency(_reasons(known), known["answer"].tolist(), discretizer=fs.CommonPhrases(3))
+    assert_same(dropped.consistency, expected)
     assert "24 rows were dropped: values missing" in dropped.consistency.notes
     kept = fs.audit(log, **HOW, nulls="key")
-    keys = [
-        None if text is None else folded
-        for text, folded in zip(
-            log["rationale"].where(log["rationale"].notna(), None),
-            fs.Reasons(log["rationale"].fillna("missing").tolist()).folded,
-            strict=True,
-        )
-    ]
-    _close(kept.consistency, fs.consistency([str(key) + "." * (key is None) for key in keys], log["answer"].tolist()))
-    assert len(kept.table(None)) == kept.consistency.distinct
+    absent = log["rationale"].isna()
+    keys = np.where(absent, "none.", fs.Reasons(log["rationale"].fillna("missing").tolist()).folded)
+    assert kept.consistency.value == pytest.approx(
+        fs.consistency(keys.tolist(), log["answer"].tolist()).value, abs=1e-12
+    )
+    assert len(kept.table(None)) == kept.consistency.distinct == len({*keys})
+    learned = fs.audit(log, **HOW, discretizer=fs.CommonPhrases(3), nulls="key")
+    assert learned.consistency.n == learned.leakage().n == 120
 
 
 def test_a_log_of_our_own_knows_its_reasons_and_inputs(tmp_path):
@@ -157,9 +122,9 @@ def test_a_log_of_our_own_knows_its_reasons_and_inputs(tmp_path):
     reasons = fs.Reasons(texts, log["about"].tolist())
     evaluation = fs.evaluate(log["answer"].tolist(), reasons, log[["case"]], progress=False)
     evaluation.to_parquet(tmp_path / "log.parquet")
-    for discretizer in (None, fs.Template(), fs.Codebook(CODES, folded=False)):
+    for discretizer in (None, fs.Template(), fs.Codebook(CODEBOOK, folded=False)):
         audited = fs.audit(tmp_path / "log.parquet", discretizer=discretizer)
-        _assert_same(audited, reasons, log["answer"].tolist(), discretizer)
+        assert_same(audited.consistency, fs.consistency(reasons, log["answer"].tolist(), discretizer=discretizer))
     assert audited.explainer == "reasons in words"
 
 
@@ -179,7 +144,6 @@ def test_rows_in_another_order_are_not_measured_by_halves(monkeypatch):
     monkeypatch.setattr(halves, "_expected", halves._expected + 1)
     with pytest.raises(BadInput, match="rows came in another order"):
         audited.by("region")
-    assert reason_halves.Halves is type(halves)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +157,10 @@ def test_rows_in_another_order_are_not_measured_by_halves(monkeypatch):
         ({"explanation": "person"}, "Reasons are a column of texts; 'person' holds int64"),
         ({"explanation": ["rationale", "about"]}, "sit in one column"),
         ({"explanation": "person", "kind": "keys", "inputs": "about"}, "the log holds keys"),
-        ({"explanation": "person", "kind": "keys", "discretizer": fs.Codebook(CODES)}, "discretizes reasons in words"),
+        (
+            {"explanation": "person", "kind": "keys", "discretizer": CODES},
+            "discretizes reasons in words",
+        ),
     ],
 )
 def test_what_cannot_be_asked_of_reasons_is_refused(options, message):
@@ -213,14 +180,14 @@ def test_leakage_is_asked_of_reasons_with_words():
     told = audited.leakage(words=["yes", "no"])
     expected = fs.leakage(_reasons(log), numbers["answer"].tolist(), words=["yes", "no"])
     assert (told.share, told.words) == (expected.share, expected.words)
-    _close(told.masked, expected.masked)
+    assert_masked_alike(told.masked, expected.masked)
 
 
 def test_hostile_texts_survive_an_audit():
     texts = ["\x00", "a\x00b", "<script>alert(1)</script>", "x" * 10**6, "\u202eabc", "😀", "'; DROP TABLE log; --"] * 3
     log = pd.DataFrame({"rationale": texts, "answer": ["<script>", "b", "c"] * 7})
     audited = fs.audit(log, **HOW)
-    _assert_same(audited, fs.Reasons(texts), log["answer"].tolist(), None)
+    assert_same(audited.consistency, fs.consistency(fs.Reasons(texts), log["answer"].tolist()))
     assert "<script>" not in audited._repr_html_()
     with pytest.raises(BadInput, match="surrogate"):
         fs.audit(log.assign(rationale=pd.Series(["\ud800"] * len(log), dtype=object)), **HOW)
@@ -229,7 +196,7 @@ def test_hostile_texts_survive_an_audit():
 def test_the_command_line_audits_reasons(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     _log().to_parquet("log.parquet")
-    (tmp_path / "codes.json").write_text(json.dumps(CODES))
+    (tmp_path / "codes.json").write_text(json.dumps(CODEBOOK))
     words = ["log.parquet", "--prediction", "answer", "--explanation", "rationale", "--kind", "reasons"]
     run = CliRunner().invoke(
         app, ["audit", *words, "--discretize", "codebook:codes.json", "--json", "--report", "r.html"]
@@ -244,9 +211,9 @@ def test_the_command_line_audits_reasons(tmp_path, monkeypatch):
 
 def test_evaluations_tell_their_leakage(tmp_path):
     log = _log()
-    evaluation = fs.evaluate(log["answer"].tolist(), _reasons(log), log[["case"]], discretizer=fs.Codebook(CODES))
+    evaluation = fs.evaluate(log["answer"].tolist(), _reasons(log), log[["case"]], discretizer=CODES)
     leak = evaluation.leakage()
-    assert leak.to_dict() == fs.leakage(_reasons(log), log["answer"].tolist(), discretizer=fs.Codebook(CODES)).to_dict()
+    assert leak.to_dict() == fs.leakage(_reasons(log), log["answer"].tolist(), discretizer=CODES).to_dict()
     evaluation.to_html(tmp_path / "r.html")
     assert f"{leak.share:.1%} of reasons name a label" in (tmp_path / "r.html").read_text()
     with pytest.raises(WrongType, match=r"pass fs\.Reasons"):
@@ -271,11 +238,3 @@ def test_a_codebook_works_without_the_parser_of_python(monkeypatch):
     expected = fs.Codebook({"a": "a+b", "old": r"\bold"})(reasons).values.tolist()
     monkeypatch.setitem(sys.modules, "re._parser", None)
     assert fs.Codebook({"a": "a+b", "old": r"\bold"})(reasons).values.tolist() == expected
-
-
-def test_missing_reasons_are_a_value_beside_phrases_that_are_learned():
-    log = _log(60)
-    log.loc[::7, "rationale"] = None
-    audited = fs.audit(log, **HOW, discretizer=fs.CommonPhrases(3), nulls="key")
-    assert audited.consistency.n == 30
-    assert audited.leakage().n == 30

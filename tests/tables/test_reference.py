@@ -27,41 +27,36 @@ THIS, LAST = week(0.6, 1), week(0.95, 2)
 HOW = {"prediction": "y", "explanation": "leaf", "kind": "keys"}
 
 
+def compared(log=THIS, reference=LAST, **how):
+    return fs.audit(log, **HOW, reference=reference, **how)
+
+
 def test_the_difference_is_that_of_two_populations():
-    audit = fs.audit(THIS, **HOW, reference=LAST)
-    other = fs.audit(LAST, **HOW)
+    audit, other = compared(), fs.audit(LAST, **HOW)
     expected = difference(audit.consistency, other.consistency)
     measured = audit.reference.differences["consistency"]
     assert (measured.value, measured.low, measured.high) == (expected.value, expected.low, expected.high)
     assert audit.reference.worse == ("consistency",)
-    assert fs.audit(LAST, **HOW, reference=THIS).reference.worse == ()
-    assert fs.audit(THIS, **HOW, reference=other).reference.differences["consistency"] == measured
+    assert compared(LAST, THIS).reference.worse == ()
+    assert compared(reference=other).reference.differences["consistency"] == measured
+    assert "not shown to differ" in " ".join(str(compared(week(0.8, 3), week(0.8, 4))).split())
 
 
-def test_two_samples_of_one_population_are_not_shown_to_differ():
-    audit = fs.audit(week(0.8, 3), **HOW, reference=week(0.8, 4))
-    assert "not shown to differ" in " ".join(str(audit).split())
-
-
-def test_the_difference_is_in_the_text_in_json_and_on_the_page(tmp_path):
-    audit = fs.audit(THIS, **HOW, reference=LAST)
+def test_the_difference_is_in_the_text_in_json_in_a_notebook_and_on_the_page(tmp_path):
+    audit = compared()
     change = audit.reference.differences["consistency"]
     sentence = f"difference {change.value:+.3f}, 95% interval [{change.low:+.2f}, {change.high:+.2f}]"
     assert sentence in " ".join(str(audit).split())
     assert json.loads(json.dumps(audit.to_dict()))["reference"]["differences"]["consistency"]["high"] == change.high
+    assert "difference" in audit._repr_html_()
     audit.to_html(tmp_path / "report.html")
     assert sentence in Path(tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_where_is_asked_of_both_logs():
-    audit = fs.audit(THIS, **HOW, reference=LAST, where="region = 'EU'")
-    assert audit.reference.estimates["consistency"].n == (LAST.region == "EU").sum()
-
-
 def test_a_number_is_one_of_windows():
     with pytest.raises(BadInput, match="reference=3 is a number of windows of time"):
-        fs.audit(THIS, **HOW, reference=3)
-    assert fs.audit(THIS, **HOW, reference=3, time="day").windows.against.startswith("the first 3 windows")
+        compared(reference=3)
+    assert compared(reference=3, time="day").windows.against.startswith("the first 3 windows")
 
 
 @pytest.mark.parametrize(
@@ -151,30 +146,23 @@ def test_other_features_are_not_compared():
 
 def test_rows_of_the_reference_that_were_left_out_are_told():
     last = LAST.assign(leaf=LAST.leaf.where(LAST.leaf > 0).astype("Int64"))
-    notes = fs.audit(THIS, **HOW, reference=last, nulls="drop", where="region = 'EU'").notes
+    notes = compared(reference=last, nulls="drop", where="region = 'EU'").notes
     eu = LAST.region == "EU"
     assert f"of the reference: {eu.sum()} of 400 rows, where region = 'EU'" in notes
     assert f"of the reference: {(eu & (LAST.leaf == 0)).sum()} rows were dropped: values missing" in notes
+    assert compared(where="region = 'EU'").reference.estimates["consistency"].n == eu.sum()
 
 
 def test_faults_of_the_reference_are_said_to_be_its_own():
     with pytest.raises(BadInput, match="Of the reference: The log has no column 'leaf'"):
-        fs.audit(THIS, **HOW, reference=LAST.drop(columns="leaf"))
+        compared(reference=LAST.drop(columns="leaf"))
 
 
-def test_rows_without_a_group_are_told_and_fractions_are_no_groups():
-    log = THIS.assign(region=THIS.region.where(THIS.leaf > 0), share=np.arange(400) / 7)
+def test_rows_without_a_group_or_a_moment_are_told_and_fractions_are_no_groups():
+    known, share = THIS.leaf > 0, np.arange(400) / 7
+    log = THIS.assign(region=THIS.region.where(known), day=THIS.day.where(known), share=share)
     notes = fs.audit(log, **HOW, nulls="drop", by="region").notes
-    assert f"{(THIS.leaf == 0).sum()} rows are in no population by region: values missing" in notes
+    assert f"{(~known).sum()} rows are in no population by region: values missing" in notes
+    assert f"{(~known).sum()} rows without a value of day left out" in fs.audit(log, **HOW, since="2026-03-01").notes
     with pytest.raises(BadInput, match="400 different numbers, each of which would be a population: bin them"):
         fs.audit(log, **HOW, by="share", nulls="drop")
-
-
-def test_rows_without_a_moment_are_told():
-    log = THIS.assign(day=THIS.day.where(THIS.leaf > 0))
-    notes = fs.audit(log, **HOW, since="2026-03-01").notes
-    assert f"{(THIS.leaf == 0).sum()} rows without a value of day left out" in notes
-
-
-def test_the_difference_is_shown_in_a_notebook():
-    assert "difference" in fs.audit(THIS, **HOW, reference=LAST)._repr_html_()
