@@ -1,8 +1,7 @@
 """Memory: what cannot fit is refused in one sentence before it is tried, and what fits is not."""
 
-import os
-import subprocess
 import sys
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -10,6 +9,8 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
+from child import python
+from faithscope.cli import main
 from faithscope.cli.rows import read_rows
 from faithscope.counting.coverage import cover
 from faithscope.discretizers import Rank, Sign, SignOfTop
@@ -69,50 +70,52 @@ def system(tmp_path, monkeypatch):
     return write
 
 
-def test_a_machine_leaves_what_it_says_is_available(system):
-    assert memory.available() == 8 * GIB
+GROUP = {
+    "sys__fs__cgroup__memory_DOT_max": str(4 * GIB),
+    "sys__fs__cgroup__memory_DOT_current": str(3 * GIB),
+    "sys__fs__cgroup__memory_DOT_stat": f"anon 5\ninactive_file {GIB}\nactive_file 7\n",
+}
+SYSTEMS = {
+    "a machine leaves what it says is available": ({}, 8 * GIB),
+    **{
+        f"a container at {place} leaves its limit less what it uses but for pages of files": (
+            {**GROUP, "proc__self__cgroup": f"0::{place}\n"},
+            2 * GIB,
+        )
+        for place in ("/", "/docker/one", "/docker/one/two")
+    },
+    "the tightest of nested groups counts": (
+        {
+            "proc__self__cgroup": "0::/outer/inner\n",
+            "sys__fs__cgroup__outer__memory_DOT_max": str(GIB),
+            "sys__fs__cgroup__outer__memory_DOT_current": "0",
+            "sys__fs__cgroup__outer__inner__memory_DOT_max": "max\n",
+            "sys__fs__cgroup__memory_DOT_max": "max\n",
+        },
+        GIB,
+    ),
+    "an older kernel's groups are read too": (
+        {
+            "proc__self__cgroup": "5:devices:/\n4:cpu,memory:/one\n0::/\n",
+            "sys__fs__cgroup__memory__one__memory_DOT_limit_in_bytes": str(2 * GIB),
+            "sys__fs__cgroup__memory__one__memory_DOT_usage_in_bytes": str(GIB // 2),
+            "sys__fs__cgroup__memory__memory_DOT_limit_in_bytes": "9223372036854771712",
+            "sys__fs__cgroup__memory__memory_DOT_usage_in_bytes": "0",
+        },
+        1.5 * GIB,
+    ),
+    "a group that is over its limit leaves nothing": (
+        {**GROUP, "proc__self__cgroup": "0::/\n", "sys__fs__cgroup__memory_DOT_max": str(GIB)},
+        0,
+    ),
+}
 
 
-@pytest.mark.parametrize("place", ["/", "/docker/one", "/docker/one/two"])
-def test_a_container_leaves_its_limit_less_what_it_uses_but_for_pages_of_files(system, place):
-    system(
-        proc__self__cgroup=f"0::{place}\n",
-        sys__fs__cgroup__memory_DOT_max=str(4 * GIB),
-        sys__fs__cgroup__memory_DOT_current=str(3 * GIB),
-        sys__fs__cgroup__memory_DOT_stat=f"anon 5\ninactive_file {GIB}\nactive_file 7\n",
-    )
-    assert memory.available() == 2 * GIB
-
-
-def test_the_tightest_of_nested_groups_counts(system):
-    system(
-        proc__self__cgroup="0::/outer/inner\n",
-        sys__fs__cgroup__outer__memory_DOT_max=str(GIB),
-        sys__fs__cgroup__outer__memory_DOT_current="0",
-        sys__fs__cgroup__outer__inner__memory_DOT_max="max\n",
-        sys__fs__cgroup__memory_DOT_max="max\n",
-    )
-    assert memory.available() == GIB
-
-
-def test_an_older_kernels_groups_are_read_too(system):
-    system(
-        proc__self__cgroup="5:devices:/\n4:cpu,memory:/one\n0::/\n",
-        sys__fs__cgroup__memory__one__memory_DOT_limit_in_bytes=str(2 * GIB),
-        sys__fs__cgroup__memory__one__memory_DOT_usage_in_bytes=str(GIB // 2),
-        sys__fs__cgroup__memory__memory_DOT_limit_in_bytes="9223372036854771712",
-        sys__fs__cgroup__memory__memory_DOT_usage_in_bytes="0",
-    )
-    assert memory.available() == 1.5 * GIB
-
-
-def test_a_group_that_is_over_its_limit_leaves_nothing(system):
-    system(
-        proc__self__cgroup="0::/\n",
-        sys__fs__cgroup__memory_DOT_max=str(GIB),
-        sys__fs__cgroup__memory_DOT_current=str(2 * GIB),
-    )
-    assert memory.available() == 0
+@pytest.mark.parametrize("law", SYSTEMS)
+def test_what_a_system_leaves(system, law):
+    files, expected = SYSTEMS[law]
+    system(**files)
+    assert memory.available() == expected
 
 
 def test_a_limit_of_ones_own_takes_the_place_of_what_is_found(system, monkeypatch):
@@ -120,11 +123,11 @@ def test_a_limit_of_ones_own_takes_the_place_of_what_is_found(system, monkeypatc
     assert memory.available() == 20 * GIB
 
 
-@pytest.mark.parametrize("said", ["much", "", "-1", "0", "nan"])
-def test_a_limit_that_is_no_number_is_refused(said, monkeypatch):
-    monkeypatch.setenv(memory.LIMIT, said)
-    with pytest.raises(BadInput, match="FAITHSCOPE_MEMORY must be the number of GiB"):
-        memory.available()
+def test_a_limit_that_is_no_number_is_refused(monkeypatch):
+    for said in ("much", "", "-1", "0", "nan"):
+        monkeypatch.setenv(memory.LIMIT, said)
+        with pytest.raises(BadInput, match="FAITHSCOPE_MEMORY must be the number of GiB"):
+            memory.available()
 
 
 def test_a_memory_error_of_a_model_is_one_sentence():
@@ -145,42 +148,36 @@ TWO = NUMBERS % 2
 MANY = [str(number) for number in NUMBERS]  # as many labels as rows
 WIDE = np.random.default_rng(1).normal(size=(200, 300))
 
-ASKED = {
-    "Counts of 3,000 rows": lambda: fs.consistency(np.arange(ROWS), TWO),
-    r"Floor\(decimals=1\) of 200 rows": lambda: fs.consistency(WIDE, TWO[:200], discretizer=fs.Floor(1)),
-    r"Sign\(\) of 200 rows and 300 features": lambda: Sign()(Importances(WIDE)),
-    r"Rank\(\) of 200 rows": lambda: Rank()(Importances(WIDE)),
-    "200 explanations": lambda: Importances(WIDE).take(np.arange(200)),
-    "400 explanations": lambda: Importances(WIDE).join(Importances(WIDE)),
-    "Importances .200 rows, 300 features": lambda: Importances(pd.DataFrame(WIDE)),
-    "Bitmaps of 3,000 rows with 3,000 labels": lambda: fs.sufficiency(RULES, MANY, X),
-    "320 coalitions of 16 features": lambda: Shap(lambda X: X[:, 0], np.zeros((1, 16)), output="margin"),
-    "5,000 draws around a row of 300": lambda: Lime(lambda X: X[:, 0] > 0, WIDE).explain(WIDE[:1]),
-    "Bounds of 16 categories of 300 features": lambda: Anchors(lambda X: X[:, 0] > 0, WIDE),
-}
+# What is left, and what is refused then: of most, next to nothing; of some, enough for what is given once more, and too
+# little for what is made of it.
+ASKED = [
+    (1000, "Counts of 3,000 rows", lambda: fs.consistency(np.arange(ROWS), TWO)),
+    (1000, r"Floor\(decimals=1\) of 200 rows", lambda: fs.consistency(WIDE, TWO[:200], discretizer=fs.Floor(1))),
+    (1000, r"Sign\(\) of 200 rows and 300 features", lambda: Sign()(Importances(WIDE))),
+    (1000, r"Rank\(\) of 200 rows", lambda: Rank()(Importances(WIDE))),
+    (1000, "200 explanations", lambda: Importances(WIDE).take(np.arange(200))),
+    (1000, "400 explanations", lambda: Importances(WIDE).join(Importances(WIDE))),
+    (1000, "Importances .200 rows, 300 features", lambda: Importances(pd.DataFrame(WIDE))),
+    (1000, "Bitmaps of 3,000 rows with 3,000 labels", lambda: fs.sufficiency(RULES, MANY, X)),
+    (1000, "320 coalitions of 16 features", lambda: Shap(lambda X: X[:, 0], np.zeros((1, 16)), output="margin")),
+    (1000, "5,000 draws around a row of 300", lambda: Lime(lambda X: X[:, 0] > 0, WIDE).explain(WIDE[:1])),
+    (1000, "Bounds of 16 categories of 300 features", lambda: Anchors(lambda X: X[:, 0] > 0, WIDE)),
+    *(
+        (MIB, "Distances from 200 vectors of 300 features", partial(fs.within, WIDE, TWO[:200], 20.0, metric=metric))
+        for metric in ("euclidean", "cityblock")
+    ),
+    (KIB * 500, "Bitmaps of 1,500 conditions over 3,000 rows", lambda: fs.sufficiency(WORDS, TWO, TEXTS)),
+]
 
 
-@pytest.mark.parametrize("words", ASKED)
-def test_what_is_large_is_refused_before_it_is_made(words, left):
-    left(1000)
+@pytest.mark.parametrize(("size", "words", "ask"), ASKED)
+def test_what_is_large_is_refused_before_it_is_made(size, words, ask, left):
+    left(size)
     with pytest.raises(TooLarge, match=words) as told:
-        ASKED[words]()
+        ask()
     assert str(told.value).count("GiB") == 2
     assert str(told.value).endswith(".")
     assert "\n" not in str(told.value)
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "cityblock"])
-def test_distances_of_wide_vectors_are_refused(left, metric):
-    left(MIB)  # enough for the vectors once more, too little for what is made of them
-    with pytest.raises(TooLarge, match="Distances from 200 vectors of 300 features"):
-        fs.within(WIDE, TWO[:200], 20.0, metric=metric)
-
-
-def test_bitmaps_of_many_words_are_refused(left):
-    left(KIB * 500)  # enough for the rows, too little for 1,500 bitmaps of 48 words
-    with pytest.raises(TooLarge, match="Bitmaps of 1,500 conditions over 3,000 rows"):
-        fs.sufficiency(WORDS, TWO, TEXTS)
 
 
 def test_counts_of_many_labels_are_refused_while_they_grow(monkeypatch):
@@ -250,11 +247,11 @@ def test_anchors_do_not_depend_on_how_many_are_tried_at_once(monkeypatch):
     def predict(X):
         return (X[:, 0] > 0) & (X[:, 1] < 0.5)
 
-    whole = Anchors(predict, rows).explain(rows[:40])
+    whole = Anchors(predict, rows).explain(rows[:12])
     monkeypatch.setattr("faithscope.explainers.anchors.explainer._TRIED", 100)
     monkeypatch.setattr("faithscope.explainers.anchors.draws._NUMBERS", 5000)
-    parts = Anchors(predict, rows).explain(rows[:40])
-    assert [whole.describe(j) for j in range(40)] == [parts.describe(j) for j in range(40)]
+    parts = Anchors(predict, rows).explain(rows[:12])
+    assert [whole.describe(j) for j in range(12)] == [parts.describe(j) for j in range(12)]
 
 
 def test_shap_takes_more_features_than_a_float_has_powers_of_two():
@@ -332,27 +329,29 @@ BEYOND = {
 }
 
 
+ONCE = ("Counts", "Memory")  # of those that count, and of those that allocate
+
+
 @needs_linux
-@pytest.mark.parametrize("words", BEYOND)
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", [pytest.param(words, marks=() if words.startswith(ONCE) else pytest.mark.thorough) for words in BEYOND]
+)
 def test_beyond_the_limit_a_process_ends_with_a_sentence_and_not_with_a_kill(words):
-    code = LIMITED.format(work=BEYOND[words])
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    ended = python(LIMITED.format(work=BEYOND[words]), check=False)
     assert ended.returncode == 2, ended.stderr
     assert words in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
 
 
-@needs_linux
-@pytest.mark.slow
-def test_at_the_command_line_running_out_of_memory_is_one_line_and_status_2():
-    code = (
-        "import sys\nimport faithscope.cli.audit as command\nfrom faithscope.cli import main\n"
-        "def audit(*_):\n    raise MemoryError('Unable to allocate 9 GiB')\n"
-        "command.open_log_source = audit\nsys.argv = ['faithscope', 'audit', 'log.parquet']\nmain()"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
-    assert ended.stderr.startswith("faithscope: Memory ran out (Unable to allocate 9 GiB), with ")
-    assert len(ended.stderr.strip().splitlines()) == 1
+def test_at_the_command_line_running_out_of_memory_is_one_line_and_status_2(monkeypatch, capsys):
+    def audit(*_):
+        raise MemoryError("Unable to allocate 9 GiB")
+
+    monkeypatch.setattr("faithscope.cli.audit.open_log_source", audit)
+    monkeypatch.setattr(sys, "argv", ["faithscope", "audit", "log.parquet"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert told.startswith("faithscope: Memory ran out (Unable to allocate 9 GiB), with ")
+    assert len(told.strip().splitlines()) == 1

@@ -1,12 +1,10 @@
 """Progress: nothing for short work, a line now and then in logs, a bar on terminals, never a change of answers."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 import faithscope as fs
+from child import python
 from faithscope.runtime import progress
 from faithscope.runtime.progress import Clock, Watch
 
@@ -88,14 +86,13 @@ def test_a_bar_shows_names_as_they_are(clock, monkeypatch, capsys):
     assert "[red]x[/red]" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_a_true_clock_calls_once_it_is_time_and_leaves_no_thread():
     code = (
         "import threading; from faithscope.runtime.progress import Clock; rung = threading.Event();"
         "rings = Clock().after(0.0, rung.set); assert rung.wait(60); rings();"
         "never = Clock().after(3600.0, lambda: print('never')); never(); assert threading.active_count() == 1"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b""
+    assert python(code).stdout == ""
 
 
 def test_a_function_is_told_every_phase():
