@@ -21,7 +21,12 @@ from faithscope.errors import BadInput, FaithscopeError, MissingExtra
 from faithscope.explanations.distances.near import Near
 from refused import refused
 
-METRICS = ("euclidean", "cityblock", "chebyshev", "cosine", "hamming")
+thorough = pytest.mark.thorough
+METRICS = (
+    "euclidean",
+    "hamming",
+    *(pytest.param(name, marks=thorough) for name in ("cityblock", "chebyshev", "cosine")),
+)
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")  # the interpreter's, of -inf
 
 
@@ -124,7 +129,7 @@ def test_where_too_much_is_in_doubt_all_is_counted_in_double_precision(gpu, monk
     assert check(gpu, about_half(rows, "euclidean", lambda each: np.sort(each[0])[9]), codes, labels).exact
 
 
-@pytest.mark.slow
+@thorough
 def test_tables_that_do_not_fit_are_counted_in_pieces(gpu, monkeypatch):
     rows, codes, _ = random_points("euclidean", 4)
     monkeypatch.setattr(gpu, "_TABLE", 60 * gpu.THEIRS)
