@@ -3,11 +3,11 @@
 import inspect
 import json
 import pickle
-import subprocess
 import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
+from typer.testing import CliRunner
 
 import faithscope as fs
 from explainers.systems import library
+from faithscope.cli import app
 from faithscope.evaluation.asker import Identity
 from faithscope.explainers import (
     AllWords,
@@ -291,22 +293,17 @@ def test_explainers_of_others_are_described_without_rows_too():
     assert Identity.of(TalkativeExplainer(TRAIN, model())).explainer == "TalkativeExplainer"
 
 
-SYSTEM = """
-import sys
-sys.path[:0] = [{tests!r}, {root!r}]
-import test_manners as t
-system = t.model(), {{name: t.CASES[name]()[0] for name in ("Counterfactual", "NearestNeighbors", "Anchors", "Lime")}}
-"""
-
-
-def test_the_command_line_shows_no_training_row(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        SYSTEM.format(tests=str(Path(__file__).parent), root=str(Path(__file__).parents[1]))
+def test_the_command_line_shows_no_training_row(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mine = ModuleType("mine")
+    mine.system = (
+        model(),
+        {name: CASES[name]()[0] for name in ("Counterfactual", "NearestNeighbors", "Anchors", "Lime")},
     )
-    ROWS.to_parquet(tmp_path / "rows.parquet")
+    monkeypatch.setitem(sys.modules, "mine", mine)
+    ROWS.to_parquet("rows.parquet")
     asked = ["evaluate", "--system", "mine:system", "--data", "rows.parquet", "--report", "page.html", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "faithscope", *asked], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    clean(done.stdout + done.stderr + (tmp_path / "page.html").read_text())
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 0, done.output
+    assert "Counterfactual(" in done.stdout
+    clean(done.output + Path("page.html").read_text())

@@ -219,7 +219,15 @@ class After:
 
 
 @pytest.mark.parametrize("holes", [False, True])
-@pytest.mark.parametrize("dtype", ["datetime64[s]", "datetime64[us]", "datetime64[ns]", "datetime64[us, UTC]"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        pytest.param("datetime64[s]", marks=pytest.mark.thorough),
+        pytest.param("datetime64[us]", marks=pytest.mark.thorough),
+        "datetime64[ns]",
+        "datetime64[us, UTC]",
+    ],
+)
 def test_dates_are_numbers_and_the_model_gets_dates(dtype, holes):
     when = (WHEN["when"].dt.tz_localize("UTC") if "UTC" in dtype else WHEN["when"]).astype(dtype)
     rows = WHEN.assign(when=when.mask(np.arange(400) % 5 == 0) if holes else when)

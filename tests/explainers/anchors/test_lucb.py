@@ -84,8 +84,7 @@ class Stairs(Urns):
         return super().agreeing(wanted)
 
 
-@pytest.mark.parametrize("beam", [1, 3])
-@pytest.mark.slow
+@pytest.mark.parametrize("beam", [1, pytest.param(3, marks=pytest.mark.thorough)])
 def test_of_all_checks_of_a_row_together_one_errs_in_less_than_delta_of_searches(beam):
     anchors = Search(0.9, beam=beam, delta=0.1, tau=0.15).run(Stairs(np.zeros(6), seed=8), np.arange(300))
     assert np.mean((anchors != 0).sum(axis=1) < 4) <= 0.1

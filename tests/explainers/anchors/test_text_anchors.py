@@ -32,7 +32,7 @@ def fresh_precision(text, words, draws=1000):
     return np.mean(opinion(masked) == opinion([text])[0])
 
 
-LONG = " ".join(f"filler{j}" for j in range(150)) + " great"
+LONG = " ".join(f"filler{j}" for j in range(70)) + " great"
 
 
 def both(texts):

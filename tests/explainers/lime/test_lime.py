@@ -103,7 +103,7 @@ REGRESSIONS = {
 }
 
 
-@pytest.mark.parametrize("name", REGRESSIONS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[THOROUGH] * ("20000" in name)) for name in REGRESSIONS])
 def test_coefficients_are_those_of_a_weighted_ridge_regression_on_staying_in_the_same_quarter(name):
     """Single precision changes one by less than a hundred-thousandth of the range of outputs."""
     make, model, categorical, error, how = REGRESSIONS[name]

@@ -125,7 +125,7 @@ def assert_exact(explainer, function, background, rows):
 
 
 SOON = [  # of all of these in `make test`
-    ("tree", 2, "label"), ("histograms", 3, None), ("lightgbm", 2, "probability"), ("xgboost", 3, None),
+    ("tree", 2, "label"), ("histograms", 2, None), ("lightgbm", 2, "probability"), ("xgboost", 3, None),
     ("catboost", 2, None), ("logistic", 3, "probability"), ("pipeline of logistic", 2, None),
     ("counts by histograms", 2, None),
 ]  # fmt: skip
