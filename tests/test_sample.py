@@ -141,13 +141,13 @@ def test_predictions_and_lengths_are_checked_once_per_evaluation(monkeypatch):
     assert len(calls) == 1
 
 
-def test_compare_takes_what_evaluate_takes():
+@pytest.mark.parametrize("options", [{"weights": WEIGHTS + 1, "confidence": 0.9}, {"interval": "mcdiarmid"}])
+def test_compare_takes_what_evaluate_takes(options):
     groups = np.where(X[:, 1] > 0, "up", "down")
-    options = {"weights": WEIGHTS + 1, "groups": groups, "confidence": 0.9, "interval": "mcdiarmid"}
     explainers = {"rules": RULES, "near": fs.Prototypes([[0]] * 300, points=X[:3])}
-    together = fs.compare(LABELS, explainers, X, relation={"near": fs.Ball(1.0)}, **options)
+    together = fs.compare(LABELS, explainers, X, groups=groups, relation={"near": fs.Ball(1.0)}, **options)
     for name, relation in (("rules", None), ("near", fs.Ball(1.0))):
-        alone = fs.evaluate(LABELS, explainers[name], X, relation=relation, **options)
+        alone = fs.evaluate(LABELS, explainers[name], X, groups=groups, relation=relation, **options)
         assert together[name].consistency == alone.consistency
         assert together[name].sufficiency == alone.sufficiency
         for parts, measure in (("populations", "consistency"), ("sufficiency_populations", "sufficiency")):

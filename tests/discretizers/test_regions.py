@@ -131,9 +131,9 @@ def test_plain_arrays_of_maps_are_measured_and_their_shape_survives(tmp_path):
     maps_ = fs.Importances(values)
     for given_ in (maps_, coarse(maps_), fs.Rank()(maps_)):
         assert given_.take([2, 1]).shape == given_.take(slice(0, 2)).join(given_).shape == given_.shape
-    refused(BadInput, r"fs\.Pool\(\(4, 4\)\)", fs.consistency, values, predictions, discretizer=fs.Sign())
+    refused(BadInput, r"fs\.Pool\(\(4, 4\)\)", fs.consistency, values[:, 0], predictions, discretizer=fs.Sign())
     for ask, tau in ((fs.within, 1.0), (fs.within_curve, [1.0])):
-        refused(BadInput, r"values\.reshape\(len\(values\), -1\)", ask, values, predictions, tau)
+        refused(BadInput, r"values\.reshape\(len\(values\), -1\)", ask, values[:, 0], predictions, tau)
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_asking_only_the_rows_that_were_given_an_explanation_is_warned_about():
     assert any("of rows that were given the same explanation" in note for note in notes)
 
 
-@pytest.mark.parametrize(("panel", "share"), product([False, True], [0.5, 0.05]))
+@pytest.mark.parametrize(("panel", "share"), [*product([False, True], [0.5, 0.05])])
 def test_random_pairs_are_hardly_ever_warned_about(panel, share):
     warned = 0
     for seed in range(150):
