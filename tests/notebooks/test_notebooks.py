@@ -25,6 +25,7 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 sys.modules.pop("ipywidgets", None)
 """
+WITH = "import sys; sys.path.insert(0, 'stub'); import ipywidgets"
 STUB = """
 class Widget:
     def __init__(self, *given, **how):
@@ -56,14 +57,10 @@ def outputs(book):
     return [output for cell in book.cells for output in cell.outputs]
 
 
-@pytest.mark.parametrize("widgets", ["without", "with"])
-def test_a_log_is_audited_in_a_notebook_whether_or_not_there_are_widgets(tmp_path, widgets):
-    if widgets == "with":
-        (tmp_path / "stub").mkdir()
-        (tmp_path / "stub" / "ipywidgets.py").write_text(STUB)
-        start = "import sys; sys.path.insert(0, 'stub'); import ipywidgets"
-    else:
-        start = WITHOUT
+@pytest.mark.parametrize("start", [WITHOUT, pytest.param(WITH, marks=pytest.mark.thorough)], ids=["without", "with"])
+def test_a_log_is_audited_in_a_notebook_whether_or_not_there_are_widgets(tmp_path, start):
+    (tmp_path / "stub").mkdir()
+    (tmp_path / "stub" / "ipywidgets.py").write_text(STUB)
     shown = outputs(executed(tmp_path, start, LOG, AUDIT))
     assert not [one for one in shown if one.output_type == "error"]
     printed = "".join(one.text for one in shown if one.output_type == "stream" and one.name == "stdout")
@@ -78,6 +75,7 @@ compared = fs.compare(labels, {"same": ["x"] * 400, "<b>right</b>": list(labels)
 SHOWN = ("ev.plot()", "compared.plot()", "fs.plan(ev.consistency).plot()", "ev.by(log['region']).plot()")
 
 
+@pytest.mark.thorough
 def test_a_plot_is_a_picture_that_needs_no_network_and_altairs_own_charts_stay_as_they_were(tmp_path):
     own = "import altair as alt\nbefore = alt.renderers.active, dict(alt.renderers.options)\n"
     after = "assert before == (alt.renderers.active, dict(alt.renderers.options))\n"
