@@ -7,6 +7,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 
+EX = fs.explainers
 ROWS = np.random.default_rng(0).normal(size=(60, 3))
 
 
@@ -41,17 +42,17 @@ def test_probabilities_alone_predict_the_most_probable_class():
 
 
 @pytest.mark.parametrize(
-    "explainer",
+    ("explainer", "options"),
     [
-        lambda model: fs.explainers.TreePath.surrogate(model, ROWS, max_leaf_nodes=4),
-        lambda model: fs.explainers.Anchors(model, ROWS),
-        lambda model: fs.explainers.Counterfactual(model, ROWS),
-        lambda model: fs.explainers.Lime(model, ROWS, samples=50),
-        lambda model: fs.explainers.Shap(model, ROWS[:5]),
+        (EX.TreePath.surrogate, {"max_leaf_nodes": 4}),
+        (EX.Anchors, {}),
+        (EX.Counterfactual, {}),
+        (EX.Lime, {"samples": 50}),
+        (EX.Shap, {}),
     ],
 )
-def test_explainers_take_probabilities_alone(explainer):
-    assert len(explainer(Chances()).explain(ROWS[:3])) == 3
+def test_explainers_take_probabilities_alone(explainer, options):
+    assert len(explainer(Chances(), ROWS[:20], **options).explain(ROWS[:3])) == 3
 
 
 def test_tables_of_probabilities_are_no_labels():
