@@ -65,7 +65,9 @@ WEEKS = np.array([str(week) for week in pd.Series(MOMENTS).dt.to_period("W").dt.
 
 
 def can_meet(kind, agreement, clustered, nulls, where, interval, within, engine):
-    """What is refused is tested where it is refused."""
+    """What is refused is tested where it is refused; in Postgres, moments beside JSON are refused as texts."""
+    if kind.startswith("JSON") and (within, engine) == ("windows", "postgres"):
+        return False
     if agreement == "spread" and (clustered or interval):
         return False
     return not (clustered and interval) and not (agreement and nulls == "key")
@@ -85,9 +87,10 @@ def covering():
 
 
 ARRAY = list(covering())
-AT_ONCE = [next(row for row in ARRAY if row[-1] == engine) for engine in engines.NAMES]
-for each in KINDS:
-    AT_ONCE += [row for row in ARRAY if (row[0], row[-1]) == (each, "duckdb")][:2]
+# At once: the first rows, which hold most pairs, one of each kind in DuckDB, and one of each other engine.
+IN_DUCKDB = [row for row in ARRAY if row[-1] == "duckdb"]
+AT_ONCE = IN_DUCKDB[:12] + [next(row for row in ARRAY if row[-1] == engine) for engine in engines.NAMES]
+AT_ONCE += [next(row for row in IN_DUCKDB if row[0] == each) for each in KINDS]
 
 
 @pytest.mark.parametrize(
