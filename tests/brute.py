@@ -59,27 +59,6 @@ def sufficiency(covers: Sequence[Sequence[bool]], predictions: Sequence[Hashable
     return total / n, silent / n
 
 
-def weighted_sufficiency(
-    given: Sequence[Hashable],
-    covers: Sequence[Sequence[bool]],
-    predictions: Sequence[Hashable],
-    weights: Sequence[float],
-) -> tuple[float, float]:
-    """M̂_w and U_w for any relation: pairs of a row and another that its explanation covers, by explanation."""
-    n, total, silent = len(predictions), 0.0, 0.0
-    for explanation in set(given):
-        for own in (True, False):
-            rows = [i for i in range(n) if given[i] == explanation and covers[i][i] == own]
-            pairs = [(i, j) for i in rows for j in range(n) if j != i and covers[i][j]]
-            mass = sum(weights[i] for i in rows)
-            if not pairs:
-                silent += mass
-                continue
-            agree = sum(weights[i] * weights[j] for i, j in pairs if predictions[i] == predictions[j])
-            total += mass * agree / sum(weights[i] * weights[j] for i, j in pairs)
-    return total / sum(weights), silent / sum(weights)
-
-
 def necessity(
     covers: Sequence[Sequence[bool]],
     predictions: Sequence[Any],
@@ -103,6 +82,56 @@ def necessity(
         chance += weight[i] * sum(weight[j] for j in covered) / sum(weight[j] for j in others)
         checked += weight[i]
     return total / sum(weight), silent / sum(weight), chance / checked if checked else None
+
+
+def clustered(given: Any, covers: Any, table: Any, clusters: Any, weights: Any) -> tuple[float, float]:
+    """M̂ and U: pairs of a row given and a row covered, of different clusters, explanation by explanation.
+
+    ``Σ G · Σ w w' K / Σ w w'``, with G the weight of an explanation's rows that lie under it, or that do not.
+    """
+    import numpy as np
+
+    total = silent = 0.0
+    for explanation in np.unique(given):
+        for own in (True, False):
+            rows = (given == explanation) & (np.diag(covers) == own)
+            pairs = rows[:, None] & covers & (clusters[:, None] != clusters[None, :])
+            mass = np.outer(weights, weights) * pairs
+            if pairs.any():
+                total += weights[rows].sum() * (mass * table).sum() / mass.sum()
+            else:
+                silent += weights[rows].sum()
+    return total / weights.sum(), silent / weights.sum()
+
+
+def encoding(
+    given: Sequence[Hashable],
+    covers: Sequence[Sequence[bool]],
+    predictions: Sequence[Any],
+    agree: Any = lambda a, b: a == b,
+    weights: Sequence[float] | None = None,
+    clusters: Sequence[Hashable] | None = None,
+) -> tuple[float | None, float, float]:
+    """Agreement with rows given the same less that with others covered; who is alone, and who covers no others."""
+    n = len(predictions)
+    weight = [1.0] * n if weights is None else [float(w) for w in weights]
+    cluster = list(range(n)) if clusters is None else list(clusters)
+    gap = tested = alone = exclusive = 0.0
+    for i in range(n):
+        others = [j for j in range(n) if cluster[j] != cluster[i]]
+        same = [j for j in others if given[j] == given[i]]
+        met = [j for j in others if given[j] != given[i] and covers[i][j]]
+        if not same:
+            alone += weight[i]
+        elif not met:
+            exclusive += weight[i]
+        else:
+            shares = [
+                sum(weight[j] * agree(predictions[i], predictions[j]) for j in rows) / sum(weight[j] for j in rows)
+                for rows in (same, met)
+            ]
+            gap, tested = gap + weight[i] * (shares[0] - shares[1]), tested + weight[i]
+    return (gap / tested if tested else None), alone / sum(weight), exclusive / sum(weight)
 
 
 def gower(table: Any, known: Any = None) -> Any:

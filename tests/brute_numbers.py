@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from brute import clustered
+
 Floats = NDArray[np.float64]
 Agree = Callable[[Floats, Floats], Floats]
 
@@ -22,6 +24,7 @@ class Brute(NamedTuple):
 def agreement_of(name: str, eps: float) -> Agree:
     """K(y, y') by its name."""
     return {
+        "labels": lambda a, b: np.asarray(a == b, float),
         "close": lambda a, b: np.maximum(0.0, 1 - np.abs(a - b) / eps),
         "tolerance": lambda a, b: (np.abs(a - b) <= eps).astype(float),
         "own": lambda a, b: 1 / (1 + np.abs(a - b) / eps),
@@ -29,9 +32,14 @@ def agreement_of(name: str, eps: float) -> Agree:
 
 
 def brute(
-    covers: NDArray[np.bool_], y: Floats, agree: Agree, w: Floats | None = None, codes: NDArray[np.int64] | None = None
+    covers: NDArray[np.bool_],
+    y: Floats,
+    agree: Agree,
+    w: Floats | None = None,
+    codes: NDArray[np.int64] | None = None,
+    clusters: NDArray[np.int64] | None = None,
 ) -> Brute:
-    """The mean over rows of the mean agreement with the other rows covered; with weights, by explanation.
+    """The mean over rows of the mean agreement with the other rows covered; with weights or clusters, by explanation.
 
     Parameters
     ----------
@@ -39,9 +47,13 @@ def brute(
         Whether row i's explanation covers row j.
     codes : (n,) array, optional
         The explanation of each row, for weights; by default rows with the same row of `covers` have the same one.
+    clusters : (n,) array, optional
+        Rows of one cluster are not compared.
     """
     table = np.asarray(agree(y[:, None], y[None, :]), np.float64)
-    return _of_table(covers, table) if w is None else _weighted(covers, table, w, _codes(covers, codes))
+    if w is None and clusters is None:
+        return _of_table(covers, table)
+    return _weighted(covers, table, np.ones(len(y)) if w is None else w, _codes(covers, codes), clusters)
 
 
 def brute_spread(
@@ -80,17 +92,16 @@ def _of_table(covers: NDArray[np.bool_], table: Floats) -> Brute:
     return Brute(value / n, silent / n, float(chance), (value + silent) / n)
 
 
-def _weighted(covers: NDArray[np.bool_], table: Floats, w: Floats, codes: NDArray[np.int64]) -> Brute:
-    """``Σ G · Σ w w' K / Σ w w'`` over pairs of a row given and another row covered, explanation by explanation."""
-    mass, value, silent = _others(np.ones_like(covers)) * np.outer(w, w), 0.0, 0.0
-    for code in np.unique(codes):
-        for inside in (True, False):
-            rows = (codes == code) & (np.diag(covers) == inside)
-            pairs = mass[rows] * covers[rows]
-            if pairs.any():
-                value += w[rows].sum() * (pairs * table[rows]).sum() / pairs.sum()
-            else:
-                silent += w[rows].sum()
-    total = w.sum()
+def _weighted(
+    covers: NDArray[np.bool_],
+    table: Floats,
+    w: Floats,
+    codes: NDArray[np.int64],
+    clusters: NDArray[np.int64] | None = None,
+) -> Brute:
+    """`clustered`, and the chance level: the mean agreement of all pairs of different clusters."""
+    cluster = np.arange(len(w)) if clusters is None else clusters
+    value, silent = clustered(codes, covers, table, cluster, w)
+    mass = np.outer(w, w) * (cluster[:, None] != cluster)
     chance = (mass * table).sum() / mass.sum() if mass.any() else np.nan
-    return Brute(value / total, silent / total, float(chance), (value + silent) / total)
+    return Brute(value, silent, float(chance), value + silent)

@@ -1,10 +1,11 @@
 """Kinds of edits that change what an explainer answers: files of somebody's own, before and after.
 
-In each, ``PKG`` stands for the package that the files lie in. The system explains by the sign of feature 0, as the
-model predicts; the edit makes it another one.
+``PKG`` stands for the package that the files lie in, ``<<before|after>>`` for the edit, ``--- name`` begins a file,
+and ``=> answer`` is a class whose `explain` returns that. The system explains by the sign of feature 0, as the model
+predicts; the edit makes it another one.
 """
 
-from dataclasses import dataclass
+import re
 from importlib.util import find_spec
 
 MODEL = """import numpy as np
@@ -12,95 +13,44 @@ MODEL = """import numpy as np
 
 def predict(rows):
     return rows.T[0] > 0
+
+
 """
-HELPER = """import numpy as np
+EXPLAINER = r"""
+class Mine:
+    def explain(self, rows):
+        return \1
+
+
+explainer = Mine()"""
+HELPER = """
+--- helper.py
+import numpy as np
 
 SIDE = 0
 
 
 def side(rows):
-    return np.sign(rows[:, 0])
+    return np.sign(rows[:, <<0|1>>])
 """
 
-
-@dataclass(frozen=True)
-class Edit:
-    """Files, and in one of them what becomes what."""
-
-    files: dict[str, str]
-    file: str
-    old: str
-    new: str
-
-
-def edit(system, old, new, file="system.py", **others):
-    """An edit of the system, or of another file that it reaches."""
-    files = {"__init__.py": "", "system.py": MODEL + system, **{f"{name}.py": text for name, text in others.items()}}
-    assert files[file].count(old) == 1
-    assert old != new
-    return Edit(files, file, old, new)
-
-
-FIRST, SECOND = "np.sign(rows[:, 0])", "np.sign(rows[:, 1])"
-
+# Each of these was, or might have been, answered from a cache that did not know of the edit.
 EDITS = {
-    "explain of one's own class": edit(
-        """
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows[:, 0])
-
-
-explainer = Mine()
-""",
-        FIRST,
-        SECOND,
-    ),
-    "only a comparison": edit(
-        """
-
-class Mine:
-    def explain(self, rows):
-        return (rows[:, 0] > 0) & (rows[:, 0] != 0)
-
-
-explainer = Mine()
-""",
-        "(rows[:, 0] != 0)",
-        "(rows[:, 0] == 0)",
-    ),
-    "a number in it": edit(
-        """
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows[:, 0]) * 1 == 1.0
-
-
-explainer = Mine()
-""",
-        "* 1 ",
-        "* 0 ",
-    ),
-    "what an exception leads to": edit(
-        """
-
+    "explain of one's own class": "=> np.sign(rows[:, <<0|1>>])",
+    "only a comparison": "=> (rows[:, 0] > 0) & (rows[:, 0] <<!|=>>= 0)",
+    "a number in it": "=> np.sign(rows[:, 0]) * <<1|0>> == 1.0",
+    "what an exception leads to": """
 class Mine:
     def explain(self, rows):
         try:
             return np.sign(rows[:, 0])
         finally:
-            pass
+            <<pass|return np.sign(rows[:, 1])>>
 
 
 explainer = Mine()
 """,
-        "finally:\n            pass",
-        "finally:\n            return np.sign(rows[:, 1])",
-    ),
-    "its base": edit(
-        """
+    "its base": """
 from PKG.base import Base
 
 
@@ -109,38 +59,28 @@ class Mine(Base):
 
 
 explainer = Mine()
-""",
-        "rows[:, 0]",
-        "rows[:, 1]",
-        "base.py",
-        base="""import numpy as np
+--- base.py
+import numpy as np
 
 
 class Base:
     def explain(self, rows):
-        return np.sign(rows[:, 0])
+        return np.sign(rows[:, <<0|1>>])
 """,
-    ),
-    "a base of one of our explainers' kind": edit(
-        """
+    "a base of one of our explainers' kind": """
 import faithscope as fs
 
 
 class Mine(fs.explainers.Constant):
     def explain(self, rows):
-        return np.sign(rows[:, 0])
+        return np.sign(rows[:, <<0|1>>])
 
 
 explainer = Mine()
 """,
-        FIRST,
-        SECOND,
-    ),
-    "a class attribute": edit(
-        """
-
+    "a class attribute": """
 class Mine:
-    side = 0
+    side = <<0|1>>
 
     def explain(self, rows):
         return np.sign(rows[:, self.side])
@@ -148,271 +88,71 @@ class Mine:
 
 explainer = Mine()
 """,
-        "side = 0",
-        "side = 1",
-    ),
-    "a helper that it calls": edit(
-        """
-
+    "a helper that it calls": """
 def side(rows):
-    return np.sign(rows[:, 0])
+    return np.sign(rows[:, <<0|1>>])
 
-
-class Mine:
-    def explain(self, rows):
-        return side(rows)
-
-
-explainer = Mine()
+=> side(rows)
 """,
-        "rows[:, 0])\n\n\nclass",
-        "rows[:, 1])\n\n\nclass",
-    ),
-    "a helper's helper": edit(
-        """
-
+    "a helper's helper": """
 def side(rows):
-    return np.sign(rows[:, 0])
+    return np.sign(rows[:, <<0|1>>])
 
 
 def outer(rows):
     return [one for one in side(rows)]
 
-
-class Mine:
-    def explain(self, rows):
-        return outer(rows)
-
-
-explainer = Mine()
+=> outer(rows)
 """,
-        FIRST,
-        SECOND,
-    ),
-    "a module's constant": edit(
-        """
-SIDE = 0
+    "a module's constant": """
+SIDE = <<0|1>>
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows[:, SIDE])
-
-
-explainer = Mine()
+=> np.sign(rows[:, SIDE])
 """,
-        "SIDE = 0",
-        "SIDE = 1",
-    ),
-    "an array among a module's constants": edit(
-        """
-WEIGHTS = np.array([1.0, 0.0])
+    "an array among a module's constants": """
+WEIGHTS = np.array([<<1.0, 0|0.0, 1>>.0])
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows @ WEIGHTS)
-
-
-explainer = Mine()
+=> np.sign(rows @ WEIGHTS)
 """,
-        "[1.0, 0.0]",
-        "[0.0, 1.0]",
-    ),
-    "a function of an imported module": edit(
-        """
+    "a constant of an imported module": """
 from PKG import helper
 
+=> np.sign(rows[:, helper.SIDE])
+--- helper.py
+import numpy as np
 
-class Mine:
-    def explain(self, rows):
-        return helper.side(rows)
+SIDE = <<0|1>>
 
-
-explainer = Mine()
-""",
-        "rows[:, 0]",
-        "rows[:, 1]",
-        "helper.py",
-        helper=HELPER,
-    ),
-    "a function of a module of a package": edit(
-        """
-import PKG.helper
-
-
-class Mine:
-    def explain(self, rows):
-        return PKG.helper.side(rows)
-
-
-explainer = Mine()
-""",
-        "rows[:, 0]",
-        "rows[:, 1]",
-        "helper.py",
-        helper=HELPER,
-    ),
-    "a function from an imported module": edit(
-        """
-from PKG.helper import side
-
-
-class Mine:
-    def explain(self, rows):
-        return side(rows)
-
-
-explainer = Mine()
-""",
-        "rows[:, 0]",
-        "rows[:, 1]",
-        "helper.py",
-        helper=HELPER,
-    ),
-    "a constant of an imported module": edit(
-        """
-from PKG import helper
-
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows[:, helper.SIDE])
-
-
-explainer = Mine()
-""",
-        "SIDE = 0",
-        "SIDE = 1",
-        "helper.py",
-        helper=HELPER,
-    ),
-    "a module imported inside": edit(
-        """
-
-class Mine:
-    def explain(self, rows):
-        from PKG import helper
-        return helper.side(rows)
-
-
-explainer = Mine()
-""",
-        "rows[:, 0]",
-        "rows[:, 1]",
-        "helper.py",
-        helper=HELPER,
-    ),
-    "a module imported inside under another name": edit(
-        """
-
-class Mine:
-    def explain(self, rows):
-        import PKG.helper as h
-        return h.side(rows)
-
-
-explainer = Mine()
-""",
-        "rows[:, 0]",
-        "rows[:, 1]",
-        "helper.py",
-        helper=HELPER,
-    ),
-    "a function imported inside": edit(
-        """
-
-class Mine:
-    def explain(self, rows):
-        from .helper import side as s
-        return s(rows)
-
-
-explainer = Mine()
-""",
-        "rows[:, 0]",
-        "rows[:, 1]",
-        "helper.py",
-        helper=HELPER,
-    ),
-    "an attribute by its name": edit(
-        """
-from PKG import helper
-
-
-class Mine:
-    def explain(self, rows):
-        return getattr(helper, "si" + "de")(rows)
-
-
-explainer = Mine()
-""",
-        "rows[:, 0]",
-        "rows[:, 1]",
-        "helper.py",
-        helper=HELPER,
-    ),
-    "a global by its name": edit(
-        """
 
 def side(rows):
     return np.sign(rows[:, 0])
-
-
-class Mine:
-    def explain(self, rows):
-        return globals()["si" + "de"](rows)
-
-
-explainer = Mine()
 """,
-        "(rows[:, 0])\n\n\nc",
-        "(rows[:, 1])\n\n\nc",
-    ),
-    "code in a text": edit(
-        """
-
+    "a global by its name": """
 def side(rows):
-    return np.sign(rows[:, 0])
+    return np.sign(rows[:, <<0|1>>])
 
-
-class Mine:
-    def explain(self, rows):
-        return eval("side(rows)")
-
-
-explainer = Mine()
+=> globals()["si" + "de"](rows)
 """,
-        "(rows[:, 0])\n\n\nc",
-        "(rows[:, 1])\n\n\nc",
-    ),
-    "what a module makes up": edit(
-        """
+    "code in a text": """
+def side(rows):
+    return np.sign(rows[:, <<0|1>>])
+
+=> eval("side(rows)")
+""",
+    "what a module makes up": """
 from PKG import helper
 
-
-class Mine:
-    def explain(self, rows):
-        return helper.anything(rows)
-
-
-explainer = Mine()
-""",
-        "rows[:, 0]",
-        "rows[:, 1]",
-        "helper.py",
-        helper="""import numpy as np
+=> helper.anything(rows)
+--- helper.py
+import numpy as np
 
 
 def __getattr__(name):
     if name.startswith('_'):
         raise AttributeError(name)
-    return lambda rows: np.sign(rows[:, 0])
+    return lambda rows: np.sign(rows[:, <<0|1>>])
 """,
-    ),
-    "what a function closes over": edit(
-        """
-
+    "what a function closes over": """
 def made(side):
     def inner(rows):
         return np.sign(rows[:, side])
@@ -420,31 +160,17 @@ def made(side):
     return inner
 
 
-explainer = made(0)
+explainer = made(<<0|1>>)
 """,
-        "made(0)",
-        "made(1)",
-    ),
-    "a default": edit(
-        """
-
-def explainer(rows, side=0):
+    "a default": """
+def explainer(rows, side=<<0|1>>):
     return np.sign(rows[:, side])
 """,
-        "side=0",
-        "side=1",
-    ),
-    "a default by keyword": edit(
-        """
-
-def explainer(rows, *, side=0):
+    "a default by keyword": """
+def explainer(rows, *, side=<<0|1>>):
     return np.sign(rows[:, side])
 """,
-        "side=0",
-        "side=1",
-    ),
-    "a partial": edit(
-        """
+    "a partial": """
 from functools import partial
 
 
@@ -452,27 +178,19 @@ def side(which, rows):
     return np.sign(rows[:, which])
 
 
-explainer = partial(side, 0)
+explainer = partial(side, <<0|1>>)
 """,
-        "side, 0",
-        "side, 1",
-    ),
-    "the function of a partial": edit(
-        """
+    "the function of a partial": """
 from functools import partial
 
 
 def side(which, rows):
-    return np.sign(rows[:, which])
+    return np.sign(rows[:, <<|1 - >>which])
 
 
 explainer = partial(side, 0)
 """,
-        "rows[:, which]",
-        "rows[:, 1 - which]",
-    ),
-    "a decorated function": edit(
-        """
+    "a decorated function": """
 from functools import wraps
 
 
@@ -486,13 +204,9 @@ def told(f):
 
 @told
 def explainer(rows):
-    return np.sign(rows[:, 0])
+    return np.sign(rows[:, <<0|1>>])
 """,
-        FIRST,
-        SECOND,
-    ),
-    "a function decorated by a package": edit(
-        """
+    "a function decorated by a package": """
 from contextlib import ContextDecorator
 
 
@@ -506,47 +220,28 @@ class Quiet(ContextDecorator):
 
 @Quiet()
 def explainer(rows):
-    return np.sign(rows[:, 0])
+    return np.sign(rows[:, <<0|1>>])
 """,
-        FIRST,
-        SECOND,
-    ),
-    "a decorator": edit(
-        """
-
+    "a decorator": """
 def turned(f):
-    return lambda rows: f(rows[:, ::1])
+    return lambda rows: f(rows[:, ::<<|->>1])
 
 
 @turned
 def explainer(rows):
     return np.sign(rows[:, 0])
 """,
-        "::1",
-        "::-1",
-    ),
-    "a function that remembers its answers": edit(
-        """
+    "a function that remembers its answers": """
 from functools import lru_cache
 
 
 @lru_cache
 def side(a, b):
-    return np.sign(a)
+    return np.sign(<<a|b>>)
 
-
-class Mine:
-    def explain(self, rows):
-        return np.array([side(*row) for row in rows.tolist()])
-
-
-explainer = Mine()
+=> np.array([side(*row) for row in rows.tolist()])
 """,
-        "np.sign(a)",
-        "np.sign(b)",
-    ),
-    "one of several by type": edit(
-        """
+    "one of several by type": """
 from functools import singledispatch
 
 
@@ -557,64 +252,32 @@ def side(rows):
 
 @side.register
 def _(rows: np.ndarray):
-    return np.sign(rows[:, 0])
+    return np.sign(rows[:, <<0|1>>])
 
-
-class Mine:
-    def explain(self, rows):
-        return side(rows)
-
-
-explainer = Mine()
+=> side(rows)
 """,
-        "rows[:, 0])\n\n\nclass",
-        "rows[:, 1])\n\n\nclass",
-    ),
-    "a compiled function": edit(
-        """
+    "a compiled function": """
 from numba import njit
 
 
 @njit
 def side(rows):
-    return np.sign(rows[:, 0])
+    return np.sign(rows[:, <<0|1>>])
 
-
-class Mine:
-    def explain(self, rows):
-        return side(rows)
-
-
-explainer = Mine()
+=> side(rows)
 """,
-        "rows[:, 0])\n\n\nclass",
-        "rows[:, 1])\n\n\nclass",
-    ),
-    "a vectorized function": edit(
-        """
-
+    "a vectorized function": """
 @np.vectorize
 def side(a, b):
-    return np.sign(a)
+    return np.sign(<<a|b>>)
 
-
-class Mine:
-    def explain(self, rows):
-        return side(rows[:, 0], rows[:, 1])
-
-
-explainer = Mine()
+=> side(rows[:, 0], rows[:, 1])
 """,
-        "np.sign(a)",
-        "np.sign(b)",
-    ),
-    "a property": edit(
-        """
-
+    "a property": """
 class Mine:
     @property
     def side(self):
-        return 0
+        return <<0|1>>
 
     def explain(self, rows):
         return np.sign(rows[:, self.side])
@@ -622,18 +285,14 @@ class Mine:
 
 explainer = Mine()
 """,
-        "return 0",
-        "return 1",
-    ),
-    "a property that remembers": edit(
-        """
+    "a property that remembers": """
 from functools import cached_property
 
 
 class Mine:
     @cached_property
     def side(self):
-        return 0
+        return <<0|1>>
 
     def explain(self, rows):
         return np.sign(rows[:, self.side])
@@ -641,16 +300,11 @@ class Mine:
 
 explainer = Mine()
 """,
-        "return 0",
-        "return 1",
-    ),
-    "a static method": edit(
-        """
-
+    "a static method": """
 class Mine:
     @staticmethod
     def side():
-        return 0
+        return <<0|1>>
 
     def explain(self, rows):
         return np.sign(rows[:, self.side()])
@@ -658,16 +312,11 @@ class Mine:
 
 explainer = Mine()
 """,
-        "return 0",
-        "return 1",
-    ),
-    "a class method": edit(
-        """
-
+    "a class method": """
 class Mine:
     @classmethod
     def side(cls):
-        return 0
+        return <<0|1>>
 
     def explain(self, rows):
         return np.sign(rows[:, self.side()])
@@ -675,15 +324,10 @@ class Mine:
 
 explainer = Mine()
 """,
-        "return 0",
-        "return 1",
-    ),
-    "a descriptor": edit(
-        """
-
+    "a descriptor": """
 class Side:
     def __get__(self, thing, kind):
-        return 0
+        return <<0|1>>
 
 
 class Mine:
@@ -695,17 +339,13 @@ class Mine:
 
 explainer = Mine()
 """,
-        "return 0",
-        "return 1",
-    ),
-    "a field of a dataclass": edit(
-        """
+    "a field of a dataclass": """
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Mine:
-    side: int = 0
+    side: int = <<0|1>>
 
     def explain(self, rows):
         return np.sign(rows[:, self.side])
@@ -713,11 +353,7 @@ class Mine:
 
 explainer = Mine()
 """,
-        "side: int = 0",
-        "side: int = 1",
-    ),
-    "what makes a field of a dataclass": edit(
-        """
+    "what makes a field of a dataclass": """
 from dataclasses import dataclass, field
 
 
@@ -728,7 +364,7 @@ class Inner:
 
 @dataclass
 class Mine:
-    inner: Inner = field(default_factory=lambda: Inner())
+    inner: Inner = field(default_factory=lambda: Inner(<<|1>>))
 
     def explain(self, rows):
         return np.sign(rows[:, self.inner.side])
@@ -736,17 +372,12 @@ class Mine:
 
 explainer = Mine()
 """,
-        "Inner())",
-        "Inner(1))",
-    ),
-    "slots": edit(
-        """
-
+    "slots": """
 class Mine:
     __slots__ = ('side',)
 
     def __init__(self):
-        self.side = 0
+        self.side = <<0|1>>
 
     def explain(self, rows):
         return np.sign(rows[:, self.side])
@@ -754,12 +385,7 @@ class Mine:
 
 explainer = Mine()
 """,
-        "self.side = 0",
-        "self.side = 1",
-    ),
-    "a lambda that is an attribute": edit(
-        """
-
+    "a lambda that is an attribute": """
 class Mine:
     def __init__(self, side):
         self.side = side
@@ -768,18 +394,13 @@ class Mine:
         return self.side(rows)
 
 
-explainer = Mine(lambda rows: np.sign(rows[:, 0]))
+explainer = Mine(lambda rows: np.sign(rows[:, <<0|1>>]))
 """,
-        FIRST,
-        SECOND,
-    ),
-    "a metaclass": edit(
-        """
-
+    "a metaclass": """
 class Meta(type):
     @property
     def side(cls):
-        return 0
+        return <<0|1>>
 
 
 class Mine(metaclass=Meta):
@@ -789,16 +410,11 @@ class Mine(metaclass=Meta):
 
 explainer = Mine()
 """,
-        "return 0",
-        "return 1",
-    ),
-    "a nested class": edit(
-        """
-
+    "a nested class": """
 class Mine:
     class Side:
         def __call__(self, rows):
-            return np.sign(rows[:, 0])
+            return np.sign(rows[:, <<0|1>>])
 
     def explain(self, rows):
         return self.Side()(rows)
@@ -806,76 +422,42 @@ class Mine:
 
 explainer = Mine()
 """,
-        FIRST,
-        SECOND,
-    ),
-    "a class that is made inside": edit(
-        """
-
+    "a class that is made inside": """
 class Mine:
     def explain(self, rows):
         class Side:
-            which = 0
+            which = <<0|1>>
 
         return np.sign(rows[:, Side.which])
 
 
 explainer = Mine()
 """,
-        "which = 0",
-        "which = 1",
-    ),
-    "an object that can be called": edit(
-        """
-
+    "an object that can be called": """
 class Mine:
     def __call__(self, rows):
-        return np.sign(rows[:, 0])
+        return np.sign(rows[:, <<0|1>>])
 
 
 explainer = Mine()
 """,
-        FIRST,
-        SECOND,
-    ),
-    "an object among a module's constants": edit(
-        """
+    "an object among a module's constants": """
 from types import SimpleNamespace
 
-SETTINGS = SimpleNamespace(side=0)
+SETTINGS = SimpleNamespace(side=<<0|1>>)
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows[:, SETTINGS.side])
-
-
-explainer = Mine()
+=> np.sign(rows[:, SETTINGS.side])
 """,
-        "side=0",
-        "side=1",
-    ),
-    "a member of an enumeration": edit(
-        """
+    "a member of an enumeration": """
 from enum import IntEnum
 
 
 class Side(IntEnum):
-    FIRST = 0
+    FIRST = <<0|1>>
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows[:, Side.FIRST])
-
-
-explainer = Mine()
+=> np.sign(rows[:, Side.FIRST])
 """,
-        "FIRST = 0",
-        "FIRST = 1",
-    ),
-    "a method of an enumeration": edit(
-        """
+    "a method of an enumeration": """
 from enum import IntEnum
 
 
@@ -883,229 +465,184 @@ class Side(IntEnum):
     FIRST = 0
 
     def place(self):
-        return 0
+        return <<0|1>>
 
 
 FIRST = Side.FIRST
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows[:, FIRST.place()])
-
-
-explainer = Mine()
+=> np.sign(rows[:, FIRST.place()])
 """,
-        "return 0",
-        "return 1",
-    ),
-    "a method of a kind of list": edit(
-        """
-
+    "a method of a kind of list": """
 class Sides(list):
     def first(self):
-        return 0
+        return <<0|1>>
 
 
 SIDES = Sides()
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows[:, SIDES.first()])
-
-
-explainer = Mine()
+=> np.sign(rows[:, SIDES.first()])
 """,
-        "return 0",
-        "return 1",
-    ),
-    "what a dictionary makes up": edit(
-        """
+    "what a dictionary makes up": """
 from collections import defaultdict
 
-SIDES = defaultdict(lambda: 0)
+SIDES = defaultdict(lambda: <<0|1>>)
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows[:, SIDES['x']])
-
-
-explainer = Mine()
+=> np.sign(rows[:, SIDES['x']])
 """,
-        "lambda: 0",
-        "lambda: 1",
-    ),
-    "a method of a dictionary": edit(
-        """
-which = {'x': 0}.get
+    "a method of a dictionary": """
+which = {'x': <<0|1>>}.get
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows[:, which('x')])
-
-
-explainer = Mine()
+=> np.sign(rows[:, which('x')])
 """,
-        "'x': 0",
-        "'x': 1",
-    ),
-    "a method of an array": edit(
-        """
-side = np.array([[1.0, 0.0]]).dot
+    "a method of an array": """
+side = np.array([[<<1.0, 0|0.0, 1>>.0]]).dot
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(side(rows.T)[0])
-
-
-explainer = Mine()
+=> np.sign(side(rows.T)[0])
 """,
-        "[1.0, 0.0]",
-        "[0.0, 1.0]",
-    ),
-    "a pattern": edit(
-        """
+    "a pattern": """
 import re
 
-PATTERN = re.compile('a+')
+PATTERN = re.compile('<<a|b>>+')
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(rows[:, 0 if PATTERN.match('a') else 1])
-
-
-explainer = Mine()
+=> np.sign(rows[:, 0 if PATTERN.match('a') else 1])
 """,
-        "'a+'",
-        "'b+'",
-    ),
-    "a function inside a package's object": edit(
-        """
+    "a function inside a package's object": """
 from sklearn.preprocessing import FunctionTransformer
 
 
 def side(rows):
-    return rows[:, 0]
+    return rows[:, <<0|1>>]
 
 
 transform = FunctionTransformer(side)
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(transform.transform(rows))
-
-
-explainer = Mine()
+=> np.sign(transform.transform(rows))
 """,
-        "return rows[:, 0]",
-        "return rows[:, 1]",
-    ),
-    "a package's class, patched": edit(
-        """
+    "a package's class, patched": """
 from sklearn.preprocessing import FunctionTransformer
 
 
 def side(self, rows):
-    return rows[:, 0]
+    return rows[:, <<0|1>>]
 
 
 FunctionTransformer.side = side
 transform = FunctionTransformer()
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(transform.side(rows))
-
-
-explainer = Mine()
+=> np.sign(transform.side(rows))
 """,
-        "return rows[:, 0]",
-        "return rows[:, 1]",
-    ),
-    "a package's function, patched": edit(
-        """
+    "a package's function, patched": """
 import textwrap
 
 
 def side(rows):
-    return rows[:, 0]
+    return rows[:, <<0|1>>]
 
 
 textwrap.side = side
 
-
-class Mine:
-    def explain(self, rows):
-        return np.sign(textwrap.side(rows))
-
-
-explainer = Mine()
+=> np.sign(textwrap.side(rows))
 """,
-        "return rows[:, 0]",
-        "return rows[:, 1]",
-    ),
-    "a torch module's forward": edit(
-        """
+    "a torch module's forward": """
 import torch
 
 
 class Net(torch.nn.Module):
     def forward(self, rows):
-        return torch.sign(rows[:, 0])
+        return torch.sign(rows[:, <<0|1>>])
 
 
 net = Net()
 
-
-class Mine:
-    def explain(self, rows):
-        return net(torch.tensor(rows)).numpy()
-
-
-explainer = Mine()
+=> net(torch.tensor(rows)).numpy()
 """,
-        "torch.sign(rows[:, 0])",
-        "torch.sign(rows[:, 1])",
-    ),
-    "the model that one of our explainers asks": edit(
-        """
+    "the model that one of our explainers asks": """
 import faithscope as fs
 
 
 def chance(rows):
-    return 1 / (1 + np.exp(-9 * rows[:, 0]))
+    return 1 / (1 + np.exp(-9 * rows[:, <<0|1>>]))
 
 
 grid = np.random.default_rng(1).normal(size=(50, 2))
 explainer = fs.explainers.Lime(chance, grid, samples=200)
 """,
-        "rows[:, 0]))\n\n\ngrid",
-        "rows[:, 1]))\n\n\ngrid",
-    ),
-    "the class's own word for its state does not hide its code": edit(
-        """
-
+    "the class's own word for its state does not hide its code": """
 class Mine:
     def __fingerprint__(self):
         return 'mine'
 
     def explain(self, rows):
-        return np.sign(rows[:, 0])
+        return np.sign(rows[:, <<0|1>>])
 
 
 explainer = Mine()
 """,
-        FIRST,
-        SECOND,
-    ),
 }
+IN_HELPER = {
+    "a function of an imported module": """
+from PKG import helper
+
+=> helper.side(rows)
+""",
+    "a function of a module of a package": """
+import PKG.helper
+
+=> PKG.helper.side(rows)
+""",
+    "a function from an imported module": """
+from PKG.helper import side
+
+=> side(rows)
+""",
+    "a module imported inside": """
+class Mine:
+    def explain(self, rows):
+        from PKG import helper
+        return helper.side(rows)
+
+
+explainer = Mine()
+""",
+    "a module imported inside under another name": """
+class Mine:
+    def explain(self, rows):
+        import PKG.helper as h
+        return h.side(rows)
+
+
+explainer = Mine()
+""",
+    "a function imported inside": """
+class Mine:
+    def explain(self, rows):
+        from .helper import side as s
+        return s(rows)
+
+
+explainer = Mine()
+""",
+    "an attribute by its name": """
+from PKG import helper
+
+=> getattr(helper, "si" + "de")(rows)
+""",
+}
+EDITS |= {name: text + HELPER for name, text in IN_HELPER.items()}
 
 NEEDED = {"a compiled function": "numba", "a torch module's forward": "torch"}
-EDITS = {name: one for name, one in EDITS.items() if name not in NEEDED or find_spec(NEEDED[name])}
+EDITS = {name: text for name, text in EDITS.items() if name not in NEEDED or find_spec(NEEDED[name])}
+
+
+def package(name: str) -> str:
+    """The package of an edit."""
+    return re.sub(r"\W", "_", name)
+
+
+def files(name: str, after: bool) -> dict[str, str]:
+    """The files of a system by their names, before or after the edit."""
+    system, *others = EDITS[name].split("\n--- ")
+    texts = {"__init__.py": "", "system.py": MODEL + re.sub(r"(?m)^=> (.*)", EXPLAINER, system)}
+    texts |= dict(other.split("\n", 1) for other in others)
+    edited, name = r"\2" if after else r"\1", package(name)
+    return {file: re.sub(r"(?s)<<(.*?)\|(.*?)>>", edited, text).replace("PKG", name) for file, text in texts.items()}

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import brute
 import faithscope as fs
-from faithscope.counting import numbered, tally
+from faithscope.counting import numbered
 from faithscope.counting.bits.layout import Layout
 from faithscope.counting.bits.ordering import order_by, run_sizes, run_starts
 from faithscope.counting.coverage import cover
@@ -15,82 +14,27 @@ from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.inputs.grouping import group
 from faithscope.relations import to_relation
 from faithscope.relations.base import number_parts
-from faithscope.sample import Sample
+from small_systems import LABELS, systems
 
 SEEDS = st.integers(0, 100_000)
-TABLES, LISTS = 0, 10**9  # rows per segment below which cells are listed
-
-
-def counted(seed, monkeypatch, listed, exact, weighted=False, labels=None):
-    """A random sample whose rules may miss their own rows, its masks and its coverage."""
-    rng = np.random.default_rng(seed)
-    n, many = int(rng.integers(2, 40)), int(rng.integers(1, 6))
-    X = rng.choice([0.0, -0.0, 1.0, 2.0, np.nan], (n, 2))
-    operators, columns = ["<=", ">", "<", "!="], [0, 1]
-    pool = [
-        [(int(rng.choice(columns)), str(rng.choice(operators)), float(rng.integers(0, 3))) for _ in range(j % 3)]
-        for j in range(many)
-    ]
-    which = rng.integers(0, many, n)
-    rules = fs.Rules.from_conditions([pool[j] for j in which], [0, 1])
-    names = np.arange(n) if labels == "all" else rng.integers(0, labels or int(rng.integers(1, 5)), n)
-    weights = rng.integers(1, 5, n).astype(float) if weighted else None
-    monkeypatch.setattr(numbered, "ROWS_PER_SEGMENT", listed)
-    sample = Sample(rules, names, X, weights)
-    covers = [np.logical_and.reduce([np.ones(n, bool), *rules.holds(rules.conjunction(i), X)]) for i in range(n)]
-    return sample, np.array(covers), cover(sample, to_relation(None, rules), exact=exact)
-
-
-def brute_measure(sample, covers, kept):
-    """M̂ and U of some rows, pair by pair."""
-    some, labels = covers[np.ix_(kept, kept)].tolist(), sample.labels[kept].tolist()
-    if sample.weights is None:
-        return brute.sufficiency(some, labels)
-    given_rules = [sample.explanations.describe(row) for row in kept]
-    return brute.weighted_sufficiency(given_rules, some, labels, sample.weights[kept].tolist())
-
-
-@pytest.mark.parametrize("listed", [TABLES, LISTS])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("labels", [None, 1, "all"])
-@pytest.mark.parametrize("seed", range(6))
-def test_leaving_out_a_block_is_measuring_the_other_rows(seed, monkeypatch, listed, weighted, labels):
-    sample, covers, coverage = counted(seed, monkeypatch, listed, 0, weighted, labels)
-    for block in np.unique(coverage.block):
-        kept = np.flatnonzero(coverage.block != block)
-        value, silent = brute_measure(sample, covers, kept) if len(kept) else (0.0, 0.0)
-        if len(kept):
-            assert coverage.left_out.value[block] == pytest.approx(value, abs=1e-12)
-            assert coverage.left_out.silent[block] == pytest.approx(silent, abs=1e-12)
-
-
-@pytest.mark.parametrize("listed", [TABLES, LISTS])
-@pytest.mark.parametrize("words", [0, 10**9])
-@pytest.mark.parametrize("labels", [None, 1, "all"])
-@pytest.mark.parametrize("seed", range(4))
-def test_leaving_out_a_row_is_measuring_the_other_rows(seed, monkeypatch, listed, words, labels):
-    monkeypatch.setattr(tally, "_WORDS_PER_LABEL", words)
-    sample, covers, coverage = counted(seed, monkeypatch, listed, 10**8, labels=labels)
-    for row in range(sample.n):
-        value, silent = brute_measure(sample, covers, np.delete(np.arange(sample.n), row))
-        assert coverage.left_out.value[row] == pytest.approx(value, abs=1e-12)
-        assert coverage.left_out.silent[row] == pytest.approx(silent, abs=1e-12)
 
 
 @pytest.mark.parametrize("exact", [0, 10**8])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("labels", [None, "all"])
-@pytest.mark.parametrize("seed", range(5))
-def test_tables_and_lists_have_the_same_cells(seed, monkeypatch, exact, weighted, labels):
-    tabled, listed = (counted(seed, monkeypatch, kind, exact, weighted, labels)[2] for kind in (TABLES, LISTS))
-    for column in ("explanation", "label", "given", "covered", "missed", "weight", "square"):
-        np.testing.assert_array_equal(getattr(tabled.counts, column), getattr(listed.counts, column))
-    np.testing.assert_array_equal(tabled.own, listed.own)
-    np.testing.assert_allclose(tabled.left_out.value, listed.left_out.value, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(tabled.left_out.reach, listed.left_out.reach, rtol=1e-12)
+def test_tables_and_lists_have_the_same_cells(exact, monkeypatch):
+    for system, name, why in systems("rules", range(3), LABELS, most=40):
+        if system.clusters is not None:
+            continue
+        sample, found = system.sample("rules", name), []
+        for rows_per_segment in (0, 10**9):  # below which cells are listed
+            monkeypatch.setattr(numbered, "ROWS_PER_SEGMENT", rows_per_segment)
+            found.append(cover(sample, to_relation(None, sample.explanations), exact=exact))
+        tabled, listed = found
+        for column in ("explanation", "label", "given", "covered", "missed", "weight", "square"):
+            np.testing.assert_array_equal(*(getattr(one.counts, column) for one in found), err_msg=why)
+        np.testing.assert_array_equal(tabled.own, listed.own)
+        np.testing.assert_allclose(tabled.left_out.reach, listed.left_out.reach, rtol=1e-12)
 
 
-@settings(max_examples=60)
 @given(SEEDS)
 def test_counts_of_bitmaps_are_those_of_masks(seed):
     rng = np.random.default_rng(seed)

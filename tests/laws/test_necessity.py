@@ -1,114 +1,19 @@
-"""Necessity equals its definition, pair by pair, with every row or block left out; and what it must always obey."""
+"""What necessity must obey, whatever says where explanations apply; its value is among the measures of brute force."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import brute
 import faithscope as fs
 from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.errors import NotProven, NotScoped
 from faithscope.measures import scopes
-from faithscope.measures.necessity import reached
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
-
-SEEDS = st.integers(0, 100_000)
-AGREEMENTS = {
-    "labels": (None, lambda a, b: a == b),
-    "close": (fs.Close(0.97), lambda a, b: max(0.0, 1 - abs(a - b) / 0.97)),  # no distance is nearly eps
-    "tolerance": (fs.Tolerance(0.45), lambda a, b: abs(a - b) <= 0.45),
-    "own": (lambda a, b: 1 / (1 + np.abs(a - b)), lambda a, b: 1 / (1 + abs(a - b))),
-}
-ROWS = {"alone": (False, False), "weighted": (True, False), "clustered": (False, True), "both": (True, True)}
-
-
-class Drawn:
-    """A random system: few rules, so that many rows share one, and some that miss their own row or cover nobody."""
-
-    def __init__(self, seed, agreement="labels", weighted=False, clustered=False, most=14):
-        rng = np.random.default_rng(seed)
-        n = int(rng.integers(2, most))
-        self.x = rng.integers(0, 4, (n, 2)).astype(float)
-        pool = [self._conditions(rng) for _ in range(int(rng.integers(1, 6)))]
-        self.conditions = [pool[k] for k in rng.integers(0, len(pool), n)]
-        self.agreement, self.agree = AGREEMENTS[agreement]
-        labels = rng.integers(0, int(rng.integers(1, 5)), n)
-        self.y = labels if agreement == "labels" else np.round(rng.random(n) * 3, 1)
-        self.weights = rng.integers(1, 5, n) * rng.random() if weighted else None
-        self.clusters = np.concatenate([[0, 1], rng.integers(0, max(2, n // 2), n - 2)]) if clustered else None
-
-    def _conditions(self, rng):
-        ops = ["<=", ">", "==", "!="]
-        return [("ab"[k], str(rng.choice(ops)), float(rng.integers(0, 5))) for k in rng.choice(2, rng.integers(0, 3))]
-
-    @property
-    def rules(self):
-        return fs.Rules.from_conditions(self.conditions, features=["a", "b"])
-
-    @property
-    def covers(self):
-        test = {"<=": np.less_equal, ">": np.greater, "==": np.equal, "!=": np.not_equal}
-        return [
-            [all(test[op](x["ab".index(name)], value) for name, op, value in rule) for x in self.x]
-            for rule in self.conditions
-        ]
-
-    @property
-    def sample(self):
-        return Sample.of(self.rules, self.y, self.x, self.weights, self.agreement, self.clusters)
-
-    def brute(self, keep=None):
-        rows = np.arange(len(self.y)) if keep is None else keep
-        covers = self.covers
-        part = [[covers[i][j] for j in rows] for i in rows]
-        weights = None if self.weights is None else self.weights[rows]
-        clusters = None if self.clusters is None else self.clusters[rows]
-        return brute.necessity(part, self.y[rows], self.agree, weights, clusters)
-
-    def estimate(self, **how):
-        kept = {"weights": self.weights, "clusters": self.clusters, "agreement": self.agreement}
-        return fs.necessity(self.rules, self.y, self.x, **kept, **how)
-
-
-def check_left_out(drawn, counted):
-    """What is left out gives what brute force gives without those rows."""
-    left_out = counted.terms.left_out
-    for part in range(len(left_out.value)):
-        block = np.arange(len(drawn.y)) if counted.block is None else counted.block
-        value, silent, chance = drawn.brute(np.flatnonzero(block != part))
-        assert left_out.value[part] == pytest.approx(value, abs=1e-9)
-        assert left_out.silent[part] == pytest.approx(silent, abs=1e-9)
-        assert counted.terms.chance_left_out[part] == pytest.approx(chance or 0.0, abs=1e-9)
-
-
-@pytest.mark.parametrize("agreement", AGREEMENTS)
-@pytest.mark.parametrize("rows", ROWS)
-@given(seed=SEEDS)
-@settings(max_examples=15)
-def test_necessity_is_its_definition_and_so_is_what_it_becomes_without_rows(agreement, rows, seed):
-    drawn = Drawn(seed, agreement, *ROWS[rows])
-    estimate, (value, silent, chance) = drawn.estimate(), drawn.brute()
-    assert estimate.value == pytest.approx(value, abs=1e-9)
-    assert estimate.unverifiable == pytest.approx(silent, abs=1e-9)
-    assert estimate.chance == (None if chance is None else pytest.approx(chance, abs=1e-9))
-    assert 0 <= estimate.low <= estimate.value <= estimate.upper <= estimate.high <= 1
-    check_left_out(drawn, reached(drawn.sample))
-
-
-@given(seed=SEEDS)
-@settings(max_examples=20)
-def test_blocks_of_labeled_rows_are_left_out_exactly(seed):
-    drawn = Drawn(seed, most=40)
-    sample = drawn.sample
-    counted = count_necessity(sample, to_relation(None, sample.explanations), exact=0)
-    value, silent, _ = drawn.brute()
-    assert counted.terms.sums.agreeing == pytest.approx(value * len(drawn.y), abs=1e-9)
-    assert counted.terms.sums.silent == pytest.approx(silent * len(drawn.y), abs=1e-9)
-    check_left_out(drawn, counted)
+from small_systems import System
 
 
 def test_dense_and_padded_bitmaps_and_blocks_agree():
@@ -126,82 +31,55 @@ def test_dense_and_padded_bitmaps_and_blocks_agree():
     assert variances[1] == pytest.approx(variances[0], rel=0.5)
 
 
-@pytest.mark.parametrize("kind", ["highlights", "prototypes", "counterfactuals", "callable", "nearest"])
+RNG = np.random.default_rng(3)
+X, Y = RNG.integers(0, 5, (60, 2)).astype(float), RNG.integers(0, 3, 60)
+TEXTS = [" ".join(RNG.choice(list("abcd"), 3)) for _ in range(60)]
+PROTOTYPES = fs.Prototypes(RNG.integers(0, 6, 60), points=X[:6])
+RELATIONS = {
+    "highlights": (fs.Highlights([{text.split()[0]} for text in TEXTS]), TEXTS, None),
+    "prototypes": (PROTOTYPES, X, fs.Ball(1.5)),
+    "nearest": (PROTOTYPES, X, fs.Nearest()),
+    "counterfactuals": (fs.Counterfactuals(X[::-1].copy() + 0.5, X), X, None),
+    "callable": ([f"{int(v)}" for v in X[:, 0]], X, lambda rows, text: rows[:, 1] <= float(text)),
+}
+
+
+@pytest.mark.parametrize("kind", RELATIONS)
 def test_every_relation_that_says_where_it_applies_is_counted(kind):
-    rng = np.random.default_rng(3)
-    x, y = rng.integers(0, 5, (60, 2)).astype(float), rng.integers(0, 3, 60)
-    relation, rows = None, x
-    if kind == "highlights":
-        rows = [" ".join(rng.choice(list("abcd"), 3)) for _ in range(60)]
-        words = [{rng.choice(text.split())} for text in rows]
-        explanations = fs.Highlights(words)
-        covers = [[all(word in text.split() for word in row) for text in rows] for row in words]
-    elif kind in ("prototypes", "nearest"):
-        explanations = fs.Prototypes(rng.integers(0, 6, 60), points=x[:6])
-        relation = fs.Ball(1.5) if kind == "prototypes" else fs.Nearest()
-        covers = None
-    elif kind == "counterfactuals":
-        explanations, covers = fs.Counterfactuals(x[::-1].copy() + 0.5, x), None
-    else:
-        explanations, relation = [f"{int(v)}" for v in x[:, 0]], lambda X, text: X[:, 1] <= float(text)
-        covers = [[x[j, 1] <= x[i, 0] for j in range(60)] for i in range(60)]
-    estimate = fs.necessity(explanations, y, rows, relation=relation)
-    if covers is None:
-        sample = Sample.of(explanations, y, rows)
-        covers = _masks(to_relation(relation, sample.explanations), sample)
-    value, silent, chance = brute.necessity(covers, y)
-    assert (estimate.value, estimate.unverifiable) == pytest.approx((value, silent), abs=1e-12)
-    assert estimate.chance == pytest.approx(chance, abs=1e-12)
-
-
-def _masks(relation, sample):
-    """Whom the explanation of every row covers, one row after the other."""
+    explanations, rows, relation = RELATIONS[kind]
+    estimate, sample = fs.necessity(explanations, Y, rows, relation=relation), Sample.of(explanations, Y, rows)
+    relation = to_relation(relation, sample.explanations)
     given = relation.scopes(sample.explanations)
     codes, first = given.group()
-    return scopes._masks(given.take(first), sample, relation)[codes].tolist()
+    value, silent, chance = brute.necessity(scopes._masks(given.take(first), sample, relation)[codes].tolist(), Y)
+    assert (estimate.value, estimate.unverifiable, estimate.chance) == pytest.approx((value, silent, chance), abs=1e-12)
 
 
-@given(seed=SEEDS)
-@settings(max_examples=25)
-def test_dropping_conditions_never_lowers_necessity(seed):
-    drawn = Drawn(seed)
-    before = drawn.estimate().value
-    drawn.conditions = [rule[:-1] for rule in drawn.conditions]
-    assert drawn.estimate().value >= before - 1e-12
+def test_covering_more_never_lowers_necessity():
+    for seed in range(6):
+        system = System.random("labels", seed)
+        wider = replace(system, masks=system.masks | (np.random.default_rng(seed).random(system.masks.shape) < 0.2))
+        before, after = (one.measured("necessity", "labels").value for one in (system, wider))
+        assert after >= before - 1e-12
 
 
-@given(seed=SEEDS)
-@settings(max_examples=25)
-def test_the_order_of_rows_does_not_matter(seed):
-    drawn = Drawn(seed, weighted=bool(seed % 2), most=30)
-    order = np.random.default_rng(seed).permutation(len(drawn.y))
-    weights = None if drawn.weights is None else drawn.weights[order]
-    a, b = drawn.estimate(), fs.necessity(drawn.rules.take(order), drawn.y[order], drawn.x[order], weights=weights)
-    assert (a.value, a.low, a.high, a.chance) == pytest.approx((b.value, b.low, b.high, b.chance), abs=1e-9)
+LEAST = 2 * math.log(40) / 60
+KNOWN = {
+    "for everybody": (lambda y: np.zeros(60), (1.0, 1.0, None, 1 - LEAST, 1.0)),
+    "the prediction itself": (lambda y: y, (1.0, 19 / 59, True, 1 - LEAST, 1.0)),
+    "for nobody else": (lambda y: np.arange(60.0), (0.0, 0.0, False, 0.0, LEAST)),
+}
 
 
-def test_a_rule_for_everybody_has_necessity_one_which_is_chance():
-    rules = fs.Rules.from_conditions([[]] * 50, features=["a"])
-    estimate = fs.necessity(rules, [0, 1] * 25, np.zeros((50, 1)))
-    assert (estimate.value, estimate.chance, estimate.above_chance) == (1.0, 1.0, None)
-    assert estimate.low == pytest.approx(1 - 2 * math.log(40) / 50)
-
-
-def test_the_prediction_as_its_own_explanation_is_necessary_and_above_chance():
+@pytest.mark.parametrize("kind", KNOWN)
+def test_rules_whose_necessity_is_known_have_it_with_a_margin(kind):
     y = np.arange(60) % 3
-    rules = fs.Rules.from_conditions([[("y", "==", float(label))] for label in y], features=["y"])
-    estimate = fs.necessity(rules, y, y[:, None].astype(float))
-    assert estimate.value == 1.0
-    assert estimate.above_chance
-    assert estimate.low < 1
-
-
-def test_rules_that_cover_nobody_else_have_necessity_zero_with_a_margin():
-    x = np.arange(50.0)[:, None]
-    rules = fs.Rules.from_conditions([[("a", "==", v)] for v in x[:, 0]], features=["a"])
-    estimate = fs.necessity(rules, [0, 1] * 25, x)
-    assert (estimate.value, estimate.low) == (0.0, 0.0)
-    assert estimate.high == pytest.approx(2 * math.log(40) / 50)
+    column = KNOWN[kind][0](y)
+    rules = fs.Rules.from_conditions([[("a", "==", float(value))] for value in column], features=["a"])
+    found = fs.necessity(rules, y, column[:, None].astype(float))
+    value, chance, above, low, high = KNOWN[kind][1]
+    assert (found.value, found.chance, found.low, found.high) == pytest.approx((value, chance, low, high))
+    assert found.above_chance is above
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
@@ -212,25 +90,15 @@ def test_predictions_that_nobody_else_gets_cannot_be_checked(n):
     assert (estimate.verified, estimate.chance, estimate.above_chance) == (None, None, None)
 
 
-def test_rows_of_weight_zero_do_not_count():
-    drawn = Drawn(8, most=30)
-    weights = np.where(np.arange(len(drawn.y)) % 4 == 0, 0.0, 1.0)
-    kept = np.flatnonzero(weights)
-    alone = fs.necessity(drawn.rules.take(kept), drawn.y[kept], drawn.x[kept])
-    estimate = fs.necessity(drawn.rules, drawn.y, drawn.x, weights=weights)
-    assert (estimate.value, estimate.low, estimate.chance) == (alone.value, alone.low, alone.chance)
-
-
 def test_weights_by_label_change_only_how_much_labels_count():
-    drawn = Drawn(6, most=40)
-    y = drawn.y
-    weighted = fs.necessity(drawn.rules, y, drawn.x, weights=np.where(y == 0, 2.0, 1.0))
-    covers, total = np.array(drawn.covers), 0.0
+    system = System.random("labels", 6, most=40)
+    y, covers, total = system.predictions, system.covers("rules"), 0.0
+    weights = np.where(y == 0, 2.0, 1.0)
     for label in np.unique(y):
         rows = np.flatnonzero(y == label)
-        alone, *_ = brute.necessity(covers[np.ix_(rows, rows)].tolist(), y[rows])
-        total += alone * len(rows) * (2 if label == 0 else 1)
-    assert weighted.value == pytest.approx(total / np.where(y == 0, 2, 1).sum(), abs=1e-12)
+        total += brute.necessity(covers[np.ix_(rows, rows)], y[rows])[0] * weights[rows].sum()
+    found = system.measured("necessity", "labels", weights=weights)
+    assert found.value == pytest.approx(total / weights.sum(), abs=1e-12)
 
 
 @pytest.mark.parametrize("agreement", [None, fs.Close(0.5), fs.Tolerance(0.5)])
@@ -244,14 +112,12 @@ def test_rows_that_nobody_agrees_with_stay_unverifiable_whatever_their_weight(ag
     assert (estimate.verified, estimate.chance) == (pytest.approx(1.0, abs=1e-12), pytest.approx(1.0, abs=1e-12))
 
 
-def test_spread_has_no_necessity():
-    drawn = Drawn(1, "close")
+def test_what_has_no_necessity_is_refused_and_an_evaluation_goes_without():
+    system, vectors = System.random("normal", 1), fs.Importances([[1.0], [2.0]])
     with pytest.raises(NotProven, match=r"Close\(eps\) or Tolerance"):
-        fs.necessity(drawn.rules, drawn.y, drawn.x, agreement=fs.Spread())
-    assert fs.evaluate(drawn.y, drawn.rules, drawn.x, agreement=fs.Spread()).necessity is None
-
-
-def test_explanations_that_do_not_say_where_they_apply_are_refused():
+        system.measured("necessity", "spread")
+    rules, rows, _ = system.given("rules")
+    assert fs.evaluate(system.predictions, rules, rows, agreement=fs.Spread()).necessity is None
     with pytest.raises(NotScoped, match="so necessity is undefined: pass relation="):
-        fs.necessity(fs.Importances([[1.0], [2.0]]), [0, 1], [[1.0], [2.0]])
-    assert fs.evaluate([0, 1], fs.Importances([[1.0], [2.0]]), [[1.0], [2.0]]).necessity is None
+        fs.necessity(vectors, [0, 1], [[1.0], [2.0]])
+    assert fs.evaluate([0, 1], vectors, [[1.0], [2.0]]).necessity is None

@@ -2,13 +2,15 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
-from laws.edits import EDITS
+from laws.edits import EDITS, files, package
+from once import once_json
 
 pytestmark = pytest.mark.slow
 
@@ -39,49 +41,46 @@ print(json.dumps(answers))
 """
 
 
-def package(name):
-    return re.sub(r"\W", "_", name)
-
-
-def answers(folder, seed):
+def answers(folder, seed, after):
     """What every system answers in a process of its own, through the cache and without it."""
+    for name in EDITS:
+        for file, text in files(name, after).items():
+            path = folder / package(name) / file
+            path.parent.mkdir(exist_ok=True)
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+                # Python takes a compiled file for the same where size and second are.
+                os.utime(path, (after, after))
     command = [sys.executable, "-c", CHILD, json.dumps([package(name) for name in EDITS])]
     env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    told = json.loads(done.stdout.splitlines()[-1])
+    return {name: told[package(name)] for name in EDITS}
+
+
+def make():
+    with tempfile.TemporaryDirectory() as folder:
+        return [answers(Path(folder), seed, after) for seed, after in (("1", False), ("2", False), ("3", True))]
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    """The answers before the edits, again in a second process, and after the edits."""
-    folder = tmp_path_factory.mktemp("edits")
-    for name, one in EDITS.items():
-        (folder / package(name)).mkdir()
-        for file, text in one.files.items():
-            (folder / package(name) / file).write_text(text.replace("PKG", package(name)))
-    before = answers(folder, "1"), answers(folder, "2")
-    for name, one in EDITS.items():
-        path = folder / package(name) / one.file
-        old, new = (text.replace("PKG", package(name)) for text in (one.old, one.new))
-        path.write_text(path.read_text().replace(old, new))
-        # Python takes a compiled file for the same where size and second are.
-        os.utime(path, (0, 0))
-    return *before, answers(folder, "3")
+def runs():
+    """The answers before the edits, again in a second process, and after the edits; once for all workers."""
+    return once_json("edits", make)
 
 
-@pytest.mark.parametrize("name", EDITS)
-def test_after_an_edit_the_cache_answers_as_if_there_were_none(runs, name):
-    first, _, edited = (run[package(name)] for run in runs)
-    assert first["truth"] == first["kept"]
-    assert edited["truth"] != first["truth"], "the edit changes nothing"
-    assert edited["kept"] == edited["truth"]
+def test_after_an_edit_the_cache_answers_as_if_there_were_none(runs):
+    first, _, edited = runs
+    assert [name for name in EDITS if first[name]["kept"] != first[name]["truth"]] == []
+    assert [name for name in EDITS if edited[name]["truth"] == first[name]["truth"]] == [], "the edit changes nothing"
+    assert [name for name in EDITS if edited[name]["kept"] != edited[name]["truth"]] == []
 
 
-@pytest.mark.parametrize("name", EDITS)
-def test_in_a_second_process_what_is_unchanged_is_found(runs, name):
-    first, second, _ = (run[package(name)] for run in runs)
-    assert first["told"] == second["told"] == []
-    assert first["asked"] == 1
-    assert (second["asked"], second["files"]) == (0, first["files"])
-    assert second["kept"] == first["truth"]
+def test_in_a_second_process_what_is_unchanged_is_found(runs):
+    for name in EDITS:
+        first, second, _ = (run[name] for run in runs)
+        assert first["told"] == second["told"] == [], name
+        assert first["asked"] == 1, name
+        assert (second["asked"], second["files"]) == (0, first["files"]), name
+        assert second["kept"] == first["truth"], name

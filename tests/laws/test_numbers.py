@@ -1,168 +1,159 @@
-"""Measures of numeric predictions equal brute force: values, silence, chance, and everything with rows left out."""
+"""How the agreements of numbers hang together: with labels, with each other, with units, and with what is known."""
+
+import importlib
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import faithscope as fs
 from brute_numbers import brute_spread
-from faithscope.counting.coverage import cover
-from faithscope.counting.spread import spread_by_explanation
-from faithscope.errors import BadInput
-from faithscope.measures.comparing.paired import consistency_left_out
+from faithscope.agreements import GroupedRows
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.sufficiency import measure_sufficiency
-from faithscope.relations import Within, to_relation
-from number_systems import AGREEMENTS, KINDS, NumberSystem
+from small_systems import AGREEMENTS, NUMBERS, System, systems
 
-MEASURES = ("consistency", "sufficiency", "within")
-SEEDS = range(8)
-
-MEASURED = {"consistency": measure_consistency, "sufficiency": measure_sufficiency}
+MEASURES = pytest.mark.parametrize("measure", ["consistency", "sufficiency", "within"])
+SEEDS = (0,)
 
 
-def varies(predictions):
-    return np.ptp(np.asarray(predictions, float)) > 0
+def numbers_of(estimate):
+    """All that an estimate says, less what names it."""
+    return {name: value for name, value in estimate.to_dict().items() if name not in ("agreement", "notes", "gap")}
 
 
-def assert_equal(found, expected):
-    assert found.value == pytest.approx(expected.value, abs=1e-9, rel=1e-9)
-    assert found.unverifiable == pytest.approx(expected.unverifiable, abs=1e-12)
-    assert found.upper == pytest.approx(min(1.0, expected.upper), abs=1e-9, rel=1e-9)
-    assert found.chance == pytest.approx(expected.chance, abs=1e-9)
-    assert found.low <= found.value + 1e-12
-    assert found.upper <= found.high + 1e-9 <= 1 + 1e-9
+def unclustered(measure, seeds, kinds, name="close", most=24):
+    return (system for system, *_ in systems(measure, seeds, kinds, (name,), most) if system.clusters is None)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_measure_is_that_of_brute_force(kind, measure, weighted):
-    for seed in SEEDS:
-        system = NumberSystem.random(kind, seed, weighted=weighted)
-        for name in AGREEMENTS:
-            if name == "spread" and not varies(system.predictions):
-                continue
-            assert_equal(system.measured(measure, name), system.brute(measure, name))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-def test_outputs_of_several_columns_add_up_to_brute_force(measure, weighted):
-    for seed, kind in enumerate(KINDS):
-        system = NumberSystem.random(kind, seed, weighted=weighted)
-        vectors = system.vectors
-        assert_equal(system.measured(measure, "spread", vectors), system.brute(measure, "spread", vectors))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", AGREEMENTS)
-def test_a_curve_over_distances_holds_the_estimates_of_within(name):
-    for seed, kind in enumerate(KINDS):
-        system = NumberSystem.random(kind, seed)
-        if not varies(system.predictions):
-            continue
-        given, agreement = system.codes[:, None].astype(float), system.agreement(name)
-        curve = fs.within_curve(given, system.predictions, [0, 1, 3], agreement=agreement)
-        for tau, found in zip(curve.taus, curve.estimates, strict=True):
-            alone = fs.within(given, system.predictions, tau, agreement=agreement)
-            told, expected = found.to_dict(), alone.to_dict()
-            assert told.pop("notes") == expected.pop("notes")
-            assert told == pytest.approx(expected)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["consistency", "sufficiency"])
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-def test_each_group_is_measured_as_if_alone(measure, weighted):
-    for seed, kind in enumerate(KINDS):
-        system = NumberSystem.random(kind, seed, weighted=weighted)
+def test_each_group_is_measured_as_if_alone(measure):
+    for system, name, why in systems(measure, SEEDS, NUMBERS):
         groups = np.arange(system.n) % 2
-        for name in AGREEMENTS:
-            for group, part in system.sample(measure, name).split(groups).items():
-                if part.n < 2 or not varies(part.labels):
-                    continue
-                asked = (part,) if measure == "consistency" else (part, system.applies)
-                found = MEASURED[measure](*asked, method="jackknife")
-                assert_equal(found, system.brute(measure, name, kept=groups == group))
+        if system.clusters is not None:
+            continue
+        for group, part in system.sample(measure, name).split(groups).items():
+            if part.n < 2 or np.ptp(np.asarray(part.labels, float)) == 0:
+                continue
+            relation = () if measure == "consistency" else (system.given(measure)[2],)
+            measured = measure_sufficiency if relation else measure_consistency
+            found, expected = (
+                measured(part, *relation, method="jackknife"),
+                system.brute(measure, name, kept=groups == group),
+            )
+            assert found.value == pytest.approx(expected.value, abs=1e-9, rel=1e-9), why
+            assert found.chance == pytest.approx(expected.chance, abs=1e-9), why
 
 
-def left_out(system, measure, name, in_blocks, predictions=None):
-    """What the package computes without each row or block, and the block of each row."""
-    sample = system.sample(measure, name, predictions)
-    if measure == "consistency":
-        if name != "spread":
-            estimate = measure_consistency(sample, 0.95, "jackknife")
-            return consistency_left_out("", estimate, sample).left_out, np.arange(system.n)
-        spread, counted, *_ = spread_by_explanation(sample)
-        return spread.left_out(counted), np.arange(system.n)
-    relation = Within(1.0, "euclidean") if measure == "within" else to_relation(system.applies, sample.explanations)
-    coverage = cover(sample, relation, exact=0 if in_blocks else 10**8)
-    left = coverage.left_out if name != "spread" else coverage.spread.left_out(coverage.left_out)
-    return left, np.arange(system.n) if coverage.block is None else coverage.block
-
-
-def one_decides(predictions, block):
-    """Whether all variance, up to rounding, is that of one block."""
-    columns = np.asarray(predictions, float).reshape(len(block), -1)
-    columns = columns - columns[0]
-    left = [columns[block != number].var(axis=0).sum() for number in range(block.max() + 1)]
-    return min(left) <= 1e-12 * columns.var(axis=0).sum()
-
-
-def assert_left_out(system, measure, name, in_blocks=False, predictions=None):
-    left, block = left_out(system, measure, name, in_blocks, predictions)
-    without = [system.brute(measure, name, predictions, block != number) for number in range(block.max() + 1)]
-    if name == "spread" and one_decides(system.predictions if predictions is None else predictions, block):
-        assert left is None, "predictions that are all equal without one row, up to rounding, have no share of variance"
-        return
-    assert left.value == pytest.approx([one.value for one in without], abs=1e-9, rel=1e-9)
-    assert left.value + left.silent == pytest.approx([one.upper for one in without], abs=1e-9, rel=1e-9)
-    if measure != "consistency" and not in_blocks and system.weights is None:
-        others = system.covers(measure) & ~np.eye(system.n, dtype=bool)
-        share = np.divide(others, others.sum(axis=1, keepdims=True), out=np.zeros(others.shape), where=others)
-        assert max(1.0, left.reach) == pytest.approx(max(1.0, share.sum(axis=0).max()))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", AGREEMENTS)
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("seed", range(3))
-def test_leaving_out_a_row_is_measuring_the_others(measure, name, seed):
-    for kind in KINDS:
-        system = NumberSystem.random(kind, seed, most=16)
-        if system.n > 3 and (name != "spread" or varies(system.predictions)):
-            assert_left_out(system, measure, name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", AGREEMENTS)
-@pytest.mark.parametrize(
-    ("measure", "weighted"),
-    [("consistency", True), ("sufficiency", True), ("sufficiency", False), ("within", False)],
-    ids=lambda value: {True: "weighted", False: "plain"}.get(value, value),
-)
-def test_leaving_out_blocks_or_weighted_rows_is_measuring_the_others(measure, weighted, name):
-    for seed, kind in enumerate(KINDS):
-        system = NumberSystem.random(kind, seed, most=60, weighted=weighted)
-        if system.n > 3 and (name != "spread" or varies(system.predictions)):
-            assert_left_out(system, measure, name, in_blocks=True)
+@MEASURES
+def test_units_and_where_they_begin_say_nothing(measure):
+    rng = np.random.default_rng(3)
+    system = System(rng.integers(0, 9, 60), rng.random((60, 60)) < 0.2, rng.normal(size=60), 0.4)
+    for name in AGREEMENTS:
+        before = system.measured(measure, name)
+        for unit, origin in [(4.0, 0.0), (1 / 3, 0.0), (1.0, 1000.0), (-2.0, 7.0), (1e9, -1e9)]:
+            moved = replace(system, predictions=unit * system.predictions + origin, eps=abs(unit) * system.eps)
+            after = moved.measured(measure, name)
+            assert numbers_of(after) == pytest.approx(numbers_of(before), abs=1e-6)
             if name == "spread":
-                assert_left_out(system, measure, name, True, system.vectors)
+                assert after.gap == pytest.approx(abs(unit) * before.gap)
+
+
+@MEASURES
+def test_spread_of_one_hot_labels_is_the_adjusted_agreement_of_labels(measure):
+    for system in unclustered(measure, range(6), ("repeated",), most=40):
+        labels = system.predictions.astype(int)
+        if len(np.unique(labels)) < 2:
+            continue
+        plain = replace(system, predictions=labels).measured(measure, "labels")
+        found = system.measured(measure, "spread", np.eye(4)[labels])
+        assert found.unverifiable == pytest.approx(plain.unverifiable)
+        assert found.verified == (None if plain.adjusted is None else pytest.approx(plain.adjusted, abs=1e-12))
+        if plain.adjusted is not None:
+            disagreeing = (1 - plain.unverifiable - plain.value) / (1 - plain.chance)
+            assert found.upper == pytest.approx(1 - disagreeing, abs=1e-12)
+            assert system.weights is not None or found.above_chance == plain.above_chance
+
+
+def of_population(agreement, codes, y):
+    """The true consistency of a population that has these rows and no others; the variance within, for `Spread`."""
+    values, place = np.unique(y, return_inverse=True)
+    order = np.lexsort((place, codes))
+    rows = GroupedRows(codes[order], place[order], np.ones(len(y)))
+    return float(np.mean(agreement.over(values).within(rows) / np.bincount(codes)[codes[order]]))
+
+
+@pytest.mark.parametrize("agreement", [fs.Close(0.7), fs.Close(3.0), fs.Spread()], ids=repr)
+def test_coarser_explanations_never_agree_more(agreement):
+    assert agreement.convex
+    sign = -1 if isinstance(agreement, fs.Spread) else 1  # it sums distances
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        codes, y = np.sort(rng.integers(0, 8, 30)), rng.choice(rng.normal(size=12), 30)
+        fine, coarse = (np.unique(each, return_inverse=True)[1] for each in (codes, codes // 2))
+        assert sign * of_population(agreement, coarse, y) <= sign * of_population(agreement, fine, y) + 1e-12
+
+
+def test_coarser_explanations_may_agree_more_within_a_tolerance():
+    assert not fs.Tolerance(1.0).convex
+    y = np.array([0.0, 2.0, 1.0, 1.0])
+    assert of_population(fs.Tolerance(1.0), np.array([0, 0, 1, 1]), y) == 0.75
+    assert of_population(fs.Tolerance(1.0), np.zeros(4, int), y) == 0.875
 
 
 def test_a_single_column_of_rows_is_not_taken_for_predictions():
     rng = np.random.default_rng(0)
     X, outputs = rng.random((30, 1)), rng.random((30, 3))
-    rules = fs.Rules.from_conditions([[("x", "<=", float(np.ceil(4 * x) / 4))] for x in X[:, 0]], features=["x"])
     bounds = np.ceil(4 * X[:, 0]) / 4
+    rules = fs.Rules.from_conditions([[("x", "<=", float(bound))] for bound in bounds], features=["x"])
     found = fs.sufficiency(rules, outputs, X, agreement=fs.Spread())
-    assert_equal(found, brute_spread(X[:, 0][None, :] <= bounds[:, None], outputs))
+    assert found.value == pytest.approx(brute_spread(X[:, 0][None, :] <= bounds[:, None], outputs).value, abs=1e-9)
 
 
-def test_predictions_that_are_all_equal_have_no_share_of_variance():
-    for measure in MEASURES:
-        system = NumberSystem.random("normal", 1)
-        with pytest.raises(BadInput, match="all equal"):
-            system.measured(measure, "spread", np.full(system.n, 0.1))
+@MEASURES
+def test_predictions_that_are_all_equal_have_no_share_of_variance(measure):
+    system = System.random("normal", 1)
+    with pytest.raises(fs.errors.BadInput, match="all equal"):
+        system.measured(measure, "spread", np.full(system.n, 0.1))
+
+
+def linear_regressor(n=1500):
+    """Predictions of a linear model of independent features, their exact Shapley values, and noise."""
+    rng, weights = np.random.default_rng(0), np.array([3.0, -2.0, 1.0, 0.5])
+    X = rng.normal(size=(n, 4))
+    return X @ weights, (X - X.mean(axis=0)) * weights, rng.normal(size=X.shape)
+
+
+@pytest.mark.parametrize("agreement", [fs.Spread(), fs.Close(2.0), fs.Tolerance(2.0)], ids=repr)
+def test_shapley_values_of_a_regressor_are_far_above_chance_and_noise_is_not(agreement):
+    y, *explained = linear_regressor()
+    exact, noise = (fs.consistency(one, y, discretizer=fs.Sign(), agreement=agreement) for one in explained)
+    assert exact.above_chance
+    assert exact.verified_low > noise.verified_high
+    assert not noise.above_chance
+    assert abs(noise.adjusted) < 0.03
+    assert exact.adjusted > 0.1
+    if isinstance(agreement, fs.Spread):
+        # The signs of a normal feature account for 2/π of its variance.
+        assert exact.low < 2 / np.pi < exact.high
+        assert noise.low <= 0 < noise.high < 0.05
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("metric", ["Consistency", "Sufficiency"])
+def test_quantus_says_the_same_of_both(metric, monkeypatch):
+    """It takes the class of the largest output, and a regressor has one output."""
+    quantus = pytest.importorskip("quantus")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(Path(__file__).parents[2] / "benchmarks")])
+    asked = {"abs": False, "normalise": False, "disable_warnings": True}
+    if metric == "Consistency":
+        asked["discretise_func"] = quantus.functions.discretise_func.sign
+    else:
+        asked["threshold"] = 1.0
+    y, *explained = linear_regressor(400)
+    ask = partial(importlib.import_module("ratios").quantus_value, partial(getattr(quantus, metric), **asked))
+    for values in explained:
+        assert ask(values, np.zeros(len(y), int), outputs=y[:, None])() == pytest.approx(1.0, abs=1e-6)

@@ -68,13 +68,7 @@ SCOPED = {
     "counterfactuals": (MOVED, NUMBERS, None),
     "a caller's own": (OWN, NUMBERS, above),
 }
-KINDS = pytest.mark.parametrize("kind", SCOPED)
-
-
-def orders():
-    yield np.arange(N)[::-1]
-    yield np.argsort(LABELS, kind="stable")
-    yield np.random.default_rng(1).permutation(N)
+ORDERS = (np.arange(N)[::-1], np.argsort(LABELS, kind="stable"), np.random.default_rng(1).permutation(N))
 
 
 def numbers_of(estimate):
@@ -82,75 +76,53 @@ def numbers_of(estimate):
     return [estimate.n, estimate.distinct, *(getattr(estimate, name) or 0.0 for name in names)]
 
 
-def assert_same_in_every_order(measure):
-    expected = numbers_of(measure(np.arange(N)))
-    for order in orders():
-        assert numbers_of(measure(order)) == pytest.approx(expected, abs=1e-12)
+def assert_same_in_every_order(numbers):
+    expected = numbers(np.arange(N))
+    for order in ORDERS:
+        assert numbers(order) == pytest.approx(expected, abs=1e-12)
 
 
-def taken(kind, order):
-    explanations, X, relation = SCOPED[kind]
-    return explanations.take(order), take_rows(X, order), relation
-
-
-@KINDS
+@pytest.mark.parametrize("kind", SCOPED)
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
-def test_sufficiency_does_not_depend_on_the_order(kind, weights):
-    def measure(order):
-        explanations, X, relation = taken(kind, order)
-        of_rows = None if weights is None else weights[order]
-        return fs.sufficiency(explanations, LABELS[order], X, relation=relation, weights=of_rows)
-
-    assert_same_in_every_order(measure)
-
-
-@KINDS
-def test_leaving_out_blocks_of_rows_does_not_depend_on_the_order(kind):
-    def margins_of(order):
-        explanations, X, relation = taken(kind, order)
-        given = as_explanations(explanations)
-        found = cover(Sample(given, LABELS[order], X), to_relation(relation, given), exact=0)
+def test_whatever_holds_the_rows_sufficiency_and_blocks_of_rows_do_not_depend_on_the_order(kind, weights):
+    def numbers(order):
+        explanations, X, relation = SCOPED[kind]
+        given, X, of_rows = explanations.take(order), take_rows(X, order), None if weights is None else weights[order]
+        found = cover(Sample(given, LABELS[order], X, of_rows), to_relation(relation, given), exact=0)
         assert len(found.left_out.value) < N
         margins = jackknife_margins(found.left_out, N, 0.95)
-        return [margins.below, margins.above]
+        told = fs.sufficiency(given, LABELS[order], X, relation=relation, weights=of_rows)
+        return [margins.below, margins.above, *numbers_of(told)]
 
-    expected = margins_of(np.arange(N))
-    for order in orders():
-        assert margins_of(order) == pytest.approx(expected, abs=1e-12)
+    assert_same_in_every_order(numbers)
 
 
-@pytest.mark.parametrize("exact", [10**8, 0])
-def test_within_does_not_depend_on_the_order(exact, monkeypatch):
-    monkeypatch.setattr(coverage, "EXACT", exact)
-    assert_same_in_every_order(lambda order: fs.within(NUMBERS[order], LABELS[order], 0.5))
-    assert_same_in_every_order(lambda order: fs.within_curve(NUMBERS[order], LABELS[order], [0.5, 1]).estimates[0])
+def test_within_by_blocks_does_not_depend_on_the_order(monkeypatch):
+    monkeypatch.setattr(coverage, "EXACT", 0)
+    assert_same_in_every_order(lambda order: numbers_of(fs.within(NUMBERS[order], LABELS[order], 0.5)))
+    curve = lambda order: fs.within_curve(NUMBERS[order], LABELS[order], [0.5, 1])  # noqa: E731
+    assert_same_in_every_order(lambda order: numbers_of(curve(order).estimates[0]))
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
-@pytest.mark.slow
-def test_consistency_and_its_populations_do_not_depend_on_the_order(weights):
-    def evaluated(order):
+def test_populations_do_not_depend_on_the_order(weights):
+    def numbers(order):
         of_rows = None if weights is None else weights[order]
-        return fs.evaluate(LABELS[order], RULES.take(order), FRAME.iloc[order], weights=of_rows, progress=False)
+        found = fs.evaluate(LABELS[order], RULES.take(order), FRAME.iloc[order], weights=of_rows, progress=False)
+        by_group = [found.by(GROUPS[order], measure).estimates for measure in ("consistency", "sufficiency")]
+        return [number for groups in by_group for group in range(3) for number in numbers_of(groups[group])]
 
-    assert_same_in_every_order(lambda order: evaluated(order).consistency)
-    for measure in ("consistency", "sufficiency"):
-        for group in range(3):
-            assert_same_in_every_order(
-                lambda order, m=measure, g=group: evaluated(order).by(GROUPS[order], m).estimates[g]
-            )
+    assert_same_in_every_order(numbers)
 
 
 def test_equal_rows_with_different_explanations_are_told_apart_by_them():
-    rows, labels = np.zeros((N, 1)), np.zeros(N, int)
-    labels[: N // 4] = 1
-    explanations = RNG.integers(0, 9, N)
+    rows, labels, explanations = np.zeros((N, 1)), np.arange(N) < N // 4, RNG.integers(0, 9, N)
 
-    def measure(order):
-        relation = lambda X, code: np.asarray(X)[:, 0] <= code  # noqa: E731
-        return fs.sufficiency(explanations[order], labels[order], rows, relation=relation, weights=WEIGHTS[order])
+    def measured(order):
+        given, of_rows = (explanations[order], labels[order], rows), WEIGHTS[order]
+        return fs.sufficiency(*given, relation=lambda X, code: np.asarray(X)[:, 0] <= code, weights=of_rows)
 
-    assert_same_in_every_order(measure)
+    assert_same_in_every_order(lambda order: numbers_of(measured(order)))
 
 
 def test_blocks_are_equally_large_and_not_by_the_order():
@@ -172,21 +144,17 @@ def test_paired_differences_leave_out_the_same_rows_of_both_explainers(repeated,
     ]
 
     def left_out(order, which=(0, 1)):
-        explanations = [given[i].take(order) for i in which]
-        labels, rows = LABELS[order], X[order]
-        samples = [Sample(rules, labels, rows) for rules in explanations]
-        relations = [to_relation(None, rules) for rules in explanations]
-        coverages = [
-            cover(sample, relation, exact=exact[i])
-            for sample, relation, i in zip(samples, relations, which, strict=True)
-        ]
+        samples = [Sample(given[i].take(order), LABELS[order], X[order]) for i in which]
+        relations = [to_relation(None, sample.explanations) for sample in samples]
+        asked = zip(samples, relations, which, strict=True)
+        coverages = [cover(sample, relation, exact=exact[i]) for sample, relation, i in asked]
         return sufficiency_left_out(coverages, samples, relations)
 
-    one, other = left_out(np.arange(N))
-    assert len(one.value) == len(other.value) < N
-    expected = np.sort(one.value - other.value)
-    for order in orders():
-        moved, too = left_out(order)
-        assert np.sort(moved.value - too.value) == pytest.approx(expected, abs=1e-12)
+    def numbers(order):
+        one, other = left_out(order)
+        assert len(one.value) == len(other.value) < N
+        return np.sort(one.value - other.value)
+
+    assert_same_in_every_order(numbers)
     same, again = left_out(np.arange(N), (0, 0))
     assert (same.value == again.value).all()

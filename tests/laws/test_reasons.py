@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
@@ -20,7 +20,6 @@ def _clusters(texts):
     return fs.Clusters(np.array([[len(text), text.count("a")] for text in fs.Reasons(texts).folded], float), 3)
 
 
-@settings(max_examples=30)
 @given(TEXTS, st.randoms(use_true_random=False))
 def test_coarser_reasons_never_raise_true_consistency(texts, random):
     labels = [random.choice("xyz") for _ in texts]

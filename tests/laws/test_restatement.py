@@ -13,8 +13,13 @@ from faithscope.report.summary import summarize
 from faithscope.report.terminal import show
 
 
-def restates(estimate):
-    return [note for note in estimate.notes if NO_MERIT in note or RESTATE in note]
+def restates(estimate, words=(NO_MERIT, RESTATE)):
+    return [note for note in estimate.notes if any(word in note for word in words)]
+
+
+def copies(estimate):
+    """Notes on columns or words that copy the prediction."""
+    return restates(estimate, [RESTATE])
 
 
 @st.composite
@@ -53,7 +58,7 @@ def test_few_rows_or_a_rare_second_label_may_be_an_accident(yes, no, told):
     y = np.array(["yes"] * yes + ["no"] * no)
     assert bool(restates(fs.consistency(y, y))) is told
     rules = fs.Rules.from_conditions([[("copy", "==", label)] for label in y], features=["copy"])
-    assert bool([n for n in restates(fs.sufficiency(rules, y, pd.DataFrame({"copy": y}))) if RESTATE in n]) is told
+    assert bool(copies(fs.sufficiency(rules, y, pd.DataFrame({"copy": y})))) is told
 
 
 def test_numbers_and_tables_of_many_explanations_are_not_told():
@@ -102,14 +107,14 @@ def test_a_column_that_copies_the_prediction_is_told_unless_one_row_differs(kind
         ]
     )
     expected = "column 'approved' has one value per prediction; rules that test it (2 of 3) restate the prediction if"
-    (note,) = [note for note in restates(fs.sufficiency(rules, y, X)) if RESTATE in note]
+    (note,) = copies(fs.sufficiency(rules, y, X))
     assert note.startswith(expected)
     assert note in fs.evaluate(y, rules, X, progress=False).sufficiency.notes
     order = rng.permutation(n)
     assert note in fs.sufficiency(rules.take(order), y[order], X.iloc[order]).notes
     other = y.copy()
     other[-1] = not other[-1]  # beyond the rows that are looked at first, if there are many
-    assert not [note for note in restates(fs.sufficiency(rules, other, X)) if RESTATE in note]
+    assert not copies(fs.sufficiency(rules, other, X))
 
 
 def test_columns_of_an_array_are_told_by_the_name_that_rules_have_for_them():
@@ -118,14 +123,14 @@ def test_columns_of_an_array_are_told_by_the_name_that_rules_have_for_them():
     rules = fs.Rules.from_conditions([[("copy", "==", float(label))] for label in y], features=["id", "copy"])
     assert any(note.startswith("column 'copy' has one value") for note in fs.sufficiency(rules, y, X).notes)
     unused = fs.Rules.from_conditions([[("id", "<=", 30.0)]] * 60, features=["id", "copy"])
-    assert not [note for note in fs.sufficiency(unused, y, X).notes if RESTATE in note]
+    assert not copies(fs.sufficiency(unused, y, X))
 
 
 def test_words_that_mark_the_prediction_are_told():
     y = np.array(["good", "bad"] * 600)
     documents = [f"film {number % 7} {'great' if label == 'good' else 'dull'}" for number, label in enumerate(y)]
     highlights = fs.Highlights([{text.split()[2]} if row % 3 else {"film"} for row, text in enumerate(documents)])
-    (note,) = [note for note in fs.sufficiency(highlights, y, documents).notes if RESTATE in note]
+    (note,) = copies(fs.sufficiency(highlights, y, documents))
     assert "(2 of 3)" in note
     documents[-1] = "film 3 great"
-    assert not [note for note in fs.sufficiency(highlights, y, documents).notes if RESTATE in note]
+    assert not copies(fs.sufficiency(highlights, y, documents))

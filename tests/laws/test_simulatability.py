@@ -98,15 +98,6 @@ def test_leaving_rows_out_the_gibbs_decoders_accuracy_is_consistency(sample):
     assert np.mean(alone) == pytest.approx(fs.consistency(e, y).value, abs=1e-12)
 
 
-def test_on_endless_new_rows_the_gibbs_decoder_reaches_the_consistency_of_the_population():
-    rng = np.random.default_rng(0)
-    shares = rng.dirichlet(np.ones(3), 6)
-    e = rng.integers(0, 6, 400_000)
-    y = (rng.random(len(e))[:, None] > shares[e].cumsum(axis=1)).sum(axis=1)
-    told = fs.GibbsDecoder().fit(e[:200_000], y[:200_000]).accuracy(e[200_000:], y[200_000:])
-    assert told.value == pytest.approx(np.mean((shares**2).sum(axis=1)), abs=0.003)
-
-
 @pytest.mark.parametrize("kind", DECODERS)
 @given(drawn=new_rows(), seed=st.integers(0, 99))
 def test_neither_the_order_of_rows_nor_equal_weights_nor_lone_clusters_change_it(kind, drawn, seed):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import binom
+from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 
@@ -27,7 +28,7 @@ class WordLists:
         return (X[:, 0] == topic) | (X[:, 0] == -1)
 
 
-@pytest.mark.parametrize(("n", "c"), [(100, 3), (400, 10)])
+@pytest.mark.parametrize(("n", "c"), [(100, 3), pytest.param(400, 10, marks=pytest.mark.thorough)])
 def test_an_unseen_row_under_every_rule_is_allowed_for_if_asked(n, c):
     system, rng, held, missed = WordLists(n, c, 0.5), np.random.default_rng(c), 0, []
     for _ in range(60):
@@ -45,8 +46,6 @@ def test_an_unseen_row_under_every_rule_is_allowed_for_if_asked(n, c):
 def test_rules_of_which_a_row_meets_exactly_one_assume_nothing():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
-    from sklearn.tree import DecisionTreeClassifier
-
     tree = DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(X, y)
     rules = fs.explainers.TreePath(tree).explain(X)
     default, widest = (fs.sufficiency(rules, tree.predict(X), X, interval=how) for how in (None, "any"))

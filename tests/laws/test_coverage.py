@@ -1,0 +1,214 @@
+"""Intervals cover the truth as often as they say: every method on systems whose truth is known."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import faithscope as fs
+from faithscope.counting.coverage import cover
+from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
+from faithscope.measures.sufficiency import coverage_estimate
+from faithscope.readers import as_explanations
+from faithscope.relations import Applies
+from faithscope.sample import Sample
+from faithscope.testing.scoped_systems import SCOPED, Hub, covers
+from faithscope.testing.systems import SYSTEMS, System
+
+
+class Case(NamedTuple):
+    """An interval of random rows, the truth, how often it must be held, and how often it is drawn at length."""
+
+    interval: Callable[[np.random.Generator], tuple[float, float]]
+    truth: float
+    nominal: float = 0.95
+    times: int = 200
+
+
+def ends(found):
+    return found.low, found.high
+
+
+def consistency(system, n, how=None):
+    return Case(lambda rng: ends(fs.consistency(*system.draw(n, rng), interval=how)), system.truth, times=500)
+
+
+def checked(groups, agreement, n=250):
+    """The agreement among rows that can be checked: its truth is the ratio of expectations at n rows."""
+    p = np.diff(np.sqrt(np.arange(groups + 1) / groups))
+    own, sure = np.random.default_rng(groups).integers(0, 2, groups), (1 + agreement) / 2
+    system = System(p, np.where(own[:, None] == np.arange(2), sure, 1 - sure))
+    truth = system.expected(n) / (1 - p @ (1 - p) ** (n - 1))
+
+    def interval(rng):
+        found = fs.consistency(*system.draw(n, rng))
+        return found.verified_low, found.verified_high
+
+    return Case(interval, truth, 0.95, 600)
+
+
+def sufficiency(system, n, blocks=False):
+    def interval(rng):
+        x, y, low, high = system.draw(n, rng)
+        rules = fs.Rules.from_bins(low[:, None], high[:, None], ["x"])
+        if blocks:
+            found = cover(Sample(rules, y, x[:, None]), Applies(), exact=0)
+            return ends(coverage_estimate(found, "sufficiency", 0.95))
+        return ends(fs.sufficiency(rules, y, x[:, None]))
+
+    return Case(interval, system.truth, 0.93, 150)
+
+
+def hub(system, n):
+    def interval(rng):
+        places, labels = system.draw(n, rng)
+        return ends(fs.sufficiency(places, labels, places[:, None], relation=covers))
+
+    return Case(interval, system.truth, 0.93, 100)
+
+
+def weighted_back(system):
+    """Rows with large x are three times as likely to be drawn, and weighted by a third."""
+
+    def interval(rng):
+        x = rng.random(900)
+        x = x[rng.random(900) < np.where(x > 0.5, 1.0, 1 / 3)]
+        labels = (rng.random(len(x)) < system.chance(x)).astype(int)
+        low, high = system.interval(x)
+        rules = fs.Rules.from_bins(low[:, None], high[:, None], ["x"])
+        return ends(fs.sufficiency(rules, labels, x[:, None], weights=np.where(x > 0.5, 1.0, 3.0)))
+
+    return Case(interval, system.truth, times=120)
+
+
+def weighted_by_label(groups, n, chance, weight):
+    share = chance * weight / (chance * weight + 1 - chance)
+
+    def interval(rng):
+        labels = (rng.random(n) < chance).astype(int)
+        return ends(fs.consistency(rng.integers(0, groups, n), labels, weights=np.where(labels == 1, weight, 1.0)))
+
+    return Case(interval, share**2 + (1 - share) ** 2, times=60)
+
+
+def difference(system, n):
+    """The second explainer merges explanations in pairs, so its truth is known and the two are strongly related."""
+    half = np.arange(len(system.p)) // 2
+    merged = np.zeros((half.max() + 1, system.q.shape[1]))
+    np.add.at(merged, half, system.p[:, None] * system.q)
+    coarse = float((merged**2).sum(axis=1) @ (1 / merged.sum(axis=1)))
+
+    def interval(rng):
+        codes, labels = system.draw(n, rng)
+        sides = []
+        for explanations in (codes, half[codes]):
+            sample = Sample(as_explanations(explanations), np.asarray(labels))
+            found = consistency_left_out("", fs.consistency(explanations, labels), sample)
+            sides.append(replace(found, explanations=None))
+        return ends(paired_difference(*sides, 0.95))
+
+    return Case(interval, system.truth - coarse)
+
+
+def difference_by_spread(n):
+    means = np.array([-2.0, -1.0, 1.0, 2.0])
+
+    def interval(rng):
+        codes = rng.integers(0, 4, n)
+        given = {"fine": codes, "coarse": codes // 2}
+        y = means[codes] + rng.normal(size=n)
+        return ends(fs.compare(y, given, codes[:, None], agreement="spread", progress=False).pairs[0])
+
+    return Case(interval, 0.25 / (1 + np.mean(means**2)))
+
+
+def customers(rng):
+    """Research: 200 equal explanations, 400 customers of 5 rows who keep their row with chance .7."""
+    labels, codes = rng.random((400, 5)) < 0.3, rng.integers(0, 200, (400, 5))
+    first = rng.random((400, 5)) < 0.7
+    codes, labels = np.where(first, codes[:, :1], codes).ravel(), np.where(first, labels[:, :1], labels).ravel()
+    return codes, labels, np.repeat(np.arange(400), 5)
+
+
+def of_customers(rng):
+    codes, labels, clusters = customers(rng)
+    return ends(fs.consistency(codes, labels, clusters=clusters))
+
+
+def certificate(method):
+    """Eight explanations, of which the sign merges those that differ in size alone; the larger ones are surer."""
+    vectors = np.array([(a * size, b * size) for a in (-1.0, 1.0) for b in (-1.0, 1.0) for size in (1.0, 2.0)])
+    surely = np.tile([0.85, 0.95], 4)
+    likely = np.where(vectors[:, 0] > 0, surely, 1 - surely)
+    raw = System(np.full(8, 1 / 8), np.column_stack([1 - likely, likely]))
+    signs = System(np.full(4, 1 / 4), raw.q.reshape(4, 2, 2).mean(axis=1))
+    assert signs.truth < raw.truth < 0.9
+
+    def interval(rng):
+        codes, labels = raw.draw(400, rng)
+        found = fs.certify(vectors[codes], labels, interval=method)
+        bound = {type(discretizer).__name__: low for discretizer, low in found.bounds}["Sign"]
+        return (found.low, found.low + 0.3) if bound <= signs.truth else (1.0, 1.0)  # a bound of 0 would be right too
+
+    return Case(interval, raw.truth)
+
+
+def certificate_of_numbers(agreement):
+    """The explanation fixes the mean of the prediction; the sign merges means that differ."""
+    means = np.array([-2.0, -1.5, 1.5, 2.0])
+    truth = 1 - (1 / 12) / (1 / 12 + np.mean(means**2)) if isinstance(agreement, fs.Spread) else 2 / 3
+
+    def interval(rng):
+        codes = rng.integers(0, 4, 300)
+        y = means[codes] + rng.uniform(-0.5, 0.5, 300)
+        return fs.certify(means[codes, None], y, agreement=agreement, interval="jackknife").low, 1.0
+
+    return Case(interval, truth)
+
+
+def flipped(flip, n):
+    """Equally likely explanations, of two rows each."""
+    system = System(np.full(n // 2, 2 / n), np.tile([1 - flip, flip], (n // 2, 1)))
+    return consistency(system, n)
+
+
+HUBS = [Hub(0.01, 1.0), Hub(0.01, 0.5), Hub(0.05, 0.8), Hub(0.2, 0.9)]
+PLAIN = product(SYSTEMS, (40, 150, 400), (None, "jackknife", "mcdiarmid"))
+GROUPS = {5: 0.5, 40: 0.7, 41: 0.0, 300: 0.8, 2000: 0.6}
+BY_LABEL = [(500, 5000, 0.1), (1000, 5001, 0.5), (40, 400, 0.1)]
+RELATED = ("few common", "medium", "near-deterministic")
+CASES = {
+    **{f"{key} {n} {how}": consistency(SYSTEMS[key], n, how) for key, n, how in PLAIN},
+    **{f"checked {groups}": checked(groups, agreement) for groups, agreement in GROUPS.items()},
+    **{f"rules, {key} {n}": sufficiency(SCOPED[key], n) for key, n in product(SCOPED, (60, 300))},
+    **{f"{one} {n}": hub(one, n) for one, n in product(HUBS, (60, 300))},
+    **{f"weighted back, {key}": weighted_back(SCOPED[key]) for key in ("sliding, noisy", "nested")},
+    **{f"by label {n}": weighted_by_label(groups, n, chance, 4.0) for groups, n, chance in BY_LABEL},
+    **{f"difference, {key} {n}": difference(SYSTEMS[key], n) for key, n in product(RELATED, (60, 300))},
+    **{f"difference by spread {n}": difference_by_spread(n) for n in (100, 400)},
+    **{f"flipped {flip}": flipped(flip, n) for flip, n in ((0.5, 300), (0.0, 300), (0.1, 1000))},
+    "blocks": sufficiency(SCOPED["nested"], 600, blocks=True),
+    "customers": Case(of_customers, 0.3**2 + 0.7**2),
+    "rare": consistency(System(np.ones(1), np.array([[0.99, 0.01]])), 100),
+    "certificate": certificate("jackknife"),
+    "proven certificate": certificate("mcdiarmid"),
+    "certificate, close": certificate_of_numbers(fs.Close(1.0)),
+    "certificate, spread": certificate_of_numbers(fs.Spread()),
+}
+SMOKES = ["few common 150 None", "medium 40 jackknife", "few common 40 mcdiarmid", "checked 40", "rules, nested 60"]
+SMOKES += ["weighted back, nested", "by label 400", "difference, medium 60", "difference by spread 100", "blocks"]
+SMOKES += ["flipped 0.5", "customers", "rare", "certificate", "certificate, spread", f"{HUBS[0]} 60"]
+LONG = [pytest.param(key, case.times, marks=pytest.mark.thorough) for key, case in CASES.items()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("key", "times"), [*((key, 100) for key in SMOKES), *LONG])
+def test_intervals_cover_the_truth_as_often_as_they_say(key, times):
+    case, rng = CASES[key], np.random.default_rng(7)
+    drawn = np.array([case.interval(rng) for _ in range(times)])
+    held = np.mean((drawn[:, 0] <= case.truth + 1e-12) & (case.truth - 1e-12 <= drawn[:, 1]))
+    # What so many draws can tell: 2.3 standard errors below what is promised.
+    assert held >= case.nominal - 2.3 * np.sqrt(case.nominal * (1 - case.nominal) / times)

@@ -1,0 +1,261 @@
+"""Weights that depend on the prediction: thinned and tilted rows against brute force, and a bracket that holds."""
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faithscope as fs
+from brute_numbers import agreement_of
+from faithscope.counting.counts import count_rows
+from faithscope.counting.coverage import cover
+from faithscope.counting.weights.rows import WeightedRows, _thinned, _tilted
+from faithscope.counting.weights.thinned import Alike, thin
+from faithscope.counting.weights.thinned_rules import Kinds
+from faithscope.counting.weights.tilted import Tilt
+from faithscope.relations import to_relation
+from faithscope.sample import Sample
+
+SEEDS = st.integers(0, 2**32 - 1)
+AGREEMENTS = {"labels": None, "close": fs.Close(1.5), "tolerance": fs.Tolerance(1.5)}
+
+
+def brute(covers, table, weights, most):
+    """A and S: for every row, every set of the others that it covers may be kept, the heaviest row for sure."""
+    agreeing = silent = 0.0
+    for row in range(len(weights)):
+        others = np.array([j for j in np.flatnonzero(covers[row]) if j != row], int)
+        share = weights[others] / most
+        for ways in product([False, True], repeat=len(others)):
+            chance = weights[row] * np.prod(np.where(ways, share, 1 - share))
+            kept = others[list(ways)]
+            agreeing += chance * table[row, kept].mean() if len(kept) else 0.0
+            silent += chance * (len(kept) == 0)
+    return np.array([agreeing, silent])
+
+
+def check(sums, left_out, covers, table, weights):
+    """Sums, and what is left without each row, against brute force."""
+    total, most = weights.sum(), weights.max()
+    assert tuple(sums[:2]) == pytest.approx(tuple(brute(covers, table, weights, most)), abs=1e-9)
+    for row in range(len(weights) if len(weights) > 1 else 0):
+        kept = np.delete(np.arange(len(weights)), row)
+        part = covers[np.ix_(kept, kept)], table[np.ix_(kept, kept)], weights[kept]
+        without = brute(*part, most) / (total - weights[row])
+        assert (left_out.value[row], left_out.silent[row]) == pytest.approx(tuple(without), abs=1e-11)
+
+
+def rows_of(explanations, predictions, weights, agreement=None):
+    sample = Sample.of(explanations, predictions, None, weights, agreement)
+    counts = count_rows(sample)
+    return WeightedRows(counts, counts.locate(sample.explanations, sample.labels)[1], sample.weights)
+
+
+@pytest.mark.parametrize("name", AGREEMENTS)
+@given(SEEDS)
+def test_thinned_sums_are_the_mean_over_all_ways_of_keeping_rows(name, seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 10))
+    weights = rng.uniform(0.05, 2, n) ** 2 if seed % 2 else rng.integers(1, 4, n).astype(float)
+    explanations, predictions = rng.integers(0, 3, n), rng.integers(0, 3, n).astype(float)
+    terms = _thinned(rows_of(explanations, predictions, weights, AGREEMENTS[name]))
+    table = agreement_of(name, 1.5)(predictions[:, None], predictions)
+    sums = terms.sums.agreeing, terms.sums.silent
+    check(sums, terms.left_out, explanations[:, None] == explanations, table, weights)
+
+
+@given(SEEDS)
+def test_thinned_rules_are_the_mean_over_all_ways_of_keeping_rows(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 8))
+    masks, which, labels = rng.random((n, n)) < rng.random(), rng.integers(0, n, n), rng.integers(0, 2, n)
+    weights = rng.integers(1, 5, n).astype(float) if seed % 2 else np.where(labels, 4.0, 1.0)
+    sample = Sample.of(which, labels, np.zeros((n, 1)), weights)
+    found = cover(sample, to_relation(lambda X, k: masks[k], sample.explanations), thinned=True)
+    check(found.sums, found.left_out, masks[which], (labels[:, None] == labels) * 1.0, weights)
+
+
+@pytest.mark.parametrize(("n", "chance", "weight"), [(3, 0.1, 4.0), (6, 0.5, 4.0), (6, 0.1, 20.0), (5, 0.3, 0.2)])
+def test_the_truth_lies_between_the_means_of_what_agrees_and_what_may(n, chance, weight):
+    """One explanation of probability .4, whose rows have label 1 with a chance, and then a weight: every sample."""
+    lowest = highest = mass = 0.0
+    for rows in range(1, n + 1):
+        for ones in range(rows + 1):
+            labels = np.array([1] * ones + [0] * (rows - ones))
+            weights = np.where(labels == 1, weight, 1.0)
+            likely = comb(n, rows) * 0.4**rows * 0.6 ** (n - rows) * comb(rows, ones)
+            likely *= chance**ones * (1 - chance) ** (rows - ones)
+            same = (labels[:, None] == labels) * 1.0
+            agreeing, silent = brute(np.ones(same.shape, bool), same, weights, max(weight, 1.0))
+            lowest, highest = lowest + likely * agreeing, highest + likely * (agreeing + silent)
+            mass += likely * weights.sum()
+    share = chance * weight / (chance * weight + 1 - chance)
+    assert lowest <= (share**2 + (1 - share) ** 2) * mass <= highest
+
+
+@pytest.mark.parametrize("rows", [2, 3, 5, 17, 33, 34, 100, 999, 1_001, 3_000, 100_000])
+def test_quadrature_is_exact_for_any_number_of_rows(rows):
+    """If all rows are kept with one probability, what is kept is binomial: E[(N - 1)⁺ | ...] is known."""
+    labels = np.arange(rows) % 2
+    counts = fs.count(["a"] * rows, labels)
+    for kept in (1.0, 0.3, 1e-4):
+        result = thin(counts, Alike(np.arange(2), np.full(2, kept), counts.given))
+        pairs = float(np.sum(counts.given * (counts.given - 1.0))) / (rows * (rows - 1.0))
+        silent = rows * kept * (1 - kept) ** (rows - 1)
+        assert result.silent[0] == pytest.approx(silent, rel=1e-11)
+        assert result.agreeing[0] == pytest.approx(pairs * (rows * kept - silent), rel=1e-8 if kept < 1e-3 else 1e-11)
+    uneven = 10 ** np.random.default_rng(rows).uniform(-4, 0, rows)
+    few, entry = Alike.of_rows(labels, uneven)
+    assert np.sum(few.rows) == rows
+    assert few.kept[entry] == pytest.approx(uneven)
+
+
+def windows(seed, n=400):
+    """Rules that overlap, and labels of which one weighs more."""
+    rng = np.random.default_rng(seed)
+    x = rng.random(n)
+    low = (np.floor(x * 40) / 40)[:, None]
+    labels = (rng.random(n) < 0.3).astype(int)
+    return fs.Rules.from_bins(low - 0.02, low + 0.04, ["x"]), labels, x[:, None], np.where(labels == 1, 4.0, 1.0)
+
+
+def told(estimate):
+    return estimate.value, estimate.low, estimate.high
+
+
+ODD = {
+    "one row": (["a"], [0], [2.0]),
+    "all alone": (["a", "b"], [0, 1], [2.0, 1.0]),
+    "one pair": (["a", "a"], [0, 1], [2.0, 1.0]),
+    "one label": (["a"] * 30, [0] * 30, [1.0] * 29 + [5.0]),
+    "labels that never meet": (["a", "b"] * 20, [0, 1] * 20, [1.0, 9.0] * 20),
+    "one heavy row": (["a", "b", "a", "c"] * 10, [0, 1, 1, 0] * 10, [1.0] * 39 + [1e6]),
+    "nobody shares": (list(range(30)), [0, 1, 2] * 10, np.arange(1.0, 31.0)),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_odd_samples_have_an_interval_around_their_value(kind):
+    explanations, labels, weights = ODD[kind]
+    found = fs.consistency(explanations, labels, weights=weights)
+    assert 0 <= found.low <= found.value <= found.upper <= found.high <= 1
+    assert found.unverifiable <= (1 if found.silence is None else found.silence + 1e-12)
+    assert (found.verified is None) == (found.unverifiable == 1)
+
+
+def test_rows_that_weigh_as_their_labels_do_are_tilted_as_they_would_be_thinned():
+    rng = np.random.default_rng(0)
+    explanations, labels = rng.integers(0, 40, 300), rng.integers(0, 3, 300)
+    rows = rows_of(explanations, labels, np.array([1.0, 2.0, 6.0])[labels])
+    thinned, tilted = _thinned(rows), _tilted(rows, Tilt.fit(rows.counts), 0.1)
+    assert tilted.sums == pytest.approx(thinned.sums)
+
+
+def test_a_tilt_left_out_is_the_tilt_fitted_without_the_row():
+    rng = np.random.default_rng(1)
+    explanations, labels = rng.integers(0, 30, 400), rng.integers(0, 3, 400)
+    weights = np.array([1.0, 2.0, 4.0])[labels] * rng.lognormal(0, 0.5, 400) * (1 + explanations % 3)
+
+    def tilted(kept):
+        rows = rows_of(explanations[kept], labels[kept], weights[kept])
+        return _tilted(rows, Tilt.fit(rows.counts), 0.1)
+
+    whole = tilted(np.arange(400))
+    for row in range(25):
+        sums = tilted(np.delete(np.arange(400), row)).sums
+        assert whole.left_out.value[row] == pytest.approx(sums.agreeing / sums.total, abs=1e-4)
+        assert whole.left_out.silent[row] == pytest.approx(sums.silent / sums.total, abs=1e-4)
+
+
+def test_weights_by_explanation_do_not_pass_for_weights_by_label():
+    """Heavy explanations have mostly label 1; within an explanation, weights say nothing."""
+    rng = np.random.default_rng(2)
+    explanations = rng.integers(0, 20, 2000)
+    labels = (rng.random(2000) < np.where(explanations < 10, 0.9, 0.1)).astype(int)
+    rows = rows_of(explanations, labels, np.where(explanations < 10, 5.0, 1.0) * rng.lognormal(0, 0.3, 2000))
+    assert Tilt.fit(rows.counts).v == pytest.approx(1.0, abs=0.1)
+
+
+def test_labels_that_weigh_otherwise_in_other_explanations_are_not_tilted():
+    rng = np.random.default_rng(4)
+    explanations, labels = rng.integers(0, 10, 1000), (rng.random(1000) < 0.1).astype(int)
+    weights = np.where(labels == 1, np.where(explanations < 5, 4.0, 0.25), 1.0)
+    found = fs.consistency(explanations, labels, weights=weights)
+    assert found.method == "thinned"
+    assert any("thinned to about" in note for note in found.notes)
+
+
+def test_blocks_of_rows_have_about_the_error_of_single_rows():
+    rules, labels, X, weights = windows(0, 2000)
+    sample, relation = Sample.of(rules, labels, X, weights), to_relation(None, rules)
+    single, blocks = (cover(sample, relation, thinned=True, exact=exact).left_out for exact in (10**9, 0))
+    errors = [np.sqrt((len(left.value) - 1) * np.var(left.value)) for left in (single, blocks)]
+    assert len(blocks.value) < len(single.value)
+    assert errors[1] == pytest.approx(errors[0], rel=0.35)
+
+
+@pytest.mark.parametrize("interval", [None, "jackknife"])
+def test_rules_that_partition_the_rows_are_as_sufficient_as_they_are_consistent(interval):
+    rng = np.random.default_rng(0)
+    x = rng.random((300, 1))
+    leaves = np.ceil(x * 30) / 30
+    rules = fs.Rules.from_bins(leaves - 1 / 30, leaves, ["x"])
+    labels = (rng.random(300) < leaves[:, 0]).astype(int)
+    how = {"weights": np.where(labels == 1, 3.0, 1.0), "interval": interval}
+    suffices, agrees = fs.sufficiency(rules, labels, x, **how), fs.consistency(rules, labels, **how)
+    assert suffices.method == (interval or "thinned")
+    for name in ("value", "unverifiable", "verified", "chance", "effective_n", *([] if interval else ["silence"])):
+        assert getattr(suffices, name) == pytest.approx(getattr(agrees, name), abs=1e-10), name
+
+
+def test_weights_of_rows_that_all_agree_change_nothing_to_the_last_bit():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(20, 1))
+        labels = X[:, 0] > 0
+        rules = fs.Rules.from_conditions([[("a", ">" if label else "<=", 0.0)] for label in labels], features=["a"])
+        assert fs.sufficiency(rules, labels, X, weights=rng.random(20) + 0.1).verified == 1.0
+
+
+def test_many_weights_are_grouped_with_hardly_a_difference():
+    rules, labels, X, _ = windows(3)
+    weights = np.random.default_rng(4).uniform(0.4, 1.0, len(labels)) * np.where(labels == 1, 1.0, 0.6)
+    assert len(Kinds.by_weight(labels, weights).kept) < 100
+    rounded = np.round(weights, 2)  # few enough to be told apart
+    assert len(Kinds.by_weight(labels, rounded).kept) == len(set(zip(labels, rounded, strict=True)))
+    many, few = (fs.sufficiency(rules, labels, X, weights=given) for given in (weights, rounded))
+    assert told(many) == pytest.approx(told(few), abs=2e-3)
+
+
+def test_weights_that_would_leave_few_rows_are_not_thinned_and_a_note_says_what_is_assumed():
+    rules, labels, X, _ = windows(5)
+    weights = np.random.default_rng(6).lognormal(0, 1.5, len(labels))
+    found, asked = (fs.sufficiency(rules, labels, X, weights=weights, interval=how) for how in (None, "jackknife"))
+    assert found.method == "jackknife"
+    assert told(asked) == told(found)
+    assert [any("do not depend on the prediction" in n for n in one.notes) for one in (found, asked)] == [True, False]
+
+
+def test_explainers_are_compared_on_the_rows_that_their_estimates_thinned():
+    pytest.importorskip("pandas")
+    rules, labels, X, weights = windows(7)
+    coarse = fs.Rules.from_conditions([[("x", "<=", 2.0)]] * len(labels), features=["x"])
+    compared = fs.compare(labels, {"a": rules, "b": coarse}, X, weights=weights)
+    lines = compared.differences().set_index("measure")
+    for measure in ("consistency", "sufficiency"):
+        first, second = (getattr(compared[name], measure) for name in "ab")
+        assert first.method in {"thinned", "tilted"}
+        assert lines.loc[measure, "value"] == pytest.approx(first.value - second.value)
+        assert lines.loc[measure, "low"] <= first.value - second.value <= lines.loc[measure, "high"]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"), [([1.0, -1.0], "negative"), ([0.0, 0.0], "All weights are 0"), ([1.0], "rows")]
+)
+def test_bad_weights_get_a_clear_sentence(weights, message):
+    rules = fs.Rules.from_conditions([[], []], features=["x"])
+    with pytest.raises(fs.errors.BadInput, match=message):
+        fs.sufficiency(rules, [0, 1], [[1.0], [2.0]], weights=weights)
