@@ -1,4 +1,4 @@
-"""Which faults do the tests find? Mutants drawn at random from the sources, all in one copy, each switched on by itself.
+"""Which faults do the tests find? Mutants drawn at random from the sources, each switched on by itself.
 
 python benchmarks/mutants.py plant COPY                  # write 150 mutants into COPY/src, all switched off
 cd COPY && REACHED=reached.txt pytest -n 2               # which tests reach which mutants; how long they take
@@ -176,7 +176,8 @@ def kill(copy: Path, options: list[str], limit: float, part: int, parts: int) ->
 
     import faithscope
 
-    assert all((duckdb, pandas, pytest, sklearn.ensemble)) and str(copy) in faithscope.__file__
+    assert all((duckdb, pandas, pytest, sklearn.ensemble))
+    assert str(copy) in faithscope.__file__, "the mutants are not what is imported: set PYTHONPATH to the copy's src"
     times = copy / "times.json"
     seconds = json.loads(times.read_text()) if times.exists() else {}
     tests = reaching(copy, seconds)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 
 import once
+from tables import postgres
 
 # What is drawn is the same in every run: `make test` tries 25 examples per property, `make test-all` 100.
 settings.register_profile("quick", deadline=None, max_examples=20)
@@ -27,7 +28,9 @@ def pytest_configure(config):
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config):
+    """Stop and remove what the workers shared."""
     if not hasattr(config, "workerinput"):
+        postgres.stop()
         once.end()
 
 
