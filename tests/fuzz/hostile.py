@@ -24,17 +24,9 @@ FRACTIONS = (
     *(np.float16(0.1), np.float32(0.1), np.longdouble(1) / 3),
 )
 DATES = (
-    datetime.date(2026, 1, 1),
-    datetime.datetime(2026, 1, 1),
-    datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
-    datetime.timedelta(1),
-    datetime.time(1),
-    np.datetime64("2026-01-01"),
-    np.datetime64("NaT"),
-    np.timedelta64(1, "D"),
-    pd.Timestamp("2026-01-01 00:00:00.000000001"),
-    pd.Period("2026-01"),
-    pd.Interval(0, 1),
+    *(datetime.date(2026, 1, 1), datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)),
+    *(datetime.timedelta(1), datetime.time(1), np.datetime64("2026-01-01"), np.datetime64("NaT")),
+    *(np.timedelta64(1, "D"), pd.Timestamp("2026-01-01 00:00:00.000000001"), pd.Period("2026-01"), pd.Interval(0, 1)),
 )
 ODD = (
     *(None, pd.NA, pd.NaT, Decimal("0.1"), Decimal("NaN"), Decimal("sNaN"), Fraction(1, 3), 1 + 2j, b"", b"\xff\0"),
@@ -68,64 +60,32 @@ def clean_lists(n):
     return st.sampled_from(families).flatmap(lambda family: lists(n, st.sampled_from(family)))
 
 
-def _series(items):
-    try:
-        return pd.Series(items, index=[0] * len(items))
-    except Exception:  # what a library itself refuses never reaches us
-        return items
+def tried(make):
+    """What a library makes of some items; what it refuses itself never reaches us, and they stay as they are."""
 
+    def made(items):
+        try:
+            return make(items)
+        except (Exception, pl.exceptions.PanicException):  # polars' errors share no base class
+            return items
 
-def _categories(items):
-    try:
-        return pd.Series(pd.Categorical(items))
-    except Exception:  # what a library itself refuses never reaches us
-        return items
-
-
-def _objects(items):
-    array = np.empty(len(items), object)
-    for place, item in enumerate(items):
-        array[place] = item
-    return array
-
-
-def _guessed(items):
-    try:
-        return np.array(items)
-    except Exception:  # what a library itself refuses never reaches us
-        return items
+    return made
 
 
 def _polars(items):
     if any(isinstance(item, Decimal) and item.is_snan() for item in items):
         return items  # polars panics, and says so at length
-    try:
-        return pl.Series(items, strict=False)
-    except (Exception, pl.exceptions.PanicException):  # polars' errors share no base class
-        return items
+    return pl.Series(items, strict=False)
 
 
-def _arrow(items):
-    try:
-        return pa.array(items)
-    except Exception:  # nor do Arrow's
-        return items
-
-
-def _chunked(items):
-    array = _arrow(items)
-    return pa.chunked_array([array, array[:0]]) if isinstance(array, pa.Array) else items
-
-
-def _dictionary(items):
-    array = _arrow(items)
-    try:
-        return array.dictionary_encode()
-    except (AttributeError, pa.ArrowException):
-        return items
-
-
-WRAPPERS = (list, list, tuple, iter, _series, _categories, _objects, _guessed, _polars, _arrow, _chunked, _dictionary)
+WRAPPERS = (
+    *(list, list, tuple, iter, lambda items: np.fromiter(items, object, len(items)), tried(np.array), tried(_polars)),
+    tried(lambda items: pd.Series(items, index=[0] * len(items))),
+    tried(lambda items: pd.Series(pd.Categorical(items))),
+    tried(pa.array),
+    tried(lambda items: pa.chunked_array([pa.array(items), pa.array(items)[:0]])),
+    tried(lambda items: pa.array(items).dictionary_encode()),
+)
 
 
 @cache
@@ -181,19 +141,15 @@ ATTRIBUTES = (
 )
 
 
-def _odd_columns():
-    return st.sampled_from(
-        [None, 3, "text", b"bytes", {}, {1, 2}, {"a": [1]}, object(), pd.DataFrame(), [[1], [1, 2]], [[]], []]
-    )
-
-
 @cache
 def columns(n):
     """One value per row, mostly; clean, typed, mixed, or no column at all."""
-    wrapped = st.tuples(st.sampled_from(WRAPPERS), clean_lists(n)).map(lambda pair: pair[0](pair[1]))
-    mixed = st.tuples(st.sampled_from(WRAPPERS), lists(n, SCALARS)).map(lambda pair: pair[0](pair[1]))
-    alike = st.tuples(st.sampled_from(WRAPPERS), SCALARS).map(lambda pair: pair[0]([pair[1]] * n))
-    return st.one_of(wrapped, wrapped, wrapped, typed_columns(n), mixed, alike, _odd_columns())
+    wrapped, mixed, alike = (
+        st.tuples(st.sampled_from(WRAPPERS), items).map(lambda pair: pair[0](pair[1]))
+        for items in (clean_lists(n), lists(n, SCALARS), SCALARS.map(lambda value: [value] * n))
+    )
+    odd = [None, 3, "text", b"bytes", {}, {1, 2}, {"a": [1]}, object(), pd.DataFrame(), [[1], [1, 2]], [[]], []]
+    return st.one_of(wrapped, wrapped, wrapped, typed_columns(n), mixed, alike, st.sampled_from(odd))
 
 
 @cache
@@ -238,14 +194,6 @@ def foreign(n):
     return st.one_of(lists(n, pairs), lists(n, dicts), lists(n, made), made, lists(n, texts), lists(n, numbers))
 
 
-def _framed(pair):
-    how, matrix = pair
-    try:
-        return how(matrix)
-    except Exception:  # what a library itself refuses never reaches us
-        return matrix
-
-
 FRAMES = (
     lambda m: pd.DataFrame(m),
     lambda m: pd.DataFrame(m, columns=["same"] * m.shape[1]),
@@ -268,7 +216,7 @@ FRAMES = (
 @cache
 def tables(n):
     """Rows of any kind: matrices, frames of three libraries, sparse matrices, columns, documents."""
-    frames = st.tuples(st.sampled_from(FRAMES), matrices(n)).map(_framed)
+    frames = st.tuples(st.sampled_from(FRAMES), matrices(n)).map(lambda pair: tried(pair[0])(pair[1]))
     documents = lists(n, st.sampled_from(TEXTS))
     return st.one_of(matrices(n), frames, frames, columns(n), documents)
 

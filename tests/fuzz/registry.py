@@ -1,11 +1,20 @@
-"""What is fuzzed, by its public name; and what there is to be fuzzed."""
+"""Every public function, class, method and property, and calls of it with hostile input: drawn by its signature."""
 
+import importlib
 import inspect
+import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
-from types import ModuleType
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import strategies as st
 
 import faithscope as fs
-import faithscope.testing
+from faithscope import testing
+from faithscope.evaluation.assertions import Unfaithful
 from faithscope.explanations.keys import Plain, Records
 from faithscope.integrations import sklearn
 from faithscope.measures.certify import Certificate
@@ -19,93 +28,169 @@ from faithscope.measures.planning.plan import Plan
 from faithscope.measures.repeatability.result import Repeatability
 from faithscope.measures.within import WithinCurve
 from faithscope.readers.rationales import Rationales
+from faithscope.relations import to_relation
 from faithscope.tables.audit import Audit
 from faithscope.tables.windows import Windows
+from fuzz.hostile import SIZES
+from fuzz.kinds import INSTANCES, SIZED, fitting_rows, of_any_kind, some_rows
+from fuzz.parameters import OWN, PARAMETERS, USED, USUAL, Written, discretized, some_table
 
-# What functions give.
+# What functions give: their methods are public, and how they are made is not.
 RESULTS = (
     *(Audit, Certificate, Encoding, ExplainerAgreement, Local, Plan, Plain),
     *(Populations, Rationales, Records, Repeatability, Simulatability, ToleranceCurve, WithinCurve, Windows),
+    *(
+        fs.Comparison,
+        fs.Estimate,
+        fs.Leakage,
+        fs.Evaluation,
+        fs.Rules,
+        fs.Counts,
+        fs.Sample,
+        sklearn.FaithfulnessScorer,
+    ),
 )
-
 NOT_CALLED = {
-    "Comparison": "made by compare",
-    "Estimate": "made by the measures",
-    "Leakage": "made by leakage",
-    "Evaluation": "made by evaluate",
-    "Rules": "made by parse, from_conditions, from_tree and from_bins",
-    "Importances.made": "takes what is known to be right",
-    "Codes.made": "takes what is known to be right",
-    "Reasons.made": "takes what is known to be right",
     "Explanations": "the base of the kinds, whose own methods are fuzzed",
-    "Explanations.made": "the base of the kinds",
-    "Counts": "made by count",
+    "Cache": "a folder; what it keeps is tried in tests/faults",
     "Counts.locate": "takes explanations and labels that were checked",
     "Counts.locate_codes": "takes numbers of explanations that were counted",
     "Counts.kinds": "takes a sample, which was checked",
+    "Counts.sums_by_explanation": "takes sums that were counted",
+    **dict.fromkeys(("Importances.made", "Codes.made", "Reasons.made"), "takes what is known to be right"),
     **{f"{kind}.read": "reads the predictions of every measure" for kind in ("Same", "Close", "Tolerance", "Spread")},
     **{f"{kind}.over": "takes values that were read" for kind in ("Same", "Close", "Tolerance", "Spread")},
-    "Sample": "made by Sample.of",
-    "Sample.checked": "takes arrays that were checked",
-    "Sample.take": "takes positions that exist",
-    "Sample.noting": "takes notes of our own",
-    "Sample.read_by": "takes a relation that was checked",
-    "Sample.taught": "takes discretizers that were checked",
-    "Sample.knowing": "takes discretizers that were checked",
-    "Counts.sums_by_explanation": "takes sums that were counted",
+    **{f"Sample.{method}": "takes what was checked" for method in ("checked", "take", "noting", "read_by")},
+    **{f"Sample.{method}": "takes discretizers that were checked" for method in ("taught", "knowing")},
     "explainers.TreePath.fitted_share": "asked by evaluate, of rows that were explained",
-    "sklearn.FaithfulnessScorer": "made by scorer, which calls it",
-    "Cache": "a folder; what it keeps is tried in tests/faults",
-    "testing.Case": "a record",
-    "testing.ClusteredRows": "a record",
-    "testing.Conformance": "a record",
-    "testing.FittedLeaves": "a record",
-    "testing.HardSystem": "a record",
-    "testing.HubUnderDirections": "a record",
-    "testing.HubUnderTopics": "a record",
-    "testing.Hub": "a record",
-    "testing.NumberCase": "a record",
-    "testing.ReasonSystem": "a record",
-    "testing.ReasonTruth": "a record",
-    "testing.ReasonedRows": "a record",
-    "testing.Scoped": "a record",
-    "testing.ScopedCase": "a record",
-    "testing.System": "a record",
-    "testing.Verdict": "a record",
-    "testing.ProvenSystem": "a record",
-    "testing.WeightedRows": "a record",
-    **{kind.__name__: "made by a function" for kind in RESULTS},
+}
+# Parameters that can be left out, and of which nothing is drawn.
+LEFT_ALONE = {"further", "where", "since", "inputs", "table", "missing", "fitted_on", "samples", "beam", "cases"}
+LEFT_ALONE |= {"max_words", "max_conditions", "distinct"}
+# How often `make test-all` tries what is not tried as often as others of its sort; `make fuzz` tries thrice as often.
+EXAMPLES = {
+    **{"plot": 2, "to_html": 2, "to_mlflow": 2, "get_params": 2, "consistency": 40, "sufficiency": 30, "necessity": 30},
+    **{"encoding": 30, "evaluate": 25, "repeatability": 25, "drawn": 35, "Judged": 40, "read": 30, "Importances": 30},
+    **{"read_rationales": 50, "Reasons.to_rules": 30, "Rules.parse": 30, "Rules.from_conditions": 30},
+    **{"explainers.Anchors": 4, "explainers.TextAnchors": 4, "explain_at": 4, "explain_with_precision": 4},
 }
 
 
 @dataclass(frozen=True)
 class Target:
-    """One public function or method, and what draws a call of it."""
+    """Something public, by its name; a method or property also with the class that it is asked of."""
 
     name: str
-    family: str
-    draw_call: object
-    examples: int
+    thing: object
+    owner: type | None = None
+
+    @property
+    def family(self):
+        """The room of the package that it lives in."""
+        return (self.owner or self.thing).__module__.split(".")[1]
+
+    @property
+    def member(self):
+        return self.name.rpartition(".")[2]
+
+    @property
+    def examples(self):
+        usual = 4 if self.owner and not self.parameters else 8 if self.owner or self.family == "explainers" else 16
+        return EXAMPLES.get(self.name, EXAMPLES.get(self.member, usual))
+
+    @property
+    def parameters(self):
+        """What it takes, by name."""
+        taken = inspect.signature(self.thing).parameters if callable(self.thing) else {}
+        return {name: taken[name] for name in taken if name != "self"}
+
+    def strategies(self):
+        """What is drawn for each parameter, but for those that are left alone."""
+        tables = OWN.get(self.name, {}), {"X": some_table} if self.family == "explainers" else {}, PARAMETERS
+        known = {name: next((table[name] for table in tables if name in table), None) for name in self.parameters}
+        return {name: known[name] for name in known if known[name] is not None or name not in LEFT_ALONE}
+
+    def instances(self):
+        """What a method or property is asked of."""
+        owner = self.name.rpartition(".")[0]
+        return INSTANCES.get(self.name, INSTANCES.get(owner))
+
+    def call(self, draw):
+        """A drawn call, without arguments."""
+        n = draw(SIZES)
+        if "run_id" in self.parameters and find_spec("mlflow"):
+            importlib.import_module("mlflow")  # which takes longer than a call may
+        subject = draw(self.instances()) if self.owner else None
+        if self.family == "relations" and self.member in ("cover", "scopes", "about"):
+            return _asked_of_a_relation(draw, subject, self.member)
+        n = (
+            len(subject)
+            if isinstance(subject, fs.Explanations)
+            else getattr(getattr(subject, "sample", subject), "n", n)
+        )
+        given = self._arguments(draw, n, subject)
+        used = USED.get(
+            self.name, discretized if self.family == "discretizers" and inspect.isclass(self.thing) else None
+        )
+        use = draw(used(n)) if used else lambda answer, _: answer
+
+        def call():
+            of = subject() if isinstance(subject, partial) else subject
+            asked = getattr(of, self.member) if self.owner else self.thing
+            with _folder(self, given) as there:
+                try:
+                    answer = asked(**there) if callable(self.thing) else asked
+                except Unfaithful as told:  # an answer too
+                    return str(told)
+                return use(list(answer) if hasattr(answer, "__next__") else answer, there)
+
+        return call
+
+    def _arguments(self, draw, n, subject):
+        """Everything that it needs, and none, one or two of the settings that can be left out."""
+        drawn = {name: known(n) if callable(known) else known for name, known in self.strategies().items()}
+        if "conditions" in drawn and self.owner:
+            drawn["conditions"] = st.just([part for all_of in subject.distinct for part in all_of])
+        needed = [name for name in drawn if self._always(name)]
+        chosen = draw(st.sampled_from([0, 0, 0, 1, 1, 2]))
+        more = draw(st.permutations([name for name in drawn if name not in needed]))[:chosen]
+        return {**USUAL.get(self.name, {}), **{name: draw(drawn[name]) for name in [*needed, *more]}}
+
+    def _always(self, name):
+        parameter = self.parameters[name]
+        lone = self.owner and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        return parameter.default is parameter.empty or lone or name in ("X", "eps", "estimate", "store")
 
 
-TARGETS: dict[str, Target] = {}
+def _asked_of_a_relation(draw, relation, method):
+    given = draw(SIZED.flatmap(of_any_kind))
+    X = draw(st.one_of(fitting_rows(given), some_rows(len(given))))
+    return {
+        "cover": lambda: relation.cover(given.take(given.group()[1]), given, X),
+        "scopes": lambda: to_relation(relation, given).scopes(given),
+        "about": lambda: relation.about(given),
+    }[method]
 
 
-def target(name, family, examples=40):
-    """Register a function from `draw` to a call without arguments."""
-
-    def register(draw_call):
-        known = TARGETS.get(name)
-        # A module may be imported twice, by a test and in search of doctests.
-        assert known is None or _line(known.draw_call) == _line(draw_call), f"{name} is registered twice"
-        TARGETS[name] = Target(name, family, draw_call, examples)
-        return draw_call
-
-    return register
-
-
-def _line(function):
-    return function.__code__.co_filename, function.__code__.co_firstlineno
+@contextmanager
+def _folder(target, given):
+    """What a call is given, with paths and MLflow's runs in a folder of its own; afterwards what it writes is there."""
+    place = next((name for name in ("path", "store") if name in given), None)
+    if place is None and "run_id" not in target.parameters:
+        yield given
+        return
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MLFLOW_TRACKING_URI", Path(folder).as_uri())
+        patch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+        there = dict(given)
+        if isinstance(given.get(place), str):
+            there[place] = Path(folder) / given[place]
+        if isinstance(given.get(place), Written):
+            there[place] = Path(folder) / "written"
+            there[place].write_bytes(given[place].content)
+        yield there
+        if place == "path" and target.name != "Codebook.load":
+            assert Path(there["path"]).stat().st_size
 
 
 def members(kind):
@@ -116,22 +201,20 @@ def members(kind):
             yield name, value
 
 
-def public_names():
+def public():
     """Every public function, class, method and property."""
-    names = set()
-    rooms = ((fs, ""), (fs.explainers, "explainers."), (faithscope.testing, "testing."), (sklearn, "sklearn."))
-    for module, prefix in rooms:
-        for name in module.__all__:
-            thing = getattr(module, name)
-            if not isinstance(thing, ModuleType) and callable(thing):
-                names |= _names(prefix + name, thing)
-    for kind in RESULTS:
-        names |= _names(kind.__name__, kind)
-    return names
+    rooms = ((fs, ""), (fs.explainers, "explainers."), (testing, "testing."), (sklearn, "sklearn."))
+    things = {prefix + name: getattr(module, name) for module, prefix in rooms for name in module.__all__}
+    things = {name: thing for name, thing in things.items() if callable(thing)}
+    for name, thing in (things | {kind.__name__: kind for kind in RESULTS}).items():
+        made = thing in RESULTS or (inspect.isclass(thing) and name.startswith("testing."))
+        if not made and name not in NOT_CALLED:
+            yield Target(name, thing)
+        if inspect.isclass(thing) and name not in NOT_CALLED:
+            for member, value in members(thing):
+                bound = isinstance(inspect.getattr_static(thing, member), classmethod | staticmethod)
+                if f"{name}.{member}" not in NOT_CALLED:
+                    yield Target(f"{name}.{member}", value, None if bound else thing)
 
 
-def _names(name, thing):
-    own = {name} - set(NOT_CALLED)
-    if inspect.isclass(thing) and thing not in (fs.Explanations, fs.Cache):
-        own |= {f"{name}.{member}" for member, _ in members(thing)} - set(NOT_CALLED)
-    return own
+TARGETS = {target.name: target for target in public()}

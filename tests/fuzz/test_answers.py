@@ -2,27 +2,22 @@
 
 import datetime
 import math
+import operator
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import brute
 import faithscope as fs
-from fuzz.outcomes import MORE, REFUSED, survives
+from fuzz.outcomes import REFUSED, budget, survives
 
 FAMILY = "answers against brute force"
-BUDGET = settings(
-    max_examples=round(60 * MORE),
-    derandomize=MORE == 1,
-    database=None,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+EXAMPLES = pytest.mark.parametrize("examples", [15, pytest.param(60, marks=pytest.mark.thorough)])
 VALUES = {
     "integers": [0, 1, -1, 2**53, 2**53 + 1],
     "integers beyond 64 bits": [2**64, 2**64 + 1, -(2**70)],
@@ -44,15 +39,9 @@ ANY = (
 LIBRARIES = (*ANY, pd.Series, pl.Series, pa.array, lambda v: pa.chunked_array([pa.array(v)[:1], pa.array(v)[1:]]))
 CODED = (*LIBRARIES, lambda v: pd.Series(pd.Categorical(v)), lambda v: pa.array(v).dictionary_encode())
 CONTAINERS = {
-    "integers": LIBRARIES,
-    "integers beyond 64 bits": ANY,
-    "floats": LIBRARIES,
-    "booleans": LIBRARIES,
+    **dict.fromkeys(("integers", "floats", "booleans", "moments"), LIBRARIES),
+    **dict.fromkeys(("integers beyond 64 bits", "dates", "tuples", "sets"), ANY),
     "texts": CODED,
-    "dates": ANY,
-    "moments": LIBRARIES,
-    "tuples": ANY,
-    "sets": ANY,
 }
 
 
@@ -73,9 +62,10 @@ def answered(name, call):
     return answer
 
 
+@EXAMPLES
 @pytest.mark.parametrize("weighted", [False, True])
-def test_consistency_is_brute_force_s_in_whatever_input_comes(weighted):
-    @BUDGET
+def test_consistency_is_brute_force_s_in_whatever_input_comes(weighted, examples):
+    @budget(examples)
     @given(st.data())
     def fuzzed(data):
         n = data.draw(st.sampled_from([1, 2, 3, 5, 9]))
@@ -93,12 +83,8 @@ def test_consistency_is_brute_force_s_in_whatever_input_comes(weighted):
 
 
 COMPARE = {
-    "<=": lambda a, b: a <= b,
-    "<": lambda a, b: a < b,
-    ">=": lambda a, b: a >= b,
-    ">": lambda a, b: a > b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
+    **{"<=": operator.le, "<": operator.lt, ">=": operator.ge},
+    **{">": operator.gt, "==": operator.eq, "!=": operator.ne},
 }
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, 1e308, -1e308, 5e-324, math.inf, -math.inf, 2.0**53, 0.1 + 0.2, 0.3]
 FRAMES = (
@@ -112,10 +98,11 @@ FRAMES = (
 )
 
 
-def test_sufficiency_is_brute_force_s_in_whatever_rows_come():
+@EXAMPLES
+def test_sufficiency_is_brute_force_s_in_whatever_rows_come(examples):
     condition = st.tuples(st.sampled_from(["x0", "x1"]), st.sampled_from(sorted(COMPARE)), st.sampled_from(NUMBERS))
 
-    @BUDGET
+    @budget(examples)
     @given(st.data())
     def fuzzed(data):
         n = data.draw(st.sampled_from([1, 2, 3, 5, 9]))
@@ -135,13 +122,14 @@ def test_sufficiency_is_brute_force_s_in_whatever_rows_come():
 
 
 def _holds(x, condition):
-    name, operator, value = condition
+    name, sign, value = condition
     number = x[int(name[1])]
-    return not math.isnan(number) and COMPARE[operator](number, value)
+    return not math.isnan(number) and COMPARE[sign](number, value)
 
 
-def test_an_audit_agrees_with_the_measures_on_hostile_texts():
-    @settings(BUDGET, max_examples=round(15 * MORE))
+@EXAMPLES
+def test_an_audit_agrees_with_the_measures_on_hostile_texts(examples):
+    @budget(examples // 4)
     @given(st.data())
     def fuzzed(data):
         n = data.draw(st.sampled_from([1, 2, 5, 9]))

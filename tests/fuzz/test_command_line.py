@@ -12,12 +12,12 @@ from tempfile import mkdtemp
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faithscope.cli import main
 from fuzz.hostile import TEXTS
-from fuzz.outcomes import MORE, TRIED, one_sentence, within_patience
+from fuzz.outcomes import TRIED, budget, one_sentence, within_patience
 
 FAMILY = "the command line"
 MODULE = """
@@ -32,43 +32,20 @@ WORDS = [
     *("sign", "best", "sign-of-top-0", "99-fp", "rank", "delta", "phi_*", "yhat", "g", "[", "*", "--", "-", "--json"),
     *("jackknife", "mcdiarmid", "drop", "key", "1d", "0h", "rules", "words", "keys", "duckdb://", "nonsense://x"),
 ]
+ABOUT_LOGS = ("--prediction", "--explanation", "--kind", "--discretize", "--nulls", "--table", "--json")
+ABOUT_BOTH = ("--by", "--confidence", "--fail-under", "--measure")
 OPTIONS = {
     "audit": (
-        *("--prediction", "--explanation", "--kind", "--discretize", "--by", "--by-time", "--every", "--reference"),
-        *("--nulls", "--connect", "--table", "--confidence", "--interval", "--fail-under", "--json", "--nothing"),
-        "--measure",
-        "--id",
-        "--cluster",
+        *(*ABOUT_LOGS, *ABOUT_BOTH, "--by-time", "--every", "--reference", "--connect", "--interval", "--nothing"),
+        *("--id", "--cluster"),
     ),
-    "plan": (
-        "--prediction",
-        "--explanation",
-        "--kind",
-        "--discretize",
-        "--nulls",
-        "--unverifiable",
-        "--json",
-        "--table",
-    ),
-    "evaluate": (
-        "--system",
-        "--data",
-        "--discretize",
-        "--by",
-        "--drop",
-        "--confidence",
-        "--seed",
-        "--fail-under",
-        "--measure",
-        "--gate",
-        "--json",
-    ),
+    "plan": (*ABOUT_LOGS, "--unverifiable"),
+    "evaluate": (*ABOUT_BOTH, "--system", "--data", "--discretize", "--drop", "--seed", "--gate", "--json"),
     "demo": ("--nothing", "--report", "--json=3"),
     "reproduce": ("--nothing", "--data", "--seed"),
 }
 NEEDED = {
-    "audit": ["--prediction", "yhat", "--explanation", "phi_*"],
-    "plan": ["--prediction", "yhat", "--explanation", "phi_*"],
+    **{command: ["--prediction", "yhat", "--explanation", "phi_*"] for command in ("audit", "plan")},
     "evaluate": ["--system", "fuzzed_module:system", "--data", "log.csv"],
     "demo": ["--nothing"],
     "reproduce": ["--quick", "nothing"],
@@ -116,22 +93,10 @@ def folder():
     return path
 
 
-FILES = [
-    *sorted(["log.csv", "log.jsonl", "log.parquet", "cut.parquet", "garbled.parquet", "text.parquet", "binary.csv"])
-]
-FILES += ["empty.parquet", "empty.csv", "empty.jsonl", "header.csv", "ragged.csv", "bom.csv", "nul.csv", "latin.csv"]
-FILES += ["utf16.csv", "quoted.csv", "broken.jsonl", "listed.jsonl", "nested.jsonl", "deep.jsonl", "odd\nname.csv"]
-FILES += [
-    "unknown.xyz",
-    "packed.csv.gz",
-    "folder.csv",
-    "loop.csv",
-    "missing.csv",
-    "missing/log.csv",
-    ".",
-    "*.csv",
-    "**",
-]
+def files():
+    """Names of those files, and of some that are not there."""
+    there = sorted(path.name for path in folder().iterdir() if path.name != "fuzzed_module.py")
+    return [*there, "missing.csv", "missing/log.csv", ".", "*.csv", "**"]
 
 
 def run(*words):
@@ -160,7 +125,6 @@ def holds(name, *words):
         assert "Traceback" not in err
         if status == 2:
             one_sentence(err.strip("\n").removeprefix("faithscope: "))
-            assert len(err.rstrip("\n").splitlines()) == 1, err
             assert "FAITHSCOPE_TRACEBACK" not in err, err
             assert out == ""
         elif "--json" in words:
@@ -184,14 +148,7 @@ def typed(command):
 
 @pytest.mark.parametrize("command", sorted(OPTIONS))
 def test_hostile_words_end_in_a_status_and_at_most_one_line(command):
-    @settings(
-        max_examples=max(1, round((25 if command in ("audit", "plan", "evaluate") else 8) * MORE)),
-        derandomize=MORE == 1,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate, Phase.shrink],
-        suppress_health_check=list(HealthCheck),
-    )
+    @budget(25 if command in ("audit", "plan", "evaluate") else 8)
     @given(typed(command))
     def fuzzed(words):
         if "--json" in words and words[words.index("--json") - 1].startswith("--"):
@@ -201,23 +158,18 @@ def test_hostile_words_end_in_a_status_and_at_most_one_line(command):
     fuzzed()
 
 
-@pytest.mark.parametrize("file", FILES)
-@pytest.mark.parametrize("command", ["audit", "plan"])
-def test_hostile_logs_end_in_a_status_and_at_most_one_line(command, file):
-    holds(command, command, file, *NEEDED[command])
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_hostile_rows_end_in_a_status_and_at_most_one_line(file):
-    holds("evaluate", "evaluate", "--system", "fuzzed_module:system", "--data", file)
+@pytest.mark.parametrize("command", ["audit", "evaluate", pytest.param("plan", marks=pytest.mark.thorough)])
+def test_hostile_files_end_in_a_status_and_at_most_one_line(command):
+    for file in files():
+        words = [*NEEDED[command][:2], "--data", file] if command == "evaluate" else [file, *NEEDED[command]]
+        holds(command, command, *words)
 
 
 @pytest.mark.parametrize("place", ["folder.csv", "log.csv/report.html", "", ".", "x" * 300, "/dev/full"])
 def test_a_report_that_cannot_be_written_is_one_line(place):
-    words = ("audit", "log.csv", *NEEDED["audit"], "--report", place)
     if place == "/dev/full" and not Path(place).exists():
         pytest.skip("this system has no /dev/full")
-    status, _, err = run(*words)
+    status, _, err = run("audit", "log.csv", *NEEDED["audit"], "--report", place)
     assert status == 2
     one_sentence(err.strip("\n").removeprefix("faithscope: "))
 
