@@ -52,6 +52,7 @@ def test_whatever_holds_the_codes_they_are_the_same(rows):
 
 def test_whole_numbers_are_codes_however_a_table_writes_them():
     assert fs.Codes(pd.DataFrame({"a": [14, 7], "b": [np.nan, 3.0]})).values.tolist() == [("14",), ("3", "7")]
+    assert fs.Codes(np.array([[5.0]], np.float16)).values.tolist() == [("5",)]
     assert fs.Codes(["14.0; 7", "7.0;14"]).group()[0].tolist() == [0, 0]
     assert fs.Codes(["007", "7"]).group()[0].tolist() == [0, 1], "texts keep their zeros"
 
@@ -70,6 +71,7 @@ def test_whole_numbers_are_codes_however_a_table_writes_them():
         (np.array([[0, 1], [1, 0]]), BadInput, "marks of the codes"),
         (pd.DataFrame({"a": [["R1"], ["R2"]], "b": ["x", "y"]}), WrongType, "row 0 has"),
         (pa.table({"c": [Decimal("1.5"), Decimal("2.0")]}), BadInput, "whole one"),
+        ([np.timedelta64(1, "D")], WrongType, "a whole number; row 0 has 1 days"),
     ],
 )
 def test_what_is_no_code_is_refused_in_a_sentence(codes, error, words):

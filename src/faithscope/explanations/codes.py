@@ -150,9 +150,10 @@ def _code(row: int, cell: Any) -> str:
         return text[:-2] if _WHOLE.fullmatch(text) else text
     if is_missing(cell):
         return ""
-    number = isinstance(cell, int | float | Decimal | np.integer | np.floating) and not isinstance(cell, bool)
-    if not number:
+    number = isinstance(cell, int | float | Decimal | np.integer | np.floating)
+    if not number or isinstance(cell, bool | np.timedelta64):
         raise WrongType(f"A code is a text or a whole number; row {row} has {readable(cell)}: write it as a text.")
+    cell = cell.item() if isinstance(cell, np.number) else cell  # half precision has no 2**53
     if abs(cell) > _EXACT or cell % 1 != 0:
         raise BadInput(f"A code that is a number is a whole one; row {row} has {readable(cell)}: write it as a text.")
     return str(int(cell))
