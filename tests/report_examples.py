@@ -1,11 +1,14 @@
 """What reports are made of in tests: a comparison with something of everything, and one with hostile names."""
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 import pandas as pd
 
 import faithscope as fs
+from faithscope.report import Summary, summarize
+from faithscope.report.html import render
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -82,3 +85,15 @@ def maps() -> fs.Comparison:
     discretizers = {"signs": pool | fs.Sign(), "top regions": pool | fs.TopRegions(2), "series": fs.Pool(4) | fs.Sign()}
     explainers = {"signs": X, "top regions": X, "series": X.reshape(150, 64)}
     return fs.compare(labels, explainers, X, discretizer=discretizers)
+
+
+@cache
+def summary(result: Callable[[], fs.Comparison] = comparison) -> Summary:
+    """What a report tells of one of these, summarized once."""
+    return summarize(result())
+
+
+@cache
+def page(result: Callable[[], fs.Comparison] = comparison) -> str:
+    """Its page, rendered once."""
+    return render(summary(result))

@@ -23,9 +23,8 @@ def coded(X: pd.DataFrame) -> fs.Rules:
 
 @pytest.fixture(scope="module")
 def summary():
-    X = examples.rows()
     explainers = {"code": coded, "rules by age": examples.by_age, "importances": examples.importances}
-    return summarize(fs.compare(examples.predict, explainers, X))
+    return summarize(fs.compare(examples.predict, explainers, examples.rows()))
 
 
 def of(summary, name):
@@ -48,62 +47,48 @@ def test_rules_that_leave_no_choice_are_not_doubted_and_others_hide_nothing_here
     assert "nothing to choose" in by_age.hidden.encoding
     assert not by_age.doubts
     assert by_age.hidden.claims is None
-    assert "The precision that explanations claim" not in render(summary)
+    assert "<strong>too low</strong>" not in render(summary)
     assert (importances.hidden, importances.necessity) == (None, None)
+    assert json.loads(json.dumps(summary.to_dict(), allow_nan=False))["explainers"]
 
 
-def test_every_rule_is_a_point_and_those_that_encode_are_ringed(summary):
+def test_every_rule_is_a_point_of_the_table_of_scopes_and_those_that_encode_are_ringed(summary):
+    table = examples.evaluation().scopes().set_index("explanation")
     for name, encodes in {"code": True, "rules by age": False}.items():
         explainer = of(summary, name)
         hidden = explainer.hidden
         assert len(hidden.points) + hidden.left_out == explainer.measures[1].counts.distinct
         assert {point["flagged"] for point in hidden.points} == {encodes}
+    for point in hidden.points:
+        for share in ("precision", "recall"):
+            assert point[share] == pytest.approx(table.loc[point["explanation"], share])
     assert {line["explanation"] for line in of(summary, "code").hidden.flagged} == {"age <= 200", "income <= 900"}
 
 
-def test_points_are_those_of_the_table_of_scopes_and_a_single_explainer_agrees_with_nobody():
-    evaluation = examples.evaluation()
-    summary = summarize(evaluation)
-    assert summary.agreeing is None
-    table = evaluation.scopes().set_index("explanation")
-    points = summary.explainers[0].hidden.points
-    assert points
-    for point in points:
-        for name in ("precision", "recall"):
-            assert point[name] == pytest.approx(table.loc[point["explanation"], name])
-
-
 def test_heat_maps_show_what_agreement_measured(summary):
-    pairs = {(line["a"], line["b"]): line for line in summary.agreeing.pairs}
+    assert len(summary.agreeing.maps) == 2
     for square in summary.agreeing.maps:
         measure = "same" if "say the same" in square.title else "feature_agreement"
-        shown = [(i, j) for i, a in enumerate(square.names) for j, b in enumerate(square.names) if (a, b) in pairs]
-        assert shown
-        for i, j in shown:
-            told = pairs[square.names[i], square.names[j]][measure]
-            assert square.values[i][j] == told == square.values[j][i]
+        for line in summary.agreeing.pairs:
+            if {line["a"], line["b"]} <= set(square.names):
+                i, j = map(square.names.index, (line["a"], line["b"]))
+                assert square.values[i][j] == line[measure] == square.values[j][i]
 
 
-def test_explainers_that_cannot_be_compared_are_told_and_not_left_out():
+def test_explainers_that_cannot_be_compared_are_told_and_a_single_one_agrees_with_nobody():
     X = examples.rows(40)
     explainers = {"keys": list(map(str, X["age"])), "rules": examples.by_age}
-    summary = summarize(fs.compare(examples.predict, explainers, X))
-    assert summary.agreeing.maps == ()
-    assert any("keys" in note for note in (*summary.agreeing.notes, *summary.agreeing.remarks))
-
-
-def test_the_summary_is_json(summary):
-    told = json.loads(json.dumps(summary.to_dict(), allow_nan=False))
-    encodes = {each["name"]: each["hidden"] and each["hidden"]["encodes"] for each in told["explainers"]}
-    assert encodes == {"code": True, "rules by age": None, "importances": None}
-    assert len(told["agreeing"]["pairs"]) == 3
+    compared = fs.compare(examples.predict, explainers, X)
+    agreeing = summarize(compared).agreeing
+    assert agreeing.maps == ()
+    assert any("keys" in note for note in (*agreeing.notes, *agreeing.remarks))
+    assert summarize(compared["rules"]).agreeing is None
 
 
 def test_numbers_are_told_by_their_means():
     rng = np.random.default_rng(0)
-    X = pd.DataFrame({"a": rng.uniform(size=300), "b": rng.uniform(size=300)})
-    y = rng.normal(size=300)
-    rules = fs.Rules.from_conditions([[("a", "<=", 9.0)] if v > 0 else [("b", "<=", 9.0)] for v in y], ["a", "b"])
+    X, y = rng.uniform(size=(300, 2)), rng.normal(size=300)
+    rules = fs.Rules.parse(np.where(y > 0, "a <= 9", "b <= 9").tolist(), features=["a", "b"])
     summary = summarize(fs.evaluate(y, rules, X, agreement=fs.Close(1.0)))
     assert summary.explainers[0].hidden.encodes
     assert summary.explainers[0].hidden.points == ()
@@ -130,19 +115,14 @@ def claiming(X, claimed):
 
 
 def test_claims_stand_beside_what_was_measured_and_those_outside_the_interval_come_first():
-    X = examples.rows()
-    table = examples.evaluation(X).scopes().set_index("explanation")
+    table = examples.evaluation().scopes().set_index("explanation")
     claimed = {"age > 38": 0.01, "age <= 38": float(table.loc["age <= 38", "precision"])}
-    evaluation = fs.evaluate(examples.predict, lambda rows: claiming(rows, claimed), X)
-    claims = summarize(evaluation).explainers[0].hidden.claims
+    evaluation = fs.evaluate(examples.predict, lambda rows: claiming(rows, claimed), examples.rows())
+    summary = summarize(evaluation)
+    claims = summary.explainers[0].hidden.claims
     assert "1 of 2 claims lie within the 95% interval of the measured precision; 1 too low." in claims.sentence
-    assert [(line["explanation"], line["verdict"]) for line in claims.lines] == [
-        ("age > 38", "too low"),
-        ("age <= 38", "holds"),
-    ]
-    for line in claims.lines:
-        assert line["claimed"] == pytest.approx(claimed[line["explanation"]])
-        assert line["precision"] == table.loc[line["explanation"], "precision"]
-    page = render(summarize(evaluation))
-    assert "<strong>too low</strong>" in page
-    assert "The precision that explanations claim" in page
+    assert [line["verdict"] for line in claims.lines] == ["too low", "holds"]
+    for line, (explanation, precision) in zip(claims.lines, claimed.items(), strict=True):
+        assert (line["explanation"], line["claimed"]) == (explanation, pytest.approx(precision))
+        assert line["precision"] == table.loc[explanation, "precision"]
+    assert "<strong>too low</strong>" in render(summary)

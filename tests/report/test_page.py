@@ -59,29 +59,25 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def summary():
-    return summarize(examples.comparison())
-
-
-@pytest.fixture(scope="module")
-def page(summary):
-    return Page(render(summary))
+def page():
+    return Page(examples.page())
 
 
 @pytest.fixture(scope="module")
 def hostile():
-    return Page(render(summarize(examples.hostile())))
+    return Page(examples.page(examples.hostile))
 
 
-def test_sections_come_in_the_order_a_reader_asks_below_the_sentence_to_quote(summary, page):
+def test_sections_come_in_the_order_a_reader_asks_below_the_sentence_to_quote(page):
     assert [attrs["id"] for attrs in page.all("section")] == list(SECTIONS)
     texts = [text for text in page.texts if text.strip()]
-    assert texts.index(headline(summary)) < texts.index("Verdict", texts.index(headline(summary)))
+    assert "Verdict" in texts[texts.index(headline(examples.summary())) :]
     assert sum(len(script) > 100_000 and script[0] != "{" for script in page.scripts) == 1, "what draws is there once"
 
 
-def test_page_and_terminal_tell_every_verdict_and_every_number(summary, page):
-    text, wide, narrow = "".join(page.texts), in_terminal(summary, width=400), in_terminal(summary, width=80)
+def test_page_and_terminal_tell_every_verdict_and_every_number(page):
+    summary, text = examples.summary(), "".join(page.texts)
+    wide, narrow = (in_terminal(summary, width=width) for width in (400, 80))
     for explainer in summary.explainers:
         assert wide.count(explainer.name) >= 2
         assert explainer.verdict.sentence in wide
@@ -95,22 +91,21 @@ def test_page_and_terminal_tell_every_verdict_and_every_number(summary, page):
     assert all(meaning in text for meaning in GLOSSARY.values())
 
 
-def test_in_a_terminal_names_are_never_markup_nor_escapes_and_never_break_inside_a_word(summary):
-    text = in_terminal(summarize(examples.hostile()), width=400)
+def test_in_a_terminal_names_are_never_markup_nor_escapes_and_never_break_inside_a_word():
+    text = in_terminal(examples.summary(examples.hostile), width=400)
     assert "[red]markup[/red]" in text
     assert not set("\x1b\u202e") & set(text)
-    names = ["counterfactual", "nearest neighbor of training"]
+    summary, names = examples.summary(), ["counterfactual", "nearest neighbor of training"]
     explainers = [replace(each, name=name) for each, name in zip(summary.explainers, names, strict=False)]
     lines = in_terminal(replace(summary, explainers=tuple(explainers)), width=80).splitlines()
-    words = [word for line in lines[3 : lines.index("")] for word in line[:16].split()]
-    assert words[0] == "counterfactual"
-    assert {"nearest", "neighbor", "training"} <= set(words)
+    words = {word for line in lines[3 : lines.index("")] for word in line[:16].split()}
+    assert {"counterfactual", "nearest", "neighbor", "training"} <= words
 
 
-def test_bars_are_drawn_by_wide_terminals_and_never_into_files(summary):
+def test_bars_are_drawn_by_wide_terminals_and_never_into_files():
     for terminal, width, drawn in ((True, 160, True), (True, 80, False), (False, 160, False)):
         console = Console(file=io.StringIO(), width=width, force_terminal=terminal, no_color=True)
-        show(summary, console)
+        show(examples.summary(), console)
         assert ("●" in console.file.getvalue()) == drawn
 
 
@@ -173,24 +168,19 @@ def test_a_large_comparison_stays_below_three_megabytes(tmp_path):
 
 def test_a_single_explainer_has_a_report_too(tmp_path):
     X = examples.rows(80)
-    evaluation = examples.evaluation(X)
-    evaluation.to_html(tmp_path / "report.html", groups=X["job"])
+    examples.evaluation(X).to_html(tmp_path / "report.html", groups=X["job"])
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert [attrs["id"] for attrs in page.all("section")] == [
-        s for s in SECTIONS if s not in {"agreement", "discretizations"}
-    ]
+    sections = [attrs["id"] for attrs in page.all("section")]
+    assert sections == [name for name in SECTIONS if name not in {"agreement", "discretizations"}]
     assert page.all("select") == []
 
 
-def luminance(color):
-    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(a, b):
-    high, low = sorted((luminance(a), luminance(b)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
+def contrast(*colors):
+    """WCAG's ratio of two colors."""
+    channels = np.array([[int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)] for color in colors])
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    low, high = sorted(linear @ [0.2126, 0.7152, 0.0722] + 0.05)
+    return high / low
 
 
 def test_text_and_marks_stand_out():
@@ -202,11 +192,32 @@ def test_text_and_marks_stand_out():
         assert all(contrast(palette[name], palette["paper"]) >= 3 for name in ("consistency", "sufficiency", "silent"))
 
 
-def test_pairs_of_rows_with_values_missing_of_nullable_types_are_shown(tmp_path):
+def test_what_the_numbers_take_for_granted_is_said():
+    rows = examples.rows(120)
+    clusters = pd.Series(np.arange(120) // 3, name="customer_id")
+    same = "rows with the same customer_id"
+    independent, fixed = "rows are independent draws from the population", "the explainer was fixed before"
+    log = rows.assign(yhat=examples.predict(rows), customer_id=clusters)
+    audited = {"prediction": "yhat", "explanation": "job"}
+    for result, words in (
+        (examples.evaluation(rows), (independent, fixed)),
+        (
+            examples.evaluation(rows, clusters=clusters),
+            (f"the 40 clusters of rows ({same})", "40 (by customer_id)"),
+        ),
+        (examples.evaluation(rows, clusters=clusters.to_numpy()), ("the 40 clusters of rows (rows that belong",)),
+        (examples.evaluation(rows, weights=clusters + 1), ("weighted so that they stand for the population",)),
+        (fs.audit(log, **audited), (independent,)),
+        (fs.audit(log, **audited, clusters="customer_id"), (same,)),
+    ):
+        page = render(summarize(result))
+        assert all(word in page for word in words)
+
+
+def test_pairs_of_rows_with_values_missing_of_nullable_types_are_shown():
     rows = pd.DataFrame({"age": pd.array([1, None, 3, None], "Int64"), "flag": pd.array([True, None, None, None])})
-    evaluation = fs.evaluate([0, 1, 0, 1], ["same"] * 4, rows)
-    evaluation.to_html(tmp_path / "r.html")
-    pairs = summarize(evaluation).explainers[0].contradictions
-    shown = {(feature.a, feature.b, feature.differs) for pair in pairs for feature in pair.features}
-    assert all(differs == (a != b) for a, b, differs in shown)
-    assert {differs for _, _, differs in shown} == {True, False}
+    summary = summarize(fs.evaluate([0, 1, 0, 1], ["same"] * 4, rows))
+    assert render(summary)
+    shown = {each for pair in summary.explainers[0].contradictions for each in pair.features}
+    assert all(feature.differs == (feature.a != feature.b) for feature in shown)
+    assert {feature.differs for feature in shown} == {True, False}

@@ -17,61 +17,42 @@ from faithscope.report.html import render
 from faithscope.report.result import Contents, Provenance, row_pairs
 from faithscope.report.terminal import render as in_terminal
 from faithscope.report.wording import two_values, wording
-from faithscope.tables.audit import audit
 from refused import refused
 
-MEASURES = ["consistency", "sufficiency"]
 
-
-@pytest.fixture(scope="module")
-def comparison():
-    return examples.comparison()
-
-
-@pytest.fixture(scope="module")
-def summary(comparison):
-    return summarize(comparison)
-
-
-def test_a_summary_is_json_whatever_was_measured(summary):
-    for told in (summary, summarize(examples.hostile())):
+def test_a_summary_is_json_whatever_was_measured():
+    for told in (examples.summary(), examples.summary(examples.hostile)):
         assert json.loads(json.dumps(told.to_dict(), allow_nan=False))["title"] == told.title
 
 
-def test_numbers_are_those_of_the_estimates_and_everyone_is_told(comparison, summary):
+def test_numbers_are_those_of_the_estimates_and_everyone_is_told_by_verdict_then_lower_limit_and_baselines_last():
+    summary, comparison = examples.summary(), examples.comparison()
+    places = []
     for explainer in summary.explainers:
-        for told in explainer.measures:
-            estimate = getattr(comparison[explainer.name], told.measure)
-            for number in ("value", "low", "high", "chance"):
-                assert getattr(told, number) == getattr(estimate, number)
+        assert explainer.measures == tuple(comparison[explainer.name]._estimates())[: len(explainer.measures)]
         assert [name for name, _ in explainer.populations[0].groups] == ["a", "b"]
+        limit = min(told.limit for told in explainer.measures)
+        places.append((explainer.baseline, READING_ORDER.index(explainer.verdict.level), -limit))
+    assert places == sorted(places)
     assert {explainer.name for explainer in summary.explainers} == set(comparison)
+    assert [each.name for each in summary.explainers if each.baseline] == ["unique", "constant", "random"]
     assert len(summary.differences) == len(comparison.differences())
 
 
-def test_explainers_are_listed_by_verdict_then_by_lower_limit_and_baselines_last(summary):
-    places = [
-        (each.baseline, READING_ORDER.index(each.verdict.level), -min(m.limit for m in each.measures))
-        for each in summary.explainers
-    ]
-    assert places == sorted(places)
-    assert [each.name for each in summary.explainers if each.baseline] == ["unique", "constant", "random"]
-
-
-def test_the_pair_that_differs_least_is_shown_first_and_none_is_lost(summary):
-    for explainer in summary.explainers:
-        if not explainer.contradictions:
-            continue
-        pairs = most_alike_first(explainer.contradictions)
+def test_the_pair_that_differs_least_is_shown_first_and_none_is_lost():
+    contradicted = [told.contradictions for told in examples.summary().explainers if told.contradictions]
+    assert contradicted
+    for contradictions in contradicted:
+        pairs = most_alike_first(contradictions)
         differing = [sum(feature.differs for feature in pair.features) for pair in pairs]
         assert differing[0] == min(differing)
-        assert sorted(map(id, pairs)) == sorted(map(id, explainer.contradictions))
-        assert all(pair.alike == sum(not feature.differs for feature in pair.features) for pair in pairs)
+        assert sorted(map(id, pairs)) == sorted(map(id, contradictions))
+        assert [len(pair.features) - pair.alike for pair in pairs] == differing
 
 
-def test_contradictions_share_an_explanation_and_not_a_prediction(comparison, summary):
-    pairs = next(explainer for explainer in summary.explainers if explainer.name == "rules by age").contradictions
-    evaluation = comparison["rules by age"]
+def test_contradictions_share_an_explanation_and_not_a_prediction():
+    evaluation = examples.comparison()["rules by age"]
+    pairs = next(each for each in examples.summary().explainers if each.name == "rules by age").contradictions
     assert {pair.measure for pair in pairs} == {"consistency", "sufficiency"}
     for pair in pairs:
         assert evaluation.predictions[pair.row_a] != evaluation.predictions[pair.row_b]
@@ -80,19 +61,17 @@ def test_contradictions_share_an_explanation_and_not_a_prediction(comparison, su
             assert evaluation.explanations.describe(pair.row_a) == evaluation.explanations.describe(pair.row_b)
 
 
-def test_differing_features_are_marked_farthest_first():
+def test_differing_features_of_rows_of_any_kind_are_marked_farthest_first():
     X = pd.DataFrame({"near": [0.0, 1.0, 10.0], "far": [0.0, 9.0, 10.0], "same": [3, 3, 4], "word": ["a", "b", "a"]})
     features = FeatureColumns.of(X).side_by_side(0, 1)
-    assert [feature.name for feature in features] == ["word", "far", "near", "same"]
-    assert [feature.differs for feature in features] == [True, True, True, False]
-    assert [feature.gap for feature in features] == [None, 0.9, 0.1, 0.0]
-
-
-def test_rows_of_any_kind_can_be_shown_side_by_side():
+    assert [(feature.name, feature.differs, feature.gap) for feature in features] == [
+        ("word", True, None),
+        ("far", True, 0.9),
+        ("near", True, 0.1),
+        ("same", False, 0.0),
+    ]
     for X in (np.arange(6.0).reshape(3, 2), [[0, 1], [2, 3], [4, 5]], ["one text", "two", "three"]):
-        features = FeatureColumns.of(X).side_by_side(0, 2)
-        assert all(feature.differs for feature in features)
-        assert features[0].a != features[0].b
+        assert all(feature.differs and feature.a != feature.b for feature in FeatureColumns.of(X).side_by_side(0, 2))
 
 
 def test_rounding_never_makes_different_values_look_alike_and_what_cannot_be_seen_is_written_as_its_code():
@@ -105,10 +84,10 @@ def test_rounding_never_makes_different_values_look_alike_and_what_cannot_be_see
 
 def test_a_weighted_evaluation_is_summarized_without_a_curve():
     (explainer,) = summarize(examples.evaluation(weights=np.arange(1.0, 241.0))).explainers
+    measures = [estimate.measure for estimate in explainer.measures]
     assert explainer.curves == ()
-    assert {(part.section, part.measure) for part in explainer.missing} == {("rows", m) for m in MEASURES}
+    assert [(part.section, part.measure) for part in explainer.missing] == [("rows", name) for name in measures]
     assert "weighted" in explainer.missing[0].reason
-    assert [estimate.measure for estimate in explainer.measures] == MEASURES
 
 
 ASKED = {
@@ -118,29 +97,31 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("question", ASKED)
 @pytest.mark.parametrize(
     "problem", [TooLarge("That needs 9 GiB: use fewer rows."), pytest.param(MemoryError(), marks=pytest.mark.thorough)]
 )
-def test_a_section_that_cannot_be_made_says_so_everywhere(monkeypatch, capsys, question, problem):
+def test_a_section_that_cannot_be_made_says_so_everywhere(monkeypatch, capsys, problem):
     def fails(*_):
         raise problem
 
-    monkeypatch.setattr(fs.Evaluation, question, fails)
+    for question in ASKED:
+        monkeypatch.setattr(fs.Evaluation, question, fails)
     evaluation = examples.evaluation(examples.rows(60))
     summary = summarize(evaluation)
-    page = render(summary)
-    (missing,) = summary.explainers[0].missing
-    assert (missing.section, missing.measure) == ASKED[question]
-    assert ("9 GiB" if str(problem) else "Memory ran out") in missing.reason
-    assert missing.sentence in page
-    assert f"by_age, {missing.sentence}" in in_terminal(summary, width=1000)
-    assert json.loads(json.dumps(summary.to_dict()))["explainers"][0]["missing"][0]["reason"] == missing.reason
-    assert missing.section != "contradictions" or "No two rows contradict" not in page
+    page, printed = render(summary), in_terminal(summary, width=1000)
+    told = json.loads(json.dumps(summary.to_dict()))["explainers"][0]["missing"]
     tell(evaluation, Outlets(as_json=True), title="")  # as the command line does
-    (told,) = json.loads(capsys.readouterr().out)["missing"]["by_age"]
-    assert (told["section"], told["measure"]) == ASKED[question]
-    assert told["reason"][:14] == missing.reason[:14], "how much memory is left may change"
+    commanded = json.loads(capsys.readouterr().out)["missing"]["by_age"]
+    missing = summary.explainers[0].missing
+    assert {(part.section, part.measure) for part in missing} == set(ASKED.values())
+    for part, as_json, by_command in zip(missing, told, commanded, strict=True):
+        assert ("9 GiB" if str(problem) else "Memory ran out") in part.reason
+        assert part.sentence in page
+        assert f"by_age, {part.sentence}" in printed
+        assert as_json["reason"] == part.reason
+        assert (by_command["section"], by_command["measure"]) == (part.section, part.measure)
+        assert by_command["reason"][:14] == part.reason[:14], "how much memory is left may change"
+    assert "No two rows contradict" not in page
 
 
 def test_notes_are_told_in_a_terminal_with_whom_and_what_they_speak_of():
@@ -185,63 +166,60 @@ def test_whatever_answers_a_report_s_questions_is_summarized():
     assert (contradiction.index_a, contradiction.index_b, contradiction.features) == ("0", "1", ())
 
 
-def test_populations_of_one_explainer_may_be_given_by_column(comparison):
-    evaluation = comparison["constant"]
-    by_job = comparison.populations["constant"]
-    breakdowns = summarize(evaluation, populations={"job": by_job, "again": by_job}).explainers[0].populations
-    assert [groups.by for groups in breakdowns] == ["job", "again"]
-    assert summarize(evaluation, populations=by_job).explainers[0].populations[0].by == "job"
+def test_populations_of_one_explainer_may_be_given_by_column():
+    evaluation, by_job = (each["constant"] for each in (examples.comparison(), examples.comparison().populations))
     nameless = evaluation.by(list(examples.rows()["job"]))
-    assert summarize(evaluation, populations=nameless).explainers[0].populations[0].by == ""
+    for populations, names in (
+        ({"job": by_job, "again": by_job}, ["job", "again"]),
+        (by_job, ["job"]),
+        (nameless, [""]),
+    ):
+        assert [part.by for part in summarize(evaluation, populations=populations).explainers[0].populations] == names
 
 
-def test_of_many_populations_the_lowest_are_told_and_intervals_of_more_than_ten_pairs_hold_together(tmp_path):
+@pytest.mark.parametrize("many", [5, 6, pytest.param(30, marks=pytest.mark.thorough)])
+def test_of_many_populations_the_lowest_are_told_and_intervals_of_more_than_ten_pairs_hold_together(many):
     X = examples.rows(400)
     evaluation = fs.evaluate(examples.predict, fs.explainers.Constant(), X)
-    for many in (5, 6, 30):  # 10, 15 and 435 pairs; of 30 groups 12 are shown
-        groups = evaluation.by(np.arange(len(X)) % many)
-        summary = summarize(evaluation, populations=groups)
-        shown, pairs = summary.explainers[0].populations[0], many * (many - 1) // 2
-        lows = sorted(estimate.low for estimate in groups.estimates.values())
-        assert sorted(estimate.low for _, estimate in shown.groups) == lows[:12]
-        assert shown.left_out == max(0, many - 12)
-        assert shown.together == (pairs if pairs > 10 else 0)
-        told = {(line.a, line.b): (line.low, line.high) for line in shown.differences}
-        wanted = {}
-        for line in groups.differences(simultaneous=pairs > 10).itertuples():
-            wanted[str(line.a), str(line.b)] = pytest.approx((line.low, line.high))
-        assert told
-        assert told == {key: wanted[key] for key in told}
-        fs.report.write_report(evaluation, tmp_path / "page.html", populations=groups)
-        page = (tmp_path / "page.html").read_text()
-        assert (f"There are {pairs} pairs, so these intervals are wider" in page) == (pairs > 10)
-    parts = [np.arange(len(X)) % size for size in range(1, 7)]
-    compared = fs.compare(examples.predict(X), {f"by {len(set(part))}": part for part in parts}, X)
+    groups = evaluation.by(np.arange(400) % many)
+    summary = summarize(evaluation, populations=groups)
+    shown, pairs = summary.explainers[0].populations[0], many * (many - 1) // 2
+    lows = sorted(estimate.low for estimate in groups.estimates.values())
+    assert sorted(estimate.low for _, estimate in shown.groups) == lows[:12]
+    assert shown.left_out == max(0, many - 12)
+    assert shown.together == (pairs if pairs > 10 else 0)
+    wanted = {(str(each.a), str(each.b)): each for each in groups.differences(simultaneous=pairs > 10).itertuples()}
+    assert shown.differences
+    for line in shown.differences:
+        each = wanted[line.a, line.b]
+        assert (line.low, line.high) == pytest.approx((each.low, each.high))
+    assert (f"There are {pairs} pairs, so these intervals are wider" in render(summary)) == (pairs > 10)
+
+
+def test_intervals_of_more_than_ten_pairs_of_explainers_hold_together():
+    X = examples.rows(400)
+    keys = {f"by {size}": np.arange(400) % size for size in range(1, 7)}
+    compared = fs.compare(examples.predict(X), keys, X)
     summary = summarize(compared)
     assert summary.together == len(summary.differences) == 15
     assert [line.low for line in summary.differences] == pytest.approx(compared.differences(True)["low"].tolist())
 
 
 def test_an_audit_is_summarized_with_its_windows_of_time():
-    X = examples.rows(240)
-    log = pd.DataFrame({"yhat": examples.predict(X), "why": X["age"] > 38, "job": X["job"]})
-    log["day"] = pd.date_range("2024-01-01", periods=240, freq="6h")
-    audited = audit(log, prediction="yhat", explanation="why", by="job", time="day", every="1mo")
+    X = examples.rows()
+    when = pd.date_range("2024-01-01", periods=240, freq="6h")
+    log = X.assign(yhat=examples.predict(X), why=X["age"] > 38, day=when)
+    audited = fs.audit(log, prediction="yhat", explanation="why", by="job", time="day", every="1mo")
     explainer = summarize(audited).explainers[0]
-    assert [len(groups.groups) for groups in explainer.populations] == [2, len(audited.windows.estimates)]
-    assert {apart.a for apart in explainer.populations[1].differences} == {
-        str(start) for start in audited.windows.compared
-    }
+    jobs, windows = explainer.populations
+    assert (len(jobs.groups), len(windows.groups)) == (2, len(audited.windows.estimates))
+    assert {apart.a for apart in windows.differences} == {str(start) for start in audited.windows.compared}
     assert explainer.contradictions[0].prediction_a != explainer.contradictions[0].prediction_b
 
 
-def test_what_is_no_evaluation_is_refused_in_one_sentence(comparison):
+def test_what_is_no_evaluation_is_refused_in_one_sentence():
+    comparison = examples.comparison()
+    nobody = {"nobody": comparison.populations["constant"]}
     refused(WrongType, "evaluation, a comparison or an audit; got list", summarize, [1, 2])
-    refused(
-        BadInput,
-        "Populations are given for 'nobody'",
-        summarize,
-        comparison,
-        populations={"nobody": comparison.populations["constant"]},
-    )
+    refused(BadInput, "Populations are given for 'nobody'", summarize, comparison, populations=nobody)
     refused(BadInput, "wanted", summarize, comparison, wanted=1.5)

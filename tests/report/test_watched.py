@@ -2,8 +2,7 @@
 
 import json
 import re
-
-import pytest
+from functools import cache
 
 from faithscope.measures.sequential.change import Alarm
 from faithscope.measures.sequential.distance import Distance
@@ -13,31 +12,28 @@ from faithscope.report.watched import changed_explanations, render, write
 from watched_example import HOSTILE, watched_record
 
 
-@pytest.fixture(scope="module")
-def record():
-    return watched_record()
+@cache
+def page():
+    return render(watched_record())
 
 
-@pytest.fixture(scope="module")
-def page(record):
-    return render(record)
-
-
-def test_every_alarm_and_group_is_shown_and_every_day_with_both_intervals(record, page):
+def test_every_alarm_and_group_is_shown_and_every_day_with_both_intervals():
+    record = watched_record()
     alarms = [alarm for line in record.lines for alarm in line.alarms]
     assert {line.name for line in record.lines if line.alarms} == {"all rows", "south"}
-    assert page.count("drop</span>") + page.count("↓ drop") >= len(alarms)
-    assert all(str(alarm.since) in page for alarm in alarms)
-    specs = json.loads(re.search(r'<script type="application/json" id="charts">(.*?)</script>', page, re.S)[1])["specs"]
-    assert len(specs) == len(record.lines) == page.count('class="drawing')
+    assert page().count("drop</span>") + page().count("↓ drop") >= len(alarms)
+    assert all(str(alarm.since) in page() for alarm in alarms)
+    charts = re.search(r'<script type="application/json" id="charts">(.*?)</script>', page(), re.S)[1]
+    specs = json.loads(charts)["specs"]
+    assert len(specs) == len(record.lines) == page().count('class="drawing')
     rows = [row for rows in specs["chart-0"]["datasets"].values() for row in rows if "once_low" in row]
     assert {row["day"] for row in rows} == set(record.lines[0].days)
     assert all(row["low"] <= row["once_low"] <= row["once_high"] <= row["high"] for row in rows)
 
 
-def test_texts_of_a_log_are_never_code_and_nothing_is_fetched(page):
-    assert not [text for text in ("<script>alert", "<b>a long", "\u202e", HOSTILE) if text in page]
-    own = page[: page.index('<script type="application/json"')]
+def test_texts_of_a_log_are_never_code_and_nothing_is_fetched():
+    assert not [text for text in ("<script>alert", "<b>a long", "\u202e", HOSTILE) if text in page()]
+    own = page()[: page().index('<script type="application/json"')]
     assert "http" not in own.replace("http-equiv", "")
 
 
@@ -51,12 +47,11 @@ def test_few_days_are_shown_too(tmp_path):
 
 def test_explanations_that_changed_are_told_losses_first_with_their_labels():
     periods = TwoPeriods.of([0, 0, 1, 1, 2], [0, 1, 0, 1, 0], before=[900, 0, 50, 50, 30], after=[600, 300, 95, 5, 30])
-    told = changed_explanations(periods, ["a", "b", "c"], ["no", "yes"])
-    assert [each.text for each in told] == ["a", "b"]
-    assert told[0].part < 0 < told[1].part
-    assert told[0].labels == "no: 100% → 67%, yes: 0% → 33%"
-    assert told[0].rows == (900, 900)
-    assert told[0].probability < 0.001
+    lost, gained = changed_explanations(periods, ["a", "b", "c"], ["no", "yes"])
+    assert (lost.text, gained.text) == ("a", "b")
+    assert lost.part < 0 < gained.part
+    assert (lost.labels, lost.rows) == ("no: 100% → 67%, yes: 0% → 33%", (900, 900))
+    assert lost.probability < 0.001
 
 
 def test_a_change_of_consistency_is_told_apart_from_drift_of_explanations():
