@@ -42,12 +42,6 @@ def test_the_ends_are_where_the_tails_have_the_chance_that_is_promised(labeled, 
     assert high == 1 if not others else binom.cdf(labeled, rows, high) == pytest.approx(high * wrong, rel=1e-9)
 
 
-def test_the_cost_is_what_the_page_says():
-    low, high = commonest_interval(np.array([98, 20, 5, 1, 0]), np.array([100, 20, 5, 1, 0]), 0.95)
-    assert low == pytest.approx([0.9287, 0.8235, 0.3976, 0, 0], abs=1e-4)
-    assert high == pytest.approx([0.9976, 1, 1, 1, 1], abs=1e-4)
-
-
 @pytest.mark.parametrize("n", [10**6, 10**9])
 def test_an_explanation_may_have_very_many_rows(n):
     labeled = np.array([2, 10, n // 1000, n // 2, n - 1, n])
@@ -63,15 +57,3 @@ def test_sampling_names_the_commonest_label_and_tells_its_interval():
     assert local.agreeing == np.bincount(labels).max() == np.sum(labels == local.prediction)
     expected = commonest_interval(np.array([local.agreeing]), np.array([60]), 0.9)
     assert (local.low, local.high) == pytest.approx(np.ravel(expected))
-
-
-def test_the_tables_show_these_intervals():
-    rules = fs.Rules.parse(["x <= 2"] * 2 + ["x >= 1"] * 3, features=["x"])
-    evaluation = fs.evaluate([0, 0, 1, 0, 1], rules, np.arange(5.0)[:, None])
-    for table, column, interval, rows in (
-        (evaluation.table(), "purity", commonest_interval, [2, 3]),
-        (evaluation.scopes(), "precision", every_label_interval, [3, 4]),
-    ):
-        shown = table.set_index("explanation").loc[["x <= 2", "x >= 1"], [f"{column}_low", f"{column}_high"]]
-        low, high = interval(np.array([2, 2]), np.array(rows), 0.95)
-        assert shown.to_numpy() == pytest.approx(np.column_stack([low, high]))

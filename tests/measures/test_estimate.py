@@ -45,15 +45,3 @@ def test_an_estimate_is_frozen_and_pickles(found):
     assert again.counts == found.counts
     bound = fs.mse_bound(found)
     assert pickle.loads(pickle.dumps(bound)).confidence == bound.confidence
-
-
-def test_weights_ask_about_another_population():
-    # Two halves, one consistent and one a coin: weighting one half away leaves the other's consistency.
-    rng = np.random.default_rng(0)
-    e = np.repeat([0, 1], 500)
-    y = np.where(e == 0, 1, rng.integers(0, 2, 1000))
-    toward_first = fs.consistency(e, y, weights=np.where(e == 0, 3.0, 1.0))
-    assert toward_first.value == pytest.approx(0.75 * 1 + 0.25 * 0.5, abs=0.01)
-    assert toward_first.effective_n == pytest.approx(2000**2 / (500 * 9 + 500))
-    assert "weighted, as good as" in str(toward_first)
-    assert fs.consistency(e, y, weights=e == 0).value == 1

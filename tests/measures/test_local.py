@@ -68,16 +68,21 @@ def test_a_row_outside_the_sample_is_compared_with_all_of_it():
 TABLE = pd.DataFrame({"a": [1.0, 2.0], "b": [5.0, 5.0]})
 
 
-@pytest.mark.parametrize("row", [TABLE.iloc[0], TABLE.iloc[[0]]], ids=["series", "frame"])
-def test_tables_may_be_the_rows(row):
-    assert fs.local(row, Model(), lambda X: X[["b"]], TABLE).others == 2
+def first_word(texts):
+    return [text.split()[0] for text in texts]
 
 
-def test_texts_may_be_the_rows():
-    def first_word(rows):
-        return [row.split()[0] for row in rows]
-
-    assert fs.local("good grief", first_word, first_word, ["good film", "bad film", "good play"]).others == 2
+@pytest.mark.parametrize(
+    ("row", "model", "explain", "X"),
+    [
+        (TABLE.iloc[0], Model(), lambda X: X[["b"]], TABLE),
+        (TABLE.iloc[[0]], Model(), lambda X: X[["b"]], TABLE),
+        ("good grief", first_word, first_word, ["good film", "bad film", "good play"]),
+    ],
+    ids=["series", "frame", "texts"],
+)
+def test_tables_and_texts_may_be_the_rows(row, model, explain, X):
+    assert fs.local(row, model, explain, X).others == 2
 
 
 def batches(name, size, seed):
@@ -107,14 +112,6 @@ def test_a_budget_that_runs_out_is_said():
     assert "not reached" in str(found)
     dry = fs.sample_until([("a", 1), ("b", 0), ("a", 1)], "a", 0.1, 10**6, prediction=1)
     assert (dry.others, dry.seen, dry.reached) == (2, 3, False)
-
-
-def test_without_a_prediction_the_commonest_is_taken_and_the_interval_allows_for_it():
-    rows = [("a", 1), ("a", 1), ("a", 0), ("b", 0)]
-    chosen, told = (fs.sample_until(rows, "a", 0.1, 100, prediction=label) for label in (None, 1))
-    assert chosen.prediction == told.prediction == 1
-    assert chosen.low < told.low
-    assert chosen.high == told.high
 
 
 def test_importances_are_sampled_through_a_discretizer():

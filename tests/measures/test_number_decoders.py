@@ -47,8 +47,8 @@ def test_spread_is_one_less_half_the_error_of_the_draws_if_no_row_is_alone(syste
 
 def test_vectors_are_decoded_to_vectors():
     y, keys = np.random.default_rng(0).normal(size=(40, 3)), ["a", "b"] * 20
-    optimal, gibbs = (kind().fit(keys, y, agreement=fs.Spread()) for kind in (fs.OptimalDecoder, fs.GibbsDecoder))
+    optimal = fs.OptimalDecoder().fit(keys, y, agreement=fs.Spread())
     expected = [y[1::2].mean(axis=0), [np.nan] * 3]
     assert optimal.predict(["b", "never seen"]) == pytest.approx(np.array(expected), nan_ok=True)
     assert optimal.leave_one_out_error == pytest.approx(left_out(keys, y, draws=False))
-    assert gibbs.predict(keys).shape == (40, 3)
+    assert fs.GibbsDecoder().fit(keys, y, agreement=fs.Spread()).predict(keys).shape == (40, 3)

@@ -3,11 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
 
 import faithscope as fs
-from faithscope.measures.comparing.differences import Apart, together
-from faithscope.measures.comparing.populations import Difference, difference
+from faithscope.measures.comparing.populations import difference
 from faithscope.measures.intervals.margins import Margins
 
 RNG = np.random.default_rng(3)
@@ -80,45 +78,16 @@ def test_all_pairs_of_equal_groups_hold_together_and_by_themselves_they_do_not(d
     assert alone < 0.9 <= all_
 
 
-@pytest.mark.thorough
-def test_intervals_of_the_level_of_holms_test_would_not_hold_together():
-    """One pair that does not differ among many that do: Holm tests it with all of the error."""
-    rng, held = np.random.default_rng(0), {"together": 0, "holm": 0}
-    truth = np.array([0.0] + [0.5] * 11)
-
-    def margins(confidence):
-        return (0.05 * norm.isf((1 - confidence) / 2),) * 2
-
-    def pair(value):
-        apart = Apart(value, value, margins, 0.95)
-        return Difference("a", "b", value, *apart.interval(0.95), 1, None, None, apart)
-
-    for _ in range(1000):
-        bonferroni = together([pair(value) for value in truth + 0.05 * rng.normal(size=12)])
-        holm = [bonferroni[0].at(0.95), *bonferroni[1:]]  # all others are called different first
-        for name, intervals in (("together", bonferroni), ("holm", holm)):
-            held[name] += all(pair.low <= true <= pair.high for pair, true in zip(intervals, truth, strict=True))
-    assert held["together"] / 1000 == pytest.approx(0.95, abs=0.02)
-    assert held["holm"] / 1000 == pytest.approx(0.905, abs=0.025)
-
-
-@pytest.mark.parametrize("simultaneous", [False, True])
-def test_explainers_that_are_the_same_differ_by_nothing(simultaneous):
-    same = {"one": LEAVES, "other": LEAVES.astype(float), "finer": np.arange(ROWS)}
-    lines = fs.compare(LABELS, same, X).differences(simultaneous).set_index(["a", "b"])
-    assert lines.loc[("one", "other"), ["value", "low", "high", "differ"]].tolist() == [0, 0, 0, False]
-    assert lines.loc[("one", "finer"), "low"] < 0 < lines.loc[("one", "finer"), "high"]
-
-
 @pytest.mark.parametrize(
     ("predictions", "agreement", "measures"),
     [(LABELS, None, 3), (NUMBERS, fs.Close(1.0), 3), (NUMBERS, fs.Spread(), 2)],
 )
 def test_rules_that_are_the_same_differ_by_nothing_in_any_measure(predictions, agreement, measures):
     rules = fs.Rules.parse([f"x <= {leaf}" for leaf in LEAVES], features=["x"])
-    lines = fs.compare(predictions, {"a": rules, "b": rules}, LEAVES[:, None], agreement=agreement).differences()
-    assert lines["measure"].tolist() == ["consistency", "sufficiency", "necessity"][:measures]
-    assert (lines[["value", "low", "high", "differ"]] == 0).all(axis=None)
+    compared = fs.compare(predictions, {"a": rules, "b": rules}, LEAVES[:, None], agreement=agreement)
+    for lines in (compared.differences(), compared.differences(simultaneous=True)):
+        assert lines["measure"].tolist() == ["consistency", "sufficiency", "necessity"][:measures]
+        assert (lines[["value", "low", "high", "differ"]] == 0).all(axis=None)
 
 
 def test_explainers_that_only_look_the_same_in_this_sample_may_differ():

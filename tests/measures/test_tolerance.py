@@ -51,19 +51,14 @@ def test_by_default_eps_follows_the_spread_of_the_predictions(scale):
     assert curve.note in curve._repr_html_()
 
 
-def test_a_curve_reads_aloud_and_is_drawn():
+def test_a_curve_reads_aloud():
     curve = fs.tolerance_curve(KEYS[:4], NUMBERS[:4], [4.0, 2.0])
-    told = curve.to_dict()
-    assert told["eps"] == curve.table()["eps"].tolist() == [2.0, 4.0]
-    assert [point["agreement"] for point in told["estimates"]] == ["Close(eps=2.0)", "Close(eps=4.0)"]
+    assert curve.to_dict()["eps"] == curve.table()["eps"].tolist() == [2.0, 4.0]
     assert [line.split(",")[0] for line in str(curve).split("\n") if line[0] != " "] == [
         "consistency 0.375 by Close(eps=2.0)",
         "consistency 0.688 by Close(eps=4.0)",
     ]
     assert curve.note == ""
-    layers = curve.plot().to_dict()["layer"]
-    assert {layer["encoding"]["x"]["scale"]["type"] for layer in layers} == {"log"}
-    assert layers[-1]["encoding"]["y"]["field"] == "chance"
 
 
 @pytest.mark.parametrize(

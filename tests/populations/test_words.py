@@ -37,17 +37,6 @@ def test_a_document_without_its_highlighted_words_leaves_no_draw():
     assert (measured.unverifiable, measured.verified) == (0.5, 1)
 
 
-def test_the_precision_of_text_anchors_is_sufficiency_on_perturbed_documents():
-    def model(texts):
-        return [text.count("good") >= text.count("bad") for text in texts]
-
-    rng = np.random.default_rng(0)
-    texts = [" ".join(rng.choice(["good", "bad", "film", "plot", "a", "the", "cast"], 6)) for _ in range(60)]
-    anchors = fs.explainers.TextAnchors(model, threshold=0.9).explain_with_precision(texts)
-    measured = fs.sufficiency(anchors.explanations, model, texts, population=fs.Perturbed(draws=200))
-    assert measured.low <= anchors.precision.mean() <= measured.high
-
-
 def test_words_of_training_documents_replace_those_that_are_not_highlighted():
     drawn = fs.Product(["red", "green blue"], draws=50).draw(WORDS, TEXTS)
     assert {word for text in drawn.rows for word in text.split()} == {"great", "dull", "plot", "red", "green", "blue"}
