@@ -71,13 +71,11 @@ def test_whoever_changes_its_rows_changes_no_number(tmp_path, kind):
 
 def test_rows_of_its_own_are_the_same_rows():
     frame = pd.DataFrame(ROWS, columns=list("abc"), index=np.arange(300) * 2)
-    assert rows_of_its_own(frame).equals(frame)
-    assert rows_of_its_own(frame).to_numpy().strides == frame.to_numpy().strides
+    for rows in (frame, pl.DataFrame(ROWS)):
+        assert rows_of_its_own(rows).equals(rows)
     assert rows_of_its_own(np.asfortranarray(ROWS)).strides == np.asfortranarray(ROWS).strides
-    assert rows_of_its_own(pl.DataFrame(ROWS)).equals(pl.DataFrame(ROWS))
     assert (rows_of_its_own(sparse.csr_matrix(ROWS)) != sparse.csr_matrix(ROWS)).nnz == 0
     assert rows_of_its_own(["a text", "another"]) == ["a text", "another"]
-    assert rows_of_its_own("whatever") == "whatever"
 
 
 class Failing:

@@ -8,7 +8,7 @@ import pytest
 
 import faithscope as fs
 from faithscope import assert_faithful
-from faithscope.errors import BadInput, FaithscopeError, TooLarge
+from faithscope.errors import FaithscopeError, TooLarge
 from faithscope.evaluation.assertions import Unfaithful, judge
 from refused import refused
 
@@ -79,14 +79,6 @@ def test_it_passes_exactly_where_the_lower_limit_of_the_weakest_measure_reaches(
     ]:
         assert_faithful(found, at_least=low)
         failing(found, np.nextafter(low, 1))
-
-
-def test_consistency_does_not_hide_sufficiency_at_chance():
-    ev = evaluated(hollow)
-    assert ev.consistency.low > 0.98
-    assert ev.sufficiency.high < 0.52
-    assert_faithful(ev, 0.9, "consistency", by="sex")
-    failing(ev, 0.9, measure="sufficiency")
 
 
 # What fails, and its message; what a message must not say stands in (?!...) before it.
@@ -163,18 +155,20 @@ def test_a_failure_says_who_failed_in_what_and_why(name):
 def test_what_passes_as_a_whole_or_without_the_weak_passes():
     assert_faithful(compared({"tree": tree, **BASELINES}))
     assert_faithful(compared({"tree": tree, "ready": ["x"] * 1000}), explainers="tree")
+    assert_faithful(compared({"tree": tree, "labels": list(LABELS)}), 0.9, "sufficiency", explainers=["tree"])
+    assert_faithful(evaluated(hollow), 0.9, "consistency", by="sex")
     assert_faithful(silent_in_a_group())
     assert_faithful(audited())
 
 
 def test_everyone_who_failed_is_named():
-    found = compared({"tree": tree, "one": ["x"] * 1000, "other": ["y"] * 1000, "same": list(LABELS), **BASELINES})
-    lines = [line for line in failing(found, 0.9).splitlines() if "was not shown" in line]
-    assert sorted(line.split(":")[0] for line in lines) == ["one", "other"]
-    assert all("at least 0.9" in line and "lower limit is 0.4" in line for line in lines)
-    lines = failing(evaluated(hollow), by=ROWS["sex"]).splitlines()[:3]
-    assert [line.split(":")[0] for line in lines] == ["hollow", "hollow, sex m", "hollow, sex f"]
-    assert all("sufficiency was not shown" in line for line in lines)
+    explainers = {"tree": tree, "one": ["x"] * 1000, "other": ["y"] * 1000, "same": list(LABELS), **BASELINES}
+    for told, names in (
+        (failing(compared(explainers), 0.9), ["one", "other"]),
+        (failing(evaluated(hollow), by=ROWS["sex"]), ["hollow", "hollow, sex m", "hollow, sex f"]),
+    ):
+        lines = [line for line in told.splitlines() if "was not shown to be at least 0.9" in line]
+        assert [line.split(":")[0] for line in lines] == names
 
 
 def test_where_there_are_only_baselines_they_are_judged_and_that_is_said():
@@ -188,9 +182,9 @@ def test_where_there_are_only_baselines_they_are_judged_and_that_is_said():
 
 @pytest.mark.filterwarnings("ignore:.*shows little")
 def test_too_few_is_said_exactly_where_perfect_agreement_would_fail():
-    for n in (2, 5, 10, 30, 73):
+    for n in (2, 30, 73):
         assert f"{n} rows are too few" in failing(fs.consistency(np.zeros(n), np.zeros(n)))
-    for n in (74, 75, 100, 200):
+    for n in (74, 200):
         assert_faithful(fs.consistency(np.zeros(n), np.zeros(n)))
         told = failing(fs.consistency(np.zeros(n), np.arange(n) < n / 20))
         assert f"more rows than these {n} would make it narrower" in told
@@ -228,7 +222,6 @@ def agreeing():
 
 REFUSED = [
     (lambda: 0.95, {}, "reads an Estimate, an Evaluation, a Comparison, Populations or an Audit; got float"),
-    (dict, {}, "got dict"),
     (agreeing, {"at_least": 2.0}, "at_least"),
     (agreeing, {"at_least": float("nan")}, "at_least"),
     (agreeing, {"measure": "sufficiency"}, "this estimate is of consistency"),
@@ -236,6 +229,7 @@ REFUSED = [
     (agreeing, {"by": [1, 1]}, "needs rows"),
     (agreeing, {"explainers": ["a"]}, "those of a comparison; got an Estimate"),
     (lambda: evaluated(list(LABELS)), {"measure": "sufficiency"}, "explanations has no sufficiency"),
+    (lambda: compared({"tree": tree, "ready": list(LABELS)}), {"measure": "sufficiency"}, "ready has no sufficiency"),
     (hollow_audit, {"measure": "sufficiency"}, "no sufficiency by population"),
     (lambda: compared({"tree": tree}), {"explainers": "tre"}, "Did you mean 'tree'"),
     (lambda: compared({"tree": tree}), {"explainers": []}, "names nobody"),
@@ -246,12 +240,6 @@ REFUSED = [
 @pytest.mark.parametrize(("make", "how", "said"), REFUSED)
 def test_bad_arguments_get_a_clear_sentence(make, how, said):
     refused(FaithscopeError, said, assert_faithful, make(), **how)
-
-
-def test_a_measure_that_one_of_several_lacks_is_not_passed_over():
-    found = compared({"tree": tree, "labels": list(LABELS)})
-    refused(BadInput, "labels has no sufficiency", assert_faithful, found, 0.9, "sufficiency")
-    assert_faithful(found, 0.9, "sufficiency", explainers=["tree"])
 
 
 def test_what_is_judged_is_every_estimate_of_every_population():
@@ -271,12 +259,10 @@ class Coin:
 
 
 def test_whoever_says_that_it_is_a_baseline_is_not_judged_and_nobody_else():
-    coin, nothing = Coin(), lambda rows: ["the same"] * len(rows)
-    nothing.baseline = True
-    found = compared({"tree": tree, "coin": coin, "nothing": nothing})
-    assert [found[name].baseline for name in ("tree", "coin", "nothing")] == [False, True, True]
+    coin = Coin()
+    found = compared({"tree": tree, "coin": coin})
+    assert [found[name].baseline for name in ("tree", "coin")] == [False, True]
     assert_faithful(found)
-    assert "coin" in failing(found, explainers=["coin"])
     for said in (np.ones(1), 1, "yes", None, pd.Series([True])):
         coin.baseline = said
         assert not evaluated(coin).baseline

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, Incompatible, WrongType
@@ -27,37 +26,12 @@ def asked(explain, rows=X, **options):
 
 
 def test_explainers_are_made_from_the_seeds_0_to_runs_less_1():
-    seeds = []
-
-    def explain(seed):
-        seeds.append(seed)
-        return lime(seed)
-
-    repeated = asked(explain, runs=3, discretizer="sign")
-    assert seeds == [0, 1, 2]
     ready = fs.repeatability([lime(seed).explain(X) for seed in range(3)], discretizer="sign")
-    listed = fs.repeatability(list(map(lime, range(3))), X, discretizer="sign")
+    listed = asked(list(map(lime, range(3))), discretizer="sign")
+    repeated = asked(lime, runs=3, discretizer="sign")
     for other in (ready, listed):
         assert {**repeated.to_dict(), "notes": []} == {**other.to_dict(), "notes": []}
     assert repeated.runs_table()["run"].tolist()[0].startswith("seed ")
-
-
-def test_more_samples_repeat_more_often():
-    few, many = (
-        asked(lambda seed, size=size: lime(seed, size), discretizer=fs.SignOfTop(2)).value for size in (20, 2_000)
-    )
-    assert few < many
-
-
-def test_retrained_trees_are_runs():
-    def explain(seed):
-        rows = np.random.default_rng(seed).integers(0, len(X), len(X))
-        return fs.explainers.TreePath(DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[rows], LABELS[rows]))
-
-    repeated = asked(explain, runs=4)
-    assert repeated.value < 0.5
-    assert set(repeated.features()["feature"]) <= {"x0", "x1", "x2"}
-    assert asked(lambda seed: explain(0), runs=3).value == 1
 
 
 def test_a_model_that_is_fitted_anew_in_place_is_asked_before_it_changes():
@@ -82,12 +56,9 @@ def test_what_was_explained_is_kept_and_read_again(tmp_path):
                 file.write(f"{self.seed}")
             return np.sign(rows + np.random.default_rng(self.seed).normal(size=(len(rows), 3)))
 
-    first = asked(Explainer, runs=3, cache=tmp_path / "kept")
-    assert log.read_text() == "012"
-    again = asked(Explainer, runs=4, cache=tmp_path / "kept")
+    values = [asked(Explainer, runs=runs, cache=tmp_path / "kept").value for runs in (3, 4, 3)]
     assert log.read_text() == "0123"
-    assert asked(Explainer, runs=3, cache=tmp_path / "kept").value == first.value
-    assert again.runs == 4
+    assert values[0] == values[2] != values[1]
 
 
 def test_explainers_that_look_alike_do_not_share_what_was_kept(tmp_path):
@@ -108,24 +79,19 @@ def test_progress_names_each_run():
 
 
 @pytest.mark.thorough
-def test_the_lime_package_is_asked_with_a_model_by_seed_or_without_one():
+def test_other_libraries_are_asked_by_seed_or_draw_anew_in_each_run():
     tabular, rows = pytest.importorskip("lime.lime_tabular").LimeTabularExplainer, X[:8]
     refused(BadInput, "pass model=", asked, lambda seed: tabular(X, random_state=seed))
     refused(WrongType, "which is one run", asked, tabular(X))
-    seeded = asked(lambda seed: tabular(X, random_state=seed), rows, runs=3, model=MODEL)
-    assert seeded.value < 1
-    unseeded = asked(lambda seed: tabular(X), rows, runs=3, model=MODEL)
-    assert unseeded.value < 1
+    seeded, unseeded, fixed = (
+        asked(lambda seed, how=how: tabular(X, **how(seed)), rows, runs=3, model=MODEL)
+        for how in (lambda seed: {"random_state": seed}, lambda seed: {}, lambda seed: {"random_state": 0})
+    )
+    assert max(seeded.value, unseeded.value) < fixed.value == 1
     assert not any("random_state" in note for note in unseeded.notes)
-    fixed = asked(lambda seed: tabular(X, random_state=0), rows, runs=3, model=MODEL)
-    assert fixed.value == 1
     assert "the seed does not reach it" in " ".join(str(fixed).split())
     ready = [[tabular(X, random_state=s).explain_instance(row, MODEL.predict_proba) for row in rows] for s in range(2)]
     assert 0 <= fs.repeatability(ready, rows, discretizer=fs.SignOfTop(2)).value <= 1
-
-
-@pytest.mark.thorough
-def test_libraries_that_take_no_seed_draw_anew_in_each_run():
     shap = pytest.importorskip("shap")
     sampled = asked(lambda seed: shap.SamplingExplainer(MODEL.predict_proba, X[:20], nsamples=20), X[:5], runs=2)
     assert sampled.value < 1
@@ -197,19 +163,16 @@ def test_an_error_of_the_callers_own_code_stays_what_it_is_and_one_of_ours_tells
 def test_counterfactuals_whose_runs_learned_their_own_metric_are_compared_by_what_they_change():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"age": rng.uniform(18, 70, 200), "job": rng.choice(["clerk", "cook"], 200)})
-    explainers = [fs.explainers.Counterfactual(lambda rows: rows["age"] > 40, X[start:]) for start in (0, 50)]
-    runs = [explainer.explain(X[:30]) for explainer in explainers]
+    runs = [fs.explainers.Counterfactual(lambda rows: rows["age"] > 40, X[k:]).explain(X[:30]) for k in (0, 50)]
+    one, other = (run.points != run.originals for run in runs)
     repeated = fs.repeatability(runs, X[:30], discretizer=fs.Modified())
-    changed = [run.points != run.originals for run in runs]
-    expected = np.mean((changed[0] == changed[1]).all(axis=1))
-    assert repeated.value == pytest.approx(expected)
+    assert repeated.value == pytest.approx(np.mean((one == other).all(axis=1)))
 
 
 def test_rules_that_name_features_in_order_of_appearance_are_runs():
     first = fs.Rules.parse(["a <= 1 and b > 2", "b > 1", "c == x", "1 < c and c < 0"])
     second = fs.Rules.parse(["b > 2 and a <= 1", "c == y", "c == x", "2 < d and d < 0"])
     known = fs.Rules.parse(["b > 2 and a <= 1", "b > 1", "c == x", "1 < c and c < 0"], features=["d", "c", "b", "a"])
-    assert fs.repeatability([first, second]).value == 0.75
-    assert fs.repeatability([first, known]).value == fs.repeatability([known, first]).value == 1
-    with pytest.raises(Incompatible):
-        fs.repeatability([known, fs.Rules.parse(["a <= 1"] * 4, features=["a", "b"])])
+    for runs, value in (([first, second], 0.75), ([first, known], 1), ([known, first], 1)):
+        assert fs.repeatability(runs).value == value
+    refused(Incompatible, "", fs.repeatability, [known, fs.Rules.parse(["a <= 1"] * 4, features=["a", "b"])])
