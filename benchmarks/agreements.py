@@ -20,15 +20,14 @@ from functools import cache, partial
 import numpy as np
 
 import faithscope as fs
-from consistency import SPREADS, importances
-from faithscope.agreements import Agreement
-from machine import reading
-from ratios import Line, race, run
+from consistency import SPREADS, importances, timed
+from ratios import Line, best_of, faster, race, reading, run, slower
 from ratios import growth as ratios_growth
 from sufficiency import Ruled, compare, reading_bitmaps, ruled
 
-BARS = {"Spread": 2.0, "Close": 4.0, "Tolerance": 4.0}
 EPS = 0.5
+AGREEMENTS = {"Spread": fs.Spread(), "Close": fs.Close(EPS), "Tolerance": fs.Tolerance(EPS)}
+BARS = {"Spread": 2.0, "Close": 4.0, "Tolerance": 4.0}
 
 
 @dataclass(frozen=True)
@@ -45,70 +44,56 @@ class Sizes:
 QUICK = Sizes(100_000, (10_000, 100_000), 5_000, 100, 2)
 
 
-def agreements() -> dict[str, Agreement]:
-    return {"Spread": fs.Spread(), "Close": fs.Close(EPS), "Tolerance": fs.Tolerance(EPS)}
-
-
 def numeric(n: int, spread: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Explanations, labels, and numbers that depend on the same features."""
     values, labels = importances(n, spread, discretized=True)
     return values, labels, labels + np.random.default_rng(1).standard_normal(n)
 
 
-def asking(values: np.ndarray, predictions: np.ndarray, agreement: Agreement | None = None) -> Callable[[], float]:
-    """Work whose answer is told by no other, so nothing is compared."""
-    return lambda: 0.0 * fs.consistency(values, predictions, agreement=agreement).value
-
-
 def against_labels(sizes: Sizes) -> Iterator[Line]:
     for spread in SPREADS:
         values, labels, numbers = numeric(sizes.rows, spread)
-        asked = {name: asking(values, numbers, agreement) for name, agreement in agreements().items()}
-        best = race({"labels": asking(values, labels)} | asked, sizes.runs)
+        asked = {name: timed(values, numbers, agreement=agreement) for name, agreement in AGREEMENTS.items()}
+        best = race({"labels": timed(values, labels)} | asked, sizes.runs)
         for name, bar in BARS.items():
             times = {"faithscope": best[name], "labels": best["labels"]}
             what = f"time of {name} over labels, n = {sizes.rows:,}, {spread}"
-            limit = reading(values, numbers)
-            yield Line(what, best[name] / best["labels"], at_most=bar, seconds=times, limit=limit)
+            yield slower(what, times, at_most=bar, limit=reading(values.nbytes + numbers.nbytes))
 
 
 def growth(sizes: Sizes) -> Iterator[Line]:
-    for name, agreement in agreements().items():
+    for name, agreement in AGREEMENTS.items():
         best = {}
         for n in sizes.growth:
             values, _, numbers = numeric(n, "few")
-            best[n] = race({name: asking(values, numbers, agreement)}, min(3, sizes.runs))[name]
+            best[n] = best_of(timed(values, numbers, agreement=agreement), min(3, sizes.runs))
         yield from ratios_growth(best, f"{name}: time for {{}} times the rows")
+
+
+def covered_rows(sample: Ruled) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Whom each rule covers, by masks of conditions that are kept, and the rows that are given it."""
+    holds = cache(partial(compare, sample.X))
+    for rule, conditions in enumerate(sample.conditions):
+        mask = np.logical_and.reduce([holds(*condition) for condition in conditions])
+        yield mask, np.flatnonzero(sample.given == rule)
 
 
 def loop_over_masks(sample: Ruled, y: np.ndarray, agree: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> float:
     """The mean over rows of the mean agreement with the other rows that their rule covers."""
-    holds, total = cache(partial(compare, sample.X)), 0.0
-    for rule, conditions in enumerate(sample.conditions):
-        mask = np.logical_and.reduce([holds(*condition) for condition in conditions])
+    total = 0.0
+    for mask, rows in covered_rows(sample):
         covered = y[mask]
-        for row in np.flatnonzero(sample.given == rule):
+        for row in rows:
             own = bool(mask[row])
-            others = len(covered) - own
-            if others:
+            if others := len(covered) - own:
                 total += (agree(covered, y[row]).sum() - own) / others
     return total / len(y)
 
 
-def close(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.maximum(0.0, 1 - np.abs(a - b) / EPS)
-
-
-def tolerance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.abs(a - b) <= EPS
-
-
 def loop_over_sums(sample: Ruled, y: np.ndarray) -> float:
     """The share of variance by a loop that sums predictions, and their squares, under every mask."""
-    holds, within, alone, y = cache(partial(compare, sample.X)), 0.0, 0.0, y - y.mean()
-    for rule, conditions in enumerate(sample.conditions):
-        mask = np.logical_and.reduce([holds(*condition) for condition in conditions])
-        rows = np.flatnonzero(sample.given == rule)
+    within, alone, y = 0.0, 0.0, y - y.mean()
+    for mask, rows in covered_rows(sample):
         count, total, square = mask.sum(), y[mask].sum(), (y[mask] ** 2).sum()
         others = count - mask[rows]
         distance = (count * y[rows] ** 2 - 2 * y[rows] * total + square) / 2
@@ -117,21 +102,21 @@ def loop_over_sums(sample: Ruled, y: np.ndarray) -> float:
     return float(1 - (within / len(y) + alone / (len(y) - 1)) / y.var(ddof=1))
 
 
+LOOPS = {
+    "Spread": loop_over_sums,
+    "Close": partial(loop_over_masks, agree=lambda a, b: np.maximum(0.0, 1 - np.abs(a - b) / EPS)),
+    "Tolerance": partial(loop_over_masks, agree=lambda a, b: np.abs(a - b) <= EPS),
+}
+
+
 def against_a_loop(sizes: Sizes) -> Iterator[Line]:
     sample = ruled(sizes.covered, sizes.rules)
     rules, y = sample.to_rules(), sample.X[:, :3].sum(axis=1)
-    loops = {
-        "Spread": partial(loop_over_sums, sample, y),
-        "Close": partial(loop_over_masks, sample, y, close),
-        "Tolerance": partial(loop_over_masks, sample, y, tolerance),
-    }
-    for name, agreement in agreements().items():
+    note, limit = f"{sizes.rules:,} rules, {sizes.covered:,} rows", reading_bitmaps(sizes.rules, sizes.covered)
+    for name, agreement in AGREEMENTS.items():
         ours = lambda agreement=agreement: fs.sufficiency(rules, y, sample.X, agreement=agreement).value  # noqa: E731
-        best = race({"faithscope": ours, "loop": loops[name]}, min(3, sizes.runs))
-        what = f"{name}: faster than a loop, with interval"
-        note = f"{sizes.rules:,} rules, {sizes.covered:,} rows"
-        limit = reading_bitmaps(sizes.rules, sizes.covered)
-        yield Line(what, best["loop"] / best["faithscope"], seconds=best, note=note, limit=limit)
+        best = race({"faithscope": ours, "loop": partial(LOOPS[name], sample, y)}, min(3, sizes.runs))
+        yield faster(f"{name}: faster than a loop, with interval", best, note=note, limit=limit)
 
 
 if __name__ == "__main__":

@@ -25,17 +25,22 @@ from functools import partial
 import numpy as np
 
 import faithscope as fs
-from machine import reading
 from ratios import (
     FEATURES,
     Line,
+    best_of,
+    clock,
+    faster,
     has_peak,
+    import_seconds,
     in_fresh_process,
     is_missing,
     peak_bytes,
     quantus_value,
     race,
+    reading,
     run,
+    slower,
 )
 from ratios import growth as ratios_growth
 
@@ -65,22 +70,16 @@ def importances(n: int, spread: str, discretized: bool = False, seed: int = 0) -
     return np.floor(values, out=values) if discretized else values, labels
 
 
-def mostly_constant(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Four features of seven values among ten that are the same in every row: 2,401 explanations; two labels."""
+def explained(n: int, case: str) -> tuple[np.ndarray, np.ndarray]:
+    """Discretized importances and labels: explanations are "few", "many" or `CONSTANT`.
+
+    `CONSTANT`: four features of seven values among ten that are the same in every row; 2,401 explanations, two labels.
+    """
+    if case != CONSTANT:
+        return importances(n, case, discretized=True)
     values = np.zeros((n, FEATURES))
     values[:, ::4] = np.random.default_rng(0).integers(0, 7, (n, len(range(0, FEATURES, 4))))
     return values, (values.sum(axis=1) > 12).astype(np.int64)
-
-
-def explained(n: int, case: str) -> tuple[np.ndarray, np.ndarray]:
-    """Discretized importances and labels: explanations are "few", "many" or `CONSTANT`."""
-    return mostly_constant(n) if case == CONSTANT else importances(n, case, discretized=True)
-
-
-def quantus_consistency(values: np.ndarray, labels: np.ndarray) -> Callable[[], float]:
-    quantus = importlib.import_module("quantus")
-    asked = {"discretise_func": quantus.functions.discretise_func.sign, "abs": False, "normalise": False}
-    return quantus_value(partial(quantus.Consistency, **asked, disable_warnings=True), values, labels)
 
 
 def our_value(values: np.ndarray, labels: np.ndarray) -> float:
@@ -89,19 +88,22 @@ def our_value(values: np.ndarray, labels: np.ndarray) -> float:
 
 def first_call(n: int) -> float:
     """Seconds of one call of ours: of the very first, in a fresh process."""
-    return race({"first": partial(our_value, *importances(n, "few"))}, runs=1)["first"]
+    return clock(partial(our_value, *importances(n, "few")))[0]
 
 
 def against_quantus(sizes: Sizes) -> Iterator[Line]:
-    for n in () if is_missing("quantus") else sizes.quantus:
+    if is_missing("quantus"):
+        return
+    quantus = importlib.import_module("quantus")
+    asked = {"discretise_func": quantus.functions.discretise_func.sign, "abs": False, "normalise": False}
+    metric = partial(quantus.Consistency, **asked, disable_warnings=True)
+    for n in sizes.quantus:
         sample = importances(n, "few")
-        best = race(
-            {"faithscope": partial(our_value, *sample), "Quantus": quantus_consistency(*sample)}, min(3, sizes.runs)
-        )
-        bar = 100 if n == 10_000 else None
-        what, ratio = f"faster than Quantus, n = {n:,}", best["Quantus"] / best["faithscope"]
-        yield Line(what, ratio, at_least=bar, seconds=best, limit=reading(*sample))
-        first = in_fresh_process(f"from consistency import first_call; print(first_call({n}))")
+        work = {"faithscope": partial(our_value, *sample), "Quantus": quantus_value(metric, *sample)}
+        best = race(work, min(3, sizes.runs))
+        bar, limit = 100 if n == 10_000 else None, reading(sum(part.nbytes for part in sample))
+        yield faster(f"faster than Quantus, n = {n:,}", best, at_least=bar, limit=limit)
+        first = in_fresh_process(first_call, n)
         yield Line("  our first call in a fresh process", best["Quantus"] / first, seconds={"faithscope": first})
 
 
@@ -131,21 +133,18 @@ def against_group_by(sizes: Sizes) -> Iterator[Line]:
         for name in rivals:
             times = {who: best[who] for who in ("faithscope", name)}
             what = f"time over {name}, n = {sizes.group_by:,}, {case}"
-            limit = reading(values, labels)
-            yield Line(what, best["faithscope"] / best[name], at_most=1, seconds=times, note=note, limit=limit)
+            yield slower(what, times, at_most=1, note=note, limit=reading(values.nbytes + labels.nbytes))
 
 
 def first_over_warm(n: int, case: str) -> float:
     """The time of the very first call over the best of the five calls after it, in a fresh process."""
-    sample = explained(n, case)
-    first, *warm = (race({"ours": partial(_time_of, *sample)}, runs=1)["ours"] for _ in range(6))
-    return first / min(warm)
+    work = partial(fs.consistency, *explained(n, case))
+    return clock(work)[0] / best_of(work, 5)
 
 
 def first_calls(sizes: Sizes) -> Iterator[Line]:
     for case in (*SPREADS, CONSTANT):
-        call = f"from consistency import first_over_warm; print(first_over_warm({sizes.group_by}, {case!r}))"
-        ratio = min(in_fresh_process(call) for _ in range(min(3, sizes.runs)))
+        ratio = min(in_fresh_process(first_over_warm, sizes.group_by, case) for _ in range(min(3, sizes.runs)))
         yield Line(f"first call over a warm one, {sizes.group_by:,}, {case}", ratio, at_most=2)
 
 
@@ -159,15 +158,14 @@ def peak_over_input(n: int, spread: str) -> float:
 
 def memory(sizes: Sizes) -> Iterator[Line]:
     for spread in SPREADS if has_peak() else ():
-        call = f"peak_over_input({sizes.memory}, {spread!r})"
-        peak = in_fresh_process(f"from consistency import peak_over_input; print({call})")
+        peak = in_fresh_process(peak_over_input, sizes.memory, spread)
         note = f"{sizes.memory * (FEATURES + 1) * 8 / 1e6:,.0f} MB of input; Floor(1)"
         yield Line(f"peak memory over input, n = {sizes.memory:,}, {spread}", peak, at_most=3, note=note)
 
 
-def _time_of(values: np.ndarray, labels: np.ndarray, **how: object) -> float:
-    """0: weighted and clustered rows have other values, which nobody compares."""
-    return 0.0 * fs.consistency(values, labels, **how).value
+def timed(*given: object, **how: object) -> Callable[[], float]:
+    """Work whose answer is told by no other, so it gives 0: nothing is compared."""
+    return lambda: 0.0 * fs.consistency(*given, **how).value
 
 
 def against_the_jackknife(sizes: Sizes) -> Iterator[Line]:
@@ -180,27 +178,20 @@ def against_the_jackknife(sizes: Sizes) -> Iterator[Line]:
             "weights by label": {"weights": np.where(labels == 1, 4.0, 1.0)},
             "clusters": {"clusters": np.arange(n) // 5},
         }
-        best = race({name: partial(_time_of, values, labels, **how) for name, how in ways.items()}, sizes.runs)
+        best = race({name: timed(values, labels, **how) for name, how in ways.items()}, sizes.runs)
         for name in [*ways][1:]:
-            times = {who: best[who] for who in (name, "jackknife")}
-            bar = 1.3 if name == "the default" else None
-            what = f"time of {name} over the jackknife, n = {n:,}, {spread}"
-            yield Line(what, best[name] / best["jackknife"], at_most=bar, seconds=times)
+            times, bar = {who: best[who] for who in (name, "jackknife")}, 1.3 if name == "the default" else None
+            yield slower(f"time of {name} over the jackknife, n = {n:,}, {spread}", times, at_most=bar)
 
 
 def growth(sizes: Sizes) -> Iterator[Line]:
     for spread in SPREADS:
-        best = {}
-        for n in sizes.growth:
-            values, labels = importances(n, spread, discretized=True)
-            work = {"faithscope": lambda v=values, y=labels: fs.consistency(v, y).value}
-            best[n] = race(work, sizes.runs)["faithscope"]
+        best = {n: best_of(timed(*importances(n, spread, discretized=True)), sizes.runs) for n in sizes.growth}
         yield from ratios_growth(best, f"time for {{}} times the rows, {spread}")
 
 
 def import_time(sizes: Sizes) -> Iterator[Line]:
-    code = "import numpy, time; t = time.perf_counter(); import faithscope; print(time.perf_counter() - t)"
-    best = min(in_fresh_process(code) for _ in range(sizes.runs))
+    best = min(in_fresh_process(import_seconds, "faithscope") for _ in range(sizes.runs))
     yield Line("import faithscope, beyond numpy", best, "s", at_most=0.5)
 
 

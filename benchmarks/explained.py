@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib
-import importlib.metadata
 import importlib.util
 import io
 import os
@@ -67,6 +66,11 @@ def adult(path: Path) -> tuple[list[str], dict[int, list[str]], np.ndarray, np.n
     return list(frame.columns), categories, np.column_stack(columns), y
 
 
+def quarters(column: np.ndarray) -> np.ndarray:
+    """The ends of the quarters of a column."""
+    return np.unique(np.percentile(column, (25, 50, 75)))
+
+
 @dataclass
 class Clocked:
     """A function of rows that keeps count of its time, and of the rows that it was asked about."""
@@ -91,8 +95,8 @@ class AnchorExp:
     threshold: float
 
     def explain(self, rows: np.ndarray, predict: Callable[[Any], Any]) -> list[list[Condition]]:
-        np.random.seed(0)  # noqa: NPY002 - theirs
-        return [self._search(row, predict)[1] for row in rows]
+        """The rule of each row."""
+        return self.explain_with_fresh_precision(rows, predict, 0)[0]
 
     def explain_with_fresh_precision(
         self, rows: np.ndarray, predict: Callable[[Any], Any], draws: int
@@ -100,8 +104,8 @@ class AnchorExp:
         """The same rules, what anchor-exp claims, and the precision of new draws of its own under each rule."""
         np.random.seed(0)  # noqa: NPY002 - theirs
         anchors, rules = zip(*(self._search(row, predict) for row in rows), strict=True)
-        samplers = (self.explainer.get_sample_fn(row, predict)[0] for row in rows)
-        fresh = [float(draw(list(a["feature"]), draws)[2].mean()) for draw, a in zip(samplers, anchors, strict=True)]
+        samplers = (self.explainer.get_sample_fn(row, predict)[0] for row in rows if draws)
+        fresh = [float(draw(list(a["feature"]), draws)[2].mean()) for draw, a in zip(samplers, anchors, strict=False)]
         # The precision of the whole rule, or of all rows if the rule is empty.
         claims = [float(([anchor["all_precision"]] + anchor["precision"])[-1]) for anchor in anchors]
         return list(rules), claims, fresh
@@ -117,8 +121,7 @@ class AnchorExp:
     def _read(self, j: int, operator: str, value: float) -> Condition:
         if operator == "eq":
             return j, "==", value
-        edges = np.unique(np.percentile(self.known[:, j], (25, 50, 75)))
-        return j, "<=" if operator == "leq" else ">", float(edges[value])
+        return j, "<=" if operator == "leq" else ">", float(quarters(self.known[:, j])[value])
 
 
 @dataclass(frozen=True)
@@ -135,8 +138,11 @@ class DiceRandom:
         }
         return importlib.import_module("pandas").DataFrame(columns)
 
+    def numbers(self, frame: Any) -> np.ndarray:
+        return frame[self.system.names].astype(float).to_numpy()
+
     def predict_proba(self, frame: Any) -> np.ndarray:
-        return self.model(frame[self.system.names].astype(float).to_numpy())
+        return self.model(self.numbers(frame))
 
     def predict(self, frame: Any) -> np.ndarray:
         return self.predict_proba(frame).argmax(axis=1)
@@ -144,30 +150,22 @@ class DiceRandom:
     def explainer(self) -> Callable[[np.ndarray], list[int]]:
         """From rows to how many features each counterfactual changes, of those that one is found for."""
         dice = importlib.import_module("dice_ml")
-        numbers = [name for j, name in enumerate(self.system.names) if j not in self.system.categories]
+        continuous = [name for j, name in enumerate(self.system.names) if j not in self.system.categories]
         known = self.frame(self.system.known).assign(outcome=self.system.labels)
-        rival = dice.Dice(
-            dice.Data(dataframe=known, continuous_features=numbers, outcome_name="outcome"),
-            dice.Model(model=self, backend="sklearn"),
-            method="random",
-        )
-        return lambda rows: [count for row in rows if (count := self._changed(rival, row)) is not None]
+        data = dice.Data(dataframe=known, continuous_features=continuous, outcome_name="outcome")
+        rival = dice.Dice(data, dice.Model(model=self, backend="sklearn"), method="random")
+        none_found = importlib.import_module("dice_ml.dice").UserConfigValidationException
 
-    def _changed(self, explainer: Any, row: np.ndarray) -> int | None:
-        query, failed = self.frame(row[None]), importlib.import_module("dice_ml.dice").UserConfigValidationException
-        with contextlib.redirect_stderr(io.StringIO()):  # a progress bar
-            try:
-                example = explainer.generate_counterfactuals(query, total_CFs=1, verbose=False).cf_examples_list[0]
-            except failed:  # none was found
-                return None
-        point = example.final_cfs_df if example.final_cfs_df_sparse is None else example.final_cfs_df_sparse
-        return int((point[self.system.names].astype(float).to_numpy()[0] != row).sum())
+        def explain(rows: np.ndarray) -> list[int]:
+            changed = []
+            for row in rows:
+                # A progress bar is hidden.
+                with contextlib.suppress(none_found), contextlib.redirect_stderr(io.StringIO()):
+                    found = rival.generate_counterfactuals(self.frame(row[None]), total_CFs=1, verbose=False)
+                    example = found.cf_examples_list[0]
+                    sparse = example.final_cfs_df_sparse
+                    point = example.final_cfs_df if sparse is None else sparse
+                    changed.append(int((self.numbers(point)[0] != row).sum()))
+            return changed
 
-
-def versions() -> str:
-    """Of the libraries that are installed, by the names they are installed under."""
-    installed = []
-    for name in ("scikit-learn", "xgboost-cpu", "lime", "anchor-exp", "dice-ml", "shap"):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            installed.append(f"{name} {importlib.metadata.version(name)}")
-    return ", ".join(installed)
+        return explain

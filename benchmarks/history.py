@@ -20,46 +20,31 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
+HISTORY = RESULTS / "history.jsonl"
 SCRIPTS = ("consistency", "sufficiency", "agreements", "explainers", "audit")
 SHOWN = 6  # runs on the page
 
 Run = dict[str, Any]  # script, date, commit, machine, lines
 
 
-def run(script: str, kept: Path, measured: Run) -> bool:
-    """Run a script and keep what it prints and measures; whether all its bars were met."""
-    numbers, command = kept / f"{script}.json", [sys.executable, "-u", f"benchmarks/{script}.py"]
-    with (RESULTS / f"{script}.txt").open("w") as printed:
+def run(script: str, measured: Run) -> bool:
+    """Run a script and keep what it prints, and its ratios; whether all its bars were met."""
+    with tempfile.TemporaryDirectory() as folder, (RESULTS / f"{script}.txt").open("w") as printed:
+        numbers = Path(folder) / "numbers.json"
         printed.write(f"$ python benchmarks/{script}.py\n")
-        asked = [*command, "--json", str(numbers)]
+        asked = [sys.executable, "-u", f"benchmarks/{script}.py", "--json", str(numbers)]
         process = subprocess.Popen(asked, cwd=HERE.parent, stdout=subprocess.PIPE, text=True)
         for line in process.stdout or ():
             print(line, end="", flush=True)
             printed.write(line)
-    met = process.wait() == 0
-    if numbers.exists():
-        remember(measured | {"script": script} | json.loads(numbers.read_text()))
+        met = process.wait() == 0
+        if numbers.exists():
+            told = json.loads(numbers.read_text())
+            kept = ("what", "value", "unit", "at_least", "at_most", "met", "reached")
+            lines = [{name: line.get(name) for name in kept} for line in told["lines"]]
+            with HISTORY.open("a") as history:
+                history.write(json.dumps(measured | {"script": script} | told | {"lines": lines}) + "\n")
     return met
-
-
-def commit() -> str:
-    """The commit that was measured."""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    return subprocess.run(command, cwd=HERE, stdout=subprocess.PIPE, text=True).stdout.strip()
-
-
-def remember(measured: Run) -> None:
-    """Add a run to the history."""
-    kept = ("what", "value", "unit", "at_least", "at_most", "met", "reached")
-    lines = [{name: line.get(name) for name in kept} for line in measured["lines"]]
-    with (RESULTS / "history.jsonl").open("a") as history:
-        history.write(json.dumps(measured | {"lines": lines}) + "\n")
-
-
-def remembered() -> list[Run]:
-    """All runs, oldest first."""
-    kept = RESULTS / "history.jsonl"
-    return [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
 
 
 def page(runs: list[Run]) -> Iterator[str]:
@@ -85,8 +70,9 @@ def _section(script: str, runs: list[Run]) -> Iterator[str]:
     tables = [_by_job(each) for each in runs]
     for job in dict.fromkeys(job for table in tables for job in table):
         newest = next(table[job] for table in tables if job in table)
-        cells = [_cell(table.get(job)) for table in tables]
-        yield f"| {job} | {_bar(newest)} | {' | '.join(cells)} |"
+        bars = {"≥": newest["at_least"], "≤": newest["at_most"]}
+        bar = " ".join(f"{sign} {bar:g}" for sign, bar in bars.items() if bar is not None)
+        yield f"| {job} | {bar} | {' | '.join(_cell(table.get(job)) for table in tables)} |"
 
 
 def _by_job(measured: Run) -> dict[str, dict[str, Any]]:
@@ -99,13 +85,6 @@ def _by_job(measured: Run) -> dict[str, dict[str, Any]]:
     return table
 
 
-def _bar(line: dict[str, Any]) -> str:
-    bars = [
-        f"{words} {line[name]:g}" for name, words in (("at_least", "≥"), ("at_most", "≤")) if line[name] is not None
-    ]
-    return " ".join(bars)
-
-
 def _cell(line: dict[str, Any] | None) -> str:
     if line is None:
         return ""
@@ -115,15 +94,16 @@ def _cell(line: dict[str, Any] | None) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=SCRIPTS, help="run only this script; repeatable")
     parser.add_argument("--page", action="store_true", help="run nothing, only write the page")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as kept:
-        scripts = () if chosen.page else chosen.only or SCRIPTS
-        measured = {"date": str(datetime.date.today()), "commit": commit()}  # before results change the tree
-        missed = [script for script in scripts if not run(script, Path(kept), measured)]
-    (RESULTS / "history.md").write_text("\n".join(page(remembered())) + "\n")
+    describe = ["git", "describe", "--always", "--dirty", "--exclude=*"]  # before results change the tree
+    commit = subprocess.run(describe, cwd=HERE, stdout=subprocess.PIPE, text=True).stdout.strip()
+    measured = {"date": str(datetime.date.today()), "commit": commit}
+    missed = [script for script in (() if chosen.page else chosen.only or SCRIPTS) if not run(script, measured)]
+    runs = [json.loads(line) for line in HISTORY.read_text().splitlines()] if HISTORY.exists() else []
+    (RESULTS / "history.md").write_text("\n".join(page(runs)) + "\n")
     if missed:
         sys.exit(f"Bars were missed by {', '.join(missed)}.")
 

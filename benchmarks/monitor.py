@@ -16,11 +16,11 @@
    after days are merged.
 """
 
-import argparse
 import json
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -34,12 +34,11 @@ from faithscope.monitor.batch import Batch, Names
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.compaction import compact
 from faithscope.monitor.store import Store
-from ratios import describe_machine
+from ratios import describe_machine, options, tell
 
 ROWS, EXPLANATIONS, LONE = 1_000_000, 200_000, 2_000
 FEATURES = [f"phi_{j}" for j in range(14)]
 LARGEST, SLOWEST = 1e9, 2.0
-WRITTEN = Path(__file__).parent / "results" / "monitor.txt"
 
 
 def drawn_digests(numbers: np.ndarray) -> Digests:
@@ -65,10 +64,8 @@ def day_counts(day: int, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
 def to_batch(day: int, explanation: np.ndarray, label: np.ndarray, given: np.ndarray) -> Batch:
     numbers, place = np.unique(explanation, return_inverse=True)
-    days = np.full(len(given), 18_000 + day)
-    group = np.zeros(len(given), np.int64)
+    cells = (place, np.full(len(given), 18_000 + day), np.zeros(len(given), np.int64), label, given)
     names = Names(("no", "perhaps", "yes")), Names((None,))
-    cells = (place, days, group, label, given)
     return Batch(drawn_digests(numbers), *cells, *names, "plain keys", lambda at: f"leaf {numbers[at]}")
 
 
@@ -77,8 +74,7 @@ def filled(path: Path, most_days: int, minutes: float) -> dict[str, float]:
     shares = 1 / np.arange(1, EXPLANATIONS + 1) ** 1.05
     shares /= shares.sum()
     store = Store(path, {"by": "[]", "seed": "0"})
-    whole, lone, rows, largest, start = np.zeros(EXPLANATIONS * 3, np.int64), 0, 0, 0, time.perf_counter()
-    adds, merges = [], []
+    whole, largest, start, work = np.zeros(EXPLANATIONS * 3, np.int64), 0, time.perf_counter(), []
     for day in range(most_days):
         if time.perf_counter() - start > 60 * minutes:
             break
@@ -88,20 +84,20 @@ def filled(path: Path, most_days: int, minutes: float) -> dict[str, float]:
         add_batch(store, batch, f"day {day}")
         middle = time.process_time()
         compact(store, 0.95)
-        adds, merges = [*adds, middle - before], [*merges, time.process_time() - middle]
+        work.append((middle - before, time.process_time() - middle))
         known = explanation < EXPLANATIONS
         whole += np.bincount(explanation[known] * 3 + label[known], given[known], len(whole)).astype(np.int64)
-        lone, rows, largest = lone + LONE, rows + int(given.sum()), max(largest, path.stat().st_size)
+        largest = max(largest, path.stat().st_size)
         if day % 50 == 49:
             told = f"day {day + 1}: {path.stat().st_size / 1e6:.0f} MB, {time.perf_counter() - start:.0f} s"
             print(told, file=sys.stderr, flush=True)
-    days = len(adds)
+    (adds, merges), days = np.array(work).T, len(work)
     monitor = fs.Monitor(path, at_least=0.8)
     said = monitor.limits(), monitor.alarms(reference=30)
     compact(store, 0.95, anyway=True)
     assert said == (monitor.limits(), monitor.alarms(reference=30))
-    table = whole.reshape(-1, 3)
-    size = table.sum(axis=1)
+    table, lone = whole.reshape(-1, 3), days * LONE
+    size, rows = table.sum(axis=1), int(whole.sum()) + lone
     agreeing = ((table * (table - 1)).sum(axis=1)[size > 1] / (size[size > 1] - 1)).sum()
     look = monitor.single_look()
     assert look.n == rows
@@ -110,9 +106,9 @@ def filled(path: Path, most_days: int, minutes: float) -> dict[str, float]:
     with duckdb.connect(str(path)) as held:
         cells = held.execute("SELECT count(*) FROM cells").fetchall()[0][0]
     part = min(100, days // 2)
-    times = {"first": np.median(adds[:part]), "last": np.median(adds[-part:]), "merging": np.sum(merges) / days}
-    size = {"megabytes": path.stat().st_size / 1e6, "most": largest / 1e6, "cells": cells}
-    return {"days": days, "rows": rows, **size, "adds": part, **{name: float(each) for name, each in times.items()}}
+    times = {"first": np.median(adds[:part]), "last": np.median(adds[-part:]), "merging": np.mean(merges)}
+    sizes = {"megabytes": path.stat().st_size / 1e6, "most": largest / 1e6, "cells": cells}
+    return {"days": days, "rows": rows, **sizes, "adds": part, **{name: float(each) for name, each in times.items()}}
 
 
 def day_log(folder: Path) -> Path:
@@ -131,18 +127,17 @@ def raced(state: Path, log: Path, runs: int = 8) -> dict[str, float]:
     signs = ", ".join(f"sign({name})" for name in FEATURES)
     query = f"SELECT {signs}, ts::DATE, yhat, count(*) FROM '{log}' GROUP BY ALL"
     how = {"prediction": "yhat", "explanation": "phi_*", "discretizer": "sign", "when": "ts"}
-    bare, added = [], []
+    times = []
     for run in range(runs):
         start = now()
         with duckdb.connect() as connection:
             connection.sql(query).to_arrow_table()
         middle = now()
         fs.Monitor(state).add_log(log, **how, batch=f"run {run}")
-        bare, added = [*bare, middle - start], [*added, now() - middle]
-    (bare_work, bare_seconds), (add_work, add_seconds) = np.min(bare, axis=0), np.min(added, axis=0)
-    told = {"bare": bare_work, "add": add_work, "ratio": add_work / bare_work}
-    told |= {"bare_seconds": bare_seconds, "add_seconds": add_seconds, "ratio_seconds": add_seconds / bare_seconds}
-    return {name: float(value) for name, value in told.items()}
+        times.append((middle - start, now() - middle))
+    bare, add = np.min(times, axis=0)
+    told = {"bare": bare, "add": add, "ratio": add / bare}
+    return {name + unit: float(pair[j]) for j, unit in enumerate(("", "_seconds")) for name, pair in told.items()}
 
 
 def now() -> np.ndarray:
@@ -150,46 +145,40 @@ def now() -> np.ndarray:
     return np.array([time.process_time(), time.perf_counter()])
 
 
-def add_lines(add: dict[str, float]) -> list[str]:
-    return [
-        f"a day of {ROWS:,} rows, processor time: add {add['add']:.2f} s, bare group-by {add['bare']:.2f} s, "
-        f"ratio {add['ratio']:.2f}",
-        f"the same in seconds: add {add['add_seconds']:.2f}, bare group-by {add['bare_seconds']:.2f}, "
-        f"ratio {add['ratio_seconds']:.2f}",
-    ]
-
-
-def state_lines(state: dict[str, float]) -> list[str]:
-    return [
+def measured(days: int, minutes: float, told: dict[str, dict[str, float]]) -> Iterator[str]:
+    """The lines, whose numbers are put into `told`."""
+    yield describe_machine(["numpy", "duckdb"]) + "\n"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        add = told["add"] = raced(folder / "log.duckdb", day_log(folder))
+        yield (
+            f"a day of {ROWS:,} rows, processor time: add {add['add']:.2f} s, bare group-by {add['bare']:.2f} s, "
+            f"ratio {add['ratio']:.2f}"
+        )
+        yield (
+            f"the same in seconds: add {add['add_seconds']:.2f}, bare group-by {add['bare_seconds']:.2f}, "
+            f"ratio {add['ratio_seconds']:.2f}"
+        )
+        state = told["state"] = filled(folder / "s.duckdb", days, minutes)
+    yield (
         f"state of {state['days']:,.0f} days and {state['rows']:,.0f} rows: {state['megabytes']:.0f} MB "
         f"(at most {state['most']:.0f} MB on the way), {state['cells']:,.0f} cells; consistency, unverifiable share, "
-        "limits and alarms exact",
+        "limits and alarms exact"
+    )
+    yield (
         f"add of a day's counts, processor time: {state['first']:.2f} s on the first {state['adds']:.0f} days, "
-        f"{state['last']:.2f} s on the last (medians); merging {state['merging']:.2f} s per day on average",
-    ]
+        f"{state['last']:.2f} s on the last (medians); merging {state['merging']:.2f} s per day on average"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--days", type=int, default=1000)
-    parser.add_argument("--minutes", type=float, default=np.inf, help="add no further days after so many minutes")
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        add = raced(folder / "log.duckdb", day_log(folder))
-        lines = add_lines(add)
-        print(*lines, sep="\n", flush=True)
-        state = filled(folder / "s.duckdb", options.days, options.minutes)
-    lines += state_lines(state)
-    print(*lines[-2:], sep="\n")
-    told = {"add": add, "state": state}
-    if options.days >= 1000 or options.minutes < np.inf:
-        WRITTEN.write_text("\n".join([describe_machine(["numpy", "duckdb"]), "", *lines]) + "\n", encoding="utf-8")
-    if options.json:
-        options.json.write_text(json.dumps(told, indent=2))
-    missed = [f"ratio above {SLOWEST:g}"] * (add["ratio"] > SLOWEST)
-    missed += ["state above 1 GB"] * (state["most"] * 1e6 > LARGEST)
+    chosen, told = options(__doc__, days=1000, minutes=np.inf, json=Path), {}
+    whole = chosen.days >= 1000 or chosen.minutes < np.inf
+    tell(measured(chosen.days, chosen.minutes, told), "monitor.txt" if whole else None)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(told, indent=2))
+    missed = [f"ratio above {SLOWEST:g}"] * (told["add"]["ratio"] > SLOWEST)
+    missed += ["state above 1 GB"] * (told["state"]["most"] * 1e6 > LARGEST)
     if missed:
         sys.exit("; ".join(missed))
 

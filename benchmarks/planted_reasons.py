@@ -12,15 +12,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
+from typing import Any
 
 import faithscope as fs
 from faithscope.measures.telling.verdict import WORDS, level
 from faithscope.testing import REASON_SYSTEMS, ReasonTruth
-from ratios import describe_machine, options
+from ratios import describe_machine, options, tell
 
 ROWS, SEED = 1_000, 0
-KEPT = Path(__file__).parent / "results" / "planted_reasons.txt"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +62,20 @@ class Told:
     def cells(self) -> list[str]:
         """Every interval with the truth beside it."""
         truth, leak = self.truth, self.leak
-        return [
-            _cell(self.codebook.low, self.codebook.high, truth.codebook),
-            _cell(self.text.low, self.text.high, truth.text),
-            _cell(leak.masked.low, leak.masked.high, truth.masked_text),
-            _cell(self.template.low, self.template.high, truth.template),
-            _cell(self.sufficiency.low, self.sufficiency.high, truth.sufficiency),
-            _cell(self.necessity.low, self.necessity.high, truth.necessity),
-            _cell(leak.low, leak.high, truth.named),
-            f"{self.certified:.2f} <= {truth.text:.3f}",
+        pairs: list[tuple[Any, float]] = [
+            (self.codebook, truth.codebook),
+            (self.text, truth.text),
+            (leak.masked, truth.masked_text),
+            (self.template, truth.template),
+            (self.sufficiency, truth.sufficiency),
+            (self.necessity, truth.necessity),
+            (leak, truth.named),
         ]
+        told = []
+        for measured, true in pairs:
+            missed = "" if measured.low - 1e-9 <= true <= measured.high + 1e-9 else "!"
+            told.append(f"[{measured.low:.2f}, {measured.high:.2f}] {true:.3f}{missed}")
+        return [*told, f"{self.certified:.2f} <= {truth.text:.3f}"]
 
     @property
     def verdict(self) -> str:
@@ -85,20 +88,7 @@ class Told:
         return "; ".join(told)
 
 
-def _cell(low: float, high: float, truth: float) -> str:
-    missed = "" if low - 1e-9 <= truth <= high + 1e-9 else "!"
-    return f"[{low:.2f}, {high:.2f}] {truth:.3f}{missed}"
-
-
 COLUMNS = ("codebook", "text", "text, masked", "template", "sufficiency", "necessity", "names a label", "certified")
-
-
-def table(lines: list[Told]) -> Iterator[str]:
-    """Two lines per system: its numbers, and the verdict."""
-    yield f"{'system':28}" + "".join(f"{column:>20}" for column in COLUMNS)
-    for line in lines:
-        yield f"{line.name:28}" + "".join(f"{cell:>20}" for cell in line.cells())
-        yield f"    {line.verdict}"
 
 
 def wrong(told: dict[str, Told]) -> Iterator[str]:
@@ -133,26 +123,21 @@ def wrong(told: dict[str, Told]) -> Iterator[str]:
     yield from (f"not so: {claim}" for claim, holds in claims.items() if not holds)
 
 
-def main() -> None:
-    """Print the table, and keep it."""
-    chosen = options(__doc__).parse_args()
-    n = 200 if chosen.quick else ROWS
-    told = {name: Told.of(name, n) for name in REASON_SYSTEMS}
-    missed = list(wrong(told))
-    lines = [
-        describe_machine(("numpy", "scipy")),
-        "",
-        f"{n:,} rows per system; intervals of 95%, then the truth (! if it is outside)",
-        "",
-        *table(list(told.values())),
-        "",
-        "Wrong: " + ("nothing" if not missed else "; ".join(missed)),
-    ]
-    print("\n".join(lines))
-    if not chosen.quick:
-        KEPT.write_text("\n".join([*lines, ""]))
-        sys.exit(1 if missed else 0)
+def table(told: dict[str, Told], n: int, missed: list[str]) -> Iterator[str]:
+    """Two lines per system: its numbers, and the verdict."""
+    yield describe_machine(("numpy", "scipy"))
+    yield f"\n{n:,} rows per system; intervals of 95%, then the truth (! if it is outside)\n"
+    yield f"{'system':28}" + "".join(f"{column:>20}" for column in COLUMNS)
+    for line in told.values():
+        yield f"{line.name:28}" + "".join(f"{cell:>20}" for cell in line.cells())
+        yield f"    {line.verdict}"
+    yield "\nWrong: " + ("; ".join(missed) or "nothing")
 
 
 if __name__ == "__main__":
-    main()
+    quick = options(__doc__, quick=False).quick
+    rows = 200 if quick else ROWS
+    every = {name: Told.of(name, rows) for name in REASON_SYSTEMS}
+    found = list(wrong(every))
+    tell(table(every, rows, found), None if quick else "planted_reasons.txt")
+    sys.exit(1 if found and not quick else 0)

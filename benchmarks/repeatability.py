@@ -9,11 +9,8 @@ seen. LIME is run with 100, 1,000 and 5,000 samples, its draws shared by all row
 lime package does; the background rows of SHAP are drawn anew in each run; a tree is retrained on bootstrapped rows.
 """
 
-import argparse
-import os
-import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,24 +22,18 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
-from ratios import describe_machine
+from adult_hidden import TRAINING_ROWS, adult
+from ratios import clock, describe_machine, options
 
-TRAINING_ROWS = 32_561  # UCI's own boundary
 FEWER = 5_000  # training rows that explainers and retrained models see
-
-
-def pipeline(classifier: Any) -> Any:
-    """A model of the table as it is."""
-    texts = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    by_kind = make_column_transformer(
-        (texts, make_column_selector(dtype_exclude=np.number)), remainder="passthrough", verbose_feature_names_out=False
-    )
-    return make_pipeline(by_kind, classifier)
 
 
 def makers(train: pd.DataFrame, labels: pd.Series) -> dict[str, Callable[[int], Any]]:
     """What makes an explainer of a seed, by name."""
-    model = pipeline(HistGradientBoostingClassifier(max_iter=50, random_state=0)).fit(train, labels)
+    texts = OneHotEncoder(handle_unknown="ignore", sparse_output=False), make_column_selector(dtype_exclude=np.number)
+    by_kind = make_column_transformer(texts, remainder="passthrough", verbose_feature_names_out=False)
+    trees = HistGradientBoostingClassifier(max_iter=50, random_state=0)
+    model = make_pipeline(by_kind, trees).fit(train, labels)
     sampled = train.sample(FEWER, random_state=0)
 
     def lime(samples: int, draws: Any) -> Callable[[int], Any]:
@@ -65,21 +56,17 @@ def makers(train: pd.DataFrame, labels: pd.Series) -> dict[str, Callable[[int], 
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--rows", type=int, default=300)
-    many = options.parse_args().rows
+    many = options(__doc__, rows=300).rows
     print(describe_machine(("faithscope", "numpy", "scipy", "sklearn")))
-    table = pd.read_parquet(Path(os.environ["FAITHSCOPE_DATA"]) / "adult.parquet")
-    X, y = table.drop(columns="label"), table["label"]
+    X, y = adult()
     rows = X[TRAINING_ROWS:].sample(many, random_state=0)
     print(f"\nAdult, {many} rows, 5 runs, SignOfTop(5) of importances; 95% intervals\n")
     print(f"{'':<38}{'value':>6}{'interval':>15}{'these runs':>15}{'chance':>8}{'seconds':>9}")
     for name, explain in makers(X[:TRAINING_ROWS], y[:TRAINING_ROWS]).items():
-        began, paths = time.perf_counter(), name.startswith("path")
+        paths = name.startswith("path")
         asked, seen = (None, rows.select_dtypes(np.number)) if paths else (fs.SignOfTop(5), rows)
-        told = fs.repeatability(explain, seen, discretizer=asked, progress=False)
+        spent, told = clock(partial(fs.repeatability, explain, seen, discretizer=asked, progress=False))
         both, alone = f"{told.low:.3f}-{told.high:.3f}", f"{told.rows_low:.3f}-{told.rows_high:.3f}"
-        spent = time.perf_counter() - began
         print(f"{name:<38}{told.value:>6.3f}{both:>15}{alone:>15}{told.chance:>8.3f}{spent:>9.1f}", flush=True)
         for note in told.notes[:1]:
             print(f"    {note}")

@@ -2,7 +2,7 @@
 
     python benchmarks/sufficiency.py            # some minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/sufficiency.py --quick    # seconds, on small samples; nothing is judged
-    python benchmarks/sufficiency.py --json results.json --plot growth.svg
+    python benchmarks/sufficiency.py --json results.json
 
 1. Rules of four conditions against a loop over rules in NumPy that compares columns, ANDs the masks in place and
    counts labels. The loop runs over a few hundred rules, whose counts must equal ours, and its time is scaled to all
@@ -24,9 +24,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import combinations, pairwise
-from pathlib import Path
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 
@@ -36,23 +34,23 @@ from faithscope.counting.blocks import Content
 from faithscope.counting.numbered import number_rows
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
-from machine import describe_rates, multiplying, reading_bytes
-from pictures import draw
 from ratios import (
     FEATURES,
     Line,
+    best_of,
     clock,
-    conclude,
-    describe_machine,
+    faster,
     has_peak,
     in_fresh_process,
     is_missing,
-    measure,
-    options,
+    multiplying,
     peak_bytes,
     quantus_value,
     race,
+    reading,
+    run,
 )
+from ratios import growth as ratios_growth
 
 COLUMNS, LABELS, WIDTH = 20, 7, 4  # of the rows; conditions of a rule
 THRESHOLDS = np.linspace(-1.35, 1.35, 10)  # of every column, about its tenths; above or not: 400 conditions in all
@@ -97,21 +95,17 @@ class Ruled:
         return fs.Rules.from_conditions([self.conditions[rule] for rule in self.given], range(COLUMNS))
 
 
-def columns_and_thresholds(rules: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Of four conditions per rule; rules on the same columns have different thresholds, so that no two are equal."""
-    sets = random.permutation(list(combinations(range(COLUMNS), WIDTH)))
-    turn, on = np.divmod(np.arange(rules), len(sets))
-    number = random.integers(10**WIDTH, size=len(sets))[on] + 1237 * turn  # its digits choose the thresholds
-    return sets[on], THRESHOLDS[number[:, None] // 10 ** np.arange(WIDTH) % 10]
-
-
 def ruled(rows: int, rules: int) -> Ruled:
     """Rules that hold on a row each, as anchors do; further rows are given one that covers them, if tries find it."""
     random = np.random.default_rng(0)
     X = np.asfortranarray(random.standard_normal((rows, COLUMNS)))
     total = X[:, 0] + X[:, 1] + X[:, 2]
     labels = np.searchsorted(np.quantile(total, np.arange(1, LABELS) / LABELS), total)
-    on, bound = columns_and_thresholds(rules, random)
+    # Rules on the same columns have different thresholds, so that no two are equal.
+    sets = random.permutation(list(combinations(range(COLUMNS), WIDTH)))
+    turn, place = np.divmod(np.arange(rules), len(sets))
+    number = random.integers(10**WIDTH, size=len(sets))[place] + 1237 * turn  # its digits choose the thresholds
+    on, bound = sets[place], THRESHOLDS[number[:, None] // 10 ** np.arange(WIDTH) % 10]
     above = X[np.arange(rules)[:, None], on] > bound
     given = np.concatenate([np.arange(rules), random.integers(rules, size=rows - rules)])
     for _ in range(20):
@@ -148,69 +142,51 @@ def our_counts(rules: fs.Rules, X: np.ndarray, labels: np.ndarray) -> np.ndarray
     return np.concatenate(list(counts))[:, :, 0]
 
 
-def covered_by_label(estimate: fs.Estimate) -> np.ndarray:
-    counts = estimate.counts
+def covered_by_label(rules: fs.Rules, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The same by the complete estimate."""
+    counts = fs.sufficiency(rules, labels, X).counts
     table = np.zeros((counts.distinct, LABELS), np.int64)
     table[counts.explanation, counts.label] = counts.covered
     return table
 
 
 def against_a_loop(sizes: Sizes) -> Iterator[Line]:
-    sample, looped = ruled(sizes.rows, sizes.rules), sizes.looped
+    sample, looped, total = ruled(sizes.rows, sizes.rules), sizes.looped, sizes.rules
     building, rules = clock(sample.to_rules)
     comparing = partial(compare, sample.X)
     work = {
         "loop": partial(loop_over_rules, sample, looped, comparing),
         "loop over kept masks": partial(loop_over_rules, sample, looped, cache(comparing)),
-        "counts": lambda: our_counts(rules, sample.X, sample.labels),
-        "sufficiency": lambda: covered_by_label(fs.sufficiency(rules, sample.labels, sample.X)),
     }
-    check_counts({name: counting() for name, counting in work.items()}, looped, sizes.rules)
-    best = race(
-        {name: lambda counting=counting: float(counting()[:looped].sum()) for name, counting in work.items()},
-        sizes.runs,
-    )
-    scaled = {name: best[name] * sizes.rules / looped for name in ("loop", "loop over kept masks")}
     notes = {"counts": f"loops scaled from {looped} rules", "sufficiency": f"making the rules took {building:.1f} s"}
+    if len(rules.distinct) != total:
+        sys.exit("Not all rules differ, so the times mean nothing.")
+    for ours, count in (("counts", our_counts), ("sufficiency", covered_by_label)):
+        work[ours] = lambda count=count: count(rules, sample.X, sample.labels)[:looped]
+    best = race(work, sizes.runs)
+    whats = {"loop": "{} of {:,} rules, faster than a loop", "loop over kept masks": "  that keeps masks"}
     for ours, bar in (("counts", 15), ("sufficiency", 3)):
-        whats = {
-            "loop": f"{ours} of {sizes.rules:,} rules, faster than a loop",
-            "loop over kept masks": "  that keeps masks",
-        }
         for loop, what in whats.items():
-            times, least = {"faithscope": best[ours], loop: scaled[loop]}, bar if loop == "loop" else None
-            limit = reading_bitmaps(sizes.rules, sizes.rows)
-            ratio = scaled[loop] / best[ours]
-            yield Line(what, ratio, at_least=least, seconds=times, note=notes[ours], limit=limit)
+            times = {"faithscope": best[ours], loop: best[loop] * total / looped}
+            least, limit = bar if loop == "loop" else None, reading_bitmaps(total, sizes.rows)
+            yield faster(what.format(ours, total), times, at_least=least, note=notes[ours], limit=limit)
 
 
 def reading_bitmaps(rules: int, rows: int) -> dict[str, float]:
     """The limit of rules: the bitmaps of their conditions are read once per rule."""
-    return reading_bytes(rules * WIDTH * rows / 8)
+    return reading(rules * WIDTH * rows / 8)
 
 
 def at_a_middle_size(sizes: Sizes) -> Iterator[Line]:
     """All rules are looped over: the masks that the loop keeps cost it as much however many rules follow."""
-    sample = ruled(sizes.middle_rows, sizes.middle_rules)
-    rules, loop = sample.to_rules(), "loop over kept masks"
+    rules, rows, loop = sizes.middle_rules, sizes.middle_rows, "loop over kept masks"
+    sample = ruled(rows, rules)
     work = {
-        loop: lambda: loop_over_rules(sample, sizes.middle_rules, cache(partial(compare, sample.X))),
-        "faithscope": lambda: covered_by_label(fs.sufficiency(rules, sample.labels, sample.X)),
+        "faithscope": partial(covered_by_label, sample.to_rules(), sample.X, sample.labels),
+        loop: lambda: loop_over_rules(sample, rules, cache(partial(compare, sample.X))),
     }
-    if not np.array_equal(*(counting() for counting in work.values())):
-        sys.exit("The counts of the middle size differ, so the times mean nothing.")
-    best = race(
-        {name: lambda counting=counting: float(counting().sum()) for name, counting in work.items()}, sizes.runs
-    )
-    what = f"sufficiency of {sizes.middle_rules:,} rules x {sizes.middle_rows:,} rows, faster than a {loop}"
-    limit = reading_bitmaps(sizes.middle_rules, sizes.middle_rows)
-    yield Line(what, best[loop] / best["faithscope"], at_least=5, seconds=best, limit=limit)
-
-
-def check_counts(tables: dict[str, np.ndarray], looped: int, rules: int) -> None:
-    wrong = [name for name, table in tables.items() if not np.array_equal(table[:looped], tables["loop"])]
-    if wrong or any(len(tables[ours]) != rules for ours in ("counts", "sufficiency")):
-        sys.exit(f"The counts differ, or not all rules do, so the times mean nothing: {wrong}")
+    what = f"sufficiency of {rules:,} rules x {rows:,} rows, faster than a {loop}"
+    yield faster(what, race(work, sizes.runs), at_least=5, limit=reading_bitmaps(rules, rows))
 
 
 def peak_beyond_rows(rows: int, rules: int) -> float:
@@ -224,19 +200,18 @@ def peak_beyond_rows(rows: int, rules: int) -> float:
 def peak_of_within(n: int) -> float:
     """MB at most held by making vectors and measuring what is within a distance."""
     before = peak_bytes()
-    our_within(*standard_vectors(n)[1:])
+    fs.within(*standard_vectors(n)[1:], TAU)
     return (peak_bytes() - before) / 1e6
 
 
 def memory(sizes: Sizes) -> Iterator[Line]:
     if not has_peak():
         return
-    call = f"peak_beyond_rows({sizes.rows}, {sizes.rules})"
-    peak = in_fresh_process(f"from sufficiency import peak_beyond_rows; print({call})")
+    peak = in_fresh_process(peak_beyond_rows, sizes.rows, sizes.rules)
     bitmaps = COLUMNS * len(THRESHOLDS) * 2 * sizes.rows / 8 / 1e6
     note = f"{bitmaps:,.1f} MB of bitmaps and {ROOM} MB are allowed"
     yield Line(f"peak memory, {sizes.rules:,} rules", peak, "MB", at_most=bitmaps + ROOM, note=note)
-    peak = in_fresh_process(f"from sufficiency import peak_of_within; print(peak_of_within({sizes.within}))")
+    peak = in_fresh_process(peak_of_within, sizes.within)
     yield Line(f"peak memory, within, n = {sizes.within:,}", peak, "MB", at_most=1_000)
 
 
@@ -255,8 +230,7 @@ def highlights(sizes: Sizes) -> Iterator[Line]:
     rare = [max(words, key=lambda word: int(word[1:])) for words in texts]
     for what, chosen in (("the rarest word", rare), ("all words", texts)):
         building, given = clock(lambda chosen=chosen: fs.Highlights(chosen))
-        work = {"faithscope": lambda given=given: fs.sufficiency(given, labels, texts).value}
-        best = race(work, sizes.runs)["faithscope"]
+        best = best_of(partial(fs.sufficiency, given, labels, texts), sizes.runs)
         note = f"{len(given.distinct):,} different; making them took {building:.2f} s"
         yield Line(f"{sizes.documents:,} documents, {what} highlighted", best, "s", at_most=1, note=note)
 
@@ -266,10 +240,6 @@ def standard_vectors(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     values = np.random.default_rng(0).standard_normal((n, FEATURES)) * np.geomspace(0.02, 0.05, FEATURES)
     scaled = values / np.vstack([values, values]).std(axis=0, ddof=1)
     return values, scaled, np.digitize(scaled.sum(axis=1), [-2.0, 2.0])
-
-
-def our_within(scaled: np.ndarray, labels: np.ndarray) -> float:
-    return fs.within(scaled, labels, TAU).value
 
 
 def quantus_within(values: np.ndarray, labels: np.ndarray) -> Callable[[], float]:
@@ -282,55 +252,27 @@ def against_quantus(sizes: Sizes) -> Iterator[Line]:
     if is_missing("quantus"):
         return
     values, scaled, labels = standard_vectors(sizes.within)
-    ours = race({"faithscope": partial(our_within, scaled, labels)}, sizes.runs)
-    both = {"faithscope": partial(our_within, scaled, labels), "Quantus": quantus_within(values, labels)}
-    best = race(both, runs=1)
-    best["faithscope"] = min(best["faithscope"], ours["faithscope"])
-    what = f"within {TAU:g}, faster than Quantus, n = {sizes.within:,}"
+    ours = {"faithscope": lambda: fs.within(scaled, labels, TAU).value}
+    alone = race(ours, sizes.runs)
+    best = race(ours | {"Quantus": quantus_within(values, labels)}, runs=1)
+    best["faithscope"] = min(best["faithscope"], alone["faithscope"])
     pairs = sizes.within * (sizes.within + 1) / 2  # one of each two
-    limit = multiplying(2 * (FEATURES + 2) * pairs)
-    yield Line(what, best["Quantus"] / best["faithscope"], at_least=40, seconds=best, limit=limit)
+    what, limit = f"within {TAU:g}, faster than Quantus, n = {sizes.within:,}", multiplying(2 * (FEATURES + 2) * pairs)
+    yield faster(what, best, at_least=40, limit=limit)
 
 
 def seconds_of(rows: int, rules: int, runs: int) -> float:
     sample = ruled(rows, rules)
-    given = sample.to_rules()
-    return race({"": lambda: fs.sufficiency(given, sample.labels, sample.X).value}, runs)[""]
+    return best_of(partial(fs.sufficiency, sample.to_rules(), sample.labels, sample.X), runs)
 
 
 def growth(sizes: Sizes) -> Iterator[Line]:
-    rows = {f"{n:,} rows": seconds_of(n, sizes.with_rules, sizes.runs) for n in sizes.more_rows}
-    yield from doublings(rows, f"{sizes.with_rules:,} rules")
-    rules = {f"{k:,} rules": seconds_of(sizes.with_rows, k, sizes.runs) for k in sizes.more_rules}
-    yield from doublings(rules, f"{sizes.with_rows:,} rows")
-
-
-def doublings(seconds: dict[str, float], beside: str) -> Iterator[Line]:
-    for less, more in pairwise(seconds):
-        times = {less: seconds[less], more: seconds[more]}
-        what = f"time for twice the {more.split()[1]}, {beside}"
-        yield Line(what, seconds[more] / seconds[less], at_most=3, seconds=times)
-
-
-def points(lines: list[Line]) -> list[dict[str, Any]]:
-    """What `growth` measured: how many, of what, and the seconds."""
-    times = {name: s for line in lines if line.what.startswith("time for twice") for name, s in line.seconds.items()}
-    split = [(*name.split(), s) for name, s in times.items()]
-    return [{"of": of, "how many": int(many.replace(",", "")), "seconds": s} for many, of, s in split]
-
-
-def main() -> None:
-    parser = options(__doc__)
-    parser.add_argument("--plot", type=Path, metavar="PATH", help="also draw growth here (.svg or .png)")
-    chosen = parser.parse_args()
-    machine = describe_machine(("faithscope", "numpy", "scipy", "quantus"))
-    print(f"{machine}; {describe_rates()}")
-    parts = (against_a_loop, at_a_middle_size, memory, highlights, against_quantus, growth)
-    lines = measure(parts, QUICK if chosen.quick else Sizes(), not chosen.quick)
-    if chosen.plot:
-        draw(points(lines), chosen.plot)
-    conclude(lines, machine, chosen)
+    rows = {n: seconds_of(n, sizes.with_rules, sizes.runs) for n in sizes.more_rows}
+    yield from ratios_growth(rows, f"time for twice the rows, {sizes.with_rules:,} rules", 3)
+    rules = {k: seconds_of(sizes.with_rows, k, sizes.runs) for k in sizes.more_rules}
+    yield from ratios_growth(rules, f"time for twice the rules, {sizes.with_rows:,} rows", 3)
 
 
 if __name__ == "__main__":
-    main()
+    every = (against_a_loop, at_a_middle_size, memory, highlights, against_quantus, growth)
+    run(__doc__, ("faithscope", "numpy", "scipy", "quantus"), every, Sizes(), QUICK)

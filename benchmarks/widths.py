@@ -13,6 +13,7 @@ no rows, and nothing is measured.
 import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ def table(widths: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def main() -> None:
-    chosen = options(__doc__).parse_args()
+    chosen = options(__doc__, quick=False, json=Path)
     if not os.environ.get("FAITHSCOPE_DATA"):
         print("skipped: widths need the paper's data sets; FAITHSCOPE_DATA names no folder that has them")
         return

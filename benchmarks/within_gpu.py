@@ -20,10 +20,10 @@ Where there is no GPU, only Quantus and the CPU's own time are measured.
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,11 @@ from scipy.spatial.distance import cdist
 
 import faithscope as fs
 from faithscope.explanations.distances.near import Near
-from ratios import FEATURES, Line, clock, conclude, describe_machine, is_missing, measure, options, race
+from ratios import FEATURES, Line, best_of, clock, faster, is_missing, run
 from sufficiency import TAU, quantus_within, standard_vectors
 
 METRICS = ("manhattan", "chebyshev", "cosine", "hamming")
+on_gpu = partial(fs.within, device="cuda")
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,17 @@ class Sizes:
     quantus: float | None = None  # seconds
 
 
+QUICK = Sizes(5_000, 2_000, 3_000, 2_000, (54,))
+
+
+@cache
 def has_gpu() -> bool:
-    """Whether torch can use one; says so where it cannot."""
+    """Whether torch can use one; says which, and where it cannot."""
     if importlib.util.find_spec("torch") and importlib.util.find_spec("triton"):
         import torch
 
         if torch.cuda.is_available():
+            print(torch.cuda.get_device_name())
             return True
     print("skipped: there is no GPU that torch can use")
     return False
@@ -69,7 +75,8 @@ def distance_for(values: np.ndarray, metric: str = "euclidean") -> float:
     """A distance within which about 1 pair in 100 lies."""
     if metric == "euclidean" and values.shape[1] == FEATURES:
         return TAU
-    return float(np.quantile(cdist(values[:400], values[400:2_400], metric), 0.01))
+    name = "cityblock" if metric == "manhattan" else metric
+    return float(np.quantile(cdist(values[:400], values[400:2_400], name), 0.01))
 
 
 @dataclass
@@ -95,29 +102,40 @@ class Counting:
         return self.pairs.influence(self.radii, *self.cells.weighed())
 
 
-@contextmanager
-def timed_kernels() -> Iterator[list[float]]:
-    """Milliseconds of every kernel launched meanwhile, appended at the end."""
-    import torch
+class Stopwatch:
+    """Kernels of the device, timed by the device itself."""
 
-    from faithscope.counting.gpu import pairs as _gpu
+    def __init__(self) -> None:
+        self.events: list[tuple[Any, Any]] = []
 
-    plain, events, milliseconds = _gpu._launch, [], []
+    def __call__(self, work: Callable[..., Any], *given: Any) -> None:
+        """Do some work of the device."""
+        import torch
 
-    def launch(*given: Any) -> None:
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
-        plain(*given)
+        work(*given)
         end.record()
-        events.append((begin, end))
+        self.events.append((begin, end))
 
-    _gpu._launch = launch
+    @property
+    def seconds(self) -> list[float]:
+        """Of each, once the last has ended."""
+        self.events[-1][1].synchronize()
+        return [begin.elapsed_time(end) / 1e3 for begin, end in self.events]
+
+
+@contextmanager
+def timed_kernels() -> Iterator[Stopwatch]:
+    """Every kernel launched meanwhile."""
+    from faithscope.counting.gpu import pairs as _gpu
+
+    plain, watch = _gpu._launch, Stopwatch()
+    _gpu._launch = partial(watch, plain)
     try:
-        yield milliseconds
+        yield watch
     finally:
         _gpu._launch = plain
-        torch.cuda.synchronize()
-        milliseconds += [begin.elapsed_time(end) for begin, end in events]
 
 
 def times(counting: Counting, runs: int = 3) -> tuple[dict[str, float], Any]:
@@ -128,7 +146,7 @@ def times(counting: Counting, runs: int = 3) -> tuple[dict[str, float], Any]:
     for _ in range(runs):
         with timed_kernels() as kernels:
             seconds = {"counts": clock(counting.counts)[0]}
-        seconds["kernels"] = sum(kernels) / 1e3
+        seconds["kernels"] = sum(kernels.seconds)
         seconds["interval's extra"] = clock(counting.interval)[0]
         best = {name: min(best[name], seconds[name]) for name in best}
     return best, cells
@@ -139,18 +157,14 @@ def rates() -> tuple[float, float]:
     import torch
 
     a, b = (torch.randn(8_192, 8_192, device="cuda", dtype=torch.float16) for _ in range(2))
-    seconds = []
+    watch = Stopwatch()
     for _ in range(10):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        a @ b
-        end.record()
+        watch(torch.matmul, a, b)
         torch.cuda.synchronize()
-        seconds.append(begin.elapsed_time(end) / 1e3)
     asked = ["nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits"]
     clock_rate = 1e6 * float(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()[0])
     units = 128 * torch.cuda.get_device_properties(0).multi_processor_count
-    return 2 * 8_192**3 / float(np.median(seconds)), units * clock_rate
+    return 2 * 8_192**3 / float(np.median(watch.seconds)), units * clock_rate
 
 
 def counts(sizes: Sizes) -> Iterator[Line]:
@@ -175,7 +189,7 @@ def counts(sizes: Sizes) -> Iterator[Line]:
         share = 100 * max(floor.values()) / best["kernels"]
         yield Line("  limit of the chip, over the kernels' time", share, "%", seconds=floor, note=note)
         if d == FEATURES:
-            whole = min(clock(partial(fs.within, values, labels, TAU, device="cuda"))[0] for _ in range(runs))
+            whole = best_of(partial(on_gpu, values, labels, TAU), runs)
             took, bar = (1e3 * whole, 10) if small else (whole, 1)
             yield Line("  the whole call, with the interval", took, unit, at_most=bar)
 
@@ -191,44 +205,45 @@ def check_some(counting: Counting, cells: Any, count: int = 50) -> None:
             sys.exit("The counts are not those of plain distances, so their times mean nothing.")
 
 
+def given_for(metric: str, values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Vectors of which some coordinates are equal, if they are counted, and a distance."""
+    given = np.round(values) if metric == "hamming" else values
+    return given, distance_for(given, metric)
+
+
+def warm(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds of the second call, and its answer."""
+    work()
+    return clock(work)
+
+
 def other_metrics(sizes: Sizes) -> Iterator[Line]:
     if not has_gpu():
         return
     n = sizes.others
     values, labels = normal(n, FEATURES)
     for metric in METRICS:
-        given = np.round(values) if metric == "hamming" else values
-        tau = distance_for(given, {"manhattan": "cityblock"}.get(metric, metric))
-        work = partial(fs.within, given, labels, tau, metric=metric, device="cuda")
-        work()
-        yield Line(f"within, {metric}, n = {n:,}", clock(work)[0], "s", note=f"tau {tau:.4g}, with the interval")
-    work = partial(fs.within, np.round(4 * values) / 4, labels, TAU, device="cuda")
-    work()
-    seconds, estimate = clock(work)
+        given, tau = given_for(metric, values)
+        seconds, _ = warm(partial(on_gpu, given, labels, tau, metric=metric))
+        yield Line(f"within, {metric}, n = {n:,}", seconds, "s", note=f"tau {tau:.4g}, with the interval")
+    seconds, estimate = warm(partial(on_gpu, np.round(4 * values) / 4, labels, TAU))
     yield Line(f"within, euclidean on a grid, n = {n:,}", seconds, "s", note=estimate.notes[-1])
-    taus = np.linspace(1, 4, 8)
-    curve = partial(fs.within_curve, values, labels, taus, device="cuda")
-    curve()
-    yield Line(f"within_curve, 8 distances, n = {n:,}", clock(curve)[0], "s", note="with the intervals")
+    seconds, _ = warm(partial(fs.within_curve, values, labels, np.linspace(1, 4, 8), device="cuda"))
+    yield Line(f"within_curve, 8 distances, n = {n:,}", seconds, "s", note="with the intervals")
 
 
 def against_cpu(sizes: Sizes) -> Iterator[Line]:
     for n in (sizes.few, sizes.compared):
         values, labels = normal(n, FEATURES)
-        on_cpu = partial(fs.within, values, labels, TAU, device="cpu")
+        works = [partial(fs.within, values, labels, TAU, device=device) for device in ("cuda", "cpu")]
         if not has_gpu():
-            if n == sizes.few:
-                yield Line(f"within on the CPU, n = {n:,}", min(clock(on_cpu)[0] for _ in range(3)), "s")
+            yield Line(f"within on the CPU, n = {n:,}", best_of(works[1], 3), "s")
             return
-        on_gpu = partial(fs.within, values, labels, TAU, device="cuda")
-        estimate, expected = on_gpu(), on_cpu()
-        check_same(estimate, expected)
-        best = race({"GPU": lambda within=on_gpu: within().value}, 3)
-        best |= race({"CPU": lambda within=on_cpu: within().value}, 1)
-        limits = (f"[{answer.low:.5f}, {answer.high:.5f}]" for answer in (estimate, expected))
-        note = f"equal counts; intervals {' and '.join(limits)}"
-        what = f"within, faster than on the CPU, n = {n:,}"
-        yield Line(what, best["CPU"] / best["GPU"], seconds=best, note=note)
+        both = [work() for work in works]
+        check_same(*both)
+        best = {"GPU": best_of(works[0], 3), "CPU": best_of(works[1], 1)}
+        limits = " and ".join(f"[{answer.low:.5f}, {answer.high:.5f}]" for answer in both)
+        yield faster(f"within, faster than on the CPU, n = {n:,}", best, note=f"equal counts; intervals {limits}")
 
 
 def check_same(estimate: fs.Estimate, expected: fs.Estimate) -> None:
@@ -247,8 +262,7 @@ def against_metrics_of_the_cpu(sizes: Sizes) -> Iterator[Line]:
     n = sizes.few // 2
     values, labels = normal(n, FEATURES)
     for metric in ("euclidean", *METRICS):
-        given = np.round(values) if metric == "hamming" else values
-        tau = distance_for(given, {"manhattan": "cityblock"}.get(metric, metric))
+        given, tau = given_for(metric, values)
         estimate, expected = (fs.within(given, labels, tau, metric=metric, device=device) for device in ("cuda", "cpu"))
         check_same(estimate, expected)
         gap = max(abs(estimate.low - expected.low), abs(estimate.high - expected.high))
@@ -260,33 +274,17 @@ def against_quantus(sizes: Sizes) -> Iterator[Line]:
     values, scaled, labels = standard_vectors(sizes.few)
     seconds, where = sizes.quantus, "Quantus was measured on another machine"
     if seconds is None and not is_missing("quantus"):
-        seconds, _ = clock(quantus_within(values, labels))
-        where = "both on this machine"
+        seconds, where = clock(quantus_within(values, labels))[0], "both on this machine"
         yield Line(f"Quantus Sufficiency, n = {sizes.few:,}", seconds, "s")
     if seconds is None or not has_gpu():
         return
-    work = partial(fs.within, scaled, labels, TAU, device="cuda")
+    work = partial(on_gpu, scaled, labels, TAU)
     work()
-    best = {"GPU": min(clock(work)[0] for _ in range(3)), "Quantus": seconds}
-    what = f"within, faster than Quantus, n = {sizes.few:,}"
-    yield Line(what, best["Quantus"] / best["GPU"], seconds=best, note=f"with the interval; {where}")
-
-
-def main() -> None:
-    parser = options(__doc__)
-    parser.add_argument("--quantus", type=float, metavar="SECONDS", help="what Quantus took on another machine")
-    chosen = parser.parse_args()
-    machine = describe_machine(("faithscope", "numpy", "scipy", "torch", "triton", "quantus"))
-    if importlib.util.find_spec("torch"):
-        import torch
-
-        machine += f"; {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
-    print(machine)
-    quick = Sizes(5_000, 2_000, 3_000, 2_000, (54,), chosen.quantus)
-    parts = (counts, other_metrics, against_cpu, against_metrics_of_the_cpu, against_quantus)
-    lines = measure(parts, quick if chosen.quick else Sizes(quantus=chosen.quantus), not chosen.quick)
-    conclude(lines, machine, chosen)
+    best = {"GPU": best_of(work, 3), "Quantus": seconds}
+    yield faster(f"within, faster than Quantus, n = {sizes.few:,}", best, note=f"with the interval; {where}")
 
 
 if __name__ == "__main__":
-    main()
+    libraries = ("faithscope", "numpy", "scipy", "torch", "triton", "quantus")
+    every = (counts, other_metrics, against_cpu, against_metrics_of_the_cpu, against_quantus)
+    run(__doc__, libraries, every, Sizes(), QUICK, quantus=float)
