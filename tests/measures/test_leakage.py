@@ -12,12 +12,11 @@ TEXTS = ["No: he sleeps", "He sleeps", "YES, he runs", "he runs", "No, he runs"]
 LABELS = ["no", "no", "yes", "yes", "yes"]
 
 
-def test_the_share_of_reasons_that_name_a_label_is_counted_by_whole_words():
+def test_what_is_left_of_consistency_without_labels_forgets_which_label_it_was():
     leak = fs.leakage(TEXTS, LABELS)
-    assert (leak.share, leak.own, leak.n) == (0.6, 0.4, 5)
-    assert 0 < leak.low < leak.share < leak.high < 1
+    assert leak.own == 0.4
     assert "60.0%" in str(leak)
-    # Without labels, "he sleeps" and "<label> he sleeps" are left, and runs likewise: which label it was is forgotten.
+    # Without labels, "he sleeps" and "<label> he sleeps" are left, and runs likewise.
     assert leak.masked.value == fs.consistency(["ls", "s", "lr", "r", "lr"], LABELS).value
     assert leak.difference.value == pytest.approx(leak.consistency.value - leak.masked.value)
     assert leak.table()["reasons"].tolist() == ["as given", "masked"]
@@ -55,13 +54,10 @@ def test_reasons_that_copy_the_answer_are_found_out():
     answers = np.random.default_rng(0).choice(["approved", "denied"], 400)
     reasons = fs.Reasons([f"It was {answer}." for answer in answers])
     estimate, leak = fs.consistency(reasons, answers), fs.leakage(reasons, answers)
-    assert estimate.value == 1
-    assert leak.masked.value == pytest.approx(0.5, abs=0.01)
-    assert leak.masked.above_chance is False
+    assert (estimate.value, leak.masked.above_chance) == (1, False)
     assert leak.difference.low > 0.3
     (note,) = [note for note in estimate.notes if "name a label" in note]
     assert note.startswith("100% of reasons name a label, such as ")
-    assert f"consistency is {leak.masked.value:.3f}" in note
     assert note in fs.evaluate(answers, reasons, np.arange(400.0)[:, None], progress=False).consistency.notes
     assert note in fs.certify(reasons, answers, [None], interval="tight").notes
 

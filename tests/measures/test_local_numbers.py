@@ -8,14 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import rel_entr
-from scipy.stats import binomtest
 
 import faithscope as fs
 from faithscope.counting.counts import count_rows
 from faithscope.measures import scopes
-from faithscope.measures.intervals.local import chernoff, clopper_pearson
+from faithscope.measures.intervals.local import chernoff
 from faithscope.measures.local import at_row
-from faithscope.measures.numbers.farthest_pairs import farthest_pairs
 from faithscope.relations import to_relation
 from number_evaluations import AGREEMENTS, between, evaluated, systems
 
@@ -172,12 +170,6 @@ def test_a_row_outside_the_sample_is_compared_with_all_rows_of_its_explanation_o
             assert local.low <= local.value <= local.high
 
 
-def test_the_interval_of_a_tolerance_is_exact():
-    row = evaluated(["a"] * 6, [0.0, 0.1, 0.2, 0.3, 5.0, 6.0], agreement=fs.Tolerance(1.0)).local().iloc[0]
-    exact = binomtest(3, 5).proportion_ci(0.95, method="exact")
-    assert (row["consistency_low"], row["consistency_high"]) == pytest.approx(exact)
-
-
 @given(st.floats(0, 1), st.integers(1, 10_000), st.floats(0.01, 0.999))
 def test_the_ends_of_a_proven_interval_are_where_the_entropy_is_reached_and_never_inside(mean, m, confidence):
     (low, nothing), (high, everything) = chernoff(np.array([mean * m, 0]), np.array([m, 0]), confidence)
@@ -190,41 +182,15 @@ def test_the_ends_of_a_proven_interval_are_where_the_entropy_is_reached_and_neve
     assert 0 <= low <= share <= high <= 1
 
 
-@given(st.integers(0, 50), st.integers(0, 50), st.floats(0.5, 0.99))
-def test_a_proven_interval_is_never_inside_the_exact_one_of_a_share(hits, misses, confidence):
-    many = (np.array([hits]), np.array([hits + misses]), confidence)
-    (low, high), (least, most) = clopper_pearson(*many), chernoff(*many)
-    assert least[0] <= low[0] + 1e-9
-    assert most[0] >= high[0] - 1e-9
-
-
-@pytest.mark.parametrize("m", [2, 8, 40])
-def test_the_interval_of_agreements_covers_their_mean(m):
-    for shape in ((1, 1), (0.2, 0.2), (8, 1), (0.05, 2)):
-        draws = np.random.default_rng(0).beta(*shape, size=(4000, m)).sum(axis=1)
-        low, high = chernoff(draws, np.full(4000, m), 0.9)
-        mean = shape[0] / sum(shape)
-        assert np.mean((low <= mean) & (mean <= high)) >= 0.9
-
-
-@given(st.integers(0, 10_000), st.integers(1, 60))
-def test_the_farthest_pairs_of_many_numbers_are_exact(seed, wanted):
-    numbers = np.random.default_rng(seed).integers(0, 40, 60) * 0.5
-    pairs = farthest_pairs(numbers, fs.Close(1.0), wanted)
-    gaps = np.sort(np.abs(numbers[pairs[:, 0]] - numbers[pairs[:, 1]]))[::-1][:wanted]
-    every = np.sort([abs(a - b) for a, b in combinations(numbers, 2)])[::-1]
-    assert gaps.tolist() == [gap for gap in every[:wanted].tolist() if gap > 0]
-
-
 def test_vectors_are_compared_by_their_distance():
     vectors = np.random.default_rng(1).normal(size=(700, 3))
     evaluation = evaluated(["a"] * 600 + ["b"] * 100, vectors, np.arange(1400.0).reshape(700, 2), fs.Spread())
-    pairs, table = evaluation.counterexamples(2), evaluation.table()
-    for key, rows in (("a", vectors[:600]), ("b", vectors[600:])):
+    pairs, table = (each.set_index("explanation") for each in (evaluation.counterexamples(2), evaluation.table()))
+    # Of more than 256 vectors some are compared with each other.
+    for key, rows, least in (("a", vectors[:600], 0.5), ("b", vectors[600:], 1.0)):
         largest = max(np.linalg.norm(rows - row, axis=1).max() for row in rows)
-        for gap in (*pairs.loc[pairs["explanation"] == key, "gap"], table.set_index("explanation").largest_gap[key]):
-            assert largest / (2 if key == "a" else 1) <= gap + 1e-12  # a hundred vectors are compared with each other
-            assert gap <= largest + 1e-12
+        for gap in (pairs.gap[key], table.largest_gap[key]):
+            assert least * largest - 1e-12 <= gap <= largest + 1e-12
     local, others = evaluation.local().iloc[5], np.delete(vectors[:600], 5, axis=0)
     assert local["mean"] == pytest.approx(tuple(others.mean(axis=0)))
     assert local["residual"] == pytest.approx(np.linalg.norm(vectors[5] - others.mean(axis=0)))
@@ -261,24 +227,18 @@ def test_no_scale_of_the_predictions_is_too_small_or_too_large(system, scale):
     assert decoded * scale == pytest.approx(again)
 
 
-X = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=["r", "s", "t"])
-
-
 @pytest.mark.parametrize("agreement", [fs.Close(2.0), fs.Spread()])
 def test_neither_weights_nor_kinds_of_numbers_change_tables_of_rows(agreement):
+    X = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=["r", "s", "t"])
+
     def tables(numbers, **how):
         evaluation = evaluated(["a", "a", "b"], numbers, X, agreement, **how)
         return evaluation.local(), evaluation.table(), evaluation.counterexamples()
 
     plain = tables([1, 2, 3])
     assert plain[0].index.tolist() == ["r", "s", "t"]
-    for again in (
-        tables([1, 2, 3], weights=[1, 2, 3]),
-        tables(np.array([1, 2, 3], np.float32)),
-        tables(pd.Series([1, 2, 3], index=X.index)),
-        tables([[1], [2], [3]]),
-    ):
-        for one, other in zip(plain, again, strict=True):
+    for numbers in (np.array([1, 2, 3], np.float32), pd.Series([1, 2, 3], index=X.index), [[1], [2], [3]]):
+        for one, other in zip(plain, tables(numbers, weights=[1, 2, 3]), strict=True):
             pd.testing.assert_frame_equal(one, other)
 
 

@@ -61,12 +61,6 @@ def test_each_pair_is_what_it_would_be_at_the_share_of_its_error():
     assert narrow[["low", "high"]].to_numpy() == pytest.approx(wide[["low", "high"]].to_numpy(), abs=1e-12)
 
 
-def test_one_pair_is_the_same_together():
-    parts = grouped(LABELS, GROUPS > 2)
-    pd.testing.assert_frame_equal(parts.differences(True), parts.differences())
-    assert grouped(LABELS, np.zeros(ROWS)).differences(True).empty
-
-
 @pytest.mark.parametrize("draws", [20, pytest.param(60, marks=pytest.mark.thorough)])
 def test_all_pairs_of_equal_groups_hold_together_and_by_themselves_they_do_not(draws):
     rng, held = np.random.default_rng(0), []

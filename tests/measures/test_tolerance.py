@@ -2,8 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,10 +57,3 @@ def test_a_curve_reads_aloud():
         "consistency 0.688 by Close(eps=4.0)",
     ]
     assert curve.note == ""
-
-
-@pytest.mark.parametrize(
-    "given", [np.array(NUMBERS, np.float32), pd.Series(NUMBERS), pl.Series(NUMBERS), pa.array(NUMBERS), np.c_[NUMBERS]]
-)
-def test_numbers_of_any_kind_give_the_same_curve(given):
-    assert fs.tolerance_curve(KEYS, given).estimates == fs.tolerance_curve(KEYS, NUMBERS).estimates

@@ -111,11 +111,3 @@ def test_the_model_is_asked_in_large_batches_and_cannot_change_the_rows():
     assert (sum(sizes), len(sizes)) == (80 + 80_000, 3)
     assert (before[0] == X).all()
     assert (before[1] == TRAIN).all()
-
-
-def test_no_draw_at_all_says_that_nothing_can_be_checked():
-    rules = fs.Rules.parse(["a > 1000000000"] * 80, features=["a", "b", "c"])
-    estimate = fs.sufficiency(rules, MODEL, X, population=PERTURBED)
-    assert (estimate.value, estimate.low, estimate.high, estimate.verified) == (0, 0, 1, None)
-    assert "80 rows have an explanation that leaves no draw" in estimate.notes
-    assert "that leaves no draw" in estimate.to_markdown()

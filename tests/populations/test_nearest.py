@@ -46,6 +46,7 @@ def test_fewer_rows_than_k_and_none_at_all_are_told():
     assert measured.value == pytest.approx(2 / 3)
     assert any(note.startswith("2 to 4 draws per row") for note in measured.notes)
     assert "1 row has an explanation that leaves no draw" in measured.notes
+    assert "that leaves no draw" in measured.to_markdown()
 
 
 def test_missing_values_are_a_value_of_their_own():

@@ -7,7 +7,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import faithscope as fs
-from faithscope.errors import BadInput, NotProven, NotScoped, WrongType
+from faithscope.errors import BadInput, NotProven, WrongType
 from refused import refused
 
 TRAIN, X = np.random.default_rng(0).normal(size=(2, 80, 3))
@@ -58,7 +58,6 @@ REFUSED = {
         (lambda: measured(fs.Conditional(None)), "draws from training rows"),
         (lambda: measured(relation=lambda X, e: X[:, 0] > 0), "leave relation= out"),
         (lambda: measured(further=TRAIN), "leave further= out"),
-        (lambda: measured(confidence=2), "confidence"),
         (lambda: measured(model=LinearRegression().fit(TRAIN, TRAIN[:, 0])), "LinearRegression predicts numbers"),
         (lambda: measured(model=lambda rows: [1]), "80 rows but predictions have 1"),
         (lambda: measured(model=lambda rows: [None] * len(rows)), "missing|None"),
@@ -88,12 +87,6 @@ REFUSED = {
     NotProven: [
         (lambda: measured(interval="mcdiarmid"), "use 'jackknife'"),
         (lambda: measured(agreement=fs.Spread()), "on draws, pass"),
-    ],
-    NotScoped: [
-        (
-            lambda: fs.sufficiency(X, MODEL, X, population=PERTURBED),
-            "importances over 3 features, which do not say where they apply",
-        ),
     ],
     (BadInput, WrongType): [
         (lambda: fs.sufficiency(RULES, MODEL, population=PERTURBED), "X"),

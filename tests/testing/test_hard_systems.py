@@ -56,16 +56,13 @@ def test_rows_of_different_clusters_are_as_consistent_as_the_system(stickiness):
     assert fs.consistency(**rows).value == pytest.approx(SYSTEM.truth, abs=0.02)
 
 
-def test_rows_logged_twice_are_pairs_of_equal_rows():
-    for column in ClusteredRows(SYSTEM, 2, 1.0).draw(101, np.random.default_rng(0)).values():
+def test_rows_logged_twice_are_pairs_of_equal_rows_and_rows_that_never_stick_are_those_of_the_system():
+    twice, never = (ClusteredRows(SYSTEM, 2, stick).draw(101, np.random.default_rng(0)) for stick in (1.0, 0.0))
+    for column in twice.values():
         assert len(column) == 101
         assert (column[:-1:2] == column[1::2]).all()
-
-
-def test_rows_that_never_stick_are_rows_of_the_system():
-    rows = ClusteredRows(SYSTEM, 5, 0.0).draw(300, np.random.default_rng(0))
-    expected = SYSTEM.draw(300, np.random.default_rng(0))
-    assert np.array_equal([rows["explanations"], rows["predictions"]], expected)
+    expected = SYSTEM.draw(101, np.random.default_rng(0))
+    assert np.array_equal([never["explanations"], never["predictions"]], expected)
 
 
 def test_leaves_are_consistent_on_the_rows_they_were_fitted_on_alone():
