@@ -42,31 +42,13 @@ def _monitored(**options: object) -> fs.Monitor:
     return monitor
 
 
-def _of_numbers(agreement: object) -> fs.Evaluation:
-    return fs.evaluate(NUMBERS, KEYS, ROWS, agreement=agreement, groups=ROWS["job"])
-
-
 def _local() -> fs.Local:
     return fs.local([3.0, "cook"], lambda X: ["yes"] * len(X), lambda X: _rules().take([0] * len(X)), ROWS)
-
-
-def _decoded(agreement: object) -> fs.Simulatability:
-    decoder = fs.GibbsDecoder().fit(KEYS[:30], NUMBERS[:30], agreement=agreement)
-    return decoder.accuracy([*KEYS[30:59], "unseen"], NUMBERS[30:], clusters=CUSTOMERS[30:])
 
 
 def _agreement() -> fs.ExplainerAgreement:
     importances = {"<b>shap</b>": ROWS[["x"]] - 30, "lime | 2": ROWS[["x"]] - 20}
     return fs.explainer_agreement({**importances, "rules": _rules(), "keys": KEYS})
-
-
-def _many_groups() -> fs.Populations:
-    return fs.evaluate(["yes", "no"] * 120, ["a", "b"] * 120, np.zeros((240, 1))).by(np.arange(240) // 4)
-
-
-def _crossed() -> fs.Populations:
-    X = ROWS.assign(size=np.where(ROWS["x"] > 30, "large", "small"))
-    return fs.evaluate(LABELS, KEYS, X).by(["job", "size"])
 
 
 RESULTS = {
@@ -75,7 +57,6 @@ RESULTS = {
     "estimate of one row": lambda: fs.consistency(["a"], [1]),
     "estimate of one label": lambda: fs.consistency(KEYS, [1] * N),
     "estimate of float32": lambda: fs.consistency(NUMBERS.astype(np.float32).round(0), LABELS),
-    "estimate by close": lambda: fs.consistency(KEYS, NUMBERS, agreement=fs.Close(0.5)),
     "sufficiency on draws": lambda: fs.sufficiency(
         _rules(), lambda rows: np.where(rows["x"] > 20, "yes", "no"), ROWS, population=fs.Perturbed(ROWS, draws=3)
     ),
@@ -91,17 +72,16 @@ RESULTS = {
     "evaluation by group": lambda: _evaluated(groups=ROWS["job"]),
     "evaluation by date": lambda: _evaluated(groups=[datetime.date(2026, 1, 1 + row % 2) for row in range(N)]),
     "evaluation of rules": lambda: fs.evaluate(LABELS, _rules(), ROWS, groups=ROWS["job"]),
-    "evaluation by spread": lambda: _of_numbers(fs.Spread()),
-    "evaluation by tolerance": lambda: _of_numbers(fs.Tolerance(0.5)),
+    "evaluation by spread": lambda: fs.evaluate(NUMBERS, KEYS, ROWS, agreement=fs.Spread(), groups=ROWS["job"]),
     "comparison": lambda: examples.comparison(120),
     "comparison of hostile names": examples.hostile,
     "best": lambda: fs.compare(LABELS, {"phi": fs.Importances(NUMBERS[:, None])}, ROWS, discretizer=fs.Best()),
     "populations": lambda: _evaluated().by(ROWS["job"]),
-    "populations, many": _many_groups,
+    "populations, many": lambda: fs.evaluate([0, 1] * 120, [0, 1] * 120, range(240)).by(np.arange(240) // 4),
     "audit": _audited,
     "audit by several": lambda: _audited(by=["job", "day"], time="when", every="1d", clusters="customer"),
     "audit beside another": lambda: _audited(reference=_log()[: N // 2]),
-    "populations of two columns": _crossed,
+    "populations of two columns": lambda: fs.evaluate(LABELS, KEYS, _log()).by(["job", "customer"]),
     "audit of numbers": lambda: _audited(prediction="number", agreement="spread", by="job"),
     "windows": lambda: _audited(time="when", every="1d").windows,
     "plan": lambda: fs.plan(fs.consistency(_RNG.integers(0, 80, 100), np.zeros(100))),
@@ -114,13 +94,10 @@ RESULTS = {
     "within curve": lambda: fs.within_curve(NUMBERS[:, None], LABELS, [0.0, 0.1, 1.0]),
     "tolerance curve": lambda: fs.tolerance_curve(KEYS, NUMBERS),
     "simulatability": lambda: fs.OptimalDecoder().fit(KEYS[:30], LABELS[:30]).accuracy(KEYS[30:], LABELS[30:]),
-    "simulatability by spread": lambda: _decoded(fs.Spread()),
     "local": _local,
     "explainer agreement": _agreement,
-    "explainer agreement of clusters": lambda: fs.explainer_agreement({"a": KEYS, "b": KEYS[::-1]}, clusters=CUSTOMERS),
     "repeatability": lambda: fs.repeatability([KEYS, np.roll(KEYS, 1), KEYS], weights=np.arange(1.0, N + 1)),
     "repeatability of one row": lambda: fs.repeatability([["a"], ["b"]]),
-    "repeatability of importances": lambda: fs.repeatability([ROWS[["x"]], ROWS[["x"]] + 1], clusters=CUSTOMERS),
     "local until": lambda: fs.sample_until([(KEYS, LABELS)], "a", epsilon=0.5, budget=9, prediction="yes"),
 }
 

@@ -68,11 +68,10 @@ def test_a_page_holds_its_script_and_whatever_names_the_chart_has(chart, tmp_pat
 @pytest.mark.usefixtures("undrawn")
 def test_without_vl_convert_a_notebook_shows_the_page_in_a_frame(chart):
     shown = chart._repr_mimebundle_()
-    assert set(shown) == {"text/html", "text/plain"}
     pattern = r'<iframe title="([^"]*)" srcdoc="([^"]*)" sandbox="allow-scripts" style="[^"]*"></iframe>'
-    frame = re.fullmatch(pattern, shown["text/html"])
-    assert html.unescape(frame[1]) == chart.description == shown["text/plain"]
-    assert drawn_spec(html.unescape(frame[2])) == json.loads(chart.to_json())
+    title, page = map(html.unescape, re.fullmatch(pattern, shown.pop("text/html")).groups())
+    assert shown == {"text/plain": title} == {"text/plain": chart.description}
+    assert drawn_spec(page) == json.loads(chart.to_json())
 
 
 @pytest.mark.usefixtures("undrawn")

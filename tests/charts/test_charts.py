@@ -4,7 +4,6 @@ import json
 
 import altair as alt
 import numpy as np
-import pytest
 
 import faithscope as fs
 import report_examples as examples
@@ -15,11 +14,6 @@ from faithscope.errors import BadInput
 from refused import refused
 
 
-@pytest.fixture(scope="module")
-def comparison():
-    return examples.comparison()
-
-
 def drawn(chart):
     """The chart as a dictionary, which Altair validates, and all its rows."""
     assert isinstance(chart, alt.LayerChart)
@@ -27,16 +21,10 @@ def drawn(chart):
     return spec, [row for rows in spec["datasets"].values() for row in rows]
 
 
-def test_everything_that_plots_gives_an_altair_chart(comparison):
-    evaluation = comparison["rules by age"]
-    for result in (
-        evaluation,
-        evaluation.consistency,
-        fs.plan(comparison["unique"].consistency),
-        comparison,
-        comparison.populations["constant"],
-        fs.within_curve(np.random.default_rng(0).normal(size=(50, 2)), [0, 1] * 25, [0.0, 0.1, 1.0]),
-    ):
+def test_everything_that_plots_gives_an_altair_chart():
+    comparison = examples.comparison()
+    curve = fs.within_curve(np.random.default_rng(0).normal(size=(50, 2)), [0, 1] * 25, [0.0, 0.1, 1.0])
+    for result in (comparison["rules by age"], comparison, comparison.populations["constant"], curve):
         spec, rows = drawn(result.plot())
         assert spec["layer"]
         assert rows
@@ -51,31 +39,29 @@ def test_a_plan_is_drawn_with_its_band_from_where_the_sample_ends():
     assert ends == [tuple(line) for line in curve[["n", "low", "high"]].round(5).itertuples(index=False)]
 
 
-def test_an_estimate_is_drawn_where_it_is_and_what_cannot_be_checked_is_hatched_up_to_the_upper_end(comparison):
-    estimate = comparison["importances"].consistency
-    _, rows = drawn(estimate.plot())
-    assert {(row["value"], row["low"], row["high"]) for row in rows if "low" in row} == {
-        (round(estimate.value, 5), round(estimate.low, 5), round(estimate.high, 5))
-    }
-    strokes = [row["at"] for row in rows if "at" in row]
-    assert strokes
-    assert estimate.value < min(strokes) <= max(strokes) < estimate.upper
-    _, rows = drawn(comparison["constant"].consistency.plot())
-    assert not [row for row in rows if "at" in row]
+def test_an_estimate_is_drawn_where_it_is_and_what_cannot_be_checked_is_hatched_up_to_the_upper_end():
+    for name in ("importances", "constant"):
+        estimate = examples.comparison()[name].consistency
+        _, rows = drawn(estimate.plot())
+        ends = {(row["value"], row["low"], row["high"]) for row in rows if "low" in row}
+        assert ends == {(round(estimate.value, 5), round(estimate.low, 5), round(estimate.high, 5))}
+        strokes = [row["at"] for row in rows if "at" in row]
+        assert bool(strokes) == (name == "importances")
+        assert all(estimate.value < at < estimate.upper for at in strokes)
 
 
-def test_consistency_stands_against_sufficiency_if_both_were_measured_and_no_mark_has_a_color_of_its_own(comparison):
-    pairs = [(name, estimate) for name, ev in comparison.items() for estimate in ev._estimates()]
+def test_consistency_stands_against_sufficiency_if_both_were_measured_and_no_mark_has_a_color_of_its_own():
+    pairs = [(name, estimate) for name, ev in examples.comparison().items() for estimate in ev._estimates()]
     _, rows = drawn(charts.against(pairs))
     assert {row["name"] for row in rows if "name" in row} == {"rules by age"}
     rows = [{"name": name, **estimate.to_dict()} for name, estimate in pairs]
     assert "#" not in json.dumps([specs.estimates(rows), specs.against(rows)])
     assert set(LIGHT) == set(DARK)
-    assert json.dumps(theme(LIGHT)) != json.dumps(theme(DARK))
+    assert theme(LIGHT) != theme(DARK)
 
 
-def test_discretizations_stand_by_their_uniqueness(comparison):
-    table = comparison["importances"].discretizations()
+def test_discretizations_stand_by_their_uniqueness():
+    table = examples.comparison()["importances"].discretizations()
     _, rows = drawn(charts.discretizations(table))
     uniqueness = {row["name"]: row["uniqueness"] for row in rows if "value" in row and "name" in row}
     assert uniqueness == dict(zip(table["discretizer"], table["uniqueness"].round(5), strict=True))
@@ -83,13 +69,9 @@ def test_discretizations_stand_by_their_uniqueness(comparison):
 
 def test_a_heat_map_writes_every_number_and_marks_what_is_missing():
     chart = charts.heat_map(["shap", "lime", "rules"], [[None, 0.25, None], [0.25, None, -0.1], [None, -0.1, None]])
-    spec = chart.to_dict()
-    rows = [row for part in spec["datasets"].values() for row in part]
-    assert sorted({row["text"] for row in rows}) == ["-0.10", "0.25", "–"]
-    assert (
-        chart.description
-        == "Values, pair by pair. shap and lime: 0.25; shap and rules: unknown; lime and rules: -0.10."
-    )
-    assert chart._repr_html_().startswith("<img")
+    _, rows = drawn(chart)
+    assert {row["text"] for row in rows} == {"-0.10", "0.25", "–"}
+    words = "Values, pair by pair. shap and lime: 0.25; shap and rules: unknown; lime and rules: -0.10."
+    assert chart.description == words
     for nothing in (lambda: charts.heat_map([], []), lambda: charts.estimates([])):
         refused(BadInput, "nothing to draw", nothing)

@@ -16,14 +16,12 @@ def test_an_axis_reaches_below_zero_where_values_do_and_others_go_from_0_to_1():
         (ends,) = {tuple(scale["domain"]) for scale in scales(estimates([("x", estimate)]).to_dict(), "x") if scale}
         return ends
 
-    y = np.tile([0.0, 10.0], 100) + np.random.default_rng(0).normal(size=200)
-    worse = fs.consistency(np.arange(200) // 2, y, agreement=fs.Spread())
-    assert worse.value < -0.5
+    worse = fs.consistency(np.arange(200) // 2, np.tile([0.0, 10.0], 100), agreement=fs.Spread())
     low, high = domain(worse)
-    assert -1 <= low <= worse.value
+    assert -1 <= low <= worse.value < -0.5
     assert high == 1
-    assert domain(fs.consistency(["a", "a"], [0, 1])) == (0, 1)
-    assert domain(fs.consistency(["a", "a"], [0.1, 0.2], agreement=fs.Close(1))) == (0, 1)
+    for how in ({}, {"agreement": fs.Close(1)}):
+        assert domain(fs.consistency(["a", "a"], [0, 1], **how)) == (0, 1)
 
 
 TITLES = [
@@ -35,16 +33,16 @@ TITLES = [
 ]
 
 
-@pytest.mark.parametrize(("agreement", "title"), TITLES)
-def test_the_axis_says_what_is_drawn_and_what_silent_rows_could_add_follows_from_a_line_of_a_table(agreement, title):
-    estimate = fs.consistency(["a", "a", "a", "b", "c"], [1, 2, 2, 5, 9], agreement=agreement)
-    spec = estimates([("x", estimate)]).to_dict()
-    assert spec["layer"][0]["encoding"]["x"]["axis"]["title"] == title
-    assert any("variance" in line for line in spec["title"]["text"]) == isinstance(agreement, fs.Spread)
-    alone = fs.consistency(["a", "b"], [1, 2], agreement=agreement)
-    for told, upper in ((estimate, estimate.upper), (alone, 1)):
-        line = {name: getattr(told, name) for name in ("value", "verified", "unverifiable")}
-        assert upper_of(line) == pytest.approx(upper)
+def test_the_axis_says_what_is_drawn_and_what_silent_rows_could_add_follows_from_a_line_of_a_table():
+    for agreement, title in TITLES:
+        estimate = fs.consistency(["a", "a", "a", "b", "c"], [1, 2, 2, 5, 9], agreement=agreement)
+        spec = estimates([("x", estimate)]).to_dict(validate=False)  # which test_charts does
+        assert spec["layer"][0]["encoding"]["x"]["axis"]["title"] == title
+        assert any("variance" in line for line in spec["title"]["text"]) == isinstance(agreement, fs.Spread)
+        alone = fs.consistency(["a", "b"], [1, 2], agreement=agreement)
+        for told, upper in ((estimate, estimate.upper), (alone, 1)):
+            line = {name: getattr(told, name) for name in ("value", "verified", "unverifiable")}
+            assert upper_of(line) == pytest.approx(upper)
 
 
 def test_a_plan_without_values_is_drawn_without_their_line():

@@ -63,9 +63,8 @@ def test_whoever_changes_its_rows_changes_no_number(tmp_path, kind):
     for cache in (None, Cache(tmp_path, rows=100)):
         compared = fs.compare(careless, {"careless": Careless(), "tree": tree}, X, cache=cache)
         assert compared["careless"].consistency.value == 1.0
-        assert compared["tree"].consistency == wanted.consistency
         assert compared["tree"].sufficiency == wanted.sufficiency
-    assert fs.local(make()[5] if kind != "a frame" else X.iloc[[5]], careless, Careless(), X).value == 1.0
+    assert fs.local(X.iloc[[5]] if kind == "a frame" else X[5], careless, Careless(), X).value == 1.0
     assert np.array_equal(np.asarray(X), np.asarray(make()))
 
 

@@ -192,7 +192,7 @@ def test_too_few_is_said_exactly_where_perfect_agreement_would_fail():
 
 
 def test_a_threshold_that_chance_reaches_is_told():
-    labels = (np.arange(1000) < 10).astype(int)
+    labels = np.arange(1000) < 10
     with pytest.warns(UserWarning, match=r"consistency: passing 0\.9 shows little, since chance alone gives 0\.980"):
         assert_faithful(fs.consistency(labels, labels), 0.9)
     with warnings.catch_warnings():

@@ -99,9 +99,6 @@ def test_differences_of_groups_by_spread_allow_for_silence_and_stay_between_minu
     assert pair.low == pytest.approx(max(-1, a.value - b.upper - np.hypot(a.margins.below, b.margins.above)))
     assert pair.high == b.upper == 1, "all rows of the second group are silent"
     assert (pair.a_at_equal_n, pair.b_at_equal_n) == (None, None)
-    noise = fs.evaluate(RNG.normal(size=60), np.repeat(np.arange(30), 2), np.ones((60, 1)), agreement="spread")
-    for line in noise.by(np.arange(60) // 20)._differences():
-        assert -1 <= line.low <= line.high <= 1
 
 
 @pytest.mark.parametrize("predictions", [NUMBERS, VECTORS], ids=["numbers", "vectors"])
@@ -178,32 +175,28 @@ def test_the_cache_keeps_numbers_exactly_and_takes_no_answer_for_another(tmp_pat
         assert np.array_equal(found.predictions, awkward)
 
 
-NO_NUMBERS = {
-    "complex": ([1j, 2.0, 3.0, 4.0], WrongType, "compares numbers, but row 0 of the predictions is complex"),
-    "datetime": (np.arange(4).astype("M8[D]"), WrongType, "row 0 of the predictions is datetime64"),
-    "strings": (["low", "high", "low", "low"], WrongType, r"is str \('low'\): pass real numbers, or leave"),
-    "missing": ([1.0, np.nan, 2.0, 3.0], BadInput, "missing at row 1"),
-    "none": ([1.0, 2.0, None, 3.0], BadInput, "missing at row 2"),
-    "infinite": ([1.0, np.inf, 2.0, 3.0], BadInput, "hold inf at row 1"),
-    "negative infinite": ([1.0, 2.0, -np.inf, 3.0], BadInput, "hold -inf at row 2"),
-    "too many axes": (np.zeros((4, 2, 2)), BadInput, r"got \(4, 2, 2\): choose one output"),
-    "masked": (np.ma.masked_array([1.0, 2.0, 3.0, 4.0], [0, 1, 0, 0]), BadInput, "missing at row 1"),
-    "large integers": ([2**60, 1, 2, 3], BadInput, "beyond 2"),
-}
+NO_NUMBERS = [
+    ([1j, 2.0, 3.0, 4.0], WrongType, "compares numbers, but row 0 of the predictions is complex"),
+    (np.arange(4).astype("M8[D]"), WrongType, "row 0 of the predictions is datetime64"),
+    (["low", "high", "low", "low"], WrongType, r"is str \('low'\): pass real numbers, or leave"),
+    ([1.0, np.nan, 2.0, 3.0], BadInput, "missing at row 1"),
+    ([1.0, 2.0, None, 3.0], BadInput, "missing at row 2"),
+    ([1.0, np.inf, 2.0, 3.0], BadInput, "hold inf at row 1"),
+    ([1.0, 2.0, -np.inf, 3.0], BadInput, "hold -inf at row 2"),
+    (np.zeros((4, 2, 2)), BadInput, r"got \(4, 2, 2\): choose one output"),
+    (np.ma.masked_array([1.0, 2.0, 3.0, 4.0], [0, 1, 0, 0]), BadInput, "missing at row 1"),
+    ([2**60, 1, 2, 3], BadInput, "beyond 2"),
+]
 
 
-@pytest.mark.parametrize("name", NO_NUMBERS)
-def test_predictions_that_are_no_numbers_are_refused_in_a_sentence(name):
-    predictions, *told = NO_NUMBERS[name]
+@pytest.mark.parametrize(("predictions", "error", "words"), NO_NUMBERS)
+def test_predictions_that_are_no_numbers_are_refused_in_a_sentence(predictions, error, words):
     keys, rows = list("aabb"), ROWS[:4]
-    for agreement in (fs.Spread(), fs.Close(1.0)):
-        for call in (
-            lambda how: fs.evaluate(predictions, keys, rows, agreement=how),
-            lambda how: fs.evaluate(lambda rows: predictions, keys, rows, agreement=how),
-            lambda how: fs.compare(predictions, {"a": keys}, rows, agreement=how),
-            lambda how: fs.consistency(keys, predictions, agreement=how),
-        ):
-            refused(*told, call, agreement)
+    for how in ({"agreement": fs.Spread()}, {"agreement": fs.Close(1.0)}):
+        refused(error, words, fs.evaluate, predictions, keys, rows, **how)
+        refused(error, words, fs.evaluate, lambda rows: predictions, keys, rows, **how)
+        refused(error, words, fs.compare, predictions, {"a": keys}, rows, **how)
+        refused(error, words, fs.consistency, keys, predictions, **how)
 
 
 UNFIT = [
@@ -211,7 +204,6 @@ UNFIT = [
     (VECTORS, lambda: fs.Tolerance(1.0), BadInput, r"or pass agreement=fs.Spread\(\), which adds up columns"),
     ([2.0] * 4, fs.Spread, BadInput, r"all equal \(2\), so there is no variance"),
     (NUMBERS, lambda: fs.Close(0), BadInput, "eps must be a positive number.*got 0"),
-    (NUMBERS, lambda: fs.Close(-1.0), BadInput, "got -1.0"),
     (NUMBERS, lambda: fs.Tolerance(np.nan), BadInput, "got nan"),
     (NUMBERS, lambda: fs.Close, WrongType, r"agreement=Close\(...\) cannot be applied"),
     (NUMBERS, lambda: "median", BadInput, "No agreement is called 'median'. Known: same, spread"),

@@ -190,27 +190,22 @@ def test_what_lime_and_anchors_need_is_said():
     chosen = ColumnTransformer([("kept", "passthrough", list(X))])
     by_name = make_pipeline(chosen, RandomForestClassifier(2, random_state=0)).fit(X, Y)
     less, labels = ROWS.drop(columns="mean area"), MODEL.predict(ROWS)
-    for explainer, rows, model, error, words in (
-        (tabular(), ROWS, labels, BadInput, "must have predict_proba: pass the model itself"),
-        (named, ROWS, labels, BadInput, "must have predict: pass the model itself"),
-        (
-            tabular(X.assign(job=0)),
-            ROWS.assign(job="clerk"),
-            Anything(),
-            WrongType,
-            r"column 'job' holds 'clerk'.*fs.explainers.Lime\(model, X_train\)",
-        ),
-        (tabular(), less, Anything(), BadInput, "no column 'mean area'"),
-        (named, less, Anything(), BadInput, "no column 'mean area'"),
-        (dice(), less, Anything(), BadInput, "no column 'mean area'"),
-        (named, pretty, Anything(), BadInput, r"feature_names=list\(X_train\)"),
-        (tabular(), pd.concat([ROWS, ROWS], axis=1), Anything(), BadInput, "named 'mean radius'"),
-        (tabular(), ROWS[:0], MODEL, BadInput, "X are empty"),
-        (tabular(), ROWS.to_numpy()[:0], MODEL, BadInput, "X are empty"),
-        (tabular(), ROWS, several, BadInput, r"several labels per row.*model.estimators_\[0\]"),
-        (tabular(), ROWS.to_numpy(), by_name, BadInput, r"takes columns by name.*pd.DataFrame\(X, columns="),
+    coded, clerks = tabular(X.assign(job=0)), ROWS.assign(job="clerk")
+    words = r"column 'job' holds 'clerk'.*fs.explainers.Lime\(model, X_train\)"
+    refused(WrongType, words, evaluate, coded, clerks, Anything())
+    for explainer, rows, model, words in (
+        (tabular(), ROWS, labels, "must have predict_proba: pass the model itself"),
+        (named, ROWS, labels, "must have predict: pass the model itself"),
+        (tabular(), less, Anything(), "no column 'mean area'"),
+        (named, less, Anything(), "no column 'mean area'"),
+        (dice(), less, Anything(), "no column 'mean area'"),
+        (named, pretty, Anything(), r"feature_names=list\(X_train\)"),
+        (tabular(), pd.concat([ROWS, ROWS], axis=1), Anything(), "named 'mean radius'"),
+        (tabular(), ROWS[:0], MODEL, "X are empty"),
+        (tabular(), ROWS, several, r"several labels per row.*model.estimators_\[0\]"),
+        (tabular(), ROWS.to_numpy(), by_name, r"takes columns by name.*pd.DataFrame\(X, columns="),
     ):
-        refused(error, words, evaluate, explainer, rows, model)
+        refused(BadInput, words, evaluate, explainer, rows, model)
     notes = evaluate(tabular(), pretty, Anything()).consistency.notes
     assert any("taken by position: 'MEAN RADIUS' as 'mean radius'" in note for note in notes)
     assert evaluate(tabular(), model=MODEL.predict).explanations.names == tuple(X), "a bound predict names its model"
