@@ -33,7 +33,8 @@ import numpy as np
 
 import faithscope as fs
 from faithscope import explainers
-from ratios import describe_machine, peak_bytes
+from faithscope.runtime.memory import available
+from ratios import HERE, describe_machine, peak_bytes
 
 D = 14  # features, as in the other benchmarks
 
@@ -272,70 +273,49 @@ class Run:
 
 
 def main() -> None:
-    chosen = parse()
-    if chosen.case is not None:
-        print(json.dumps(measure(chosen.case, chosen.size)))
-        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60.0, help="that one size may take")
+    parser.add_argument("--gib", type=float, help="of memory that one size may take; by default 75%% of what is left")
+    parser.add_argument("--only", action="append", default=[], help="cases whose name holds this; repeatable")
+    parser.add_argument("--refused", action="store_true", help="show what is said where something cannot fit")
+    chosen = parser.parse_args()
     print(describe_machine(("faithscope", "numpy", "scipy", "sklearn", "duckdb")))
     if chosen.refused:
         refusals()
         return
-    budget = int(GIB * chosen.gib) if chosen.gib else int(0.75 * available())
+    budget = int(GIB * chosen.gib if chosen.gib else 0.75 * available())
     print(f"at most {chosen.seconds:g} s and {budget / GIB:.0f} GiB a size; sizes beyond are extrapolated\n")
     print(HEAD)
-    names = [name for name in CASES if not chosen.only or any(part in name for part in chosen.only)]
-    for name in names:
-        print(line(name, list(grow(name, chosen.seconds, budget))), flush=True)
+    for name in CASES:
+        if not chosen.only or any(part in name for part in chosen.only):
+            print(line(name, list(grow(name, chosen.seconds, budget))), flush=True)
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60.0, help="that one size may take")
-    parser.add_argument("--gib", type=float, help="of memory that one size may take; by default 75%% of what is left")
-    parser.add_argument("--only", action="append", help="cases whose name holds this; repeatable")
-    parser.add_argument("--refused", action="store_true", help="show what is said where something cannot fit")
-    parser.add_argument("--case", help=argparse.SUPPRESS)
-    parser.add_argument("--size", type=int, help=argparse.SUPPRESS)
-    return parser.parse_args()
-
-
-def measure(name: str, size: int) -> dict[str, object]:
-    """Seconds and memory of one size, in this process."""
+def measure(name: str, size: int) -> None:
+    """Print seconds and memory of one size, in this process."""
     held = peak_bytes()
     work = CASES[name].prepare(size)
     begun = time.process_time()
     note = work()
     seconds = time.process_time() - begun
-    return {"seconds": seconds, "peak": peak_bytes() - held, "note": note if isinstance(note, str) else ""}
+    print(json.dumps([size, seconds, peak_bytes() - held, note if isinstance(note, str) else ""]))
 
 
 def grow(name: str, seconds: float, budget: int) -> Iterator[Run]:
-    """Larger and larger sizes, as long as the next one is expected to fit."""
+    """Larger and larger sizes, as long as the next one is expected to fit: to grow at least as its size does."""
     size, before, steps = CASES[name].start, None, [4.0, 2.0]
-    while steps and size <= CASES[name].most:
-        run = in_process(name, size, seconds, budget)
-        if run is None:
-            return
+    while steps and size <= CASES[name].most and (run := in_process(name, size, seconds, budget)):
         yield run
-        grown = (1.0, 1.0) if before is None else exponents(before, run)
-        fits = [step for step in steps if expected(run, grown, step, seconds, budget)]
-        if not fits:
-            return
-        before, steps = run, [step for step in steps if step <= fits[0]]
-        size = int(size * fits[0])
-
-
-def expected(run: Run, grown: tuple[float, float], step: float, seconds: float, budget: int) -> bool:
-    """Whether a size so many times larger is expected to fit; at least as much growth as the size's own is."""
-    slow, large = (step ** max(1.0, power) for power in grown)
-    return run.seconds * slow <= seconds and run.peak * large <= budget
+        slower, larger = (max(1.0, power) for power in exponents(before, run))
+        steps = [step for step in steps if run.seconds * step**slower <= seconds and run.peak * step**larger <= budget]
+        before, size = run, int(size * steps[0]) if steps else size
 
 
 def in_process(name: str, size: int, seconds: float, budget: int) -> Run | None:
     """One size in a process of its own; None where it failed, or was ended for what it took."""
-    command = [sys.executable, __file__, "--case", name, "--size", str(size)]
-    environment = os.environ | {"PYTHONWARNINGS": "ignore"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as child:
+    command = [sys.executable, "-c", f"from limits import measure; measure({name!r}, {size})"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": HERE}
+    with subprocess.Popen(command, **pipes, env=os.environ | {"PYTHONWARNINGS": "ignore"}) as child:
         limit = time.monotonic() + PATIENCE * seconds
         while child.poll() is None:
             time.sleep(0.05)
@@ -347,8 +327,7 @@ def in_process(name: str, size: int, seconds: float, budget: int) -> Run | None:
     if child.returncode:
         print(f"{name}, {size:,}: {problem.strip().splitlines()[-1] if problem.strip() else child.returncode}")
         return None
-    answer = json.loads(output.splitlines()[-1])
-    return Run(size, answer["seconds"], answer["peak"], answer["note"])
+    return Run(*json.loads(output.splitlines()[-1]))
 
 
 def resident(pid: int) -> int:
@@ -359,14 +338,10 @@ def resident(pid: int) -> int:
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def available() -> int:
-    from faithscope.runtime.memory import available
-
-    return int(available())
-
-
-def exponents(before: Run, after: Run) -> tuple[float, float]:
-    """How time and memory grow with the size: 1 where they double when it doubles."""
+def exponents(before: Run | None, after: Run) -> tuple[float, float]:
+    """How time and memory grow with the size: 1 where they double when it doubles, or nothing is known."""
+    if before is None:
+        return 1.0, 1.0
     larger = math.log(after.size / before.size)
     slower = math.log(max(after.seconds, 1e-3) / max(before.seconds, 1e-3)) / larger
     return slower, math.log(max(after.peak, 1) / max(before.peak, 1)) / larger
@@ -383,8 +358,8 @@ def line(name: str, runs: list[Run]) -> str:
     case = CASES[name]
     if not runs:
         return f"{name:<26}{case.grows:<38}{'none fits':>14}"
-    last = runs[-1]
-    slower, larger = exponents(runs[-2], last) if len(runs) > 1 else (1.0, 1.0)
+    *_, before, last = None, *runs
+    slower, larger = exponents(before, last)
     minute = rounded(last.size * (60 / last.seconds) ** (1 / max(slower, 1.0)))
     memory = "same" if larger < 0.1 else rounded(last.size * (MACHINE / last.peak) ** (1 / max(larger, case.power)))
     numbers = f"{last.size:>14,}{last.seconds:>9.1f}{last.peak / GIB:>10.2f}{last.peak / last.size:>12,.0f}"
@@ -402,7 +377,7 @@ def refusals() -> None:
     for name, code in REFUSED.items():
         setting = f"from limits import within_addresses; within_addresses({2 * GIB})\n"
         command = [sys.executable, "-c", setting + code]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE)
         last = ended.stderr.strip().splitlines()[-1:] or ["(nothing)"]
         print(f"\n{name}, exit status {ended.returncode}\n  {last[0]}")
 

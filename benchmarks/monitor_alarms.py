@@ -13,9 +13,9 @@ alarms, up to two Monte-Carlo errors.
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from faithscope.measures.sequential.draws import DailyDraws
 from faithscope.measures.sequential.evidence import log_evidence_above, log_evidence_below, lower_limit, upper_limit
 from faithscope.measures.sequential.windows import shares
 from faithscope.monitor.scoped.scopes import Scopes
-from ratios import describe_machine
+from ratios import describe_machine, options, tell
 
 Floats = NDArray[np.float64]
 _AT_ONCE = 2_000_000  # rows
@@ -37,8 +37,29 @@ Change = tuple[int, Any]  # the day from which rows are those of another system
 Phases = list[tuple[Any, int, int]]  # systems with the first day of each, and the first that is no longer its own
 
 
+class Watched:
+    """A system whose rows arrive day by day, many trials at once."""
+
+    def sums(
+        self, days: int, trials: int, rng: np.random.Generator, *, change: Change | None = None, **how: float
+    ) -> Floats:
+        """Openers, matched and agreeing, shape (3, trials, days), after all days: the most that limits ever know."""
+        phases = [(self, 0, days)] if change is None else [(self, 0, change[0]), (change[1], change[0], days)]
+        sums = np.zeros((3, trials, days))
+        for part in self._pairs(phases, trials, rng, **how):
+            for column, total in zip((part.openers, part.matched, part.agreeing), sums, strict=True):
+                np.add.at(total, (part.groups, part.days), column)
+        return sums
+
+    def _labeled(self, kinds: NDArray[np.int64], days: int, first: int, rng: np.random.Generator) -> tuple[Any, ...]:
+        """Labels, days, ones and trials of rows whose kinds are drawn."""
+        labels = (rng.random(len(kinds)) < self.q[kinds]).astype(np.int64)
+        place = np.arange(len(kinds)) // self.rows
+        return labels, first + place % days, np.ones(len(kinds), np.int64), place // days
+
+
 @dataclass(frozen=True, eq=False)
-class DailySystem:
+class DailySystem(Watched):
     """Chances of explanations, chances of label 1 under each, and rows per day."""
 
     p: Floats
@@ -52,19 +73,10 @@ class DailySystem:
 
     def arrivals(self, days: int, trials: int, rng: np.random.Generator, first: int = 0) -> Arrivals:
         """Rows of many days, one group per trial."""
-        n = days * trials * self.rows
-        explanations = rng.choice(len(self.p), n, p=self.p)
-        labels = (rng.random(n) < self.q[explanations]).astype(np.int64)
-        place = np.arange(n) // self.rows
-        return Arrivals.of(explanations, explanations, labels, first + place % days, np.ones(n), place // days)
+        explanations = rng.choice(len(self.p), days * trials * self.rows, p=self.p)
+        return Arrivals.of(explanations, explanations, *self._labeled(explanations, days, first, rng))
 
-    def sums(
-        self, days: int, trials: int, rng: np.random.Generator, *, share: float = 0.25, change: Change | None = None
-    ) -> Floats:
-        """Openers, matched and agreeing, shape (3, trials, days), after all days: the most that limits ever know."""
-        return _added_up(self._pairs(_phases(self, days, change), trials, rng, share), trials, days)
-
-    def _pairs(self, phases: Phases, trials: int, rng: np.random.Generator, share: float) -> Iterator[Pairs]:
+    def _pairs(self, phases: Phases, trials: int, rng: np.random.Generator, share: float = 0.25) -> Iterator[Pairs]:
         waiting, step = Waiting.empty(), max(1, _AT_ONCE // (trials * self.rows))
         for system, begin, end in phases:
             for first in range(begin, end, step):
@@ -75,7 +87,7 @@ class DailySystem:
 
 
 @dataclass(frozen=True, eq=False)
-class ScopedSystem:
+class ScopedSystem(Watched):
     """Kinds of rows: the chance of each, the rules in which it lies, the chances of being given each, and of label 1.
 
     Parameters
@@ -87,7 +99,7 @@ class ScopedSystem:
     classes
         The class of each rule: no two rules of a class share a row.
     rows
-        Per day.
+        Per day; a batch has the rows of a day, and after 100 days those of 50.
     """
 
     p: Floats
@@ -104,10 +116,6 @@ class ScopedSystem:
         agreeing = self.q[:, None] * ones + (1 - self.q)[:, None] * (1 - ones)
         return float(self.p @ (self.given * agreeing).sum(axis=1))
 
-    def sums(self, days: int, trials: int, rng: np.random.Generator, *, change: Change | None = None) -> Floats:
-        """As of `DailySystem`; a batch has the rows of a day, and after 100 days those of 50."""
-        return _added_up(self._pairs(_phases(self, days, change), trials, rng), trials, days)
-
     def _pairs(self, phases: Phases, trials: int, rng: np.random.Generator) -> Iterator[Pairs]:
         waiting, known = Waiting.empty(), dict[int, ScopedOpeners]()
         for system, begin, end in phases:
@@ -123,31 +131,13 @@ class ScopedSystem:
 
     def arrivals(self, days: int, trials: int, rng: np.random.Generator, first: int = 0) -> ScopedArrivals:
         """Rows of many days, one group per trial."""
-        n, rules = days * trials * self.rows, self.inside.shape[1]
         joint = (self.p[:, None] * self.given).ravel()
-        kind, own = np.divmod(rng.choice(len(joint), n, p=joint / joint.sum()), rules)
-        labels = (rng.random(n) < self.q[kind]).astype(np.int64)
-        place = np.arange(n) // self.rows
-        ones = np.ones(n, np.int64)
-        return ScopedArrivals(own, self.inside[kind], labels, first + place % days, ones, place // days)
+        drawn = rng.choice(len(joint), days * trials * self.rows, p=joint / joint.sum())
+        kind, own = np.divmod(drawn, self.inside.shape[1])
+        return ScopedArrivals(own, self.inside[kind], *self._labeled(kind, days, first, rng))
 
 
-def _phases(system: Any, days: int, change: Change | None) -> Phases:
-    return [(system, 0, days)] if change is None else [(system, 0, change[0]), (change[1], change[0], days)]
-
-
-def _added_up(pairs: Iterator[Pairs], trials: int, days: int) -> Floats:
-    sums = np.zeros((3, trials, days))
-    for part in pairs:
-        for column, total in zip((part.openers, part.matched, part.agreeing), sums, strict=True):
-            np.add.at(total, (part.groups, part.days), column)
-    return sums
-
-
-System = TypeVar("System", DailySystem, ScopedSystem)
-
-
-def dropped(system: System, drop: float) -> System:
+def dropped(system: Watched, drop: float) -> Any:
     """The same system with noisier labels: what is watched is less by `drop`."""
     low, high = 0.0, 0.5
     for _ in range(60):
@@ -163,13 +153,6 @@ def zipf(explanations: int) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def nested(rows: int) -> ScopedSystem:
-    """A rule of all rows, and one of the half with label 1, of which half are given it."""
-    inside = np.array([[True, False], [True, True]])
-    given = np.array([[1.0, 0.0], [0.5, 0.5]])
-    return ScopedSystem(np.full(2, 0.5), np.array([0.0, 1.0]), inside, given, np.array([0, 1]), rows)
-
-
 def anchored(rows: int) -> ScopedSystem:
     """The majority of three features, by twelve rules of which most overlap; long ones are given more."""
     names = ["x0", "x1", "x2"]
@@ -181,12 +164,6 @@ def anchored(rows: int) -> ScopedSystem:
     q = np.where(table.sum(axis=1) >= 2, 0.99, 0.01)
     given = weights / weights.sum(axis=1, keepdims=True)
     return ScopedSystem(zipf(8), q, inside, given, scopes.classes, rows)
-
-
-def leaves(rows: int) -> ScopedSystem:
-    """Six rules that do not overlap: pairs are those of consistency."""
-    p = zipf(6)
-    return ScopedSystem(p, np.full(6, 0.974), np.eye(6, dtype=bool), np.eye(6), np.zeros(6, np.int64), rows)
 
 
 ERROR, REFERENCE = 0.05, 30
@@ -201,9 +178,15 @@ SYSTEMS = {
     "20 explanations, m = 1": DailySystem(zipf(20), np.ones(20), 8),
     "20 explanations, m = .50": DailySystem(zipf(20), np.full(20, 0.5), 8),
 }
+_HALVES = np.array([[1.0, 0.0], [0.5, 0.5]])  # of the half with label 1, half are given the rule of that half
 SCOPED = {
-    "6 leaves of a tree": leaves(8),
-    "a rule within another": nested(8),
+    # Pairs are those of consistency: rules do not overlap.
+    "6 leaves of a tree": ScopedSystem(
+        zipf(6), np.full(6, 0.974), np.eye(6, dtype=bool), np.eye(6), np.zeros(6, np.int64), 8
+    ),
+    "a rule within another": ScopedSystem(
+        np.full(2, 0.5), np.array([0.0, 1.0]), _HALVES > 0, _HALVES, np.array([0, 1]), 8
+    ),
     "12 rules, most overlap": anchored(8),
 }
 
@@ -212,25 +195,17 @@ def missed(sums: Floats, truth: float) -> tuple[float, float]:
     """The share of trials in which limits for all looks, and those for a single look, miss the truth on any day."""
     n, matched, k = np.cumsum(sums, axis=2)
     most = k + n - matched
-    return float(_outside(n, k, most, truth).mean()), float(_outside_once(n, k, most, truth).mean())
-
-
-def _outside(n: Floats, k: Floats, most: Floats, truth: float) -> NDArray[np.bool_]:
     outside = np.zeros(len(n), np.bool_)
-    for total, evidence in ((k, log_evidence_above), (most, log_evidence_below)):
+    for total, evidence, sign in ((k, log_evidence_above, 1), (most, log_evidence_below, -1)):
         rate = np.divide(total, n, out=np.zeros_like(n), where=n > 0)
-        away = rate > truth if evidence is log_evidence_above else rate < truth
         far = n * (special.rel_entr(rate, truth) + special.rel_entr(1 - rate, 1 - truth)) >= np.log(2 / ERROR)
-        at = away & far & (n > 0)
+        at = (sign * (rate - truth) > 0) & far & (n > 0)
         proved = np.zeros_like(at)
         proved[at] = evidence(total[at], n[at], truth) >= np.log(2 / ERROR)
         outside |= proved.any(axis=1)
-    return outside
-
-
-def _outside_once(n: Floats, k: Floats, most: Floats, truth: float) -> NDArray[np.bool_]:
     above, below = stats.binom.sf(k - 1, n, truth), stats.binom.cdf(most, n, truth)
-    return np.asarray(((above < ERROR / 2) | (below < ERROR / 2)).any(axis=1))
+    once = (np.minimum(above, below) < ERROR / 2).any(axis=1)
+    return float(outside.mean()), float(once.mean())
 
 
 def alarmed(sums: Floats, reference: int = REFERENCE) -> tuple[float, float]:
@@ -248,9 +223,7 @@ def alarmed(sums: Floats, reference: int = REFERENCE) -> tuple[float, float]:
     return float(np.mean(raised)), float((z > stats.norm.ppf(1 - ERROR / 2)).any(axis=1).mean())
 
 
-def delays(
-    system: DailySystem | ScopedSystem, drop: float, trials: int, rng: np.random.Generator, wait: int = 365
-) -> Floats:
+def delays(system: Watched, drop: float, trials: int, rng: np.random.Generator, wait: int = 365) -> Floats:
     """Days from a drop, which comes 30 days after the reference, to the alarm; inf if it is not known after a year."""
     before = 2 * REFERENCE
     sums = system.sums(before + wait, trials, rng, change=(before, dropped(system, drop)))
@@ -305,21 +278,26 @@ def drift_report(quick: bool, rng: np.random.Generator) -> Iterator[str]:
             yield f"{size:12,}   {name:14s} {told[0]:20.3f} {told[1]:15.3f} {told[2]:8.3f} {median:12.0f}"
 
 
+def tested(looks: int, trials: int, rng: np.random.Generator) -> Iterator[tuple[str, Floats, float]]:
+    """The sums of each system and its truth; and of draws alone, five per day."""
+    for name, system in [*SYSTEMS.items(), ("draws alone, m = .90", None), *SCOPED.items()]:
+        if system is None:
+            agreeing = rng.binomial(5, 0.9, (trials, looks)).astype(np.float64)
+            yield name, np.stack([np.full_like(agreeing, 5), np.full_like(agreeing, 5), agreeing]), 0.9
+        else:
+            sums = np.concatenate([system.sums(looks, 40, rng) for _ in range(trials // 40)], axis=1)
+            yield name if name in SYSTEMS else f"{name}, m = {system.truth:.3f}", sums, system.truth
+
+
 def report(quick: bool) -> Iterator[str]:
     """The tables, line by line."""
     looks, trials = (1_000, 40) if quick else (10_000, 400)
     rng = np.random.default_rng(0)
     yield f"Missed, or false alarm, on any of {looks:,} days; {trials} trials, nominal {ERROR}"
     yield f"{'system':36s} limits  single look   change  repeated z-test"
-    for name, system in SYSTEMS.items():
-        sums = np.concatenate([system.sums(looks, 40, rng) for _ in range(trials // 40)], axis=1)
-        yield f"{name:36s} {_row(*missed(sums, system.truth), *alarmed(sums))}"
-    agreeing = rng.binomial(5, 0.9, (trials, looks)).astype(np.float64)
-    sums = np.stack([np.full_like(agreeing, 5), np.full_like(agreeing, 5), agreeing])
-    yield f"{'draws alone, m = .90':36s} {_row(*missed(sums, 0.9), *alarmed(sums))}"
-    for name, system in SCOPED.items():
-        sums = np.concatenate([system.sums(looks, 40, rng) for _ in range(trials // 40)], axis=1)
-        yield f"{f'{name}, m = {system.truth:.3f}':36s} {_row(*missed(sums, system.truth), *alarmed(sums))}"
+    for name, sums, truth in tested(looks, trials, rng):
+        (limits, once), (change, repeated) = missed(sums, truth), alarmed(sums)
+        yield f"{name:36s} {limits:8.3f} {once:12.3f} {change:8.3f} {repeated:16.3f}"
     yield ""
     told = f"{10 if quick else 60} trials or fewer"
     yield f"Days until a drop is known, from .95 and of scopes: median, nine in ten, share ever known; {told}"
@@ -345,10 +323,6 @@ def report(quick: bool) -> Iterator[str]:
     yield from drift_report(quick, rng)
 
 
-def _row(limits: float, once: float, change: float, repeated: float) -> str:
-    return f"{limits:8.3f} {once:12.3f} {change:8.3f} {repeated:16.3f}"
-
-
 def beyond(lines: list[str], trials: int) -> list[str]:
     """Lines of the first table whose limits or alarms are wrong more often than the bar allows."""
     bar = ERROR + 2 * np.sqrt(ERROR * (1 - ERROR) / trials)
@@ -359,12 +333,10 @@ def beyond(lines: list[str], trials: int) -> list[str]:
 
 
 if __name__ == "__main__":
-    quick, lines = "--quick" in sys.argv, []
-    for line in report(quick):
-        print(line, flush=True)
-        lines.append(line)
+    quick = options(__doc__, quick=False).quick
     if quick:
-        sys.exit(0)
-    WRITTEN.write_text("\n".join([describe_machine(["numpy", "scipy"]), "", *lines]) + "\n", encoding="utf-8")
+        tell(report(quick))
+        sys.exit()
+    lines = tell(chain([f"{describe_machine(['numpy', 'scipy'])}\n"], report(quick)), WRITTEN.name)[1:]
     missed_bars = beyond(lines, int(lines[0].split("; ")[1].split()[0]))
     sys.exit(f"The bar is missed: {missed_bars}" if missed_bars else 0)
