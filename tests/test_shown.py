@@ -152,7 +152,9 @@ def test_json_stands_alone_on_standard_output_whatever_a_model_prints(folder):
         assert word in found.stderr.splitlines()
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+@pytest.mark.parametrize(
+    "encoding", ["ascii", "utf-8", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("latin-1", "cp1252"))]
+)
 @pytest.mark.slow
 def test_any_encoding_of_a_terminal_will_do(folder, encoding):
     found = run(folder, "--report", "r.html", PYTHONIOENCODING=encoding)

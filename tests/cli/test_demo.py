@@ -62,6 +62,7 @@ def test_a_claim_is_told_only_if_real_rows_contradict_it():
         assert bool(list(demo_story._claim(compared, decide, rows))) == contradicted
 
 
+@pytest.mark.thorough
 def test_the_page_is_opened_only_if_asked(comparison, monkeypatch, tmp_path):
     opened = []
     monkeypatch.chdir(tmp_path)

@@ -646,6 +646,7 @@ def test_conditions_compare_by_value_and_stay_small():
         a.low = 3
 
 
+@pytest.mark.thorough
 def test_rules_are_the_same_in_every_process():
     program = (
         "import pickle, sys; from faithscope.explanations.rules import Rules; import numpy as np;"

@@ -88,6 +88,7 @@ system = (lambda X: X["a"].to_numpy() > 0), Slow()
 """
 
 
+@pytest.mark.thorough
 def test_ctrl_c_is_one_line_and_the_next_run_goes_on(tmp_path):
     (tmp_path / "slow_module.py").write_text(MODULE)
     rows = np.round(np.random.default_rng(0).normal(size=(3000, 2)), 1)

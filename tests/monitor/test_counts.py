@@ -41,8 +41,10 @@ def test_how_rows_are_divided_into_batches_does_not_matter(options, lines, parts
 
 
 @MEASURES
-@pytest.mark.parametrize("monitors", [1, 2])
-@pytest.mark.parametrize("compacted", [False, True])
+@pytest.mark.parametrize(
+    ("monitors", "compacted"),
+    [(2, True), *(pytest.param(*case, marks=pytest.mark.thorough) for case in ((1, False), (1, True), (2, False)))],
+)
 def test_nothing_changes_if_days_are_closed_and_monitors_added_up(tmp_path, monkeypatch, options, monitors, compacted):
     if compacted:
         quickly(monkeypatch, OPEN_DAYS=2, OPEN_MONTHS=0, FIRST_DAYS=0)

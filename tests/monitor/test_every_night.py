@@ -46,7 +46,8 @@ def night(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("consistent", [pytest.param(True, marks=pytest.mark.thorough), False])
+@pytest.mark.thorough
+@pytest.mark.parametrize("consistent", [True, False])
 def test_the_script_for_cron_exits_with_one_on_an_alarm_and_writes_whole_files(night, tmp_path, consistent):
     script = re.search(r"```bash\n(set -eu.*?)```", PAGE, re.S)[1]
     log(consistent).to_parquet(tmp_path / f"log-{YESTERDAY}.parquet")

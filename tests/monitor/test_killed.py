@@ -151,6 +151,7 @@ def test_nothing_is_lost_or_counted_twice_in_fifty_kills(tmp_path):
         injected("killed while a monitor adds")
 
 
+@pytest.mark.thorough
 def test_two_processes_that_add_at_once_wait_for_each_other(tmp_path):
     path = tmp_path / "state.duckdb"
     with Adder() as one, Adder() as other:

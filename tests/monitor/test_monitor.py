@@ -44,6 +44,7 @@ def test_late_rows_of_a_closed_day_are_counted_and_the_table_says_so(monkeypatch
     same(monitor.single_look(), pd.concat([rows, rows[:50]]))
 
 
+@pytest.mark.thorough
 def test_explanations_forgotten_make_the_value_no_higher_and_are_told(monkeypatch):
     quickly(monkeypatch, OPEN_DAYS=0, OPEN_MONTHS=0, FIRST_DAYS=0, MOST_CELLS=10)
     rows, monitor = drawn(1400, days=70), fs.Monitor()

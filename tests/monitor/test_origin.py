@@ -88,6 +88,7 @@ def test_a_block_is_its_own_block_and_no_block_reaches_over_the_beginning(offset
         assert (start >= edge) == (begun + offset >= edge)
 
 
+@pytest.mark.thorough
 def test_what_is_new_is_the_same_before_and_after_days_were_merged(monkeypatch):
     monitor = fs.Monitor()
     for day in range(40):

@@ -65,6 +65,7 @@ def test_the_cells_of_both_periods_are_those_of_the_rows():
     assert set(compared.features) == {("age", "job")}
 
 
+@pytest.mark.thorough
 def test_a_reference_whose_days_were_merged_ends_later_and_the_page_says_so(monkeypatch):
     monkeypatch.setattr(compaction, "_FEW", 0)
     monitor = watched(days=45, rows=100, loses_at=33)

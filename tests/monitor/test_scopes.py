@@ -105,6 +105,7 @@ def test_a_closer_that_serves_any_scope_in_which_it_lies_would_be_biased():
     assert distance_in_errors(pairs.agreeing.sum(), pairs.matched.sum()) > 6
 
 
+@pytest.mark.thorough
 def test_limits_miss_the_truth_seldom_at_all_looks_together():
     rng, trials, missed = np.random.default_rng(2), 100, 0
     for _ in range(trials):

@@ -48,6 +48,7 @@ def test_a_result_is_the_same_whether_the_notebook_is_trusted_or_not_and_needs_n
     assert not re.search(r"(?i)<[^>]*\b(src|href)\s*=", html)
 
 
+@pytest.mark.thorough
 def test_a_chart_is_a_picture_that_stays_and_what_jupyterlab_drops_is_known():
     for name in ("estimate", "comparison", "populations", "plan", "certificate", "windows"):
         picture = result(name).plot()._repr_html_()

@@ -279,6 +279,7 @@ print({name: fingerprint(one) for name, one in THINGS.items()})
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_what_ordinary_code_holds_is_the_same_in_any_process():
     first, second = (run(HELD, Path(__file__).parent, seed=seed) for seed in ("1", "2"))

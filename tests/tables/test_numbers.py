@@ -102,6 +102,7 @@ def test_the_ends_of_a_window_are_decided_as_doubles_are_subtracted(engine):
             return
 
 
+@pytest.mark.thorough
 def test_integers_decimals_booleans_and_floats_are_numbers_whatever_holds_them(tmp_path):
     rng = np.random.default_rng(3)
     whole, keys = rng.integers(0, 9, 50), rng.integers(0, 4, 50).tolist()

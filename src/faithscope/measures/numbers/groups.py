@@ -1,5 +1,6 @@
 """Predictions that are numbers, by group of rows: their mean, spread and extremes, and how much they disagree."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,7 +48,7 @@ class NumberGroups:
     @classmethod
     def of(cls, group: Ints, values: NDArray[Any], rows: NDArray[Any], size: int) -> "NumberGroups":
         """The groups of numbers (m,) or vectors (m, k)."""
-        columns = values.reshape(len(values), -1).astype(np.float64)
+        columns = values.reshape(len(values), math.prod(values.shape[1:])).astype(np.float64)  # also of no rows
         return cls(group, columns, np.asarray(rows, np.float64), size)
 
     @classmethod
