@@ -33,51 +33,46 @@ import forecasts
 import intervals
 import plans
 import studies
-from harness import Cell, Line, summary, table, verdict
+from harness import Cell, Line, summary, table
 
 from ratios import describe_machine
 
 
-def chosen_lines(only: list[str] | None) -> Iterator[Line]:
+def chosen_lines(only: set[str]) -> Iterator[Line]:
     """The lines of these studies, or with these names, or all."""
-    if only is None or "forecasts" in only:
-        yield from forecasts.lines()
     lines = [line for part in (intervals, attacks, plans, studies) for line in part.lines()]
-    words = [{line.name, *line.study.split("/")} for line in lines]
-    if only and (unknown := set(only) - {"forecasts", "exact"}.union(*words)):
+    words = [set(line.name.split("/")) for line in lines]
+    if unknown := only - {"forecasts", "exact"}.union(*words):
         sys.exit(f"No study or line is named {', '.join(sorted(unknown))}.")
-    for line, known in zip(lines, words, strict=True):
-        if only is None or known & set(only):
-            yield line
-
-
-def parse(words: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", metavar="NAME", help="only this study, or line of one; repeatable")
-    parser.add_argument("--quick", action="store_true", help="some systems, and fewer samples")
-    parser.add_argument("--gate", action="store_true", help="exit with 1 where a bar is missed")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="also write the numbers here")
-    parser.add_argument("--kept", type=Path, action="append", metavar="PATH", help="tell what --json kept; repeatable")
-    parser.add_argument("--plot", type=Path, metavar="FOLDER", help="also draw the figures of docs/statistics.md here")
-    return parser.parse_args(words)
+    if not only or "forecasts" in only:
+        yield from forecasts.lines()
+    yield from (line for line, known in zip(lines, words, strict=True) if not only or known & only)
 
 
 def main(words: list[str] | None = None) -> int:
     """Run, tell, keep and draw what is asked for; 1 if the gate is closed."""
-    chosen = parse(words)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", default=[], help="only this study, or line of one; repeatable")
+    parser.add_argument("--quick", action="store_true", help="some systems, and fewer samples")
+    parser.add_argument("--gate", action="store_true", help="exit with 1 where a bar is missed")
+    parser.add_argument("--json", type=Path, help="also write the numbers here")
+    parser.add_argument("--kept", type=Path, action="append", help="tell what --json kept; repeatable")
+    parser.add_argument("--plot", type=Path, help="also draw the figures of docs/statistics.md into this folder")
+    chosen = parser.parse_args(words)
+    only = set(chosen.only)
     if chosen.kept:
         cells = [Cell(**cell) for path in chosen.kept for cell in json.loads(path.read_text())["cells"]]
     else:
-        cells = [cell for line in chosen_lines(chosen.only) for cell in line.cells(chosen.quick)]
+        cells = [cell for line in chosen_lines(only) for cell in line.cells(chosen.quick)]
     machine = describe_machine(("faithscope", "numpy", "scipy"))
     print(machine, "", *summary(cells), *table(cells), "", *forecasts.by_part(cells), sep="\n")
-    if not chosen.kept and (chosen.only is None or {"attacks", "exact"} & set(chosen.only)):
+    if not chosen.kept and (not only or {"attacks", "exact"} & only):
         print("", *exact.table(chosen.quick), sep="\n")
     if chosen.json:
-        chosen.json.write_text(json.dumps({"machine": machine, "cells": [asdict(c) for c in cells]}, indent=1) + "\n")
+        chosen.json.write_text(json.dumps({"machine": machine, "cells": list(map(asdict, cells))}, indent=1) + "\n")
     if chosen.plot:
         figures.draw(cells, chosen.plot)
-    missed = verdict(cells)
+    missed = [f"{cell.interval} on {cell.system}, n = {cell.n:,}: {cell.held:.3f}" for cell in cells if cell.missed]
     print("\nThe bar: " + ("; ".join(missed) or "met"))
     return int(chosen.gate and bool(missed))
 

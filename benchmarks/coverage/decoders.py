@@ -1,86 +1,25 @@
 """Simulatability: decoders that have learned from 300 rows, whose accuracy on new rows is known."""
 
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
-from harness import Answers
-from systems import Chance, Floats, Ints
+from harness import Answers, ends
+from systems import FinitePopulation, drawn_rows, population
 
 import faithscope as fs
+from faithscope.testing.systems import reweighted
 
-LEARNED = 300
-EPS = 1.5
-AGREEMENTS = {"labels": None, "close": fs.Close(EPS), "tolerance": fs.Tolerance(EPS), "spread": fs.Spread()}
+AGREEMENTS = {"labels": None, "close": fs.Close(1.5), "tolerance": fs.Tolerance(1.5), "spread": fs.Spread()}
 DECODERS = {"optimal": fs.OptimalDecoder, "Gibbs": fs.GibbsDecoder}
-Truth = tuple[float, float]  # the accuracy, and that without explanations
 
 
-@dataclass(frozen=True, eq=False)
-class Decoded:
-    """Explanations and predictions 0, 1, …: the probability of each pair, as a table."""
-
-    joint: Floats
-
-    def draw(self, n: int, rng: Chance) -> tuple[Ints, Ints]:
-        """Rows."""
-        return np.divmod(rng.choice(self.joint.size, n, p=self.joint.ravel()), self.joint.shape[1])
-
-    def tilted(self, tilt: Any) -> "Decoded":
-        """The population in which predictions are rarer, or commoner, in proportion to the tilt."""
-        return Decoded(self.joint * tilt / np.sum(self.joint * tilt))
-
-    @cached_property
-    def learned(self) -> tuple[Ints, Ints]:
-        """The rows that decoders learn from: always the same, since the decoder is what it is."""
-        return self.draw(LEARNED, np.random.default_rng(1))
-
-    def truth(self, decoder: str, agreement: str) -> Truth:
-        """What a decoder reaches in this population, from the table of what it learned, and from its sums alone."""
-        table = np.zeros(self.joint.shape)
-        np.add.at(table, self.learned, 1.0)
-        everybody = table.sum(axis=0)
-        reached = self._explained if agreement == "spread" else self._agreeing
-        tables = (table, np.broadcast_to(everybody, table.shape))
-        return tuple(reached(each, everybody, decoder, agreement) for each in tables)
-
-    def _agreeing(self, table: Floats, everybody: Floats, decoder: str, agreement: str) -> float:
-        numbers, rows = np.arange(table.shape[1]), table.sum(axis=1, keepdims=True)
-        shares = table / np.maximum(rows, 1)
-        if decoder == "Gibbs":
-            agreeing = shares @ kernel(agreement, numbers[:, None], numbers)
-        elif agreement == "labels":
-            agreeing = (table.argmax(axis=1)[:, None] == numbers) * 1.0
-        else:
-            agreeing = kernel(agreement, (shares @ numbers)[:, None], numbers)
-        return float(np.sum(self.joint * np.where(rows > 0, agreeing, 0.0)))
-
-    def _explained(self, table: Floats, everybody: Floats, decoder: str, agreement: str) -> float:
-        numbers = np.arange(table.shape[1])
-        filled = np.where(table.sum(axis=1, keepdims=True) > 0, table, everybody)
-        shares = filled / filled.sum(axis=1, keepdims=True)
-        errors = (numbers - (shares @ numbers)[:, None]) ** 2
-        if decoder == "Gibbs":
-            errors = shares @ (numbers[:, None] - numbers) ** 2
-        mean = everybody @ numbers / everybody.sum()
-        return float(1 - np.sum(self.joint * errors) / np.sum(self.joint * (numbers - mean) ** 2))
-
-
-def kernel(agreement: str, a: Any, b: Any) -> Floats:
-    """How much two predictions agree."""
-    apart = np.abs(a - b)
-    if agreement == "labels":
-        return (apart == 0) * 1.0
-    return (apart <= EPS) * 1.0 if agreement == "tolerance" else np.maximum(0.0, 1 - apart / EPS)
-
-
-def decoded(explanations: int, labels: int, purity: float, skew: float, seed: int) -> Decoded:
+def decoded(explanations: int, labels: int, purity: float, skew: float, seed: int) -> FinitePopulation:
     """Explanations with probabilities like ``1 / rank**skew``, most of whose rows have one label each."""
     shares = 1 / np.arange(1, explanations + 1) ** skew
     within = np.full((explanations, labels), (1 - purity) / max(1, labels - 1))
     within[np.arange(explanations), np.random.default_rng(seed).integers(0, labels, explanations)] = purity
-    return Decoded(shares[:, None] / shares.sum() * within)
+    return FinitePopulation(shares / shares.sum(), within)
 
 
 DECODED = {
@@ -89,33 +28,34 @@ DECODED = {
     "mixed, few": decoded(8, 3, 0.7, 0.5, 2),
     "mixed, many": decoded(100, 5, 0.8, 1.0, 3),
     "no use": decoded(20, 2, 0.5, 0.0, 4),
-    "rare label": decoded(20, 2, 0.97, 0.5, 5).tilted([1.0, 0.05]),
+    "rare label": population(reweighted(decoded(20, 2, 0.97, 0.5, 5), [1.0, 0.05])),
 }
 
 
+def rows_of(system: FinitePopulation, n: int, rng: Any, how: str = "independent") -> tuple[Any, Any, dict[str, Any]]:
+    """Explanations and predictions, and weights or clusters; weights undo that high predictions are drawn often."""
+    joint, labels = system.p[:, None] * system.q, system.q.shape[1]
+    rows, known = drawn_rows(joint.ravel(), n, rng, how, np.tile(1.0 + np.arange(labels), len(joint)))
+    return *np.divmod(rows, labels), known
+
+
 @cache
-def fitted(system: Decoded, name: str, agreement: str) -> tuple[Any, Truth]:
-    """A decoder that has learned, and what it reaches in the population."""
-    decoder = DECODERS[name]().fit(*system.learned, agreement=AGREEMENTS[agreement])
-    return decoder, system.truth(name, agreement)
+def fitted(system: FinitePopulation, name: str, agreement: str) -> tuple[Any, float, float]:
+    """A decoder that has learned, always from the same rows; its accuracy on all kinds of rows, and that by chance."""
+    learned = rows_of(system, 300, np.random.default_rng(1))[:2]
+    decoder = DECODERS[name]().fit(*learned, agreement=AGREEMENTS[agreement])
+    kinds = (place.ravel() for place in np.indices(system.q.shape))
+    told = decoder.accuracy(*kinds, weights=(system.p[:, None] * system.q).ravel())
+    return decoder, told.value, told.chance
 
 
-def simulatability(system: Decoded, n: int, rng: Chance, agreement: str, drawn: str) -> Answers:
+def simulatability(system, n, rng, agreement: str, how: str) -> Answers:
     """The intervals of both decoders on the same new rows: independent, weighted, or in clusters of equal ones."""
-    how, source, rows = {}, system, np.arange(n)
-    if drawn == "weighted":
-        tilt = 1.0 + np.arange(system.joint.shape[1])
-        source = system.tilted(tilt)
-    elif drawn == "clustered":
-        rows = np.sort(rng.integers(0, n // 4, n))
-        how["clusters"] = rows
-    explanations, predictions = (column[rows] for column in source.draw(n // 4 if how else n, rng))
-    if drawn == "weighted":
-        how["weights"] = 1 / tilt[predictions]
+    explanations, predictions, known = rows_of(system, n, rng, how)
     answers = {}
     for name in DECODERS:
-        decoder, (value, chance) = fitted(system, name, agreement)
-        told = decoder.accuracy(explanations, predictions, **how)
-        answers[f"{name}, {agreement}, {drawn}"] = told.low, told.high, value
-        answers[f"{name}, {agreement}, {drawn}: gain"] = told.gain_low, told.gain_high, value - chance
+        decoder, value, chance = fitted(system, name, agreement)
+        told = decoder.accuracy(explanations, predictions, **known)
+        answers[f"{name}, {agreement}, {how}"] = ends(told, value)
+        answers[f"{name}, {agreement}, {how}: gain"] = told.gain_low, told.gain_high, value - chance
     return answers

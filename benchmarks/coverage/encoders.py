@@ -1,17 +1,14 @@
 """Encoding: systems whose gap is known, explainers whose choice of a rule encodes the prediction, and others."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from harness import Answers, ends, said
-from systems import Chance, Covers, Floats, Ints
+from systems import Covers, Floats
 
 import faithscope as fs
-
-NAMES = tuple(f"x{j}" for j in range(8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +31,15 @@ class Choices:
     @cached_property
     def truth(self) -> float:
         """The gap of the population."""
-        places, gap = np.arange(self.joint.shape[2]), 0.0
-        agreement = np.eye(len(places))
-        if self.how == "numbers":
-            agreement = np.maximum(0.0, 1 - np.abs(places[:, None] - places) / 1.5)
-        for rule in range(self.joint.shape[1]):
-            given = self.joint[:, rule].sum(axis=0)
-            others = (self.joint * self.covers[rule][:, None, None]).sum(axis=0)
-            others = others.sum(axis=0) - others[rule]
-            share = given / given.sum()
-            gap += given.sum() * float(share @ agreement @ share - share @ agreement @ (others / others.sum()))
-        return gap
+        labels = np.arange(self.joint.shape[2])
+        reach = 1.5 if self.how == "numbers" else 1.0
+        agreement = np.maximum(0.0, 1 - np.abs(labels[:, None] - labels) / reach)
+        covered = np.einsum("rc,csl->rsl", self.covers, self.joint)  # by each rule, of rows that were given each
+        given, others = self.joint.sum(axis=0), covered.sum(axis=1) - np.einsum("rrl->rl", covered)
+        own, other = (each / each.sum(axis=1, keepdims=True) for each in (given, others))
+        return float(given.sum(axis=1) @ np.einsum("rl,lm,rm->r", own, agreement, own - other))
 
-    def ask(self, n: int, rng: Chance) -> Answers:
+    def ask(self, n, rng) -> Answers:
         """The encoding of a sample."""
         each = 3 if self.how == "clusters" else 1
         rows = np.repeat(rng.choice(self.joint.size, n // each, p=self.joint.reshape(-1)), each)
@@ -59,7 +52,7 @@ class Choices:
         elif self.how == "clusters":
             asked["clusters"] = np.arange(len(rows)) // 3
 
-        def applies(X: Floats, explanation: object) -> Any:
+        def applies(X, explanation):
             return self.covers[int(str(explanation)), X[:, 0].astype(int)]
 
         X = np.column_stack([cell, np.arange(len(rows))]).astype(float)
@@ -68,18 +61,14 @@ class Choices:
 
 def always(table: list[list[float]], how: str = "labels") -> Choices:
     """Rules that always hold, from the joint probabilities of rule and label."""
-    joint = np.array([table]) / np.sum(table)
-    return Choices(joint, np.ones((len(table), 1), bool), how)
+    return Choices(np.array([table]) / np.sum(table), np.ones((len(table), 1), bool), how)
 
 
 def nested(strength: float) -> Choices:
     """Four nested rules; the label depends on the cell, and on the choice by this strength."""
-    joint = np.zeros((4, 4, 2))
-    for cell in range(4):
-        for rule in range(cell, 4):
-            yes = 0.5 + strength * (0.4 if rule % 2 else -0.4)
-            joint[cell, rule] = np.array([yes, 1 - yes]) / (4 * (4 - cell))
-    return Choices(joint, np.tri(4, dtype=bool))
+    yes = 0.5 + 0.4 * strength * np.array([-1, 1, -1, 1])
+    chosen = np.tri(4).T / np.arange(4, 0, -1)[:, None] / 4  # in each cell, among the rules that cover it
+    return Choices(chosen[:, :, None] * np.column_stack([yes, 1 - yes]), np.tri(4, dtype=bool))
 
 
 _THREE = [[5.0, 2, 1], [2, 5, 1], [1, 2, 5]]
@@ -105,131 +94,101 @@ def encoded_bar(system: str, interval: str, n: int) -> float | None:
     return 0.93 if n > 60 or "hardly" not in system else None
 
 
-# A system of rules is a function of X and a chance, to the labels and the conditions that each row is given.
+# A system of rules is a function of X and a chance, to the labels and the rules that rows are given.
 
-Given = tuple[Ints, list[list[tuple[str, str, float]]]]
-Rule = Callable[[Floats, Chance], Given]
+COLUMNS = 8
 
 
-def _margin(X: Floats) -> Floats:
+def rules(X: Floats, column: Any, bound: Any = 2.0, fifths: bool = False) -> fs.Rules:
+    """Upper bounds on one column each, which all rows meet if it is 2; and the fifth of the first column, if asked."""
+    low, high = np.full(X.shape, -np.inf), np.full(X.shape, np.inf)
+    high[np.arange(len(X)), column] = bound
+    if fifths:
+        low[:, 0] = np.minimum((5 * X[:, 0]).astype(int), 4) / 5
+        high[:, 0] = (np.minimum((5 * X[:, 0]).astype(int), 4) + 1) / 5
+    return fs.Rules.from_bins(low, high, [f"x{j}" for j in range(COLUMNS)])
+
+
+def margin(X):
     return X[:, 0] + 0.5 * X[:, 1] - 0.75
 
 
-def _sure(X: Floats) -> Ints:
-    return (_margin(X) > 0).astype(int)
+def sure(X):
+    """Predictions by the first two columns."""
+    return (margin(X) > 0).astype(int)
 
 
-def _labels(X: Floats, rng: Chance, labels: int = 2) -> Ints:
+def unsure(X, rng, labels=2):
     """Predictions by the first column and by chance."""
     return np.minimum((labels * (0.5 * X[:, 0] + 0.5 * rng.random(len(X)))).astype(int), labels - 1)
 
 
-def _columns(chosen: Ints) -> list[list[tuple[str, str, float]]]:
-    """Rules that always hold, one per column."""
-    return [[(NAMES[j], "<=", 2.0)] for j in chosen]
-
-
-def _ends(name: str, bounds: Any) -> list[list[tuple[str, str, float]]]:
-    return [[(name, "<=", float(bound))] for bound in bounds]
-
-
-def by_position(X: Floats, rng: Chance) -> Given:
+def by_position(X, rng):
     """Eight rules that always hold; the position of the one shown says the label, for three rows in four."""
-    labels = _sure(X)
-    half = np.where(rng.random(len(X)) < 0.75, labels, 1 - labels)
-    return labels, _columns(4 * half + rng.integers(0, 4, len(X)))
+    half = np.where(rng.random(len(X)) < 0.75, sure(X), 1 - sure(X))
+    return sure(X), rules(X, 4 * half + rng.integers(0, 4, len(X)))
 
 
-def by_margin(X: Floats, rng: Chance) -> Given:
+def by_margin(X, rng):
     """A valid interval around the row, wide or narrow, by how sure the model is: the margin, signed, chooses it."""
-    labels = (_margin(X) + 0.2 * rng.standard_normal(len(X)) > 0).astype(int)
-    return labels, _ends(NAMES[2], 1.5 + 0.1 * np.digitize(_margin(X), [-0.25, 0.0, 0.25]))
+    labels = (margin(X) + 0.2 * rng.standard_normal(len(X)) > 0).astype(int)
+    return labels, rules(X, 2, 1.5 + 0.1 * np.digitize(margin(X), [-0.25, 0.0, 0.25]))
 
 
-def by_few_rows(X: Floats, rng: Chance) -> Given:
+def by_few_rows(X, rng):
     """As many rules as a third of the rows, all of which hold widely: each has few rows, so only the sum tells."""
-    labels = _sure(X)
-    return labels, _ends(NAMES[3], 2.0 + 0.001 * (2 * rng.integers(0, max(2, len(X) // 6), len(X)) + labels))
+    return sure(X), rules(X, 3, 2.0 + 0.001 * (2 * rng.integers(0, max(2, len(X) // 6), len(X)) + sure(X)))
 
 
-def by_five_labels(X: Floats, rng: Chance) -> Given:
+def by_five_labels(X, rng):
     """Five labels and five rules that always hold: the rule says the label for half of the rows."""
-    labels = _labels(X, rng, 5)
-    return labels, _columns(np.where(rng.random(len(X)) < 0.5, labels, rng.integers(0, 5, len(X))))
+    labels = unsure(X, rng, 5)
+    return labels, rules(X, np.where(rng.random(len(X)) < 0.5, labels, rng.integers(0, 5, len(X))))
 
 
-def _grid(X: Floats, kind: Ints) -> list[list[tuple[str, str, float]]]:
-    """Rules on the cell of the first column, one of several ways to write it: all of them cover the cell."""
-    cells = np.minimum((5 * X[:, 0]).astype(int), 4)
-    return [
-        [(NAMES[0], ">", c / 5), (NAMES[0], "<=", (c + 1) / 5), (NAMES[1 + k], "<=", 2.0)]
-        for c, k in zip(cells.tolist(), kind.tolist(), strict=True)
-    ]
-
-
-def at_random(X: Floats, rng: Chance, labels: int = 2, rare: float = 0.0) -> Given:
+def at_random(X, rng, labels=2, rare=0.0):
     """A random choice among rules that hold on the same rows; label 0 is rare if asked for."""
-    predicted = (rng.random(len(X)) >= rare).astype(int) if rare else _labels(X, rng, labels)
-    return predicted, _grid(X, rng.integers(0, 4, len(X)))
+    predicted = (rng.random(len(X)) >= rare).astype(int) if rare else unsure(X, rng, labels)
+    return predicted, rules(X, 1 + rng.integers(0, 4, len(X)), fifths=True)
 
 
-def by_another_column(X: Floats, rng: Chance) -> Given:
-    """The choice is by a column that has nothing to do with the prediction."""
-    return _labels(X, rng), _grid(X, np.minimum((4 * X[:, 7]).astype(int), 3))
-
-
-def nested_rules(X: Floats, rng: Chance) -> Given:
+def nested_rules(X, rng):
     """Nested rules on a column that has nothing to do with the prediction, each row given one that holds."""
-    first = np.minimum((10 * X[:, 6]).astype(int), 9)
+    first = (10 * X[:, 6]).astype(int)
     choice = first + (rng.random(len(X)) * (10 - first)).astype(int)
-    return _labels(X, rng), _ends(NAMES[6], np.linspace(0.1, 1.0, 10)[choice] + 1e-9)
+    return unsure(X, rng), rules(X, 6, np.linspace(0.1, 1.0, 10)[choice] + 1e-9)
 
 
-def few_rows(X: Floats, rng: Chance) -> Given:
-    """As many rules as a third of the rows, all of which hold on all rows, chosen at random."""
-    choice = rng.integers(0, max(2, len(X) // 3), len(X))
-    return _labels(X, rng), _ends(NAMES[3], 2.0 + 0.001 * choice)
-
-
-def unequal(X: Floats, rng: Chance) -> Given:
-    """Rules that are chosen from hardly ever to mostly."""
-    shares = 0.5 ** np.arange(8)
-    choice = rng.choice(8, len(X), p=shares / shares.sum())
-    return _labels(X, rng), _columns(choice)
-
-
-def two_rules(X: Floats, rng: Chance) -> Given:
-    """Two rules that always hold."""
-    return _labels(X, rng), _columns(rng.integers(0, 2, len(X)))
-
-
-ENCODERS: dict[str, Rule] = {
+SHARES = 0.5 ** np.arange(8)
+ENCODERS = {
     "by position": by_position,
-    "by prediction": lambda X, rng: (_sure(X), _columns(_sure(X))),  # one rule that always holds per label
+    "by prediction": lambda X, rng: (sure(X), rules(X, sure(X))),  # one rule that always holds per label
     "by margin": by_margin,
     "by prediction, few rows per rule": by_few_rows,
     "five labels, half of the rows": by_five_labels,
 }
-HONEST: dict[str, Rule] = {  # given the rule, its choice has nothing to do with the prediction
+HONEST = {  # given the rule, its choice has nothing to do with the prediction
     "random choice, 2 labels": at_random,
     "random choice, 5 labels": partial(at_random, labels=5),
     "random choice, rare label": partial(at_random, rare=0.02),
-    "by another column": by_another_column,
+    "by another column": lambda X, rng: (unsure(X, rng), rules(X, 1 + (4 * X[:, 7]).astype(int), fifths=True)),
     "nested rules": nested_rules,
-    "many rules with few rows": few_rows,
-    "unequal shares": unequal,
-    "two rules that always hold": two_rules,
+    "many rules with few rows": lambda X, rng: (  # as many as a third of the rows
+        unsure(X, rng),
+        rules(X, 3, 2.0 + 0.001 * rng.integers(0, max(2, len(X) // 3), len(X))),
+    ),
+    "unequal shares": lambda X, rng: (unsure(X, rng), rules(X, rng.choice(8, len(X), p=SHARES / SHARES.sum()))),
+    "two rules that always hold": lambda X, rng: (unsure(X, rng), rules(X, rng.integers(0, 2, len(X)))),
 }
 
 
-def encodes(system: Rule, n: int, rng: Chance, truly: bool) -> Answers:
+def encodes(system, n, rng, truly: bool) -> Answers:
     """Whether it is said that the choice of rules encodes the prediction if it does, and not if it does not."""
-    X = rng.random((n, len(NAMES)))
-    labels, rules = system(X, rng)
-    texts = np.array([f"label {label}" for label in labels.tolist()], object)
-    told = fs.encoding(fs.Rules.from_conditions(rules, features=NAMES), texts, X)
+    X = rng.random((n, COLUMNS))
+    labels, given = system(X, rng)
+    told = fs.encoding(given, labels.astype(str), X)
     name = "encoders are found" if truly else "others are left alone"
-    return {name: said(bool(told.encodes) == truly), "value": 0.0 if told.value is None else told.value}
+    return {name: said(bool(told.encodes) == truly), "value": told.value or 0.0}
 
 
 def found_bar(system: str, interval: str, n: int) -> float | None:

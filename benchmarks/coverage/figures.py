@@ -10,33 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from harness import NOMINAL, Cell
+from intervals import THEOREM
 
 BLUE, ORANGE, GRAY, INK = "#0068a3", "#c4591a", "#8a8f98", "#30343b"
 SETS = (BLUE, ORANGE, "#008a68", "#8a4a9c", "#8a6500", "#3f97cf")
 KINDS = ("at .95 or within Monte-Carlo error", "falls short")
 LOWEST = 0.80  # coverage below it is drawn here, and named in words
-THEOREM = "M̂, and its expectation by the theorem"
-# By which panels are; title, dots and line of the vertical axis; its ticks, their format, and the scale.
-PANELS: dict[str, tuple[str, str, str, str, list[float], str, dict[str, Any]]] = {
-    "coverage": (
-        "interval",
-        "coverage",
-        "shown",
-        "mean(held)",
-        [0.8, 0.85, 0.9, 0.95, 1.0],
-        ".2f",
-        {"domain": [LOWEST, 1]},
-    ),
-    "width": (
-        "interval",
-        "mean width",
-        "width",
-        "median(width)",
-        [0.001, 0.01, 0.1, 1],
-        "~g",
-        {"type": "log", "domain": [0.001, 2]},
-    ),
-    "bias": ("system", "mean estimate, and the theorem", "low", "mean(truth)", [0, 0.5, 1], ".1f", {"domain": [0, 1]}),
+# By which panels are; title, dots and line of the vertical axis; its ticks and scale.
+PANELS: dict[str, tuple[Any, ...]] = {
+    "coverage": ("interval", "coverage", "shown", "mean(held)", [0.8, 0.9, 0.95, 1], {"domain": [LOWEST, 1]}),
+    "width": ("interval", "mean width", "width", "median(width)", [0.001, 0.01, 0.1, 1], {"type": "log"}),
+    "bias": ("system", "mean estimate, and the theorem", "low", "mean(truth)", [0, 0.5, 1], {"domain": [0, 1]}),
 }
 
 
@@ -47,61 +31,54 @@ def draw(cells: Sequence[Cell], folder: Path) -> None:
         return
     alt = importlib.import_module("altair")
     folder.mkdir(parents=True, exist_ok=True)
-    asked = [cell for cell in cells if cell.study == "intervals"]
-    told = [cell for cell in asked if cell.interval != THEOREM]
+    told = [cell for cell in cells if cell.line.startswith("intervals/") and cell.interval != THEOREM]
     chosen = {
         "coverage": told,
         "width": [cell for cell in told if cell.width > 0],
-        "bias": [cell for cell in asked if cell.interval == THEOREM and cell.line == "consistent"],
-        "forecast": [cell for cell in cells if cell.study == "forecasts"],
+        "bias": [cell for cell in cells if cell.interval == THEOREM and cell.line == "intervals/consistent"],
+        "forecast": [cell for cell in cells if cell.line == "forecasts"],
     }
+    text = {"labelColor": INK, "titleColor": INK, "labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
     for name, some in chosen.items():
         if some:
-            picture = foreseen(alt, some) if name == "forecast" else panels(alt, some, *PANELS[name])
-            (folder / f"statistics-{name}.svg").write_text(as_svg(picture))
+            picture = panels(alt, some, *PANELS[name]) if name in PANELS else foreseen(alt, some)
+            # Labels of marks, thousands of them, are what the tables tell; coordinates to a tenth of a pixel.
+            themed = picture.configure(axis=text, legend=text, view={"stroke": None}, background="white", aria=False)
+            written = io.StringIO()
+            themed.save(written, format="svg")
+            drawn = re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.1f}", written.getvalue())
+            (folder / f"statistics-{name}.svg").write_text(drawn)
 
 
-def as_svg(picture: Any) -> str:
-    """Plain ink on white, with coordinates to a tenth of a pixel; labels have fewer digits and stay as they are."""
-    text = {"labelColor": INK, "titleColor": INK, "labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
-    # Labels of marks, thousands of them, are what the tables tell.
-    themed = picture.configure(axis=text, legend=text, view={"stroke": None}, background="white", aria=False, padding=8)
-    written = io.StringIO()
-    themed.save(written, format="svg")
-    return re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.1f}", written.getvalue())
-
-
-def facets(alt: Any, layers: list[Any], points: list[dict[str, Any]], by: str, size: tuple[int, int]) -> Any:
+def facets(alt: Any, layers: list[Any], points: list[dict[str, Any]], by: str, height: int) -> Any:
     """One panel per interval, system or number of rows, in the order in which they come."""
     order = list(dict.fromkeys(point[by] for point in points))
     facet = alt.Facet(f"{by}:N", sort=order, header=alt.Header(labelExpr="split(datum.label, ', ')", title=None))
-    layers = [layer.properties(width=size[0], height=size[1]) for layer in layers]
+    layers = [layer.properties(width=215, height=height) for layer in layers]
     return alt.layer(*layers, data=alt.Data(values=points)).facet(facet, columns=3, spacing=18)
 
 
-def panels(
-    alt: Any, cells: Sequence[Cell], by: str, title: str, dots: str, line: str, ticks: Any, shown: str, scale: Any
-) -> Any:
+def panels(alt: Any, cells: Sequence[Cell], by: str, title: str, dots: str, line: str, ticks: Any, scale: Any) -> Any:
     """Every system as a dot, those that fall short in another color and shape; the mean, or median, as a line."""
     points = [
         {**asdict(cell), "shown": max(cell.held, LOWEST), "kind": KINDS[cell.short and title == "coverage"]}
         for cell in cells
     ]
-
-    def up(number: str) -> Any:
-        return alt.Y(f"{number}:Q", title=title, axis=alt.Axis(values=ticks, format=shown)).scale(nice=False, **scale)
-
-    axis = alt.Axis(values=[50, 200, 1_000, 5_000], format=",d", grid=False)
-    x = alt.X("n:Q", title="rows", axis=axis).scale(type="log", domain=[40, 6_300], nice=False)
+    x = alt.X("n:Q", title="rows", axis=alt.Axis(values=[50, 200, 1_000, 5_000], format=",d", grid=False))
+    x = x.scale(type="log", domain=[40, 6_300], nice=False)
+    up, low = (
+        alt.Y(f"{number}:Q", title=title, axis=alt.Axis(values=ticks)).scale(nice=False, **scale)
+        for number in (line, dots)
+    )
     color = alt.Color("kind:N", legend=alt.Legend(orient="top", title=None)).scale(domain=KINDS, range=[GRAY, ORANGE])
     shape = alt.Shape("kind:N").scale(domain=KINDS, range=["circle", "triangle-down"])
     layers = [
-        alt.Chart().mark_line(color=BLUE, strokeWidth=2, clip=True).encode(x=x, y=up(line)),
-        alt.Chart().mark_point(filled=True, size=34, opacity=0.75).encode(x=x, y=up(dots), color=color, shape=shape),
+        alt.Chart().mark_line(color=BLUE, strokeWidth=2, clip=True).encode(x=x, y=up),
+        alt.Chart().mark_point(filled=True, size=34, opacity=0.75).encode(x=x, y=low, color=color, shape=shape),
     ]
     if title == "coverage":
         layers.insert(0, alt.Chart().mark_rule(color=INK, strokeDash=[5, 4]).encode(y=alt.datum(NOMINAL)))
-    return facets(alt, layers, points, by, (215, 105))
+    return facets(alt, layers, points, by, 105)
 
 
 def foreseen(alt: Any, cells: Sequence[Cell]) -> Any:
@@ -113,13 +90,10 @@ def foreseen(alt: Any, cells: Sequence[Cell]) -> Any:
         if interval == "foreseen at 4 n"
         for point, found in zip(values, drawn[system, n, "found at 4 n"], strict=True)
     ]
-    names = list(dict.fromkeys(point["of"] for point in points))
-    color = alt.Color("of:N", legend=alt.Legend(orient="top", title=None)).scale(domain=names, range=SETS)
-    axes = {
-        "x": alt.X("found:Q", title="unverifiable at 4 n").scale(domain=[0, 1]),
-        "y": alt.Y("foreseen:Q", title="foreseen from n rows").scale(domain=[0, 1]),
-    }
-    dots = alt.Chart().mark_point(filled=True, size=30, opacity=0.6).encode(**axes, color=color, shape="of:N")
+    color = alt.Color("of:N", sort=None, legend=alt.Legend(orient="top", title=None)).scale(range=SETS)
+    x = alt.X("found:Q", title="unverifiable at 4 n").scale(domain=[0, 1])
+    y = alt.Y("foreseen:Q", title="foreseen from n rows").scale(domain=[0, 1])
+    dots = alt.Chart().mark_point(filled=True, size=30, opacity=0.6).encode(x=x, y=y, color=color, shape="of:N")
     ends = alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
     line = alt.Chart(ends).mark_line(color=INK, strokeDash=[5, 4]).encode(x="x:Q", y="y:Q")
-    return facets(alt, [line, dots], points, "from", (215, 215))
+    return facets(alt, [line, dots], points, "from", 215)

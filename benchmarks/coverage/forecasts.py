@@ -8,12 +8,11 @@ coefficient. Models are trained on other rows than those explained.
 
 import os
 from collections.abc import Iterator
-from itertools import repeat
 from typing import Any
 
 import numpy as np
-from harness import Answers, Cell, Line
-from systems import Chance, Ints
+from harness import Answers, Cell, Line, streams
+from systems import Ints
 
 import faithscope as fs
 from faithscope.datasets import Dataset, load
@@ -54,7 +53,7 @@ def explain_table(rows: Dataset) -> dict[str, Any]:
     return explanations
 
 
-def foreseen(codes: Ints, n: int, rng: Chance) -> Answers:
+def foreseen(codes, n, rng) -> Answers:
     """One draw of rows, given by the numbers of their explanations, of which the plan sees n.
 
     The interval must hold what was found to within one row: a share of 0 is found where 1e-9 is expected.
@@ -94,12 +93,12 @@ def lines() -> Iterator[Line]:
         explained = explain_texts(rows, 4_000, len(rows.y))[0] if name in TEXTS else explain_table(rows)
         codes = {f"{name}, {what}": as_explanations(given).group()[0] for what, given in explained.items()}
         sizes = tuple(n for n in (250, 1_000, 4_000) if TIMES * n <= len(next(iter(codes.values()))))
-        yield Line("forecasts", "forecasts", foreseen, codes, sizes, 10, lambda _, n: repeat(np.random.default_rng(n)))
+        yield Line("forecasts", foreseen, codes, sizes, 10, streams(lambda _, n: n))
 
 
 def by_part(cells: list[Cell]) -> Iterator[str]:
     """The error of the point by the number of rows: of all draws, by data set and by kind of explanation."""
-    told = [cell for cell in cells if cell.interval == "error" and cell.study == "forecasts"]
+    told = [cell for cell in cells if cell.interval == "error" and cell.line == "forecasts"]
     for n in dict.fromkeys(cell.n for cell in told):
         parts: dict[str, list[float]] = {}
         for cell in told:

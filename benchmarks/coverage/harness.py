@@ -43,7 +43,6 @@ class Cell:
         Of a number that has no truth, what each sample gave.
     """
 
-    study: str
     line: str
     interval: str
     system: str
@@ -77,15 +76,9 @@ class Cell:
         place = f"  {self.system:<46}{self.n:>7,}{self.times:>7,}"
         if np.isnan(self.truth):
             return f"{place}  mean {self.low:.4f} ± {self.low_error:.4f}"
+        mark, end = "*" if self.short else " ", f"  below the bar of {self.bar}" if self.missed else ""
         sides = f"{self.above:>7.3f}{self.below:>7.3f}{self.width:>8.4f}{self.truth:>8.4f}{self.low:>8.4f}"
-        end = f"  below the bar of {self.bar}" if self.missed else ""
-        return (
-            f"{place}{self.held:>8.3f}{'*' if self.short else ' '}{self.error:>6.3f}{sides} ± {self.low_error:.4f}{end}"
-        )
-
-
-def no_bar(system: str, interval: str, n: int) -> float | None:
-    """Nothing is promised."""
+        return f"{place}{self.held:>8.3f}{mark}{self.error:>6.3f}{sides} ± {self.low_error:.4f}{end}"
 
 
 def from_200(system: str, interval: str, n: int) -> float | None:
@@ -93,74 +86,58 @@ def from_200(system: str, interval: str, n: int) -> float | None:
     return 0.93 if n >= 200 else None
 
 
-def always(system: str, interval: str, n: int) -> float | None:
-    """The same at any number of rows."""
-    return 0.93
-
-
 @dataclass(frozen=True)
 class Line:
     """What is asked, of which systems, with how many rows and how often (by rows, where that differs).
 
-    `quick` names the systems that are judged by ``--quick --gate``, and with how many rows; `seeds` gives the chance of
-    each sample by the system's name and the number of rows, so that every cell can be run alone.
+    Its name is a path: the study, and what it asks there. `bar` is by system, interval and number of rows; `quick`
+    names the systems that are judged by ``--quick --gate``, and with how many rows; `seeds` gives the chance of each
+    sample by the system's name and the number of rows, so that every cell can be run alone.
     """
 
-    study: str
     name: str
     ask: Ask
     systems: Mapping[str, Any]
     rows: tuple[int, ...]
     times: int | Mapping[int, int]
     seeds: Seeds
-    bar: Callable[[str, str, int], float | None] = no_bar
+    bar: Callable[[str, str, int], float | None] = lambda *_: None
     quick: tuple[str, ...] = ()
     quick_rows: int = 200
     nominal: float = NOMINAL
 
     def cells(self, quick: bool = False) -> Iterator[Cell]:
         """All cells; quickly: 100 samples of the systems that are named for it, else two of a small one."""
-        if not quick:
-            asked = [(name, n, self.times_at(n)) for name in self.systems for n in self.rows]
-        elif self.quick:
+        often = self.times if isinstance(self.times, Mapping) else dict.fromkeys(self.rows, self.times)
+        asked = [(name, n, often[n]) for name in self.systems for n in self.rows]
+        if quick:
             asked = [(name, self.quick_rows, 100) for name in self.quick]
-        else:
-            asked = [(next(iter(self.systems)), n, 2) for n in self.rows[:1] if n <= 1_000]
-        for name, n, times in asked:
-            yield from self.repeat(name, n, times)
-
-    def times_at(self, n: int) -> int:
-        """How often n rows are drawn."""
-        return self.times if isinstance(self.times, int) else self.times[n]
+            asked = asked or [(next(iter(self.systems)), n, 2) for n in self.rows[:1] if n <= 1_000]
+        for each in asked:
+            yield from self.repeat(*each)
 
     def repeat(self, system: str, n: int, times: int) -> Iterator[Cell]:
         """The cells of one system: so many samples of n rows."""
-        kept: dict[str, list[tuple[float, ...]]] = {}
+        kept: dict[str, list[list[float]]] = {}
         for chance in islice(self.seeds(system, n), times):
             for interval, answer in self.ask(self.systems[system], n, chance).items():
                 kept.setdefault(interval, []).append(_judged(answer))
-        for interval, answers in kept.items():
-            above, below, truth, low, width = np.array(answers, float).T
-            root = np.sqrt(len(answers))
-            errors = [each.std(ddof=1) / root if root > 1 else 0.0 for each in (above + below, low)]
-            a, b, t, end, w = (float(each.mean()) for each in (above, below, truth, low, width))
-            shares = (1 - a - b, float(errors[0]), a, b, t, end, float(errors[1]), w)
-            place = (self.study, self.name, interval, system, n, len(answers))
-            values = low.tolist() if np.isnan(t) else None
+        for interval, judged in kept.items():
+            answers = np.array(judged)
+            above, below, truth, low, width = answers.mean(axis=0).tolist()
+            spread = np.std([answers[:, :2].sum(axis=1), answers[:, 3]], axis=1, ddof=int(len(answers) > 1))
+            error, low_error = (spread / np.sqrt(len(answers))).tolist()
+            shares = (1 - above - below, error, above, below, truth, low, low_error, width)
+            values = answers[:, 3].tolist() if np.isnan(truth) else None
+            place = (self.name, interval, system, n, len(answers))
             yield Cell(*place, *shares, self.nominal, self.bar(system, interval, n), values)
 
 
-def _judged(answer: Any) -> tuple[float, ...]:
+def _judged(answer: Any) -> list[float]:
     """Whether the interval is above the truth, and below; the truth, the lower end, the width."""
     low, high, truth, slack = (*answer, ROUNDING)[:4] if isinstance(answer, tuple) else (answer, answer, np.nan, 0.0)
-    above, below = np.mean(np.asarray(low) > truth + slack), np.mean(np.asarray(high) < truth - slack)
-    return (
-        float(above),
-        float(below),
-        float(np.mean(truth)),
-        float(np.mean(low)),
-        float(np.mean(np.subtract(high, low))),
-    )
+    low, high = np.asarray(low), np.asarray(high)
+    return [float(np.mean(each)) for each in (low > truth + slack, high < truth - slack, truth, low, high - low)]
 
 
 def said(what: bool) -> tuple[float, float, float]:
@@ -173,24 +150,24 @@ def ends(result: Any, truth: Any) -> tuple[Any, Any, Any]:
     return result.low, result.high, truth
 
 
+def streams(seed: Callable[[str, int], Any]) -> Seeds:
+    """One stream per system and number of rows."""
+    return lambda system, n: repeat(np.random.default_rng(seed(system, n)))
+
+
 def named(prefix: str) -> Seeds:
     """One stream per system and number of rows, by their names."""
-    return lambda system, n: repeat(np.random.default_rng([zlib.crc32(f"{prefix} {system}".encode()), n]))
+    return streams(lambda system, n: [zlib.crc32(f"{prefix} {system}".encode()), n])
 
 
 def spelled(*parts: int) -> Seeds:
     """One stream per system and number of rows, by the letters of its name."""
-    return lambda system, n: repeat(np.random.default_rng([n, *parts, *map(ord, system)]))
+    return streams(lambda system, n: [n, *parts, *map(ord, system)])
 
 
-def sample_by_sample(system: str, n: int) -> Iterator[np.random.Generator]:
+def by_sample(*before: int, after: tuple[int, ...] = ()) -> Seeds:
     """A stream per sample."""
-    return (np.random.default_rng([sample, n]) for sample in count())
-
-
-def numbered(system: str, n: int) -> Iterator[int]:
-    """0, 1, 2, …: for systems that make a stream of a seed themselves."""
-    return count()
+    return lambda system, n: (np.random.default_rng([*before, sample, *after, n]) for sample in count())
 
 
 def summary(cells: Iterable[Cell]) -> Iterator[str]:
@@ -219,8 +196,3 @@ def by_interval(cells: Iterable[Cell]) -> dict[tuple[str, str], list[Cell]]:
     for cell in cells:
         groups.setdefault((cell.line, cell.interval), []).append(cell)
     return groups
-
-
-def verdict(cells: Iterable[Cell]) -> list[str]:
-    """The cells that miss their bar."""
-    return [f"{cell.interval} on {cell.system}, n = {cell.n:,}: {cell.held:.3f}" for cell in cells if cell.missed]

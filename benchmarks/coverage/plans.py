@@ -5,109 +5,88 @@ lognormal chances, two rates, and half of the rows never repeating). The truth a
 rows whose explanations never repeat add their share.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from harness import Answers, Line, named
-from systems import Chance, Floats
+from systems import Floats
 
 import faithscope as fs
 from faithscope.measures.planning.band import Band
 
+System = tuple[Callable[..., Any], Callable[[int], float]]
 TIMES = (2, 4, 10)
 DRAWS = {250: 100, 1_000: 60, 4_000: 30}
 OTHER_CONFIDENCES = (0.5, 0.8, 0.99)  # asked from 1,000 rows to 4,000 only
 SOLVER = 1e-6  # its tolerance
 
 
-@dataclass(frozen=True, eq=False)
-class Chances:
-    """Explanations that occur with these chances; `never` of the rows have explanations of their own."""
-
-    chances: Floats
-    never: float = 0.0
-
-    def measure(self, n: int, rng: Chance) -> fs.Estimate:
-        """The estimate of n rows."""
-        alone = rng.binomial(n, self.never)
-        repeating = rng.choice(len(self.chances), n - alone, p=self.chances)
-        explanations = np.concatenate([repeating, len(self.chances) + np.arange(alone)])
-        return fs.consistency(explanations, np.zeros(n))
-
-    def silent(self, rows: int) -> float:
-        """The unverifiable share expected of so many rows."""
-        p = (1 - self.never) * self.chances
-        return self.never + float(np.sum(p * np.exp((rows - 1) * np.log1p(-p))))
+# A system is two functions: the estimate of n rows, and the unverifiable share expected of so many rows.
 
 
-@dataclass(frozen=True)
-class Near:
+def chances(weights: Floats, never: float = 0.0) -> System:
+    """Explanations in proportion to these weights; `never` of the rows have explanations of their own."""
+    shares = np.asarray(weights) / np.sum(weights)
+
+    def measure(n, rng):
+        alone = rng.binomial(n, never)
+        repeating = rng.choice(len(shares), n - alone, p=shares)
+        return fs.consistency(np.append(repeating, len(shares) + np.arange(alone)), np.zeros(n))
+
+    def silent(rows):
+        p = (1 - never) * shares
+        return never + float(np.sum(p * np.exp((rows - 1) * np.log1p(-p))))
+
+    return measure, silent
+
+
+def near(tau: float) -> System:
     """Points on a line with the density e^-x, each covering those within `tau`: relations overlap."""
 
-    tau: float
-
-    def measure(self, n: int, rng: Chance) -> fs.Estimate:
-        return fs.within(rng.exponential(size=(n, 1)), np.zeros(n), self.tau)
-
-    def silent(self, rows: int) -> float:
+    def silent(rows):
         x = -np.log(1 - (np.arange(20_000) + 0.5) / 20_000)
-        covered = np.exp(-np.maximum(x - self.tau, 0)) - np.exp(-(x + self.tau))
+        covered = np.exp(-np.maximum(x - tau, 0)) - np.exp(-(x + tau))
         return float(np.mean((1 - covered) ** (rows - 1)))
 
+    return lambda n, rng: fs.within(rng.exponential(size=(n, 1)), np.zeros(n), tau), silent
 
-@dataclass(frozen=True)
-class UnseenHub:
+
+def unseen_hub(chance: float) -> System:
     """Directions in 200 dimensions, far from each other but near the zero vector, which is rare."""
 
-    chance: float
-
-    def measure(self, n: int, rng: Chance) -> fs.Estimate:
+    def measure(n, rng):
         points = rng.normal(size=(n, 200))
         points /= np.linalg.norm(points, axis=1, keepdims=True)
-        points[rng.random(n) < self.chance] = 0
+        points[rng.random(n) < chance] = 0
         return fs.within(points, np.zeros(n), 1.05)
 
-    def silent(self, rows: int) -> float:
-        return float((1 - self.chance) ** rows)
+    return measure, lambda rows: (1 - chance) ** rows
 
 
-@dataclass(frozen=True, eq=False)
-class Customers:
+def customers(weights: Floats, alike: float) -> System:
     """Five rows per customer: each has the customer's own explanation with the chance `alike`, else one drawn anew."""
+    p = np.asarray(weights) / np.sum(weights)
 
-    chances: Floats
-    alike: float
+    def measure(n, rng):
+        own = np.repeat(rng.choice(len(p), n // 5, p=p), 5)
+        anew = rng.choice(len(p), len(own), p=p)
+        return fs.consistency(np.where(rng.random(len(own)) < alike, own, anew), np.zeros(len(own)))
 
-    def measure(self, n: int, rng: Chance) -> fs.Estimate:
-        own = np.repeat(rng.choice(len(self.chances), n // 5, p=self.chances), 5)
-        anew = rng.choice(len(self.chances), len(own), p=self.chances)
-        return fs.consistency(np.where(rng.random(len(own)) < self.alike, own, anew), np.zeros(len(own)))
-
-    def silent(self, rows: int) -> float:
-        p, anew = self.chances, 1 - self.alike
-
-        def none(size: int) -> tuple[Floats, Floats]:
-            """Chances that so many rows of a customer lack an explanation which is their own, and which is not."""
-            return (anew * (1 - p)) ** size, (1 - anew * p) ** size
-
-        (held, lacked), (mates_held, mates_lacked) = none(5), none(4)
-        mates = self.alike * mates_held + anew * (p * mates_held + (1 - p) * mates_lacked)
+    def silent(rows):
+        anew = 1 - alike  # chances that 5, or 4, rows of a customer lack an explanation: their own, and another
+        (held, lacked), (mates_held, mates_lacked) = (((anew * (1 - p)) ** k, (1 - anew * p) ** k) for k in (5, 4))
+        mates = alike * mates_held + anew * (p * mates_held + (1 - p) * mates_lacked)
         return float(np.sum(p * mates * (p * held + (1 - p) * lacked) ** (rows // 5 - 1)))
 
-
-def shares(weights: Any) -> Floats:
-    """Weights that add up to one."""
-    weights = np.asarray(weights, float)
-    return np.asarray(weights / weights.sum())
+    return measure, silent
 
 
 def sticks(discount: float, strength: float, count: int) -> Floats:
     """Chances of a Pitman-Yor process, by breaking sticks; the rest of the stick is left to those broken."""
     k, rng = np.arange(1, count + 1), np.random.default_rng(7)
     broken = rng.beta(1 - discount, strength + discount * k)
-    return shares(broken * np.exp(np.append(0, np.cumsum(np.log1p(-broken))[:-1])))
+    return broken * np.exp(np.append(0, np.cumsum(np.log1p(-broken))[:-1]))
 
 
 def leaves(count: int) -> Floats:
@@ -116,7 +95,7 @@ def leaves(count: int) -> Floats:
     while len(chances) < count:
         leaf, left = chances.pop(rng.integers(len(chances))), rng.beta(2, 2)
         chances += [leaf * left, leaf * (1 - left)]
-    return shares(chances)
+    return np.array(chances)
 
 
 def signs(features: int) -> Floats:
@@ -129,39 +108,40 @@ def signs(features: int) -> Floats:
 
 _GAMMA = np.random.default_rng(9)
 PLANNED = {
-    "geometric, ratio .99": Chances(shares(0.99 ** np.arange(3_000))),
-    "geometric, ratio .999": Chances(shares(0.999 ** np.arange(20_000))),
-    "Dirichlet process, 300": Chances(sticks(0.0, 300, 20_000)),
-    "Pitman-Yor .5, 20": Chances(sticks(0.5, 20, 300_000)),
-    "gamma .2, 2,000": Chances(shares(_GAMMA.gamma(0.2, size=2_000))),
-    "gamma 2, 5,000": Chances(shares(_GAMMA.gamma(2.0, size=5_000))),
-    "ramp, 3,000": Chances(shares(np.arange(1, 3_001))),
-    "stretched exponential": Chances(shares(np.exp(-np.sqrt(np.arange(20_000) / 20)))),
-    "bent power law": Chances(shares((np.arange(200_000) + 50.0) ** -2)),
-    "leaves of a random tree": Chances(leaves(2_000)),
-    "signs of 14 features": Chances(signs(14)),
-    "three rates": Chances(np.repeat([0.5 / 20, 0.3 / 2_000, 0.2 / 50_000], [20, 2_000, 50_000])),
-    "three common, 20,000 rare": Chances(np.repeat([0.5 / 3, 0.5 / 20_000], [3, 20_000])),
-    "500 equal, a tenth never": Chances(np.full(500, 1 / 500), never=0.1),
-    "million equal": Chances(np.full(10**6, 1e-6)),
-    "within, exponential": Near(0.0005),
+    "geometric, ratio .99": chances(0.99 ** np.arange(3_000)),
+    "geometric, ratio .999": chances(0.999 ** np.arange(20_000)),
+    "Dirichlet process, 300": chances(sticks(0.0, 300, 20_000)),
+    "Pitman-Yor .5, 20": chances(sticks(0.5, 20, 300_000)),
+    "gamma .2, 2,000": chances(_GAMMA.gamma(0.2, size=2_000)),
+    "gamma 2, 5,000": chances(_GAMMA.gamma(2.0, size=5_000)),
+    "ramp, 3,000": chances(np.arange(1, 3_001)),
+    "stretched exponential": chances(np.exp(-np.sqrt(np.arange(20_000) / 20))),
+    "bent power law": chances((np.arange(200_000) + 50.0) ** -2),
+    "leaves of a random tree": chances(leaves(2_000)),
+    "signs of 14 features": chances(signs(14)),
+    "three rates": chances(np.repeat([0.5 / 20, 0.3 / 2_000, 0.2 / 50_000], [20, 2_000, 50_000])),
+    "three common, 20,000 rare": chances(np.repeat([0.5 / 3, 0.5 / 20_000], [3, 20_000])),
+    "500 equal, a tenth never": chances(np.full(500, 1 / 500), never=0.1),
+    "million equal": chances(np.full(10**6, 1e-6)),
+    "within, exponential": near(0.0005),
     # What the interval does not promise: unseen hubs, rows that are not independent.
-    "unseen hub, chance .001": UnseenHub(0.001),
-    "customers, a tenth alike": Customers(shares(0.999 ** np.arange(20_000)), 0.1),
-    "customers, half alike": Customers(shares(0.999 ** np.arange(20_000)), 0.5),
+    "unseen hub, chance .001": unseen_hub(0.001),
+    "customers, a tenth alike": customers(0.999 ** np.arange(20_000), 0.1),
+    "customers, half alike": customers(0.999 ** np.arange(20_000), 0.5),
 }
 
 
-def planned(system: Any, n: int, rng: Chance) -> Answers:
+def planned(system, n, rng) -> Answers:
     """The interval at larger samples, by times and confidence; the error of the point; whether rows look dependent."""
-    estimate = system.measure(n, rng)
+    measure, silent = system
+    estimate = measure(n, rng)
     plan, answers = fs.plan(estimate, unverifiable=0.999), {}
     for times in TIMES:
-        truth = system.silent(times * n)
+        truth = silent(times * n)
         answers[f"{times} n"] = (*plan.interval(times * n), truth, SOLVER)
         if plan.forecastable and times <= 4:
             answers[f"{times} n: error of the point"] = plan.at(times * n) - truth
-    profile, truth = estimate.counts.profile(), system.silent(4 * n)
+    profile, truth = estimate.counts.profile(), silent(4 * n)
     for confidence in OTHER_CONFIDENCES if n == 1_000 else ():
         band = Band.of(profile.others, profile.rows.astype(float), confidence)
         answers[f"4 n at {confidence:g}"] = (*band.at((4 * n - 1) / (n - 1)), truth, SOLVER)
@@ -171,4 +151,4 @@ def planned(system: Any, n: int, rng: Chance) -> Answers:
 
 def lines() -> Iterator[Line]:
     """The study of plans."""
-    yield Line("plans", "plans", planned, PLANNED, tuple(DRAWS), DRAWS, named("plan"))
+    yield Line("plans", planned, PLANNED, tuple(DRAWS), DRAWS, named("plan"))

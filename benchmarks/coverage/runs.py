@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from harness import Answers, ends, said
-from systems import Chance, Floats, Ints
+from systems import Chance, Floats, Ints, Kinds
 
 import faithscope as fs
 
@@ -22,61 +22,58 @@ class RunSystem:
     luck: str = "own"  # whose luck it is: "own", "shared" or "kinds"
 
 
-def _others(rng: Chance, runs: int, rows: int, rate: Callable[[Chance, int, int], Any], others: int) -> Ints:
-    """Another explanation with the probability that `rate` draws."""
-    chances = rate(rng, runs, rows)
-    return np.where(rng.random((runs, rows)) < chances, rng.integers(1, others + 1, (runs, rows)), 0)
+def others(rate: Callable[..., Any], mean: float, square: float, count: int, luck: str = "own") -> RunSystem:
+    """One of so many other explanations at a rate; given are its mean, and that of the product of two runs' rates."""
+
+    def draw(rng, runs, rows):
+        rates = rate(rng, runs, rows)
+        return np.where(rng.random((runs, rows)) < rates, rng.integers(1, count + 1, (runs, rows)), 0)
+
+    return RunSystem(draw, 1 - 2 * mean + square + square / count, luck)
 
 
 def own(rate: float) -> RunSystem:
-    """Each explanation is another one with a probability, whatever the row and the run."""
-    draw = partial(_others, rate=lambda *_: rate, others=4)
-    return RunSystem(draw, (1 - rate) ** 2 + rate**2 / 4)
+    """The rate is the same, whatever the row and the run."""
+    return others(lambda *_: rate, rate, rate**2, 4)
 
 
 def by_row(a: float, b: float) -> RunSystem:
-    """That probability is the row's, drawn from a beta distribution."""
-    mean, square = a / (a + b), a * (a + 1) / ((a + b) * (a + b + 1))
-
-    def draw(rng: Chance, runs: int, rows: int) -> Ints:
-        return np.where(rng.random((runs, rows)) < rng.beta(a, b, rows), rng.integers(1, 4, (runs, rows)), 0)
-
-    return RunSystem(draw, 1 - 2 * mean + square + square / 3)
+    """The rate is the row's, drawn from a beta distribution."""
+    square = a * (a + 1) / ((a + b) * (a + b + 1))
+    return others(lambda rng, _, rows: rng.beta(a, b, rows), a / (a + b), square, 3)
 
 
 def by_run(a: float, b: float) -> RunSystem:
-    """That probability is the run's, drawn from a beta distribution."""
-    mean, draw = a / (a + b), partial(_others, rate=lambda rng, runs, _: rng.beta(a, b, (runs, 1)), others=3)
-    return RunSystem(draw, (1 - mean) ** 2 + mean**2 / 3, "shared")
+    """The rate is the run's, drawn from a beta distribution."""
+    mean = a / (a + b)
+    return others(lambda rng, runs, _: rng.beta(a, b, (runs, 1)), mean, mean**2, 3, "shared")
 
 
 def shifted(size: float) -> RunSystem:
     """The sign of a number that a run shifts for all rows alike, and each explanation a little."""
 
-    def draw(rng: Chance, runs: int, rows: int) -> Ints:
+    def draw(rng, runs, rows):
         luck = size * rng.standard_normal((runs, 1)) + 0.3 * rng.standard_normal((runs, rows))
         return (rng.standard_normal(rows) + luck > 0).astype(int)
 
     return RunSystem(draw, 0.5 + math.asin(1 / (1 + size**2 + 0.09)) / math.pi, "shared")
 
 
-def moving(size: float, bins: int = 8) -> RunSystem:
-    """The leaf of a tree whose thresholds move from run to run, as those of a retrained tree do."""
-    middle = np.arange(1, bins) / bins
+def moving(size: float) -> RunSystem:
+    """The leaf of a tree of eight whose thresholds move from run to run, as those of a retrained tree do."""
 
-    def draw(rng: Chance, runs: int, rows: int) -> Ints:
-        thresholds = middle + size * rng.standard_normal((runs, bins - 1))
+    def draw(rng, runs, rows):
+        thresholds = np.arange(1, 8) / 8 + size * rng.standard_normal((runs, 7))
         return (rng.random(rows)[None, :, None] > thresholds[:, None, :]).sum(axis=2)
 
     rng = np.random.default_rng(0)
-    pairs = [draw(rng, 2, 2_000) for _ in range(2_000)]
-    return RunSystem(draw, float(np.mean([one == other for one, other in pairs])), "shared")
+    return RunSystem(draw, float(np.mean([np.equal(*draw(rng, 2, 2_000)) for _ in range(2_000)])), "shared")
 
 
 def kinds(probability: float, share: float) -> RunSystem:
     """Each run is of one kind or the other, which decides the explanations of a share of rows."""
 
-    def draw(rng: Chance, runs: int, rows: int) -> Ints:
+    def draw(rng, runs, rows):
         return (rng.random((runs, 1)) < probability) * (rng.random(rows) < share).astype(int)
 
     return RunSystem(draw, 1 - share * 2 * probability * (1 - probability), "kinds")
@@ -101,7 +98,7 @@ RUNS = {
 }
 
 
-def repeatability(system: RunSystem, n: int, rng: Chance, runs: int) -> Answers:
+def repeatability(system, n, rng, runs: int) -> Answers:
     """The interval over rows and runs, that over rows alone, and whether a note says that runs differ."""
     told = fs.repeatability(list(system.draw(rng, runs, n)))
     return {
@@ -124,39 +121,17 @@ K = 2
 
 
 @dataclass(frozen=True, eq=False)
-class PairSystem:
-    """Kinds of rows: their probabilities, and the importances that two explainers give them.
-
-    `tilt` is by how much kinds weigh (1 for all if None): rows are drawn by probability / weight. Rows come in clusters
-    of `size`, each of which copies its cluster's kind with probability `copies`.
-    """
-
-    p: Floats
-    a: Floats
-    b: Floats
-    tilt: Floats | None = None
-    size: int = 1
-    copies: float = 0.0
+class PairSystem(Kinds):
+    """Kinds of rows with the importances that two explainers give them: q is a (2, kinds, features) array."""
 
     @cached_property
     def truth(self) -> dict[str, float]:
         """Every measure of the target population."""
-        same_sign = (np.sign(self.a)[:, None] == np.sign(self.b)).all(axis=2)
+        first, second = np.sign(self.q)
+        same_sign = (first[:, None] == second).all(axis=2)
         same, chance = float(self.p @ np.diag(same_sign)), float(self.p @ same_sign @ self.p)
-        overlaps = np.array([overlap(x, y) for x, y in zip(self.a, self.b, strict=True)])
-        means = dict(zip(MEASURES[2:], (self.p @ overlaps).tolist(), strict=True))
-        return {"same": same, "kappa": (same - chance) / (1 - chance), **means}
-
-    def draw(self, n: int, rng: Chance) -> dict[str, Any]:
-        """The arguments of `explainer_agreement`: n rows."""
-        weights = np.ones(len(self.p)) if self.tilt is None else self.tilt
-        drawn = self.p / weights / (self.p / weights).sum()
-        kinds = rng.choice(len(self.p), n, p=drawn)
-        cluster = np.arange(n) // self.size
-        of_cluster = rng.choice(len(self.p), int(cluster.max()) + 1, p=drawn)
-        kinds = np.where(rng.random(n) < self.copies, of_cluster[cluster], kinds)
-        how = {"weights": None if self.tilt is None else weights[kinds], "clusters": cluster if self.size > 1 else None}
-        return {"explanations": {"a": self.a[kinds], "b": self.b[kinds]}, **how}
+        means = self.p @ [overlap(x, y) for x, y in zip(*self.q, strict=True)]
+        return dict(zip(MEASURES, (same, (same - chance) / (1 - chance), *means.tolist()), strict=True))
 
 
 def overlap(x: Floats, y: Floats) -> tuple[float, ...]:
@@ -170,40 +145,45 @@ def overlap(x: Floats, y: Floats) -> tuple[float, ...]:
     return tuple(len(each) / max(len(first), len(second)) for each in (both, rank, signed))
 
 
-def _some(seed: int, kinds: int, alike: float) -> tuple[Floats, Floats, Floats]:
-    """Probabilities and importances of four features of kinds, a share of which are explained alike."""
+def some(seed: int, kinds: int, alike: float, **how: Any) -> PairSystem:
+    """Importances of four features of kinds, a share of which are explained alike."""
     rng = np.random.default_rng(seed)
-    a, b = (rng.choice([-2.0, -1.0, 0.0, 1.0, 2.0], (kinds, 4)) for _ in range(2))
-    b[: round(alike * kinds)] = a[: round(alike * kinds)]
-    return rng.dirichlet(np.ones(kinds)), a, b
+    q = rng.choice([-2.0, -1.0, 0.0, 1.0, 2.0], (2, kinds, 4))
+    q[1, : round(alike * kinds)] = q[0, : round(alike * kinds)]
+    return PairSystem(rng.dirichlet(np.ones(kinds)), q, **how)
 
 
-_ONE, _OTHER = [1.0, 0.5], [-1.0, 0.5]
+def few(shares: list[float], *signs: list[int], **how: Any) -> PairSystem:
+    """Two features, of which the first is positive or negative."""
+    return PairSystem(np.array(shares), np.array([[[sign, 0.5] for sign in each] for each in signs]), **how)
 
 
-def _few(shares: list[float], a: list[list[float]], b: list[list[float]]) -> tuple[Floats, Floats, Floats]:
-    return np.array(shares), np.array(a), np.array(b)
+def weighted(system: PairSystem, weights: Floats) -> PairSystem:
+    """The same population, of which kinds are drawn less often by their weights."""
+    return replace(system, drawn=system.p / weights / (system.p / weights).sum())
 
 
-_RARE = _few([0.6, 0.39, 0.01], [_ONE, _OTHER, _ONE], [_ONE, _OTHER, _OTHER])
-_SIGNS = [_ONE, _ONE, _OTHER, _OTHER], [_ONE, _OTHER] * 2
+_RARE = few([0.6, 0.39, 0.01], [1, -1, 1], [1, -1, -1])
+_SIGNS = [1, 1, -1, -1], [1, -1, 1, -1]
 PAIRS = {
-    "half alike, 20 kinds": PairSystem(*_some(1, 20, 0.5)),
-    "all alike, 20 kinds": PairSystem(*_some(2, 20, 1.0)),
-    "never alike": PairSystem(*_few([0.5, 0.5], [_ONE, _OTHER], [_OTHER, _ONE])),
-    "500 kinds": PairSystem(*_some(3, 500, 0.4)),
-    "1% differ": PairSystem(*_RARE),
-    "two signs, kappa .5": PairSystem(*_few([0.375, 0.125, 0.125, 0.375], *_SIGNS)),
-    "one sign on 95%": PairSystem(*_few([0.93, 0.02, 0.02, 0.03], *_SIGNS)),
-    "weighted 1 to 5": PairSystem(*_some(4, 20, 0.5), tilt=np.linspace(1, 5, 20)),
-    "weighted by agreement": PairSystem(*_some(5, 20, 0.5), tilt=np.repeat([4.0, 1.0], 10)),
-    "clusters of 5": PairSystem(*_some(6, 20, 0.5), size=5, copies=0.7),
-    "clusters of 5, 1% differ": PairSystem(*_RARE, size=5, copies=0.9),
+    "half alike, 20 kinds": some(1, 20, 0.5),
+    "all alike, 20 kinds": some(2, 20, 1.0),
+    "never alike": few([0.5, 0.5], [1, -1], [-1, 1]),
+    "500 kinds": some(3, 500, 0.4),
+    "1% differ": _RARE,
+    "two signs, kappa .5": few([0.375, 0.125, 0.125, 0.375], *_SIGNS),
+    "one sign on 95%": few([0.93, 0.02, 0.02, 0.03], *_SIGNS),
+    "weighted 1 to 5": weighted(some(4, 20, 0.5), np.linspace(1, 5, 20)),
+    "weighted by agreement": weighted(some(5, 20, 0.5), np.repeat([4.0, 1.0], 10)),
+    "clusters of 5": some(6, 20, 0.5, together=5),
+    "clusters of 5, 1% differ": replace(_RARE, together=5),
 }
 
 
-def agreement(system: PairSystem, n: int, rng: Chance) -> Answers:
+def agreement(system, n, rng) -> Answers:
     """The intervals of all measures of two explainers; kappa of one explanation has none."""
-    (pair,) = fs.explainer_agreement(**system.draw(n, rng), discretizer=fs.Sign(), k=K).pairs
+    kinds = system.kinds(n, rng)
+    given = dict(zip("ab", system.q[:, kinds], strict=True))
+    (pair,) = fs.explainer_agreement(given, **system.known(kinds), discretizer=fs.Sign(), k=K).pairs
     told = {name: (getattr(pair, name), truth) for name, truth in system.truth.items()}
     return {name: ends(share, truth) for name, (share, truth) in told.items() if share is not None}

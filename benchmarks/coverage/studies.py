@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import repeat
+from itertools import count
 
 import numpy as np
 from decoders import AGREEMENTS as DECODED_AGREEMENTS
 from decoders import DECODED, simulatability
 from draws import ROW_KINDS, TABLES, of_kinds, of_rules
 from encoders import CHOICES, ENCODERS, HONEST, Choices, encoded_bar, encodes, found_bar
-from harness import Answers, Line, always, ends, from_200, named, numbered, said, sample_by_sample, spelled
+from harness import Answers, Line, by_sample, ends, from_200, named, said, spelled
 from numeric import AGREEMENTS, NUMERIC, NUMERIC_COVERED, NUMERIC_WITHIN, UNSEEN, VECTORS, measured
 from runs import PAIRS, RUNS, agreement, repeatability, repeated_bar
-from systems import JUDGED, NECESSARY, Chance, FinitePopulation
+from systems import JUDGED, NECESSARY
 
 import faithscope as fs
 from faithscope.testing import ReasonSystem
@@ -20,7 +20,7 @@ from faithscope.testing import ReasonSystem
 ROWS = (50, 200, 1_000)
 
 
-def necessity(system: FinitePopulation, n: int, rng: Chance) -> Answers:
+def necessity(system, n, rng) -> Answers:
     """The interval of necessity, and whether necessity is said to be above chance."""
     kinds, labels = system.draw(n, rng)
     estimate = fs.necessity(**system.ruled(kinds), **system.asked(kinds, labels))
@@ -35,7 +35,7 @@ def necessity_bar(system: str, interval: str, n: int) -> float | None:
     return 0.93 if interval == "necessity" else 0.95 if "unrelated" in system else None
 
 
-def judged(system: tuple[FinitePopulation, str], n: int, rng: Chance, asked: int | None) -> Answers:
+def judged(system, n, rng, asked: int | None) -> Answers:
     """Sufficiency by a judge's answers about random pairs, so many rows per explanation, or all of them."""
     population, worded = system
     kinds, labels = population.draw(n, rng)
@@ -52,12 +52,13 @@ def judged(system: tuple[FinitePopulation, str], n: int, rng: Chance, asked: int
         table["applies"] = population.covers[kinds[first[table["explanation"]]], kinds[table["row"]]]
         judge = fs.Judged(table.drop(columns="text"))
     estimate = fs.sufficiency(reasons, relation=judge, **population.asked(kinds, labels))
+    name = f"{asked or 'all'} asked"
     return {
-        f"{asked or 'all'} asked": ends(estimate, population.truth),
-        f"{asked or 'all'} asked: not warned": said(not any("do not look random" in note for note in estimate.notes)),
-        f"{asked or 'all'} asked: unverifiable": estimate.unverifiable,
-        f"{asked or 'all'} asked: value": estimate.value,
-        f"{asked or 'all'} asked: value and silence": estimate.upper,
+        name: ends(estimate, population.truth),
+        f"{name}: not warned": said(not any("do not look random" in note for note in estimate.notes)),
+        f"{name}: unverifiable": estimate.unverifiable,
+        f"{name}: value": estimate.value,
+        f"{name}: value and silence": estimate.upper,
     }
 
 
@@ -77,20 +78,21 @@ REASONS = {
 }
 
 
-def reasons(system: ReasonSystem, n: int, seed: int) -> Answers:
+def reasons(system, n, seed) -> Answers:
     """All intervals about reasons in words; phrases are learned on one half, and have a truth of their own."""
     rows, truth = system.draw(n, seed), system.truth
     told = rows.reasons, rows.predictions
-    answers = {}
-    for name, discretizer in {"codebook": system.codebook, "text": None, "template": fs.Template()}.items():
-        answers[name] = ends(fs.consistency(*told, discretizer=discretizer), getattr(truth, name))
-    leak = fs.leakage(*told)
-    answers["share"] = ends(leak, truth.named)
-    answers["masked"] = ends(leak.masked, truth.masked_text)
-    answers["difference"] = ends(leak.difference, truth.text - truth.masked_text)
-    for measure in (fs.sufficiency, fs.necessity):
-        name = measure.__name__
-        answers[name] = ends(measure(rows.rules, rows.predictions, rows.X), getattr(truth, name))
+    leak, ruled = fs.leakage(*told), (rows.rules, rows.predictions, rows.X)
+    answers = {
+        "codebook": ends(fs.consistency(*told, discretizer=system.codebook), truth.codebook),
+        "text": ends(fs.consistency(*told), truth.text),
+        "template": ends(fs.consistency(*told, discretizer=fs.Template()), truth.template),
+        "share": ends(leak, truth.named),
+        "masked": ends(leak.masked, truth.masked_text),
+        "difference": ends(leak.difference, truth.text - truth.masked_text),
+        "sufficiency": ends(fs.sufficiency(*ruled), truth.sufficiency),
+        "necessity": ends(fs.necessity(*ruled), truth.necessity),
+    }
     if not system.details:
         phrases = fs.CommonPhrases(8)
         _, learned = fs.Sample.of(*told).settled(phrases)
@@ -98,7 +100,7 @@ def reasons(system: ReasonSystem, n: int, seed: int) -> Answers:
     return answers
 
 
-def certified_texts(system: ReasonSystem, n: int, seed: int) -> Answers:
+def certified_texts(system, n, seed) -> Answers:
     """A lower bound on the consistency of texts, from the codebook."""
     rows = system.draw(n, seed)
     low = fs.certify(rows.reasons, rows.predictions, [None, system.codebook], interval="tight").low
@@ -113,12 +115,11 @@ def numbers_bar(system: str, interval: str, n: int) -> float | None:
 def lines() -> Iterator[Line]:
     """All of them."""
     some = ("half broad, half single", "twenty rare labels", "clustered: sliding, broad", "unrelated, narrow")
-    yield Line("necessity", "necessity", necessity, NECESSARY, ROWS, 150, spelled(), necessity_bar, some)
-    for asked in (2, 5, 20, None):
-        times = {60: 150, 300: 100, 1_000: 40}
-        ask, some = partial(judged, asked=asked), ("rarely wrong", "shared, broad, noisy", "one panel of rows, broad")
-        some = some if asked in (2, 20) else ()
-        yield Line("judged", "judged", ask, JUDGED, tuple(times), times, spelled(asked or 0), judged_bar, some, 300)
+    yield Line("necessity", necessity, NECESSARY, ROWS, 150, spelled(), necessity_bar, some)
+    some, often = ("rarely wrong", "shared, broad, noisy", "one panel of rows, broad"), {60: 150, 300: 100, 1_000: 40}
+    for asked, quick in ((2, some), (5, ()), (20, some), (None, ())):
+        ask = partial(judged, asked=asked)
+        yield Line("judged", ask, JUDGED, tuple(often), often, spelled(asked or 0), judged_bar, quick, 300)
     some = ("20, Student t3", "20, lognormal", "heteroscedastic", "mostly constant", "probabilities")
     for measure, names, systems, times, quick in (
         ("consistency", tuple(AGREEMENTS), NUMERIC | UNSEEN, 1_000, some),
@@ -127,45 +128,46 @@ def lines() -> Iterator[Line]:
         ("within", tuple(AGREEMENTS), NUMERIC_WITHIN, 300, ("sliding, normal",)),
     ):
         ask, seeds = partial(measured, measure=measure, names=names), named(f"numbers: {measure}")
-        yield Line("numbers", f"numbers, {measure}", ask, systems, ROWS, times, seeds, numbers_bar, quick)
-    for agreed, drawn in (
-        *((agreed, "independent") for agreed in DECODED_AGREEMENTS),
-        *((agreed, drawn) for drawn in ("weighted", "clustered") for agreed in ("labels", "spread")),
+        yield Line(f"numbers/{measure}", ask, systems, ROWS, times, seeds, numbers_bar, quick)
+    for how, agreements, times in (
+        ("independent", DECODED_AGREEMENTS, 300),
+        ("weighted", ("labels", "spread"), 200),
+        ("clustered", ("labels", "spread"), 200),
     ):
-        ask = partial(simulatability, agreement=agreed, drawn=drawn)
-        seeds, times = named(f"simulatability: {agreed}, {drawn}"), 300 if drawn == "independent" else 200
-        some = ("mixed, few",) if agreed in ("labels", "spread") else ()
-        yield Line("simulatability", "simulatability", ask, DECODED, ROWS, times, seeds, from_200, some)
-    kinds = ("one row in 20 disagrees", "rows of all kinds")
-    for draws, how in (*((draws, "independent") for draws in (1, 3, 10, 100)), (3, "weighted"), (3, "clustered")):
-        name, times = (f"{draws}", 300) if how == "independent" else (how, 200)
-        ask, some = partial(of_kinds, draws=draws, how=how), kinds if draws in (1, 3) else ()
-        yield Line("draws", "draws", ask, ROW_KINDS, ROWS, times, named(f"populations: {name}"), from_200, some)
+        for agreed in agreements:
+            ask, seeds = partial(simulatability, agreement=agreed, how=how), named(f"simulatability: {agreed}, {how}")
+            some = ("mixed, few",) if agreed in ("labels", "spread") else ()
+            yield Line("simulatability", ask, DECODED, ROWS, times, seeds, from_200, some)
+    some = ("one row in 20 disagrees", "rows of all kinds")
+    for draws, how, seed, times, quick in (
+        (1, "independent", "1", 300, some),
+        (3, "independent", "3", 300, some),
+        (10, "independent", "10", 300, ()),
+        (100, "independent", "100", 300, ()),
+        (3, "weighted", "weighted", 200, some),
+        (3, "clustered", "clustered", 200, some),
+    ):
+        ask, seeds = partial(of_kinds, draws=draws, how=how), named(f"populations: {seed}")
+        yield Line("draws", ask, ROW_KINDS, ROWS, times, seeds, from_200, quick)
     for draws in (1, 10):
-        ask, seeds = partial(of_rules, draws=draws), named(f"populations: rules {draws}")
-        yield Line("draws", "draws", ask, TABLES, ROWS, 200, seeds, from_200)
+        seeds = named(f"populations: rules {draws}")
+        yield Line("draws", partial(of_rules, draws=draws), TABLES, ROWS, 200, seeds, from_200)
     some = ("the prediction itself", "some encoding, 3 labels", "some encoding, nested rules")
     rows = (60, 200, 1_000)
-    yield Line("encoding", "encoding", Choices.ask, CHOICES, rows, 300, sample_by_sample, encoded_bar, some)
-    for systems, truly, times in ((ENCODERS, True, 200), (HONEST, False, 400)):
-        ask, some = partial(encodes, truly=truly), ("by margin",) if truly else ("nested rules", "unequal shares")
-        yield Line("encoders", "encoders", ask, systems, rows, times, sample_by_sample, found_bar, some, 1_000)
-    some = ("half name the label", "wording half tells")
-    yield Line("reasons", "reasons", reasons, REASONS, (60, 300, 1_000), 120, numbered, always, some, 300)
-    yield Line(
-        "reasons", "reasons", certified_texts, REASONS, (60, 300, 1_000), 120, numbered, always, ("policy, noise",)
-    )
-    for runs in (2, 3, 5, 20):
-        some = ("own luck, .3", "own luck, .01", "runs differ much", "moving thresholds, .05") if runs == 5 else ()
-
-        def seeds(system: str, n: int, runs: int = runs) -> Iterator[Chance]:
-            return (np.random.default_rng([0, sample, runs, n]) for sample in range(10**6))
-
-        ask = partial(repeatability, runs=runs)
-        yield Line("repeatability", "repeatability", ask, RUNS, (50, 500), 300, seeds, repeated_bar, some, 50)
-
-    def by_place(system: str, n: int) -> Iterator[Chance]:
-        return repeat(np.random.default_rng(1_000 * list(PAIRS).index(system) + n))
-
+    yield Line("encoding", Choices.ask, CHOICES, rows, 300, by_sample(), encoded_bar, some)
+    for systems, truly, times, some in (
+        (ENCODERS, True, 200, ("by margin",)),
+        (HONEST, False, 400, ("nested rules", "unequal shares")),
+    ):
+        yield Line("encoders", partial(encodes, truly=truly), systems, rows, times, by_sample(), found_bar, some, 1_000)
+    for ask, *quick in (
+        (reasons, ("half name the label", "wording half tells"), 300),
+        (certified_texts, ("policy, noise",)),
+    ):
+        yield Line("reasons", ask, REASONS, (60, 300, 1_000), 120, lambda *_: count(), lambda *_: 0.93, *quick)
+    some = ("own luck, .3", "own luck, .01", "runs differ much", "moving thresholds, .05")
+    for runs, quick in ((2, ()), (3, ()), (5, some), (20, ())):
+        ask, seeds = partial(repeatability, runs=runs), by_sample(0, after=(runs,))
+        yield Line("repeatability", ask, RUNS, (50, 500), 300, seeds, repeated_bar, quick, 50)
     some = ("half alike, 20 kinds", "1% differ", "one sign on 95%", "clusters of 5")
-    yield Line("agreement", "agreement", agreement, PAIRS, ROWS, 1_000, by_place, from_200, some)
+    yield Line("agreement", agreement, PAIRS, ROWS, 1_000, named("agreement"), from_200, some)
