@@ -30,9 +30,9 @@ import faithscope as fs
 from faithscope import charts, datasets
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.explainers import TextAnchors, TopCoefficient
-from ratios import describe_machine
+from ratios import HERE, describe_machine, options, tell
 
-CODEBOOK = Path(__file__).parents[1] / "examples" / "esnli_codebook.json"
+CODEBOOK = HERE.parent / "examples" / "esnli_codebook.json"
 PEOPLE = (1, 2, 3)
 NEGATION = {"negation": r"\b(?:not|nt|no|never|nobody|nothing|cannot|cant)\b"}
 
@@ -61,17 +61,15 @@ class Split:
 
     def take(self, rows: Any) -> "Split":
         """Some of the rows."""
+        rows = np.asarray(rows)
         return Split(self.X.iloc[rows].reset_index(drop=True), self.labels.iloc[rows].reset_index(drop=True))
 
 
 def splits() -> tuple[Split, Split]:
     """The development and the test split."""
     data_set = datasets.load("esnli")
-    both = []
-    for name in ("dev", "test"):
-        inside = (data_set.X["split"] == name).to_numpy()
-        both.append(Split(data_set.X[inside].reset_index(drop=True), pd.Series(data_set.y[inside])))
-    return both[0], both[1]
+    both, names = Split(data_set.X, pd.Series(data_set.y)), data_set.X["split"]
+    return both.take(names == "dev"), both.take(names == "test")
 
 
 @cache
@@ -248,9 +246,6 @@ def by_embeddings(dev: Split, test: Split, clusters: tuple[int, ...]) -> Lines:
         yield told(f"a distance of at most {tau:g}", estimate)
 
 
-DOT = LIGHT["consistency"]
-
-
 def draw(dev: Split, test: Split, folder: Path) -> None:
     """Write both pictures into a folder."""
     title = "Does the reason tell the label? From fine to coarse"
@@ -265,45 +260,26 @@ def draw(dev: Split, test: Split, folder: Path) -> None:
 
 def people(repeated: dict[str, Any]) -> alt.LayerChart:
     """How often two people say the same by granularity: a dot with its interval, and a line for chance."""
-    rows = [
-        {"by": name, "value": same.value, "low": same.low, "high": same.high, "chance": same.chance}
-        for name, same in repeated.items()
-    ]
-    chart = alt.Chart(alt.Data(values=rows))
-    down = alt.Y(
-        "by:N",
-        sort=list(repeated),
-        title=None,
-        axis=alt.Axis(labelFontSize=13, labelLimit=220, labelPadding=12, ticks=False),
-    )
-    axis = alt.Axis(format="%", tickCount=5)
-    across = alt.X(
-        "value:Q", scale=alt.Scale(domain=[0, 1]), title="share of rows on which two people agree", axis=axis
-    )
-    bars = chart.mark_rule(strokeWidth=3, color=DOT).encode(y=down, x=alt.X("low:Q"), x2="high:Q")
-    dots = chart.mark_point(filled=True, size=90, color=DOT, opacity=1).encode(y=down, x=across)
-    ticks = chart.mark_tick(thickness=2.5, size=20, color=LIGHT["chance"]).encode(y=down, x="chance:Q")
-    return (bars + ticks + dots).properties(
-        width=430,
-        height=260,
-        title=alt.Title(
-            "Do two people give the same reason?",
-            subtitle="Dot and bar: two of three people, with the 95% interval. Upright line: chance.",
-        ),
-    )
+    shown = ("value", "low", "high", "chance")
+    rows = [{"by": by, **{name: getattr(same, name) for name in shown}} for by, same in repeated.items()]
+    axis = alt.Axis(labelFontSize=13, labelLimit=220, labelPadding=12, ticks=False)
+    down = alt.Y("by:N", sort=list(repeated), title=None, axis=axis)
+    chart, dot = alt.Chart(alt.Data(values=rows)).encode(y=down), LIGHT["consistency"]
+    title, axis = "share of rows on which two people agree", alt.Axis(format="%", tickCount=5)
+    across = alt.X("value:Q", scale=alt.Scale(domain=[0, 1]), title=title, axis=axis)
+    bars = chart.mark_rule(strokeWidth=3, color=dot).encode(x=alt.X("low:Q"), x2="high:Q")
+    dots = chart.mark_point(filled=True, size=90, color=dot, opacity=1).encode(x=across)
+    ticks = chart.mark_tick(thickness=2.5, size=20, color=LIGHT["chance"]).encode(x="chance:Q")
+    told = "Dot and bar: two of three people, with the 95% interval. Upright line: chance."
+    title = alt.Title("Do two people give the same reason?", subtitle=told)
+    return (bars + ticks + dots).properties(width=430, height=260, title=title)
 
 
-KEPT = Path(__file__).parent / "results" / "esnli.txt"
+KEPT = HERE / "results" / "esnli.txt"
 
 
-def main() -> None:
-    """Print the tables, and keep them."""
-    quick = "--quick" in sys.argv
-    dev, test = splits()
-    if "--plot" in sys.argv:
-        return draw(dev, test, Path(sys.argv[sys.argv.index("--plot") + 1]))
-    if quick:
-        test = test.take(np.arange(900))
+def tables(dev: Split, test: Split, quick: bool) -> Lines:
+    """All sections."""
     sections: dict[str, Callable[..., Lines]] = {
         "1. The first person's reasons": by_granularity,
         "   A bound without a judge": certificates,
@@ -313,16 +289,16 @@ def main() -> None:
         "3. Beside a model": partial(beside_a_model, rows=100 if quick else 2_000),
         "4. Embeddings (TF-IDF, 50 directions)": partial(by_embeddings, clusters=(10,) if quick else (3, 10, 30, 100)),
     }
-    lines = [describe_machine(["faithscope", "numpy", "scipy", "scikit-learn"])]
-    print(lines[0])
+    yield describe_machine(["faithscope", "numpy", "scipy", "scikit-learn"])
     for title, section in sections.items():
-        for line in ("", title, *section(dev, test)):
-            print(line, flush=True)
-            lines.append(line)
-    if not quick:
-        KEPT.write_text("\n".join([*lines, ""]))
-    return None
+        yield f"\n{title}"
+        yield from section(dev, test)
 
 
 if __name__ == "__main__":
-    main()
+    asked, (dev, test) = options(__doc__, quick=False, plot=Path), splits()
+    if asked.plot:
+        draw(dev, test, asked.plot)
+    else:
+        test = test.take(np.arange(900)) if asked.quick else test
+        tell(tables(dev, test, asked.quick), None if asked.quick else KEPT.name)

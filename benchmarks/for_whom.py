@@ -19,7 +19,6 @@ A cell is the share of inputs under a row's rule that keep the row's prediction,
 gets another prediction: a lower limit of how many rules do not hold for all points.
 """
 
-import argparse
 import importlib
 import io
 import json
@@ -35,15 +34,14 @@ import xgboost
 from scipy.stats import t as student
 
 import faithscope as fs
-from explained import AnchorExp
+from explained import AnchorExp, quarters
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.reproduce.models.splits import NAMES, Split, split
-from ratios import describe_machine, is_missing
+from ratios import describe_machine, is_missing, options
 
 THRESHOLDS = (0.5, 0.8, 0.95)
 TOP = 3  # features of LIME's that make a box
 LEAVES = 16  # of the tree that is fitted to the model
-_QUARTERS = (25, 50, 75)
 
 
 def explained(model: Any, train: np.ndarray, X: np.ndarray, categorical: tuple[int, ...]) -> dict[str, fs.Rules]:
@@ -63,21 +61,19 @@ def lime_boxes(model: Any, train: np.ndarray, X: np.ndarray, categorical: tuple[
     per_class = weights.reshape(len(X), -1, X.shape[1])  # of two classes there is one vector, of more one per class
     weights = per_class[np.arange(len(X)), model.predict(X) if per_class.shape[1] > 1 else 0]
     top = np.argsort(-np.abs(weights), axis=1, kind="stable")[:, :TOP]
-    edges = [np.unique(np.percentile(column, _QUARTERS)) for column in train.T]
-    boxes = [
-        [condition for j in sorted(features) for condition in _quarter(j, row[j], edges[j], j in categorical)]
-        for row, features in zip(X, top.tolist(), strict=True)
-    ]
+    edges, boxes = [quarters(column) for column in train.T], []
+    for row, features in zip(X, top.tolist(), strict=True):
+        boxes.append([])
+        for j in sorted(features):
+            place = int(np.searchsorted(edges[j], row[j]))
+            if j in categorical:
+                boxes[-1].append((f"x{j}", "==", float(row[j])))
+                continue
+            if place:
+                boxes[-1].append((f"x{j}", ">", float(edges[j][place - 1])))
+            if place < len(edges[j]):
+                boxes[-1].append((f"x{j}", "<=", float(edges[j][place])))
     return fs.Rules.from_conditions(boxes, features=[f"x{j}" for j in range(X.shape[1])])
-
-
-def _quarter(j: int, value: float, edges: np.ndarray, category: bool) -> list[tuple[str, str, float]]:
-    """The conditions that a value meets."""
-    if category:
-        return [(f"x{j}", "==", float(value))]
-    place = int(np.searchsorted(edges, value))
-    above = [(f"x{j}", ">", float(edges[place - 1]))] if place else []
-    return above + ([(f"x{j}", "<=", float(edges[place]))] if place < len(edges) else [])
 
 
 def covers(rules: fs.Rules, row: int, others: np.ndarray) -> np.ndarray:
@@ -93,37 +89,38 @@ def uniform_points(
     A number lies anywhere between the least and the largest of training, also between whole numbers; a category is any
     that training has. If a rule leaves no such value of a feature, the row keeps its own.
     """
-    place = {name: j for j, name in enumerate(rules.features)}
     known = {j: np.unique(train[:, j]) for j in categorical}
-    ends = train.min(axis=0), train.max(axis=0)
-    points = []
+    ends, points = list(zip(train.min(axis=0), train.max(axis=0), strict=True)), []
     for row, (own, rule) in enumerate(zip(X, rules.to_conditions(), strict=True)):
-        rng = np.random.default_rng([seed, row])
-        tests = [(place[name], operator, value) for name, operator, value in rule]
-        columns = [
-            _inside([test[1:] for test in tests if test[0] == j], own[j], known.get(j), ends[0][j], ends[1][j])(
-                rng, draws
-            )
-            for j in range(X.shape[1])
-        ]
+        rng, columns = np.random.default_rng([seed, row]), []
+        for j, feature in enumerate(rules.features):
+            tests = [(operator, value) for name, operator, value in rule if name == feature]
+            columns.append(_inside(tests, own[j], known.get(j), *ends[j], rng, draws))
         points.append(np.column_stack(columns))
     return np.concatenate(points), np.repeat(np.arange(len(X)), draws)
 
 
-def _inside(tests: list[Any], own: float, known: np.ndarray | None, first: float, last: float) -> Any:
-    """A function that draws values of one feature, all of which pass the tests."""
+def _inside(
+    tests: list[Any],
+    own: float,
+    known: np.ndarray | None,
+    first: float,
+    last: float,
+    rng: np.random.Generator,
+    draws: int,
+) -> np.ndarray:
+    """Values of one feature, all of which pass the tests."""
     above = max((value for operator, value in tests if operator == ">"), default=-np.inf)
     below = min((value for operator, value in tests if operator == "<="), default=np.inf)
     equal = [value for operator, value in tests if operator == "=="]
-    strange = {operator for operator, _ in tests} - {">", "<=", "=="}
-    if strange:
+    if strange := {operator for operator, _ in tests} - {">", "<=", "=="}:
         raise ValueError(f"No values are drawn for conditions with {sorted(strange)}.")
     if known is not None or equal:
         values = np.array(equal[:1] if known is None else known)
         values = values[(values > above) & (values <= below) & np.isin(values, equal or values)]
-        return lambda rng, draws: rng.choice(values if len(values) else [own], draws)
+        return rng.choice(values if len(values) else [own], draws)
     low, high = max(first, np.nextafter(above, np.inf)), min(last, below)
-    return lambda rng, draws: rng.uniform(low, high, draws) if low <= high else np.full(draws, own)
+    return rng.uniform(low, high, draws) if low <= high else np.full(draws, own)
 
 
 DRAWS = 1_000  # per row: ours, and new ones of anchor-exp's own
@@ -144,7 +141,7 @@ def against_anchor_exp(data: Split, model: Any, X: np.ndarray, train: np.ndarray
     others = np.array([row for row in data.test if not (row == X).all(axis=1).any()])
     real = fs.sufficiency(rules, model.predict(X), population=among(rules, others, model.predict(others)))
     measured = {"perturbed": perturbed, "real": real}
-    claims = dict(zip(("claimed", "fresh"), map(np.array, own), strict=True))
+    claims = dict(zip(CLAIMS, map(np.array, own), strict=True))
     return {
         "data": data.name,
         "rows": len(X),
@@ -198,16 +195,14 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
     import altair as alt
 
     sets = list(dict.fromkeys(line["data"] for line in lines))
-    panels = [_panel(lines, name, first=place % _COLUMNS == 0) for place, name in enumerate(sets)]
-    chart = alt.concat(*panels, columns=_COLUMNS, spacing=18).properties(
-        title=alt.Title(
-            "Sufficient for whom?",
-            subtitle="Share of inputs under a row's rule that keep the row's prediction, on five populations. "
-            "Bars are 95% intervals; they are long if few inputs are under a rule.",
-            offset=14,
-        )
+    panels = [_panel(alt, lines, name, first=place % _COLUMNS == 0) for place, name in enumerate(sets)]
+    told = (
+        "Share of inputs under a row's rule that keep the row's prediction, on five populations. "
+        "Bars are 95% intervals; they are long if few inputs are under a rule."
     )
+    title = alt.Title("Sufficient for whom?", subtitle=told, offset=14)
     legend = {"labelFontSize": 12, "titleFontSize": 12, "labelColor": LIGHT["ink"], "titleColor": LIGHT["ink"]}
+    chart = alt.concat(*panels, columns=_COLUMNS, spacing=18).properties(title=title)
     chart = chart.configure(**theme(LIGHT) | {"legend": legend})
     if path.suffix != ".svg":
         chart.save(path, scale_factor=2)
@@ -217,49 +212,43 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
     path.write_text(re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.1f}", drawn.getvalue()))
 
 
-def _panel(lines: list[dict[str, Any]], name: str, *, first: bool) -> Any:
+def _panel(alt: Any, lines: list[dict[str, Any]], name: str, *, first: bool) -> Any:
     """One data set; only the first panel of a row names the explanations."""
-    import altair as alt
-
     chosen = [line for line in lines if line["data"] == name]
     rows = [
         {"explanation": line["explanation"], "population": population, **line[population]}
         for line in chosen
         for population in MARKS
     ]
-    order = [line["explanation"] for line in chosen]
-    chart = alt.Chart(alt.Data(values=rows))
     axis = alt.Axis(
         labelFontSize=12, labelPadding=8, ticks=False, labels=first, domain=False, grid=True, bandPosition=0
     )
-    down = alt.Y("explanation:N", sort=order, title=None, axis=axis, scale=alt.Scale(paddingInner=0.25))
-    inside = alt.YOffset("population:N", sort=list(MARKS), scale=alt.Scale(domain=list(MARKS)))
-    across = alt.Scale(domain=[0, 1])
-    colors, shapes = zip(*MARKS.values(), strict=True)
-    title = "inputs are"
-    color = alt.Color("population:N", title=title, scale=alt.Scale(domain=list(MARKS), range=list(colors)))
-    shape = alt.Shape("population:N", title=title, scale=alt.Scale(domain=list(MARKS), range=list(shapes)))
-    bars = chart.mark_rule(strokeWidth=1.5, opacity=0.55).encode(
-        y=down, yOffset=inside, x=alt.X("low:Q", scale=across), x2="high:Q", color=color
+    names, across = list(MARKS), alt.Scale(domain=[0, 1])
+    colors, shapes = (alt.Scale(domain=names, range=list(values)) for values in zip(*MARKS.values(), strict=True))
+    color = alt.Color("population:N", title="inputs are", scale=colors)
+    order = [line["explanation"] for line in chosen]
+    chart = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("explanation:N", sort=order, title=None, axis=axis, scale=alt.Scale(paddingInner=0.25)),
+        yOffset=alt.YOffset("population:N", sort=names, scale=alt.Scale(domain=names)),
+        color=color,
     )
-    dots = (
-        chart.mark_point(filled=True, size=42, opacity=1)
-        .encode(y=down, yOffset=inside, x=alt.X("verified:Q", title=None, scale=across), color=color, shape=shape)
-        .transform_filter("datum.verified !== null")
-    )
+    bars = chart.mark_rule(strokeWidth=1.5, opacity=0.55).encode(x=alt.X("low:Q", scale=across), x2="high:Q")
+    shape = alt.Shape("population:N", title="inputs are", scale=shapes)
+    dots = chart.mark_point(filled=True, size=42, opacity=1).transform_filter("datum.verified !== null")
+    dots = dots.encode(x=alt.X("verified:Q", title=None, scale=across), shape=shape)
     return (bars + dots).properties(width=215, height=300, title=f"{name}, {chosen[0]['rows']} rows")
 
 
-POPULATIONS = ("real", "nearest", "perturbed", "product", "uniform")
+POPULATIONS = tuple(MARKS)
 TRAINED, DRAWN_FROM = 20_000, 5_000  # training rows
 ANCHORED = {"heart": 50, "bank": 150, "adult": 200}  # rows that anchor-exp explains; other test rows are the real ones
 CLAIMS = ("claimed", "fresh")  # by anchor-exp: what it returns, and new draws of its own
 QUICK = ("heart", "bank", "adult")
 
 
-def fitted(data: Split) -> xgboost.XGBClassifier:
+def fitted(data: Split, trees: int = 25, depth: int = 4) -> xgboost.XGBClassifier:
     """Boosted trees of a data set."""
-    trees = xgboost.XGBClassifier(n_estimators=25, max_depth=4, n_jobs=1)
+    trees = xgboost.XGBClassifier(n_estimators=trees, max_depth=depth, n_jobs=2)
     return trees.fit(data.train[:TRAINED], data.y_train[:TRAINED])
 
 
@@ -328,15 +317,17 @@ def compared(line: dict[str, Any]) -> str:
     return f"{line['data']:5} {line['threshold']:<4} " + "  ".join(parts)
 
 
+GAPS = [f"{claim} - {name}" for name in ("perturbed", "real") for claim in CLAIMS]
+
+
 def gaps_header() -> str:
-    names = ("claimed - perturbed", "fresh - perturbed", "claimed - real", "fresh - real")
-    return f"{'':10} " + " ".join(f"{name:21}" for name in names).rstrip()
+    return f"{'':10} " + " ".join(f"{name:21}" for name in GAPS).rstrip()
 
 
 def gaps(line: dict[str, Any]) -> str:
     """How far what anchor-exp says lies from what was measured, row by row."""
-    cells = [signed(line["apart"][f"{claim} - {name}"]) for name in ("perturbed", "real") for claim in CLAIMS]
-    return f"{line['data']:5} {line['threshold']:<4} " + " ".join(cells).rstrip()
+    cells = " ".join(signed(line["apart"][name]) for name in GAPS)
+    return f"{line['data']:5} {line['threshold']:<4} " + cells.rstrip()
 
 
 def signed(gap: dict[str, Any]) -> str:
@@ -376,18 +367,12 @@ def study(names: tuple[str, ...], rows: int, anchored: dict[str, int]) -> dict[s
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--rows", type=int, default=300, help="rows explained of each data set")
-    parser.add_argument("--json", type=Path, help="where to keep the numbers")
-    parser.add_argument("--read", type=Path, help="numbers that were kept, instead of measuring")
-    parser.add_argument("--plot", type=Path, help="where to draw the picture")
-    asked = parser.parse_args()
+    asked = options(__doc__, quick=False, rows=300, json=Path, read=Path, plot=Path)
     if asked.read:
         results = json.loads(asked.read.read_text())
-        print(header(), *map(line_of, results["lines"]), sep="\n")
-        print(*map(compared, results["anchor-exp"]), gaps_header(), *map(gaps, results["anchor-exp"]), sep="\n")
-        print(apart(results["lines"]))
+        lines, claims = results["lines"], results["anchor-exp"]
+        told = [header(), *map(line_of, lines), *map(compared, claims), gaps_header(), *map(gaps, claims), apart(lines)]
+        print(*told, sep="\n")
     else:
         print(describe_machine(("faithscope", "numpy", "xgboost", "anchor")), "\n")
         results = study(QUICK, 50, {}) if asked.quick else study(NAMES, asked.rows, ANCHORED)

@@ -10,7 +10,6 @@ kind of model that can be read, trained on 5,000 rows. PyXAI explains the same b
 its tree-specific reasons, and its `is_implicant` is asked about ours; both are timed in the same run.
 """
 
-import argparse
 import contextlib
 import importlib
 import io
@@ -22,12 +21,12 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-import xgboost
 
 import faithscope as fs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.reproduce.models.splits import NAMES, Split, split
-from ratios import clock, describe_machine, is_missing
+from for_whom import covers, fitted
+from ratios import clock, describe_machine, is_missing, options
 
 
 def points_inside(model: Any, rules: Any, X: np.ndarray, train: np.ndarray, count: int, *, missing: bool = True) -> int:
@@ -142,82 +141,47 @@ def _literals(explainer: Any, rules: Any, row: int, names: tuple[str, ...]) -> l
     return implied
 
 
-ORDER = ["tree path", "anchor", "sufficient reason"]
-COLORS = [LIGHT["chance"], LIGHT["consistency"], LIGHT["sufficiency"]]
+COLORS = dict(zip(("tree path", "anchor", "sufficient reason"), ("chance", "consistency", "sufficiency"), strict=True))
 
 
 def draw(table: list[dict[str, Any]], path: Path) -> None:
     """Coverage against the number of conditions, one picture per data set; the precision stands beside each dot."""
-    places = {id(line): _place(line, table) for line in table}
-    rows = [
-        {**line, "place": places[id(line)], "told": f"{line['explainer']}: {_told(line['precision'])}"}
-        for line in table
-    ]
-    chart = alt.Chart(alt.Data(values=rows))
-    across = alt.X("conditions:Q", title="conditions per rule", scale=alt.Scale(domain=[0, 14]))
-    up = alt.Y("coverage:Q", title="share of rows covered", scale=alt.Scale(type="log"), axis=alt.Axis(format=".2~%"))
-    color = alt.Color("explainer:N", sort=ORDER, scale=alt.Scale(domain=ORDER, range=COLORS), legend=None)
-    dots = chart.mark_point(filled=True, size=110, opacity=1).encode(x=across, y=up, color=color)
-    texts = [
-        chart.mark_text(align="left", dx=9, dy=down, fontSize=12, color=LIGHT["ink"])
-        .transform_filter(alt.datum.place == place)
-        .encode(x=across, y=up, text="told:N")
-        for place, down in enumerate((-8, 8, 0))  # the upper two dots may lie close to each other
-    ]
-    sets = list(dict.fromkeys(line["data"] for line in table))
-    several = alt.hconcat(
-        *[
-            alt.layer(dots, *texts)
-            .transform_filter(alt.datum.data == name)
-            .properties(width=290, height=230, title=name)
-            for name in sets
-        ]
+    rows = []
+    for line in table:
+        # The place of a dot among those of its data set, from above; a share is 1 only if it is exactly 1.
+        place = sum(each["data"] == line["data"] and each["coverage"] > line["coverage"] for each in table)
+        share = "always" if line["precision"] == 1 else f"{min(line['precision'], 0.999):.3f}"
+        rows.append({**line, "place": place, "told": f"{line['explainer']}: {share}"})
+    names, colors = list(COLORS), [LIGHT[name] for name in COLORS.values()]
+    chart = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("conditions:Q", title="conditions per rule", scale=alt.Scale(domain=[0, 14])),
+        y=alt.Y("coverage:Q", title="share of rows covered", scale=alt.Scale(type="log"), axis=alt.Axis(format=".2~%")),
     )
-    several.properties(
-        title=alt.Title(
-            "The price of certainty",
-            subtitle="Mean length and coverage of rules; beside each dot, the share of covered rows that keep the "
-            "prediction.",
-        )
-    ).configure(**theme(LIGHT)).save(path)
+    color = alt.Color("explainer:N", sort=names, scale=alt.Scale(domain=names, range=colors), legend=None)
+    layers = [chart.mark_point(filled=True, size=110, opacity=1).encode(color=color)]
+    for place, down in enumerate((-8, 8, 0)):  # the upper two dots may lie close to each other
+        text = chart.mark_text(align="left", dx=9, dy=down, fontSize=12, color=LIGHT["ink"]).encode(text="told:N")
+        layers.append(text.transform_filter(alt.datum.place == place))
+    panels = [
+        alt.layer(*layers).transform_filter(alt.datum.data == name).properties(width=290, height=230, title=name)
+        for name in dict.fromkeys(line["data"] for line in table)
+    ]
+    told = "Mean length and coverage of rules; beside each dot, the share of covered rows that keep the prediction."
+    title = alt.Title("The price of certainty", subtitle=told)
+    alt.hconcat(*panels).properties(title=title).configure(**theme(LIGHT)).save(path)
     print(path.name)
-
-
-def _place(line: dict[str, Any], table: list[dict[str, Any]]) -> int:
-    """The place of a dot among those of its data set, from above."""
-    return sum(other["data"] == line["data"] and other["coverage"] > line["coverage"] for other in table)
-
-
-def _told(precision: float) -> str:
-    """A share that is 1 only if it is exactly 1."""
-    return "always" if precision == 1 else f"{min(precision, 0.999):.3f}"
 
 
 Table = list[dict[str, Any]]
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "sufficient-reasons.svg"
 
 
-def fitted(data: Split, trees: int, depth: int) -> xgboost.XGBClassifier:
-    """Boosted trees of a data set, trained on 20,000 rows at most."""
-    return xgboost.XGBClassifier(n_estimators=trees, max_depth=depth, n_jobs=2).fit(
-        data.train[:20_000], data.y_train[:20_000]
-    )
-
-
-def masks(rules: Any, rows: np.ndarray) -> np.ndarray:
-    """Which rows each rule covers: (rules, rows)."""
-    everything = np.ones(len(rows), bool)
-    return np.array(
-        [np.logical_and.reduce([everything, *rules.holds(rules.conjunction(row), rows)]) for row in range(len(rules))]
-    )
-
-
 def on_real_rows(
     rules: Any, predicted: np.ndarray, others: np.ndarray, known: np.ndarray
 ) -> tuple[dict[str, float], np.ndarray, np.ndarray]:
     """Mean length and coverage of rules; how many other rows each covers, and how many of them keep the prediction."""
-    covered = masks(rules, others)
-    hits = np.array([np.sum(known[mask] == label) for mask, label in zip(covered, predicted, strict=True)])
+    covered = np.array([covers(rules, row, others) for row in range(len(rules))])
+    hits = (covered & (known == predicted[:, None])).sum(axis=1)
     return {"conditions": length(rules), "coverage": float(covered.mean())}, covered.sum(axis=1), hits
 
 
@@ -228,7 +192,7 @@ def length(rules: Any) -> float:
 
 def sufficient(data: Split, rows: int, points: int) -> dict[str, Any]:
     """Reasons of one data set, on real rows and on random ones inside the rules."""
-    model = fitted(data, 25, 4)
+    model = fitted(data)
     X, others = data.test[:rows], data.test[:20_000]
     seconds, rules = clock(lambda: fs.explainers.SufficientReason(model).explain(X))
     predicted = model.predict(X)
@@ -248,7 +212,7 @@ def sufficient(data: Split, rows: int, points: int) -> dict[str, Any]:
 
 def prices(data: Split, rows: int) -> Table:
     """Length, coverage and precision of the rules of three explainers."""
-    model, X, others = fitted(data, 25, 4), data.test[:rows], data.test[:20_000]
+    model, X, others = fitted(data), data.test[:rows], data.test[:20_000]
     train, predicted, known = data.train[:5_000], model.predict(X), model.predict(others)
     explainers = {
         "tree path": fs.explainers.TreePath.surrogate(model, train, max_leaf_nodes=16),
@@ -281,11 +245,7 @@ def show(table: Table) -> None:
 
 def main() -> None:
     """All parts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=100, help="rows explained of each data set")
-    parser.add_argument("--points", type=int, default=1_700, help="random rows inside each rule")
-    parser.add_argument("--picture", action="store_true")
-    asked = parser.parse_args()
+    asked = options(__doc__, rows=100, points=1_700, picture=False)
     folder = Path(os.environ["FAITHSCOPE_DATA"])
     sets = {name: split(name, folder) for name in NAMES}
     print(describe_machine(["sklearn", "xgboost", "lightgbm", "pyxai"]), "\n")
