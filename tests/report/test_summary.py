@@ -14,7 +14,6 @@ from faithscope.measures.telling.verdict import READING_ORDER
 from faithscope.report import summarize
 from faithscope.report.contradictions import FeatureColumns, most_alike_first
 from faithscope.report.html import render
-from faithscope.report.result import Contents, Provenance, row_pairs
 from faithscope.report.terminal import render as in_terminal
 from faithscope.report.wording import two_values, wording
 from refused import refused
@@ -129,41 +128,10 @@ def test_notes_are_told_in_a_terminal_with_whom_and_what_they_speak_of():
     comparison = fs.compare(examples.predict, {"rules": examples.by_age}, X, groups=X["job"])
     printed = in_terminal(summarize(comparison), width=1000)
     told = [("rules", estimate) for estimate in comparison["rules"]._estimates()]
-    for parts in (comparison.populations["rules"], comparison.sufficiency_populations["rules"]):
-        told += [(f"rules, job {job}", estimate) for job, estimate in parts.estimates.items()]
+    told += [(f"rules, job {job}", estimate) for job, estimate in comparison.populations["rules"].estimates.items()]
     for who, estimate in told:
         assert all(f"{who}, {estimate.measure}: {note}" in printed for note in estimate.notes)
     assert "a few rows decide" in printed
-
-
-class Rowless:
-    """The least that a report can be made of: one estimate, and no rows."""
-
-    consistency = fs.consistency(["a", "a", "b"], [1, 0, 1])
-    sufficiency = necessity = uniqueness = X = None
-    _discretized = ()
-
-    def _contents(self):
-        return Contents({"a log": self})
-
-    def _provenance(self):
-        return Provenance("", "", notes=("2 rows dropped",))
-
-    def _leakage(self):
-        return None
-
-    def _plan(self, measure):
-        return fs.plan(self.consistency)
-
-    def _row_pairs(self, measure, k):
-        return row_pairs({"row_a": [0], "row_b": [1], "explanation": ["a"], "prediction_a": [1], "prediction_b": [0]})
-
-
-def test_whatever_answers_a_report_s_questions_is_summarized():
-    (explainer,) = summarize(Rowless()).explainers
-    assert (explainer.name, explainer.notes) == ("a log", ("2 rows dropped",))
-    (contradiction,) = explainer.contradictions
-    assert (contradiction.index_a, contradiction.index_b, contradiction.features) == ("0", "1", ())
 
 
 def test_populations_of_one_explainer_may_be_given_by_column():

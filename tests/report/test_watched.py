@@ -56,14 +56,12 @@ def test_explanations_that_changed_are_told_losses_first_with_their_labels():
 
 def test_a_change_of_consistency_is_told_apart_from_drift_of_explanations():
     near, far = Distance(0.1, 0.0, 0.2), Distance(0.4, 0.3, 0.5)
-    alarm = Alarm("drop", 5, 4, 0.7, 0.8, (0.9, 0.95))
-    first = {
-        (bool(c), apart.low > 0): drift_sentences(c, [], apart, 0.1)[0] for c in ([], [alarm]) for apart in (near, far)
-    }
-    assert len(set(first.values())) == 4
-    assert first[False, True].startswith("The explanations drift; consistency is not")
-    assert first[True, False].startswith("Consistency changed; the explanations are not")
-    assert "0.300 and 0.500" in drift_sentences([], [], far, 0.1)[1]
+    alarms = [Alarm("drop", 5, 4, 0.7, 0.8, (0.9, 0.95))]
+    told = [drift_sentences(changes, [], apart, 0.1) for changes in ([], alarms) for apart in (near, far)]
+    assert len({first for first, *_ in told}) == 4
+    assert told[1][0].startswith("The explanations drift; consistency is not")
+    assert told[2][0].startswith("Consistency changed; the explanations are not")
+    assert "0.300 and 0.500" in told[1][1]
 
 
 def test_periods_that_cannot_be_compared_are_told_so():

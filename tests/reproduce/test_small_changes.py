@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from faithscope.reproduce.authors.random_flips import NONE, RandomFlips
 from faithscope.reproduce.authors.small_changes import SmallChanges, decimals
@@ -79,26 +80,12 @@ def test_small_changes_are_taken_back_as_the_packages_loops_take_them_back(fract
     assert not limited.all()
 
 
-class Trees:
-    """A forest's votes, and where its trees split."""
-
-    def __init__(self, rng, n):
-        from sklearn.ensemble import RandomForestClassifier
-
-        X = rows_of(rng, n)
-        self.forest = RandomForestClassifier(8, max_depth=6, random_state=0).fit(X, Waves().predict(X))
-        trees = [tree.tree_ for tree in self.forest.estimators_]
-        feature, threshold = (np.concatenate([getattr(t, name) for t in trees]) for name in ("feature", "threshold"))
-        self.thresholds = tuple(np.unique(threshold[feature == j]) for j in range(4))
-
-    def predict(self, X):
-        return self.forest.predict(X)
-
-
 def test_one_step_between_two_splits_of_trees_stands_for_all():
     rng = np.random.default_rng(5)
-    model, known, rows = Trees(rng, 2_000), rows_of(rng, 300), rows_of(rng, 300)
-    points = rows + rng.integers(-1, 2, rows.shape) * 0.3
+    X, known, rows = (rows_of(rng, n) for n in (2_000, 300, 300))
+    model = DecisionTreeClassifier(max_depth=8, random_state=0).fit(X, Waves().predict(X))
+    tree, points = model.tree_, rows + rng.integers(-1, 2, rows.shape) * 0.3
+    thresholds = tuple(np.unique(tree.threshold[tree.feature == j]) for j in range(4))
     wanted, asked_about = model.predict(points), []
 
     def valid(asked, of):
@@ -108,7 +95,7 @@ def test_one_step_between_two_splits_of_trees_stands_for_all():
     step = SmallChanges.of(known, fractions=True)
     every, _ = step.take_back(points, rows, valid)
     slow = sum(asked_about)
-    few, _ = step.take_back(points, rows, valid, model.thresholds)
+    few, _ = step.take_back(points, rows, valid, thresholds)
     assert np.array_equal(every, few)
     assert sum(asked_about) - slow < slow / 2
 
@@ -140,10 +127,11 @@ def test_rows_without_a_counterfactual_stay_without_and_batches_change_nothing()
     known, rows = rows_of(rng, 200), rows_of(rng, 60)
     known[:, 0] = np.minimum(known[:, 0], 5)
     rows[:40, 0] = 6  # these have the wanted class, and may keep it
-    flips = RandomFlips(Rare(), known, wanted=2, samples=50, fractions=True)
-    points = flips.explain(rows).values
+    flips, bare = (
+        RandomFlips(Rare(), known, wanted=2, samples=50, fractions=True, finish=end) for end in (True, False)
+    )
+    points, plain = flips.explain(rows).values, bare.explain(rows).values
     assert (points == NONE).all(axis=1).any()
     assert np.array_equal(flips.explain(rows[30:]).values, points[30:])
-    plain = RandomFlips(Rare(), known, wanted=2, samples=50, fractions=True, finish=False).explain(rows).values
     assert np.array_equal(flips.finished(plain, rows)[0], points)
     assert not np.array_equal(plain, points)

@@ -68,7 +68,7 @@ def tier(name):
     return pytest.param(name, marks=() if " " not in name or name in ALSO else pytest.mark.thorough)
 
 
-@pytest.mark.parametrize("name", map(tier, RESULTS))
+@pytest.mark.parametrize("name", [tier(name) for name in RESULTS])
 def test_every_result_keeps_to_the_schema_and_has_its_notes_in_markdown(name):
     told, text = as_json(name), result(name).to_markdown()
     VALIDATOR.validate(told)
