@@ -107,19 +107,22 @@ def against_lime(sizes: Sizes) -> Iterator[Line]:
         rows, few = setup.rows[: sizes.rows], setup.rows[: sizes.lime]
         pair = {
             "faithscope": Contestant(partial(ours.explain, rows), a, len(rows)),
-            "lime": Contestant(partial(by_lime, b, few, 0), b, len(few)),
+            "lime": Contestant(partial(by_lime, lime_package(0), b, few), b, len(few)),
         }
         compete(pair, sizes.runs)
         yield quicker(what, pair, bar)
     yield from as_lime(sizes)
 
 
-def by_lime(predict: Any, rows: np.ndarray, seed: int) -> list[list[float]]:
+def lime_package(seed: int) -> Any:
+    """The explainer of the lime package, made before the clock starts."""
+    asked = {"categorical_features": list(system().categories), "feature_selection": "none", "random_state": seed}
+    return importlib.import_module("lime.lime_tabular").LimeTabularExplainer(system().known, **asked)
+
+
+def by_lime(package: Any, predict: Any, rows: np.ndarray) -> list[list[float]]:
     """The coefficients of the lime package, for all features."""
-    setup = system()
-    asked = {"categorical_features": list(setup.categories), "feature_selection": "none", "random_state": seed}
-    package = importlib.import_module("lime.lime_tabular").LimeTabularExplainer(setup.known, **asked)
-    explained = [package.explain_instance(row, predict, num_features=len(setup.names)) for row in rows]
+    explained = [package.explain_instance(row, predict, num_features=rows.shape[1]) for row in rows]
     return [[number for _, number in sorted(each.local_exp[1])] for each in explained]
 
 
@@ -130,7 +133,7 @@ def as_lime(sizes: Sizes) -> Iterator[Line]:
     ours, theirs = [], []
     for seed in range(sizes.seeded):
         ours.append(Lime(model, setup.known, seed=seed, **known).explain(rows).values)
-        theirs.append(by_lime(model.predict_proba, rows, seed))
+        theirs.append(by_lime(lime_package(seed), model.predict_proba, rows))
     means, spreads = ([getattr(np.array(each), name)(axis=0) for each in (ours, theirs)] for name in ("mean", "var"))
     error = np.sqrt(sum(spreads) / (sizes.seeded - 1))
     differ = error > 0
