@@ -136,7 +136,7 @@ def reaching(copy: Path, seconds: dict[str, float]) -> dict[int, list[str]]:
         number, _, test = line.partition("\t")
         tests.setdefault(int(number), set()).add(test.removesuffix(" (teardown)"))
     return {
-        number: sorted(filter(None, names), key=lambda one: seconds.get(one, 1.0)) for number, names in tests.items()
+        number: sorted(filter(None, names), key=lambda one: seconds.get(one, 0.3)) for number, names in tests.items()
     }
 
 
@@ -168,7 +168,7 @@ def killed(copy: Path, number: int, tests: list[str], options: list[str], limit:
 def kill(copy: Path, options: list[str], limit: float, part: int, parts: int) -> None:
     """Run the tests that reach each mutant until one fails."""
     os.chdir(copy)
-    sys.path[:0] = [str(copy / "src")]
+    sys.path[0] = str(copy / "src")  # not the folder of this script, whose names tests have too
     import duckdb
     import pandas
     import pytest

@@ -67,6 +67,7 @@ NOT_CALLED = {
 # Parameters that can be left out, and of which nothing is drawn.
 LEFT_ALONE = {"further", "where", "since", "inputs", "table", "missing", "fitted_on", "samples", "beam", "cases"}
 LEFT_ALONE |= {"max_words", "max_conditions", "distinct"}
+OF_EXPLAINERS = {"X": some_table, "progress": st.sampled_from([None, lambda *_: None])}  # no word: it is called
 # How often `make test-all` tries what is not tried as often as others of its sort; `make fuzz` tries thrice as often.
 EXAMPLES = {
     **{"plot": 2, "to_html": 2, "to_mlflow": 2, "get_params": 2, "consistency": 40, "sufficiency": 30, "necessity": 30},
@@ -106,7 +107,7 @@ class Target:
 
     def strategies(self):
         """What is drawn for each parameter, but for those that are left alone."""
-        tables = OWN.get(self.name, {}), {"X": some_table} if self.family == "explainers" else {}, PARAMETERS
+        tables = OWN.get(self.name, {}), OF_EXPLAINERS if self.family == "explainers" else {}, PARAMETERS
         known = {name: next((table[name] for table in tables if name in table), None) for name in self.parameters}
         return {name: known[name] for name in known if known[name] is not None or name not in LEFT_ALONE}
 
