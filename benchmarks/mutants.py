@@ -188,7 +188,7 @@ def kill(copy: Path, options: list[str], limit: float, part: int, parts: int) ->
         if number % parts != part or number in done:
             continue
         names = tests.get(number, [])
-        outcome = killed(copy, number, names[:400], options, limit) if names else "not reached"
+        outcome = killed(copy, number, names[:200], options, limit) if names else "not reached"
         print(
             number, outcome, mutant["file"], mutant["line"], mutant["old"], "->", mutant["new"], len(names), flush=True
         )
