@@ -2,7 +2,7 @@
 
 python benchmarks/mutants.py plant COPY                  # write 150 mutants into COPY/src, all switched off
 cd COPY && REACHED=reached.txt pytest -n 2               # which tests reach which mutants; how long they take
-python benchmarks/mutants.py kill COPY -m "not thorough" # for each mutant, the 200 quickest tests that reach it, until one fails
+python benchmarks/mutants.py kill COPY -m "not thorough" # the 200 quickest tests that reach each, until one fails
 
 A mutant is an expression changed as a slip would change it: a comparison, an operator, a number by one, a condition.
 It is switched on by the variable MUTANT; every test that comes by writes a line to the file that REACHED names.
