@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 KAPPAS = np.linspace(0.0, 2.0, 41)
 POWERS = 4  # of what explanations add, of which intervals read sums
 SIZES = np.array([2.0, 3.0, 4.0])  # rows of an explanation that is taken as one draw; larger ones, row by row
+_ROUNDING = 1e-12  # ends of intervals that are nearer than this are the same
 _FLAT = 1e-7  # of the mean square of what rows add, below which it is rounding; the least margin is larger
 
 
@@ -198,7 +199,7 @@ def tightest(agreeing: PowerSums, plain: Margins, confidence: float, sides: int 
         return plain
     at_zero, ends = _narrowest(agreeing, check_confidence(confidence) / sides)
     best = ends.margins(agreeing.n, sides, confidence)
-    if at_zero.width(plain) < ends.width(best):
+    if at_zero.width(plain) < ends.width(best) - _ROUNDING:
         return plain
     return replace(best, verified=plain.verified, again=partial(_again, best, plain))
 
@@ -216,11 +217,12 @@ def _least(kappa: Any, n: float, wrong: float) -> Any:
 def _narrowest(agreeing: PowerSums, wrong: float) -> tuple[_Ends, _Ends]:
     """The interval of κ = 0, and the narrowest.
 
-    It is taken among those whose bracket does not cross, and does not contradict what rows say as they are (κ = 0).
+    It is taken among those whose bracket does not cross, and does not contradict what rows say as they are (κ = 0);
+    of those as narrow the first, so that the order in which rows were added decides nothing.
     """
     disagreeing = agreeing.disagreeing()
     low, high = agreeing.mean(KAPPAS), 1 - disagreeing.mean(KAPPAS)
-    possible = (low <= np.minimum(high, high[0])) & (high >= low[0])
+    possible = (low <= np.minimum(high, high[0]) + _ROUNDING) & (high >= low[0] - _ROUNDING)
     possible[0] = True
     low, high, kappas = low[possible], np.maximum(low, high)[possible], KAPPAS[possible]
     below, above = agreeing.deviations(kappas), disagreeing.deviations(kappas)
@@ -232,7 +234,8 @@ def _narrowest(agreeing: PowerSums, wrong: float) -> tuple[_Ends, _Ends]:
         bracket = Bracket(float(low[place]), float(high[place]), float(kappas[place]))
         return _Ends(bracket, below.at(place), above.at(place))
 
-    return ends(0), ends(int(np.argmin(top - bottom)))
+    wide = top - bottom
+    return ends(0), ends(int(np.argmax(wide <= wide.min() + _ROUNDING)))
 
 
 def bracketed(kinds: RowKinds, kappa: float) -> tuple[tuple[float, float], LeftOut]:
