@@ -121,7 +121,7 @@ def test_the_order_of_rows_the_names_of_clusters_and_the_scale_of_weights_say_no
             continue  # blocks of rows that tell nothing of themselves hold other rows in another order
         order = np.random.default_rng(system.n).permutation(system.n)
         moved = system.take(order)
-        default = {} if measure == "encoding" else {"interval": None}  # thinned or tilted, where weights are given
+        default = {} if measure == "encoding" else {"interval": None}  # thinned, where weights are given
         asked, fields = dict(default), FIELDS
         if measure == "encoding":
             fields = ("value", "low", "high", "tested", "flagged", "encodes")

@@ -1,4 +1,4 @@
-"""Weights that depend on the prediction: thinned and tilted rows against brute force, and a bracket that holds."""
+"""Weights that depend on the prediction: thinned rows against brute force, and a bracket that holds."""
 
 from itertools import product
 from math import comb
@@ -12,10 +12,9 @@ import faithscope as fs
 from brute_numbers import agreement_of
 from faithscope.counting.counts import count_rows
 from faithscope.counting.coverage import cover
-from faithscope.counting.weights.rows import WeightedRows, _thinned, _tilted
+from faithscope.counting.weights.rows import WeightedRows, WeightedTerms
 from faithscope.counting.weights.thinned import Alike, thin
 from faithscope.counting.weights.thinned_rules import Kinds
-from faithscope.counting.weights.tilted import Tilt
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
 
@@ -61,7 +60,7 @@ def test_thinned_sums_are_the_mean_over_all_ways_of_keeping_rows(name, seed):
     n = int(rng.integers(2, 10))
     weights = rng.uniform(0.05, 2, n) ** 2 if seed % 2 else rng.integers(1, 4, n).astype(float)
     explanations, predictions = rng.integers(0, 3, n), rng.integers(0, 3, n).astype(float)
-    terms = _thinned(rows_of(explanations, predictions, weights, AGREEMENTS[name]))
+    terms = WeightedTerms.of(rows_of(explanations, predictions, weights, AGREEMENTS[name]))
     table = agreement_of(name, 1.5)(predictions[:, None], predictions)
     sums = terms.sums.agreeing, terms.sums.silent
     check(sums, terms.left_out, explanations[:, None] == explanations, table, weights)
@@ -146,46 +145,17 @@ def test_odd_samples_have_an_interval_around_their_value(kind):
     assert (found.verified is None) == (found.unverifiable == 1)
 
 
-def test_rows_that_weigh_as_their_labels_do_are_tilted_as_they_would_be_thinned():
-    rng = np.random.default_rng(0)
-    explanations, labels = rng.integers(0, 40, 300), rng.integers(0, 3, 300)
-    rows = rows_of(explanations, labels, np.array([1.0, 2.0, 6.0])[labels])
-    thinned, tilted = _thinned(rows), _tilted(rows, Tilt.fit(rows.counts), 0.1)
-    assert tilted.sums == pytest.approx(thinned.sums)
-
-
-def test_a_tilt_left_out_is_the_tilt_fitted_without_the_row():
-    rng = np.random.default_rng(1)
-    explanations, labels = rng.integers(0, 30, 400), rng.integers(0, 3, 400)
-    weights = np.array([1.0, 2.0, 4.0])[labels] * rng.lognormal(0, 0.5, 400) * (1 + explanations % 3)
-
-    def tilted(kept):
-        rows = rows_of(explanations[kept], labels[kept], weights[kept])
-        return _tilted(rows, Tilt.fit(rows.counts), 0.1)
-
-    whole = tilted(np.arange(400))
-    for row in range(25):
-        sums = tilted(np.delete(np.arange(400), row)).sums
-        assert whole.left_out.value[row] == pytest.approx(sums.agreeing / sums.total, abs=1e-4)
-        assert whole.left_out.silent[row] == pytest.approx(sums.silent / sums.total, abs=1e-4)
-
-
-def test_weights_by_explanation_do_not_pass_for_weights_by_label():
-    """Heavy explanations have mostly label 1; within an explanation, weights say nothing."""
-    rng = np.random.default_rng(2)
-    explanations = rng.integers(0, 20, 2000)
-    labels = (rng.random(2000) < np.where(explanations < 10, 0.9, 0.1)).astype(int)
-    rows = rows_of(explanations, labels, np.where(explanations < 10, 5.0, 1.0) * rng.lognormal(0, 0.3, 2000))
-    assert Tilt.fit(rows.counts).v == pytest.approx(1.0, abs=0.1)
-
-
-def test_labels_that_weigh_otherwise_in_other_explanations_are_not_tilted():
+def test_weights_that_differ_much_are_thinned_if_they_go_with_the_prediction_and_pairs_weighed_if_not():
     rng = np.random.default_rng(4)
     explanations, labels = rng.integers(0, 10, 1000), (rng.random(1000) < 0.1).astype(int)
-    weights = np.where(labels == 1, np.where(explanations < 5, 4.0, 0.25), 1.0)
-    found = fs.consistency(explanations, labels, weights=weights)
-    assert found.method == "thinned"
-    assert any("thinned to about" in note for note in found.notes)
+    by_chance = rng.lognormal(0, 0.8, 1000)
+    for weights, method, note in (
+        (np.where(labels == 1, 8.0, 1.0) * by_chance, "thinned", "the interval is that of about"),
+        (by_chance, "jackknife", "assumes that weights do not depend on the prediction"),
+    ):
+        found = fs.consistency(explanations, labels, weights=weights)
+        assert found.method == method
+        assert any(note in told for told in found.notes)
 
 
 def test_blocks_of_rows_have_about_the_error_of_single_rows():
@@ -247,7 +217,7 @@ def test_explainers_are_compared_on_the_rows_that_their_estimates_thinned():
     lines = compared.differences().set_index("measure")
     for measure in ("consistency", "sufficiency"):
         first, second = (getattr(compared[name], measure) for name in "ab")
-        assert first.method in {"thinned", "tilted"}
+        assert first.method == "thinned"
         assert lines.loc[measure, "value"] == pytest.approx(first.value - second.value)
         assert lines.loc[measure, "low"] <= first.value - second.value <= lines.loc[measure, "high"]
 

@@ -284,7 +284,7 @@ def _reason(estimate: Estimate, wanted: float) -> str:
         return f"{silent} that the judge was asked about: ask about more pairs (fs.pairs_to_ask), or measure more rows"
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
         return f"more rows than these {estimate.n:,} would make it narrower"
-    if estimate.method in {"thinned", "tilted"}:
+    if estimate.method == "thinned":
         open_share = f"weights leave as much open as if {most - least:.0%} of the {estimate.n:,} rows were unverifiable"
         return f"{open_share}: measure more rows, or make explanations coarser"
     if estimate.measure == NECESSITY:

@@ -60,14 +60,14 @@ def consistency(
         The confidence of the interval.
     interval : {"tight", "jackknife", "mcdiarmid", "any"}, optional
         How the interval is made. By default the tightest that holds: "tight" for rows that count alike, which lets rows
-        with one companion or two tell how much silence hides; "thinned" or "tilted" for weighted rows; else
+        with one companion or two tell how much silence hides; "thinned" for weighted rows; else
         "jackknife", which adds all silence. All are approximate; "mcdiarmid" is proven for every system, and wide.
         "any" concerns `sufficiency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         They may depend on the prediction. The value weighs pairs, which is off if they do and explanations have few
-        rows; the interval is not, but that of ``"jackknife"`` is: it keeps rows in proportion to their weights, or to
-        those of their labels, averaged over all ways of doing so ("thinned", "tilted").
+        rows; the interval is not, but that of ``"jackknife"`` is: it keeps rows in proportion to their weights,
+        averaged over all ways of doing so ("thinned").
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree where they are numbers; by default they are labels, which agree if equal.
     clusters : array-like, (n,), optional
@@ -105,8 +105,8 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
     """The consistency of a sample.
 
     With weights, ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V
-    sums of squared weights; its interval thins or tilts rows (`counting/weights/rows.py`), but for ``"jackknife"``.
-    Either needs the weight of each row, which takes one more pass over the rows.
+    sums of squared weights; its interval thins rows (`counting/weights/rows.py`), but for ``"jackknife"``.
+    This needs the weight of each row, which takes one more pass over the rows.
     """
     check_method(method)
     counted = sample.counted()

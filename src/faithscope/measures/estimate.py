@@ -62,7 +62,7 @@ class Estimate(Shareable):
     confidence : float
         The confidence of the interval.
     method : str
-        How the interval was made: "tight", "jackknife", "mcdiarmid" or "any"; with weights "thinned" or "tilted".
+        How the interval was made: "tight", "jackknife", "mcdiarmid" or "any"; with weights "thinned".
     unverifiable : float
         Share of rows whose explanation covers no other row, on which the sample is silent. Of necessity, of rows whose
         prediction nobody else gets.
@@ -149,7 +149,7 @@ class Estimate(Shareable):
     def bracket(self) -> tuple[float, float]:
         """Between which numbers the measure lies, but for sampling error.
 
-        For "tight", rows with one companion or two tell how much silence hides; for "thinned" and "tilted", it is that
+        For "tight", rows with one companion or two tell how much silence hides; for "thinned", it is that
         of rows kept by their weights, outside of which the value may lie; else it is the value, and `upper`, the value
         if all silent rows agreed.
         """

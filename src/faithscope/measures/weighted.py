@@ -14,7 +14,7 @@ NOT_BY_PREDICTION = "assumes that weights do not depend on the prediction, among
 
 
 def weighted_consistency(sample: Sample, confidence: float, method: Method | None) -> Estimate:
-    """The consistency of weighted rows: thinned or tilted by default, or by weighing pairs for ``"jackknife"``.
+    """The consistency of weighted rows: thinned by default, or by weighing pairs for ``"jackknife"``.
 
     Rows that all weigh the same are not weighted at all; their counts are, so that they add up with others.
     """
@@ -30,7 +30,7 @@ def weighted_consistency(sample: Sample, confidence: float, method: Method | Non
 
 
 def weighted_terms(counts: Counts, sample: Sample) -> WeightedTerms | None:
-    """The terms of weighted rows; None for numbers if weights do not seem to depend on them, nor for equal weights."""
+    """The terms of thinned rows; None if there are no weights, or if pairs are weighed instead."""
     if sample.weights is None:
         return None
     cells = counts.locate(sample.explanations, sample.labels)[1]
@@ -39,14 +39,14 @@ def weighted_terms(counts: Counts, sample: Sample) -> WeightedTerms | None:
 
 def weighted_left_out(known: Estimate, sample: Sample) -> LeftOut:
     """Consistency without each row, in the order of the rows, by the estimator that a known estimate used."""
-    terms = weighted_terms(known.counts, sample) if known.method in {"thinned", "tilted"} else None
+    terms = weighted_terms(known.counts, sample) if known.method == "thinned" else None
     return leave_out_rows(known.counts.kinds(sample)) if terms is None else terms.left_out
 
 
 def estimate_weighted(counts: Counts, pairs: Sums, terms: WeightedTerms, confidence: float) -> Estimate:
-    """An estimate from weighed pairs, with the interval of thinned or tilted terms."""
+    """An estimate from weighed pairs, with the interval of thinned terms."""
     margins = jackknife_margins(terms.left_out, counts.effective_n, confidence)
-    kept = assemble(counts, terms.sums, margins, "consistency", confidence, terms.method, terms.notes)
+    kept = assemble(counts, terms.sums, margins, "consistency", confidence, "thinned", terms.notes)
     return about_pairs(kept, pairs)
 
 

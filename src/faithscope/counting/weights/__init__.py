@@ -1,1 +1,1 @@
-"""Weighted rows: thinned, or tilted by label."""
+"""Weighted rows, thinned."""

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from faithscope.counting.counts import Counts, sums
 from faithscope.counting.leaving_out.leave_out import LeftOut, Sums
 from faithscope.counting.weights.thinned import Alike, thin
-from faithscope.counting.weights.tilt_checks import believed, even_weights_believed
-from faithscope.counting.weights.tilted import Tilt
 from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_FEW = "thinned to about {} rows, since weights differ much, and depend on the prediction in no simple way"
+_ROUNDING, _APART = 1e-9, 2.5
+_FEW = "weights differ much: the interval is that of about {} rows, kept by chance in proportion to their weight"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,30 +61,38 @@ class WeightedTerms:
     sums : Sums
         Their `silent` holds how much higher the sum of M̂ could be, which is more than the weight of rows alone.
     left_out : LeftOut
-    method : {"thinned", "tilted"}
     notes : tuple of str
     """
 
     sums: Sums
     left_out: LeftOut
-    method: str
     notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, rows: WeightedRows) -> "WeightedTerms | None":
-        """By the narrowest estimator that holds; None for numbers if weights do not seem to depend on them.
+        """Row i is kept with probability ``w_i / max w``: what is kept is a plain sample of the target population.
 
-        Rows are tilted if they weigh exactly ``g_π v_y``. Else they are thinned if that is cheap. Else they are tilted
-        if the fit is believed, and thinned if it is not, whatever that costs.
+        None if that would keep few rows, and weights do not seem to depend on predictions.
         """
-        if rows.counts.agreement.of_numbers:
-            return _thinned(rows) if rows.thinning_is_cheap or not even_weights_believed(rows.counts) else None
-        tilt = Tilt.fit(rows.counts)
-        if tilt is not None and tilt.fits_exactly(rows.cells, rows.weights):
-            return _tilted(rows, tilt, 1 / rows.kept)
-        if rows.thinning_is_cheap or tilt is None or not believed(tilt, rows.cells, rows.weights):
-            return _thinned(rows)
-        return _tilted(rows, tilt, max(1 / rows.counts.effective_n, 1 / float(tilt.of_cells[rows.cells].sum())))
+        few = not rows.thinning_is_cheap
+        if few and _even_weights_believed(rows.counts):
+            return None
+        most, total = float(rows.weights.max()), rows.total
+        entries, entry = Alike.of_rows(rows.cells, rows.weights / most)
+        thinned = thin(rows.counts, entries)
+        explanation = rows.counts.explanation[rows.cells]
+        left = np.maximum(total - rows.weights, total * 1e-12)
+        (agreeing, value), (silent, alone) = (
+            (float(whole.sum()), (whole.sum() - whole[explanation] + most * changed[entry]) / left)
+            for whole, changed in (
+                (most * thinned.agreeing, thinned.agreeing_without),
+                (most * thinned.silent, thinned.silent_without),
+            )
+        )
+        nobody = len(rows.cells) == rows.counts.distinct  # then all of it is silent, to the last digit
+        terms = Sums(agreeing, total if nobody else min(silent, total), total)
+        left_out = LeftOut(value, alone, heaviest=rows.counts.effective_n / rows.kept)
+        return cls(terms, left_out, (_FEW.format(f"{rows.kept:,.0f}"),) if few else ())
 
 
 def can_be_thinned(sample: Sample) -> bool:
@@ -104,59 +111,24 @@ def _keeps(weights: Floats, share: float) -> bool:
     return float(weights.max() * weights.sum()) * share <= float(np.sum(weights**2))
 
 
-def _thinned(rows: WeightedRows) -> WeightedTerms:
-    """Row i is kept with probability ``w_i / max w``: what is kept is a plain sample of the target population."""
-    most = float(rows.weights.max())
-    entries, entry = Alike.of_rows(rows.cells, rows.weights / most)
-    thinned = thin(rows.counts, entries)
-    pairs = [(most * thinned.agreeing, most * thinned.agreeing_without[entry])]
-    pairs.append((most * thinned.silent, most * thinned.silent_without[entry]))
-    notes = () if rows.thinning_is_cheap else (_FEW.format(f"{rows.kept:,.0f}"),)
-    return _terms(rows, pairs, 1 / rows.kept, "thinned", notes)
+def _even_weights_believed(counts: Counts) -> bool:
+    """Whether agreement by weights is that of rows that all weigh the same, within a few standard errors.
 
-
-def _tilted(rows: WeightedRows, tilt: Tilt, heaviest: float) -> WeightedTerms:
-    """Rows are kept with probability ``v_y``, and what an explanation adds counts ``g_π = W_π / V_π``.
-
-    Leaving out a row also changes g, and v to first order.
+    If weights do not depend on the prediction, the difference ``W (P / (W² - Σw²) - p / (n² - n))`` is about 0 in the
+    mean, whatever the number of rows.
     """
-    counts, cells = rows.counts, rows.cells
-    explanation, v = counts.explanation[cells], tilt.of_cells
-    thinned = thin(counts, Alike(np.arange(len(v)), v, counts.given))
-    scale = tilt.weight / tilt.tilted
-    several = sums(counts.explanation, counts.given, counts.distinct)[explanation] > 1
-    tilted = np.where(several, tilt.tilted[explanation] - v[cells], 1.0)
-    without = np.where(several, (tilt.weight[explanation] - rows.weights) / tilted, 0.0)
-    pairs = []
-    columns = (thinned.agreeing, thinned.agreeing_without), (thinned.silent, thinned.silent_without)
-    for whole, changed in columns:
-        # Sums are linear in the probability of each row, so leaving it out gives the slope.
-        slopes = counts.given * (whole[counts.explanation] - changed) - whole[counts.explanation] * tilt.share
-        slope = sums(counts.label, scale[counts.explanation] * slopes, len(tilt.v))
-        pairs.append((scale * whole, without * changed[cells] + tilt.influence(slope, cells, rows.weights)))
-    return _terms(rows, pairs, heaviest, "tilted")
+    by_weight, weight = _agreement(counts, *counts.masses)
+    by_rows, _ = _agreement(counts, counts.given.astype(np.float64), counts.given.astype(np.float64))
+    several = sums(counts.explanation, counts.given, counts.distinct) > 2
+    apart = (weight * (by_weight - by_rows))[several]
+    error = float(np.sqrt(np.sum(apart**2)))
+    return error <= _ROUNDING * weight.sum() or float(abs(apart.sum()) / error) <= _APART
 
 
-def _terms(
-    rows: WeightedRows,
-    pairs: list[tuple[Floats, Floats]],
-    heaviest: float,
-    method: str,
-    notes: tuple[str, ...] = (),
-) -> WeightedTerms:
-    """Terms from sums per explanation, each beside what it becomes for its explanation without each row.
-
-    Parameters
-    ----------
-    heaviest : float
-        How much of all weight the heaviest row may have.
-    """
-    explanation, total = rows.counts.explanation[rows.cells], rows.total
-    left = np.maximum(total - rows.weights, total * 1e-12)
-    (agreeing, value), (silent, alone) = (
-        (float(whole.sum()), (whole.sum() - whole[explanation] + changed) / left) for whole, changed in pairs
-    )
-    nobody = len(rows.cells) == rows.counts.distinct  # then all of it is silent, to the last digit
-    terms = Sums(agreeing, total if nobody else min(silent, total), total)
-    left_out = LeftOut(value, alone, heaviest=heaviest * rows.counts.effective_n)
-    return WeightedTerms(terms, left_out, method, notes)
+def _agreement(counts: Counts, mass: Floats, squares: Floats) -> tuple[Floats, Floats]:
+    """The agreement of the pairs of each explanation, 0 if it has none, and its mass."""
+    own = counts.agreement.itself * squares
+    columns = (mass * counts.sums_by_explanation(mass) - own, mass, squares)
+    pairs, whole, square = (sums(counts.explanation, column, counts.distinct) for column in columns)
+    all_pairs = whole**2 - square
+    return np.divide(pairs, all_pairs, out=np.zeros(len(pairs)), where=all_pairs > 1e-12 * whole**2), whole

@@ -175,7 +175,7 @@ Bracketed = tuple[tuple[float, float], LeftOut]  # and its ends without each row
 def _brackets(known: LeftOutEstimate, left_out: LeftOut) -> tuple[Bracketed, Bracketed, Bracketed]:
     """The bracket with all silence, and two narrower ones if there are."""
     bracket = known.estimate.margins.bracket
-    kept = bracket is not None and not bracket.kappa  # of thinned or tilted rows
+    kept = bracket is not None and not bracket.kappa  # of thinned rows
     whole = known.estimate.bracket if kept else (known.estimate.value, known.estimate.upper), left_out
     half, full = known.brackets or (whole, whole)
     return whole, half, full
