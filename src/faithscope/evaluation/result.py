@@ -457,12 +457,9 @@ def assess(
     """
     coarse = sample.discretized(discretizer)
     options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.X, coarse.positions))
-
-    def measure(rows: Sample) -> Estimate:
-        return measure_consistency(rows, options.confidence, options.method)
-
+    consistency = measure_consistency(coarse, options.confidence, options.method)
     evaluation = Evaluation(
-        consistency=noted(measure(coarse), label_word_notes(sample, coarse, discretizer, measure)),
+        consistency=noted(consistency, label_word_notes(sample, coarse, discretizer)),
         sufficiency=None,
         sample=coarse,
         options=options,

@@ -180,14 +180,10 @@ def certify(
     family = _family(sample.explanations, discretizers)
     share = check_confidence(confidence) / len(family)
     estimates, bounds = [], []
-
-    def measure(rows: Sample) -> Estimate:
-        return measure_consistency(rows, confidence, None if method == "tight" else method)
-
     for discretizer in family:
         coarse = sample.discretized(discretizer)
-        estimate = measure(coarse)
-        estimate = noted(estimate, label_word_notes(sample, coarse, discretizer, measure))
+        estimate = measure_consistency(coarse, confidence, None if method == "tight" else method)
+        estimate = noted(estimate, label_word_notes(sample, coarse, discretizer))
         estimates.append(estimate)
         bounds.append((discretizer, _lower_bound(coarse, estimate, method, 1 - share)))
     winner, low = max(bounds, key=lambda pair: pair[1])

@@ -92,13 +92,9 @@ def consistency(
 def measure_discretized(
     sample: Sample, discretizer: Discretize | None, confidence: float = 0.95, method: Method | None = None
 ) -> Estimate:
-    """The consistency of a sample whose explanations are made coarser; of reasons in words, beside what labels tell."""
-
-    def measure(rows: Sample) -> Estimate:
-        return measure_consistency(rows, confidence, method)
-
+    """The consistency of a sample whose explanations are made coarser."""
     coarse = sample.discretized(discretizer)
-    return noted(measure(coarse), label_word_notes(sample, coarse, discretizer, measure))
+    return noted(measure_consistency(coarse, confidence, method), label_word_notes(sample, coarse, discretizer))
 
 
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method | None = None) -> Estimate:

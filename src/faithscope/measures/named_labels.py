@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -15,7 +15,6 @@ from faithscope.discretizers.reasons.words import LABEL, WordSequences, label_ph
 from faithscope.explanations.reasons import Reasons, per_text
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.folding import fold
-from faithscope.measures.estimate import Estimate
 from faithscope.sample import Sample
 
 _UNSPACED = re.compile(
@@ -156,38 +155,28 @@ def _within_text(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE)
 
 
-def label_word_notes(
-    sample: Sample, coarse: Sample, discretizer: Discretize | None, measure: Callable[[Sample], Estimate]
-) -> tuple[str, ...]:
-    """A note if reasons name labels: how many do, and what is measured with these words masked.
+def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | None) -> tuple[str, ...]:
+    """A note if reasons name labels: how many do.
 
     Parameters
     ----------
     sample, coarse : Sample
         The rows before and after they are discretized.
-    measure : function
-        Measures a sample of discretized rows.
     """
     if not isinstance(sample.explanations, Reasons):
         return ()
-    named = named_labels(sample)
-    told = named.take(reported_rows(sample, discretizer))
-    if not told.rows.any():
-        return ()
+    named = named_labels(sample).take(reported_rows(sample, discretizer))
     weights = np.ones(coarse.n) if coarse.weights is None else coarse.weights
-    share = float(weights[told.rows].sum() / weights.sum())
+    share = float(weights[named.rows].sum() / weights.sum())
     beyond = getattr(to_discretizer(discretizer), "reads_beyond_text", False)
-    hidden = None if beyond else measure(_masked_and_discretized(sample, coarse, discretizer, named))
-    return (label_word_note(share, told.commonest()[0][0], hidden),)
+    return (label_word_note(share, named.commonest()[0][0], beyond),) if named.rows.any() else ()
 
 
-def label_word_note(share: float, word: str, hidden: Estimate | None) -> str:
-    """The note on reasons that name labels; `hidden` is measured with such words masked, None if it cannot be."""
-    told = f"{_percent(share)} of reasons name a label, such as {word!r}"
-    if hidden is None:
-        return f"{told}, which their embeddings may know"
-    interval = f"[{hidden.low:.2f}, {hidden.high:.2f}]"
-    return f"{told}; with such words masked, {hidden.measure} is {round(hidden.value, 9):.3f} {interval}"
+def label_word_note(share: float, word: str, beyond: bool = False) -> str:
+    """The note on reasons that name labels; `beyond` says that what is compared are embeddings, not words."""
+    told = f"{share:.0%}" if share >= 0.01 else f"{share:.2%}"
+    advice = ", which their embeddings may know" if beyond else ": leakage() measures them with such words masked"
+    return f"{told} of reasons name a label, such as {word!r}{advice}"
 
 
 def reported_rows(sample: Sample, discretizer: Discretize | None) -> NDArray[np.int64]:
@@ -197,21 +186,3 @@ def reported_rows(sample: Sample, discretizer: Discretize | None) -> NDArray[np.
         return np.arange(sample.n)
     assert isinstance(chosen, Discretizer)
     return sample.half_places(chosen.seed)[1]
-
-
-def _masked_and_discretized(
-    sample: Sample, coarse: Sample, discretizer: Discretize | None, named: NamedLabels
-) -> Sample:
-    """The rows with labels masked, then discretized; if each row is discretized by itself, only those that changed."""
-    chosen = sample.knowing(discretizer)
-    if chosen is not None and (not isinstance(chosen, Discretizer) or chosen.learns):
-        return masked(sample, named).discretized(discretizer)
-    changed = np.flatnonzero(named.rows)
-    part = masked(sample.take(changed), named.take(changed)).discretized(chosen).explanations
-    place = np.arange(sample.n)
-    place[changed] = sample.n + np.arange(len(changed))
-    return replace(coarse, explanations=coarse.explanations.join(part).take(place))
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.01 else f"{share:.2%}"

@@ -130,7 +130,7 @@ class MeasuredLog:
         if self.reasons is None:
             return ()
         named = self.named_labels
-        told = (label_word_note(named.share, named.words[0][0], self.masked),) if named.rows else ()
+        told = (label_word_note(named.share, named.words[0][0]),) if named.rows else ()
         return (*self.reasons.notes, *told)
 
     @contextmanager
