@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: demo test test-all quick check style types tests thorough docs fuzz bench dist lock clean
+.PHONY: demo test test-all quick check style types tests all-tests docs fuzz bench dist lock clean
 
 demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write report.html
 	$(BIN)/faithscope demo
@@ -13,13 +13,14 @@ demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write re
 test: $(VENV)/.test ## install, check style, types and imports, and beside that run the tests: every law, contract, refusal, found bug
 	$(MAKE) --no-print-directory -j3 style types tests
 
-test-all: test thorough ## also what takes longer: rare seeds, Spark and Postgres in full, every page, notebooks, studies, full grids
+test-all: $(VENV)/.test ## also what takes longer: rare seeds, Spark and Postgres in full, every page, notebooks, studies, full grids
+	$(MAKE) --no-print-directory -j3 style types all-tests
 
 tests: $(VENV)/.test
 	$(PYTEST) -m "not thorough"
 
-thorough: $(VENV)/.test # what is marked so, and every property with four times the examples
-	$(PYTEST) -m "thorough or property" --hypothesis-profile=all
+all-tests: $(VENV)/.test # with what is marked thorough, and four times the examples of every property
+	$(PYTEST) --hypothesis-profile=all
 
 # Leaves out tests marked slow (more than about a second over all their parameters; all of contracts, faults, fuzz,
 # notebooks, reproduce), engine (Postgres or Spark), browser (Chromium); tries 20 examples per property instead of 25.

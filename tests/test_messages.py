@@ -49,9 +49,6 @@ def messages():
             yield str(path.relative_to(SOURCE)), text, text in raised
 
 
-MESSAGES = list(messages())
-
-
 def resolve(path):
     """What a reader gets who types this."""
     _, *names = path.split(".")
@@ -62,20 +59,14 @@ def resolve(path):
     return found
 
 
-def test_there_are_messages_to_read():
-    assert sum(raised for *_, raised in MESSAGES) > 200
-    assert sum(bool(_NAMES.search(text)) for _, text, _ in MESSAGES) >= 3
-
-
-def test_every_name_that_a_text_spells_is_there():
-    for where, text, _ in MESSAGES:
+def test_every_name_that_a_text_spells_is_there_and_every_object_that_a_message_calls_is_public():
+    known, found = {*faithscope.__all__, *explainers.__all__, *dir(errors)}, list(messages())
+    assert sum(raised for *_, raised in found) > 200
+    assert sum(bool(_NAMES.search(text)) for _, text, _ in found) >= 3
+    for where, text, _ in found:
         for path in _NAMES.findall(text):
             if " " in text and f"{path}:" not in text:  # prose; and a system is named module:attribute
                 assert resolve(path) is not None, (where, text)
-
-
-def test_every_object_that_a_message_calls_is_public():
-    known = {*faithscope.__all__, *explainers.__all__, *dir(errors)}
-    calls = {(where, name) for where, text, raised in MESSAGES if raised for name in _CALLS.findall(text)}
+    calls = {(where, name) for where, text, raised in found if raised for name in _CALLS.findall(text)}
     assert {name for _, name in calls} >= {"Sign", "Prototypes"}
     assert not {(where, name) for where, name in calls if name not in known}
