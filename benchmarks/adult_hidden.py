@@ -11,9 +11,7 @@ is slow, so it explains fewer rows; the column `n` says how many.
 
 import os
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -37,19 +35,18 @@ RUNS = 5
 REPEATED = 100  # rows that are explained again and again
 SLOW = {"DiCE": 100}  # rows at most; a quarter of them is explained again
 COARSER = {"SHAP": fs.SignOfTop(5), "LIME": fs.SignOfTop(5), "counterfactual": fs.Modified(), "DiCE": fs.Modified()}
-Factory = Callable[[int], Any]
 
 
-def adult() -> tuple[pd.DataFrame, pd.Series]:
+def adult():
     """All rows as they are, and their labels."""
     table = pd.read_parquet(Path(os.environ["FAITHSCOPE_DATA"]) / "adult.parquet")
     return table.drop(columns="label"), table["label"]
 
 
-def factories(model: Any, train: pd.DataFrame) -> dict[str, tuple[str, Factory]]:
+def factories(model, train):
     """Per explainer what changes between runs, and a function from a seed to the explainer."""
 
-    def sample(rows: int, seed: int) -> pd.DataFrame:
+    def sample(rows, seed):
         return train.sample(rows, random_state=seed)
 
     half = len(train) // 2
@@ -70,24 +67,24 @@ def factories(model: Any, train: pd.DataFrame) -> dict[str, tuple[str, Factory]]
     }
 
 
-def by_name(neighbors: Any) -> Callable[[pd.DataFrame], list[Any]]:
+def by_name(neighbors):
     """A function from rows to the names of their nearest training rows, which mean the same in every sample."""
 
-    def nearest(X: pd.DataFrame) -> list[Any]:
+    def nearest(X):
         chosen = neighbors.explain(X)
         return [neighbors.X_train.index[min(chosen.conjunction(row))] for row in range(len(X))]
 
     return nearest
 
 
-def restated(model: Any, X: pd.DataFrame) -> fs.Rules:
+def restated(model, X):
     """A rule that holds for everybody, another one per prediction: the choice says all, the rule nothing."""
     always = {0: [("age", "<=", 200.0)], 1: [("hours-per-week", "<=", 200.0)]}
     chosen = [always[int(label != model.classes_[0])] for label in model.predict(X)]
     return fs.Rules.from_conditions(chosen, features=list(X.columns))
 
 
-def line(name: str, changed: str, factory: Factory, model: Any, rows: pd.DataFrame) -> dict[str, Any]:
+def line(name, changed, factory, model, rows):
     """All measures of one explainer."""
     start = time.perf_counter()
     X = rows[: SLOW.get(name, len(rows))]
@@ -111,12 +108,12 @@ def line(name: str, changed: str, factory: Factory, model: Any, rows: pd.DataFra
     }
 
 
-def shown(estimate: Any) -> str:
+def shown(estimate):
     """A value with its interval."""
     return "–" if estimate is None else f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
 
 
-def table(rows: int) -> Iterator[str]:
+def table(rows):
     """One line per explainer."""
     X, y = adult()
     X = X.astype(dict.fromkeys(X.select_dtypes(exclude="number"), "category"))

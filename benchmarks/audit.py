@@ -4,7 +4,6 @@
     python benchmarks/audit.py --quick          # seconds, on small logs; nothing is judged
     python benchmarks/audit.py --wide           # only logs of many features
     python benchmarks/audit.py --large          # also 100,000,000 rows inside 8 GB of memory; needs 10 GB of disk
-    python benchmarks/audit.py --json results.json
 
 1. A Parquet log of 10,000,000 rows and 14 importances, read in place by both. The bare SQL groups the rows by the same
    expressions and the prediction and sums the counts inside the database. Ours is the complete audit: missing values
@@ -20,8 +19,6 @@ Times are the best of a few runs in turns, so that a busy moment of the machine 
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -32,7 +29,6 @@ import pyarrow.parquet as pq
 
 import faithscope as fs
 from consistency import importances
-from faithscope.discretizers import Discretizer
 from ratios import FEATURES, Line, best_of, clock, in_fresh_process, peak_bytes, race, reading, run, slower
 from ratios import growth as ratios_growth
 
@@ -41,22 +37,15 @@ FOLDER = Path(tempfile.gettempdir()) / "faithscope-benchmark"
 audited = partial(fs.audit, prediction="yhat", explanation="phi_*")
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """How many rows each part measures, and which parts are asked for."""
-
-    group_by: int = 10_000_000
-    growth: tuple[int, ...] = (100_000, 1_000_000, 10_000_000)
-    runs: int = 3
-    features: tuple[tuple[int, int], ...] = ((20_000, 60), (20_000, 500), (20_000, 2_000), (5_000_000, 14))
-    large: bool = False
-    wide: bool = False
+SIZES = {  # rows that each part measures, in full and quickly, and which parts are asked for
+    "group_by": (10_000_000, 100_000),
+    "growth": ((100_000, 1_000_000, 10_000_000), (10_000, 100_000)),
+    "runs": (3, 2),
+    "features": (((20_000, 60), (20_000, 500), (20_000, 2_000), (5_000_000, 14)), ((2_000, 60), (2_000, 300))),
+}
 
 
-QUICK = Sizes(100_000, (10_000, 100_000), 2, ((2_000, 60), (2_000, 300)))
-
-
-def written(name: str, n: int, step: int, part: Callable[[int, int], tuple[np.ndarray, np.ndarray]]) -> Path:
+def written(name, n, step, part):
     """A log of importances and predictions, which come from `part`, of a number of rows and the first of them."""
     FOLDER.mkdir(exist_ok=True)
     path, writer = FOLDER / f"{name}-{n}.parquet", None
@@ -71,27 +60,27 @@ def written(name: str, n: int, step: int, part: Callable[[int, int], tuple[np.nd
     return path.with_suffix(".part").rename(path)
 
 
-def narrow(n: int, spread: str, decimals: int = 15) -> Path:
+def narrow(n, spread, decimals=15):
     """Normal importances, wider from feature to feature, and one of three labels that depends on them."""
 
-    def part(rows: int, start: int) -> tuple[np.ndarray, np.ndarray]:
+    def part(rows, start):
         values, labels = importances(rows, spread, seed=start)
         return np.round(values, decimals), labels
 
     return written(f"{spread}-{decimals}", n, CHUNK, part)
 
 
-def wide(n: int, width: int) -> Path:
+def wide(n, width):
     """Normal importances of any number of features."""
 
-    def part(rows: int, start: int) -> tuple[np.ndarray, np.ndarray]:
+    def part(rows, start):
         values = np.random.default_rng(start).standard_normal((rows, width))
         return values, (values[:, 0] > 0).astype(np.int64)
 
     return written(f"wide-{width}", n, CHUNK // 10, part)
 
 
-def bare(path: Path, expression: str) -> Callable[[], float]:
+def bare(path, expression):
     """Rows counted by the same group-by, in plain SQL."""
     keys = ", ".join(f"{expression.format(f'phi_{j}')} AS k{j}" for j in range(FEATURES))
     database = duckdb.connect()
@@ -99,7 +88,7 @@ def bare(path: Path, expression: str) -> Callable[[], float]:
     return lambda: float(database.execute(f"SELECT sum(given), count(*) FROM ({grouped})").fetchone()[0])
 
 
-def rows_counted(path: Path, discretizer: Discretizer | None) -> Callable[[], float]:
+def rows_counted(path, discretizer):
     """The complete audit, which tells how many rows it counted."""
     return lambda: float(audited(path, discretizer=discretizer).consistency.n)
 
@@ -113,7 +102,7 @@ CASES = {
 }
 
 
-def against_group_by(sizes: Sizes) -> Iterator[Line]:
+def against_group_by(sizes):
     n = sizes.group_by
     for name, (spread, discretizer, expression) in CASES.items():
         path = narrow(n, spread)
@@ -123,19 +112,19 @@ def against_group_by(sizes: Sizes) -> Iterator[Line]:
         yield slower(f"time over bare SQL, n = {n:,}, {name}", best, at_most=bar, note=note, limit=limit)
 
 
-def growth(sizes: Sizes) -> Iterator[Line]:
+def growth(sizes):
     best = {n: best_of(rows_counted(narrow(n, "few"), fs.Floor(1)), sizes.runs) for n in sizes.growth}
     yield from ratios_growth(best, "time for {} times the rows, 1-fp, few")
 
 
-def in_memory(path: Path, discretizer: Discretizer) -> float:
+def in_memory(path, discretizer):
     """Rows counted after the file was read whole."""
     table = pq.read_table(path)
     values = np.column_stack([column.to_numpy() for column in table.drop_columns("yhat").columns])
     return float(fs.consistency(values, table.column("yhat").to_numpy(), discretizer=discretizer).n)
 
 
-def many_features(sizes: Sizes) -> Iterator[Line]:
+def many_features(sizes):
     for n, width in sizes.features:
         path, limit = wide(n, width), reading(8 * n * (width + 1))
         runs = sizes.runs if n * width > 5_000_000 else 10  # tenths of a second: the best of few is mostly chance
@@ -149,7 +138,7 @@ def many_features(sizes: Sizes) -> Iterator[Line]:
     yield Line(f"peak memory, {n:,} x {width:,}, SignOfTop(k=5)", peak, "GB", at_most=2)
 
 
-def peak_gigabytes(path: str, decimals: int | None = None) -> float:
+def peak_gigabytes(path, decimals=None):
     """The most memory a process holds that audits a log; where decimals are kept, with DuckDB's memory limited."""
     if decimals is None:
         audited(path, discretizer=fs.SignOfTop(5))
@@ -159,7 +148,7 @@ def peak_gigabytes(path: str, decimals: int | None = None) -> float:
     return peak_bytes() / 1e9
 
 
-def large(n: int = 100_000_000) -> Iterator[Line]:
+def large(n=100_000_000):
     path = narrow(n, "few", 3)
     for decimals, what in ((1, "few differ"), (2, "all differ")):
         seconds, peak = clock(partial(in_fresh_process, peak_gigabytes, str(path), decimals))
@@ -167,7 +156,7 @@ def large(n: int = 100_000_000) -> Iterator[Line]:
         yield Line(f"peak memory, n = {n:,}, {what}", peak, "GB", at_most=8, seconds=times, note=note)
 
 
-def all_parts(sizes: Sizes) -> Iterator[Line]:
+def all_parts(sizes):
     try:
         for part in (many_features,) if sizes.wide else (against_group_by, growth, many_features):
             yield from part(sizes)
@@ -179,4 +168,4 @@ def all_parts(sizes: Sizes) -> Iterator[Line]:
 
 if __name__ == "__main__":
     libraries = ("faithscope", "numpy", "duckdb", "pyarrow")
-    run(__doc__, libraries, (all_parts,), Sizes(), QUICK, large=False, wide=False)
+    run(__doc__, libraries, (all_parts,), SIZES, large=False, wide=False)

@@ -9,10 +9,8 @@ libraries that compare all pairs of rows: they would need that many squared byte
 
 import importlib
 import warnings
-from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -21,23 +19,22 @@ from faithscope.testing import CASES, check_consistency
 from ratios import describe_machine, is_missing, quantus_value
 
 MOST_ROWS = 20_000
-Measure = Callable[[Any, Any], float]
 
 
-def padded(values: np.ndarray) -> np.ndarray:
+def padded(values):
     """Some constants more, which change no answer."""
     return np.column_stack([values, np.full((len(values), 6), 1e-3)])
 
 
-def quantus_measures() -> dict[str, Measure]:
+def quantus_measures():
     """Quantus's Consistency: as it comes, and with everything that changes explanations turned off."""
     quantus = importlib.import_module("quantus")
     quiet = {"disable_warnings": True}
 
-    def measure(values: np.ndarray, labels: np.ndarray, batch_size: int | None, **asked: Any) -> float:
+    def measure(values, labels, batch_size, **asked):
         return quantus_value(partial(quantus.Consistency, **asked, **quiet), padded(values), labels, batch_size)()
 
-    def whole(row: np.ndarray) -> int:
+    def whole(row):
         return hash((row + 0.0).tobytes())
 
     best = {"discretise_func": whole, "abs": False, "normalise": False}
@@ -47,11 +44,11 @@ def quantus_measures() -> dict[str, Measure]:
     }
 
 
-def explainiverse_measures() -> dict[str, Measure]:
+def explainiverse_measures():
     """The consistency of explainiverse, which always keeps the set of the k features of largest magnitude."""
     evaluation = importlib.import_module("explainiverse.evaluation")
 
-    def measure(values: np.ndarray, labels: np.ndarray, top_k: int | None) -> float:
+    def measure(values, labels, top_k):
         given = padded(values)
         rows = np.broadcast_to(np.arange(len(given))[:, None], given.shape)  # rows are known by their number
         explainer = SimpleNamespace(explain=lambda row: _explanation(given[int(row.ravel()[0])]))
@@ -65,16 +62,16 @@ def explainiverse_measures() -> dict[str, Measure]:
     }
 
 
-def _explanation(values: np.ndarray) -> Any:
+def _explanation(values):
     kind = importlib.import_module("explainiverse.core.explanation").Explanation
     names = [f"x{j}" for j in range(len(values))]
     attributions = {"feature_attributions": dict(zip(names, values.tolist(), strict=True))}
     return kind("given", "none", attributions, feature_names=names)
 
 
-def main() -> None:
+def main():
     print(describe_machine(["numpy", "quantus", "explainiverse"]))
-    measures: dict[str, Measure] = {"faithscope": lambda e, y: fs.consistency(e, y).value}
+    measures = {"faithscope": lambda e, y: fs.consistency(e, y).value}
     measures |= {} if is_missing("quantus") else quantus_measures()
     measures |= {} if is_missing("explainiverse") else explainiverse_measures()
     for name, measure in measures.items():

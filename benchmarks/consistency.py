@@ -2,7 +2,6 @@
 
     python benchmarks/consistency.py            # a few minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/consistency.py --quick    # seconds, on small samples; nothing is judged
-    python benchmarks/consistency.py --json results.json
 
 1. Against Quantus 0.6.0 ``Consistency`` with ``batch_size=n``; also our very first call in a fresh process, held
    against Quantus's best.
@@ -10,7 +9,8 @@
    database, so no result is transferred). Ours is the complete estimate, interval included. Explanations are many, few,
    or few with ten of fourteen features the same in every row; also our very first call in a fresh process.
 3. Peak memory of a fresh process beyond its imports, over the bytes of its input; the input itself is included.
-4. The default interval, weights by label, and clusters of five rows, against ``interval="jackknife"`` of plain rows.
+4. The default interval, weights by label, and clusters of five rows, against ``interval="jackknife"`` of plain rows;
+   numbers, nearly all different, against the labels.
 5. Growth: the time for ten times the rows.
 6. Import time beyond NumPy's.
 
@@ -18,8 +18,6 @@ Times are the best of a few runs in turns, so that a busy moment of the machine 
 """
 
 import importlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -48,21 +46,16 @@ CONSTANT = "few, constant"
 SPREADS = {"few": (0.02, 0.05), "many": (0.08, 0.15)}  # of φ: rounded to a decimal, 1 row in 12 or nearly all differ
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """How many rows each part measures."""
-
-    quantus: tuple[int, ...] = (1_000, 10_000, 20_000)
-    group_by: int = 1_000_000
-    memory: int = 5_000_000
-    growth: tuple[int, ...] = (100_000, 1_000_000, 10_000_000)
-    runs: int = 5
+SIZES = {  # rows that each part measures, in full and quickly
+    "quantus": ((1_000, 10_000, 20_000), (500, 1_000, 2_000)),
+    "group_by": (1_000_000, 100_000),
+    "memory": (5_000_000, 500_000),
+    "growth": ((100_000, 1_000_000, 10_000_000), (10_000, 100_000, 1_000_000)),
+    "runs": (5, 2),
+}
 
 
-QUICK = Sizes((500, 1_000, 2_000), 100_000, 500_000, (10_000, 100_000, 1_000_000), 2)
-
-
-def importances(n: int, spread: str, discretized: bool = False, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def importances(n, spread, discretized=False, seed=0):
     """Normal importances, wider from feature to feature, and one of three labels that depends on them."""
     values = np.random.default_rng(seed).standard_normal((n, FEATURES))
     labels = np.digitize(values.sum(axis=1), [-2.0, 2.0])
@@ -70,7 +63,7 @@ def importances(n: int, spread: str, discretized: bool = False, seed: int = 0) -
     return np.floor(values, out=values) if discretized else values, labels
 
 
-def explained(n: int, case: str) -> tuple[np.ndarray, np.ndarray]:
+def explained(n, case):
     """Discretized importances and labels: explanations are "few", "many" or `CONSTANT`.
 
     `CONSTANT`: four features of seven values among ten that are the same in every row; 2,401 explanations, two labels.
@@ -82,16 +75,16 @@ def explained(n: int, case: str) -> tuple[np.ndarray, np.ndarray]:
     return values, (values.sum(axis=1) > 12).astype(np.int64)
 
 
-def our_value(values: np.ndarray, labels: np.ndarray) -> float:
+def our_value(values, labels):
     return fs.consistency(values, labels, discretizer=fs.Sign()).value
 
 
-def first_call(n: int) -> float:
+def first_call(n):
     """Seconds of one call of ours: of the very first, in a fresh process."""
     return clock(partial(our_value, *importances(n, "few")))[0]
 
 
-def against_quantus(sizes: Sizes) -> Iterator[Line]:
+def against_quantus(sizes):
     if is_missing("quantus"):
         return
     quantus = importlib.import_module("quantus")
@@ -107,12 +100,12 @@ def against_quantus(sizes: Sizes) -> Iterator[Line]:
         yield Line("  our first call in a fresh process", best["Quantus"] / first, seconds={"faithscope": first})
 
 
-def polars_cells(columns: dict[str, np.ndarray]) -> Callable[[], float]:
+def polars_cells(columns):
     frame = importlib.import_module("polars").DataFrame(columns)
     return lambda: frame.group_by(list(columns)).len().height
 
 
-def duckdb_cells(columns: dict[str, np.ndarray]) -> Callable[[], float]:
+def duckdb_cells(columns):
     database = importlib.import_module("duckdb").connect()
     database.register("arrays", columns)
     database.execute("CREATE TABLE explained AS SELECT * FROM arrays")
@@ -121,7 +114,7 @@ def duckdb_cells(columns: dict[str, np.ndarray]) -> Callable[[], float]:
     return lambda: database.execute(f"SELECT count(*), sum(given) FROM ({grouped})").fetchone()[0]
 
 
-def against_group_by(sizes: Sizes) -> Iterator[Line]:
+def against_group_by(sizes):
     known = {"polars": polars_cells, "duckdb": duckdb_cells}
     rivals = {name: rival for name, rival in known.items() if not is_missing(name)}
     for case in (*SPREADS, CONSTANT) if rivals else ():
@@ -136,19 +129,19 @@ def against_group_by(sizes: Sizes) -> Iterator[Line]:
             yield slower(what, times, at_most=1, note=note, limit=reading(values.nbytes + labels.nbytes))
 
 
-def first_over_warm(n: int, case: str) -> float:
+def first_over_warm(n, case):
     """The time of the very first call over the best of the five calls after it, in a fresh process."""
     work = partial(fs.consistency, *explained(n, case))
     return clock(work)[0] / best_of(work, 5)
 
 
-def first_calls(sizes: Sizes) -> Iterator[Line]:
+def first_calls(sizes):
     for case in (*SPREADS, CONSTANT):
         ratio = min(in_fresh_process(first_over_warm, sizes.group_by, case) for _ in range(min(3, sizes.runs)))
         yield Line(f"first call over a warm one, {sizes.group_by:,}, {case}", ratio, at_most=2)
 
 
-def peak_over_input(n: int, spread: str) -> float:
+def peak_over_input(n, spread):
     """Peak memory of making one estimate, input included, over the bytes of the input."""
     before = peak_bytes()
     values, labels = importances(n, spread)
@@ -156,45 +149,55 @@ def peak_over_input(n: int, spread: str) -> float:
     return (peak_bytes() - before) / (values.nbytes + labels.nbytes)
 
 
-def memory(sizes: Sizes) -> Iterator[Line]:
+def memory(sizes):
     for spread in SPREADS if has_peak() else ():
         peak = in_fresh_process(peak_over_input, sizes.memory, spread)
         note = f"{sizes.memory * (FEATURES + 1) * 8 / 1e6:,.0f} MB of input; Floor(1)"
         yield Line(f"peak memory over input, n = {sizes.memory:,}, {spread}", peak, at_most=3, note=note)
 
 
-def timed(*given: object, **how: object) -> Callable[[], float]:
+def timed(*given, **how):
     """Work whose answer is told by no other, so it gives 0: nothing is compared."""
     return lambda: 0.0 * fs.consistency(*given, **how).value
 
 
-def against_the_jackknife(sizes: Sizes) -> Iterator[Line]:
+def against_plain_rows(sizes):
     n = sizes.group_by
     for spread in SPREADS:
         values, labels = importances(n, spread, discretized=True)
-        ways = {
-            "jackknife": {"interval": "jackknife"},
-            "the default": {},
-            "weights by label": {"weights": np.where(labels == 1, 4.0, 1.0)},
-            "clusters": {"clusters": np.arange(n) // 5},
+        numbers = labels + np.random.default_rng(1).standard_normal(n)
+        work = {
+            "the jackknife": timed(values, labels, interval="jackknife"),
+            "the default": timed(values, labels),
+            "weights by label": timed(values, labels, weights=np.where(labels == 1, 4.0, 1.0)),
+            "clusters": timed(values, labels, clusters=np.arange(n) // 5),
+            "Spread": timed(values, numbers, agreement=fs.Spread()),
+            "Close": timed(values, numbers, agreement=fs.Close(0.5)),
+            "Tolerance": timed(values, numbers, agreement=fs.Tolerance(0.5)),
         }
-        best = race({name: timed(values, labels, **how) for name, how in ways.items()}, sizes.runs)
-        for name in [*ways][1:]:
-            times, bar = {who: best[who] for who in (name, "jackknife")}, 1.3 if name == "the default" else None
-            yield slower(f"time of {name} over the jackknife, n = {n:,}, {spread}", times, at_most=bar)
+        best = race(work, sizes.runs)
+        for names, over, bar in (
+            (("the default",), "the jackknife", 1.3),
+            (("weights by label", "clusters"), "the jackknife", None),
+            (("Spread",), "the default", 2),
+            (("Close", "Tolerance"), "the default", 4),
+        ):
+            for name in names:
+                times = {who: best[who] for who in (name, over)}
+                yield slower(f"time of {name} over {over}, n = {n:,}, {spread}", times, at_most=bar)
 
 
-def growth(sizes: Sizes) -> Iterator[Line]:
+def growth(sizes):
     for spread in SPREADS:
         best = {n: best_of(timed(*importances(n, spread, discretized=True)), sizes.runs) for n in sizes.growth}
         yield from ratios_growth(best, f"time for {{}} times the rows, {spread}")
 
 
-def import_time(sizes: Sizes) -> Iterator[Line]:
+def import_time(sizes):
     best = min(in_fresh_process(import_seconds, "faithscope") for _ in range(sizes.runs))
     yield Line("import faithscope, beyond numpy", best, "s", at_most=0.5)
 
 
 if __name__ == "__main__":
-    every = (against_quantus, against_group_by, first_calls, memory, against_the_jackknife, growth, import_time)
-    run(__doc__, ("faithscope", "numpy", "quantus", "polars", "duckdb"), every, Sizes(), QUICK)
+    every = (against_quantus, against_group_by, first_calls, memory, against_plain_rows, growth, import_time)
+    run(__doc__, ("faithscope", "numpy", "quantus", "polars", "duckdb"), every, SIZES)

@@ -10,7 +10,7 @@ from functools import partial
 
 import faithscope as fs
 from ratios import clock, describe_machine, options
-from sufficiency import ruled
+from sufficiency import ruled, written
 
 SIZES = ((10_000, 1_000), (100_000, 1_000), (100_000, 5_000))  # rows, rules of four conditions
 
@@ -20,7 +20,7 @@ if __name__ == "__main__":
     print(describe_machine(("numpy", "scipy")))
     print(f"{'rows':>9} {'rules':>7} {'labels, s':>10} {'sufficiency, s':>15}")
     for n, rules in SIZES[:1] if chosen.quick else SIZES:
-        sample = ruled(n, rules)
-        given = sample.to_rules(), sample.labels, sample.X
-        times = [clock(partial(measure, *given))[0] for measure in (fs.encoding, fs.sufficiency)]
+        X, labels, _, given = ruled(n, rules)
+        asked = written(given), labels, X
+        times = [clock(partial(measure, *asked))[0] for measure in (fs.encoding, fs.sufficiency)]
         print(f"{n:9,} {rules:7,} {times[0]:10.2f} {times[1]:15.2f}")

@@ -2,11 +2,10 @@
 
     python benchmarks/explainers.py             # some minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/explainers.py --quick     # under a minute, on few rows; nothing is judged
-    python benchmarks/explainers.py --rows 2000 --json results.json
 
-On Adult where FAITHSCOPE_DATA names a folder that holds it, else on the ten means of scikit-learn's breast cancer rows.
-The model is boosted trees as the paper chose them for Adult, 50 of depth 5; without xgboost scikit-learn's. All rows
-explained are rows that it was not trained on. We explain them all at once; the others go row by row, over fewer.
+On Adult where FAITHSCOPE_DATA names a folder that holds it, else on the 8,000 of its rows that come with faithscope.
+The model is boosted trees as the paper chose them for Adult, 50 of depth 5. All rows explained are rows that it
+was not trained on. We explain them all at once; the others go row by row, over fewer.
 
 1. Lime against ``lime``, all features kept, 5,000 samples. Beside it xgboost's own defaults, 100 trees of depth 6, and
    draws of each row's own. Both explain some rows with several seeds: ours are distributed as lime's if their spread
@@ -24,113 +23,119 @@ A time is that of one explanation, the best of a few runs in turns. How much of 
 it: what is left is what an explainer can be faster at.
 """
 
+import contextlib
 import importlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+import io
+import os
+from functools import cache, partial
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
+import xgboost
 
-from explained import DEFAULTS, PAPERS, AnchorExp, Clocked, Condition, DiceRandom, system
+from explained import AnchorExp
+from faithscope.datasets import adult_sample, load
 from faithscope.explainers import Anchors, Counterfactual, Lime, Shap
+from faithscope.reproduce.models.splits import encode
 from ratios import Line, clock, faster, is_missing, run
 
+PAPERS = {"n_estimators": 50, "max_depth": 5, "learning_rate": 0.25}  # for Adult, in its table of settings
+DEFAULTS = {"n_estimators": 100, "max_depth": 6, "learning_rate": 0.3}  # xgboost's
 COMPARE = {"<=": np.less_equal, ">": np.greater, "==": np.equal}
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """How many rows are explained."""
-
-    rows: int = 500  # by us
-    lime: int = 40  # by lime
-    seeded: int = 10  # by both, with as many seeds
-    anchors: int = 40  # by anchor-exp
-    dice: int = 20  # by dice-ml
-    mixed: int = 60  # by Shap
-    shap: int = 6  # by shap
-    judged: int = 2_000  # draws under each rule
-    runs: int = 3
+SIZES = {  # rows explained, in full and quickly
+    "rows": (500, 40),  # by us
+    "lime": (40, 4),  # by lime
+    "seeded": (10, 3),  # by both, with as many seeds
+    "anchors": (40, 4),  # by anchor-exp
+    "dice": (20, 3),  # by dice-ml
+    "mixed": (60, 5),  # by Shap
+    "shap": (6, 1),  # by shap
+    "judged": (2_000, 500),  # draws under each rule
+    "runs": (3, 1),
+}
 
 
-QUICK = Sizes(40, 4, 3, 4, 3, 5, 1, 500, 1)
+@cache
+def system():
+    """Rows that models are trained on, two in three, and the others; categories are codes."""
+    rows = load("adult") if os.environ.get("FAITHSCOPE_DATA") else adult_sample()
+    X, words = encode(rows)
+    known, others = np.split(np.random.default_rng(0).permutation(len(X)), [2 * len(X) // 3])
+    return SimpleNamespace(
+        names=list(rows.X),
+        categories={j: list(each) for j, each in enumerate(words) if each},
+        known=X[known],
+        labels=(rows.y == rows.classes[1])[known].astype(int),
+        rows=X[others],
+    )
 
 
-@dataclass
+def trained(**settings):
+    return xgboost.XGBClassifier(**settings).fit(system().known, system().labels)
+
+
 class Contestant:
-    """Some work that asks a model, over so many rows."""
+    """Some rows, what explains them, and the model that it asks, whose time and rows are counted."""
 
-    work: Callable[[], Any]
-    model: Clocked
-    rows: int
-    best: float = float("inf")
-    inside: float = 0.0
-    asked: int = 0  # rows that the model was asked about in the last run
+    def __init__(self, answer, rows, make):
+        """Have an explainer made of the model as a function: `make` gives a function from rows to explanations."""
+        self.answer, self.rows, self.best = answer, rows, float("inf")
+        self.seconds = self.asked = 0
+        self.explain = make(self)
 
-    def run(self) -> Any:
-        """Do the work once more."""
-        self.model.seconds, self.model.rows = 0.0, 0
-        seconds, answer = clock(self.work)
-        self.asked = self.model.rows
+    def __call__(self, rows):
+        """Ask the model."""
+        seconds, answer = clock(partial(self.answer, rows))
+        self.seconds += seconds
+        self.asked += len(rows)
+        return answer
+
+    def run(self):
+        """Explain the rows once more."""
+        self.seconds = self.asked = 0
+        seconds, answer = clock(partial(self.explain, self.rows))
         if seconds < self.best:
-            self.best, self.inside = seconds, self.model.seconds / seconds
+            self.best, self.inside = seconds, self.seconds / seconds
         return answer
 
 
-def compete(contestants: dict[str, Contestant], runs: int) -> dict[str, Any]:
+def compete(contestants, runs):
     """The answer of each contestant, after a few runs in turns."""
     return [{name: contestant.run() for name, contestant in contestants.items()} for _ in range(runs)][-1]
 
 
-def quicker(what: str, pair: dict[str, Contestant], at_least: float | None, note: str = "") -> Line:
+def quicker(what, pair, at_least, note=""):
     """How much faster the first is than the second, per explanation."""
-    seconds = {name: contestant.best / contestant.rows for name, contestant in pair.items()}
+    seconds = {name: contestant.best / len(contestant.rows) for name, contestant in pair.items()}
     inside = ", ".join(f"{contestant.inside:.0%}" for contestant in pair.values())
     limit = {"the model": seconds["faithscope"] * pair["faithscope"].inside}
     note = f"{inside} of it in the model" + (f"; {note}" if note else "")
     return faster(what, seconds, at_least=at_least, note=note, limit=limit)
 
 
-def against_lime(sizes: Sizes) -> Iterator[Line]:
+def against_lime(sizes):
     if is_missing("lime"):
         return
     setup = system()
+    known = {"categorical": list(setup.categories)}
     for what, settings, draws, bar in (
         ("Lime, faster than lime", PAPERS, "shared", 60),
         ("  100 trees of depth 6", DEFAULTS, "shared", 100),
         ("  draws of each row's own", PAPERS, "own", None),
     ):
-        model = setup.train(**settings)
-        a, b = Clocked(model.predict_proba), Clocked(model.predict_proba)
-        ours = Lime(a, setup.known, categorical=list(setup.categories), draws=draws)
-        rows, few = setup.rows[: sizes.rows], setup.rows[: sizes.lime]
+        predict = trained(**settings).predict_proba
+        ours = partial(Lime, X_train=setup.known, draws=draws, **known)
         pair = {
-            "faithscope": Contestant(partial(ours.explain, rows), a, len(rows)),
-            "lime": Contestant(partial(by_lime, lime_package(0), b, few), b, len(few)),
+            "faithscope": Contestant(predict, setup.rows[: sizes.rows], lambda asked, ours=ours: ours(asked).explain),
+            "lime": Contestant(predict, setup.rows[: sizes.lime], partial(partial, by_lime, lime_package(0))),
         }
         compete(pair, sizes.runs)
         yield quicker(what, pair, bar)
-    yield from as_lime(sizes)
-
-
-def lime_package(seed: int) -> Any:
-    """The explainer of the lime package, made before the clock starts."""
-    asked = {"categorical_features": list(system().categories), "feature_selection": "none", "random_state": seed}
-    return importlib.import_module("lime.lime_tabular").LimeTabularExplainer(system().known, **asked)
-
-
-def by_lime(package: Any, predict: Any, rows: np.ndarray) -> list[list[float]]:
-    """The coefficients of the lime package, for all features."""
-    explained = [package.explain_instance(row, predict, num_features=rows.shape[1]) for row in rows]
-    return [[number for _, number in sorted(each.local_exp[1])] for each in explained]
-
-
-def as_lime(sizes: Sizes) -> Iterator[Line]:
-    """How our coefficients differ from lime's, in lime's own spread over seeds."""
-    setup, rows = system(), system().rows[: sizes.seeded]
-    model, known = setup.train(**PAPERS), {"categorical": list(setup.categories)}
-    ours, theirs = [], []
+    # How our coefficients differ from lime's, in lime's own spread over seeds.
+    rows, model, ours, theirs = setup.rows[: sizes.seeded], trained(**PAPERS), [], []
     for seed in range(sizes.seeded):
         ours.append(Lime(model, setup.known, seed=seed, **known).explain(rows).values)
         theirs.append(by_lime(lime_package(seed), model.predict_proba, rows))
@@ -144,91 +149,139 @@ def as_lime(sizes: Sizes) -> Iterator[Line]:
     yield Line("  mean over seeds, from lime's", apart, "se", at_most=1.5, note="about 1 if both are distributed alike")
 
 
-def judge(rule: list[Condition], row: np.ndarray, model: Any, known: np.ndarray, draws: int) -> float:
-    """Share of rows drawn under a rule that are predicted as the row is: its precision."""
-    chance = np.random.default_rng(1)
-    rows = known[chance.integers(len(known), size=draws)]
-    for j in {feature for feature, _, _ in rule}:
-        tests = [(COMPARE[operator], value) for feature, operator, value in rule if feature == j]
-        keeps, kept = (np.all([test(of, value) for test, value in tests], axis=0) for of in (known[:, j], rows[:, j]))
-        pool = known[keeps, j] if keeps.any() else row[[j]]
-        rows[~kept, j] = chance.choice(pool, (~kept).sum())
-    return float(np.mean(model.predict(rows) == model.predict(row[None])))
+def lime_package(seed):
+    """The explainer of the lime package, made before the clock starts."""
+    asked = {"categorical_features": list(system().categories), "feature_selection": "none", "random_state": seed}
+    return importlib.import_module("lime.lime_tabular").LimeTabularExplainer(system().known, **asked)
 
 
-def quality(rules: list[list[Condition]], model: Any, sizes: Sizes) -> tuple[float, float]:
-    """Mean precision of rules for the first rows, and on how many features they have a condition."""
-    setup = system()
-    precision = [
-        judge(rule, row, model, setup.known, sizes.judged) for rule, row in zip(rules, setup.rows, strict=False)
-    ]
-    return float(np.mean(precision)), float(np.mean([len({j for j, _, _ in rule}) for rule in rules]))
+def by_lime(package, predict, rows):
+    """The coefficients of the lime package, for all features."""
+    explained = [package.explain_instance(row, predict, num_features=rows.shape[1]) for row in rows]
+    return [[number for _, number in sorted(each.local_exp[1])] for each in explained]
 
 
-def against_anchor_exp(sizes: Sizes) -> Iterator[Line]:
+def quality(rules, model, draws):
+    """Mean precision of rules for the first rows, and on how many features they have a condition.
+
+    The precision is the share of rows drawn under a rule that are predicted as the row is.
+    """
+    setup, precision = system(), []
+    for rule, row in zip(rules, setup.rows, strict=False):
+        chance = np.random.default_rng(1)
+        rows = setup.known[chance.integers(len(setup.known), size=draws)]
+        for j in {feature for feature, _, _ in rule}:
+            tests = [(COMPARE[operator], value) for feature, operator, value in rule if feature == j]
+            keeps, kept = (
+                np.all([test(of[:, j], value) for test, value in tests], axis=0) for of in (setup.known, rows)
+            )
+            pool = setup.known[keeps, j] if keeps.any() else row[[j]]
+            rows[~kept, j] = chance.choice(pool, (~kept).sum())
+        precision.append(np.mean(model.predict(rows) == model.predict(row[None])))
+    return np.mean(precision), np.mean([len({j for j, _, _ in rule}) for rule in rules])
+
+
+def against_anchor_exp(sizes):
     if is_missing("anchor"):
         return
     setup, rival = system(), importlib.import_module("anchor.anchor_tabular").AnchorTabularExplainer
-    package, model = rival([0, 1], setup.names, setup.known, setup.categories), setup.train(**PAPERS)
-    rows, few, asked = setup.rows[: sizes.rows], setup.rows[: sizes.anchors], Clocked(model.predict)
+    package, model = rival([0, 1], setup.names, setup.known, setup.categories), trained(**PAPERS)
+    rows, few = setup.rows[: sizes.rows], setup.rows[: sizes.anchors]
     for threshold in (0.5, 0.7, 0.95):
-        search = partial(AnchorExp(setup.known, package, threshold).explain, few, asked)
-        contestants = {"anchor-exp": Contestant(search, asked, len(few))}
+        search = AnchorExp(setup.known, package, threshold).explain
+        theirs = Contestant(model.predict, few, lambda asked, search=search: lambda rows: search(rows, asked)[0])
+        contestants = {"anchor-exp": theirs}
         for beam in (1, 4):
-            ours = Anchors(asked, setup.known, threshold=threshold, beam=beam, categorical=list(setup.categories))
-            contestants[f"beam {beam}"] = Contestant(partial(ours.explain, rows), asked, len(rows))
+            known = {"threshold": threshold, "beam": beam, "categorical": list(setup.categories)}
+            ours = partial(Anchors, X_train=setup.known, **known)
+            contestants[beam] = Contestant(model.predict, rows, lambda asked, ours=ours: ours(asked).explain)
         answers = compete(contestants, min(2, sizes.runs))
-        theirs = answers.pop("anchor-exp")
-        precise, long = quality(theirs, model, sizes)
-        empty = sum(not rule for rule in theirs)
+        written = answers.pop("anchor-exp")
+        precise, long = quality(written, model, sizes.judged)
+        empty = sum(not rule for rule in written)
         for (beam, rules), bar in zip(answers.items(), (30, None), strict=True):
             what = f"Anchors at {threshold}, faster than anchor-exp" if bar else "  with a beam of 4"
-            pair = {"faithscope": contestants[beam], "anchor-exp": contestants["anchor-exp"]}
-            yield quicker(what, pair, bar)
+            yield quicker(what, {"faithscope": contestants[beam], "anchor-exp": theirs}, bar)
             place = {name: j for j, name in enumerate(rules.features)}
-            written = [[(place[name], *test) for name, *test in rule] for rule in rules.to_conditions()[: len(few)]]
-            good, wide = quality(written, model, sizes)
+            ours = [[(place[name], *test) for name, *test in rule] for rule in rules.to_conditions()[: len(few)]]
+            good, wide = quality(ours, model, sizes.judged)
             note = f"{good:.3f} and {precise:.3f}; {wide:.2f} and {long:.2f} features per rule; "
             note += f"{empty} of {len(few)} of anchor-exp's have none"
             gain = 100 * (good - precise)
             yield Line("  more precise, on fresh draws", gain, "pp", at_least=-1 if bar else None, note=note)
 
 
-def against_dice(sizes: Sizes) -> Iterator[Line]:
+class DiceRandom:
+    """dice-ml with method "random": from frames, in which categories are text."""
+
+    def __init__(self, model):
+        """Of a function from rows to probabilities."""
+        self.model, setup, dice = model, system(), importlib.import_module("dice_ml")
+        continuous = [name for j, name in enumerate(setup.names) if j not in setup.categories]
+        known = self.frame(setup.known).assign(outcome=setup.labels)
+        data = dice.Data(dataframe=known, continuous_features=continuous, outcome_name="outcome")
+        self.rival = dice.Dice(data, dice.Model(model=self, backend="sklearn"), method="random")
+
+    def frame(self, rows):
+        frame = pd.DataFrame(rows, columns=system().names)
+        words = [system().names[j] for j in system().categories]
+        return frame.astype(dict.fromkeys(words, int)).astype(dict.fromkeys(words, str))
+
+    def predict_proba(self, frame):
+        return self.model(frame[system().names].astype(float).to_numpy())
+
+    def predict(self, frame):
+        return self.predict_proba(frame).argmax(axis=1)
+
+    def __call__(self, rows):
+        """How many features each counterfactual changes, of those rows that one is found for."""
+        none_found, changed = importlib.import_module("dice_ml.dice").UserConfigValidationException, []
+        for row in rows:
+            # A progress bar is hidden.
+            with contextlib.suppress(none_found), contextlib.redirect_stderr(io.StringIO()):
+                found = self.rival.generate_counterfactuals(self.frame(row[None]), total_CFs=1, verbose=False)
+                example = found.cf_examples_list[0]
+                sparse = example.final_cfs_df_sparse
+                point = example.final_cfs_df if sparse is None else sparse
+                changed.append((point[system().names].astype(float).to_numpy()[0] != row).sum())
+        return changed
+
+
+def against_dice(sizes):
     if is_missing("dice_ml"):
         return
     setup = system()
-    model = setup.train(**PAPERS)
-    a, b = Clocked(model.predict), Clocked(model.predict_proba)
-    ours = Counterfactual(a, setup.known, categorical=list(setup.categories))
-    rows, few = setup.rows[: sizes.rows], sizes.dice
-    ours.explain(rows[:1])  # learns the training rows, once for all
-    package = DiceRandom(setup, b).explainer()
+    model, rows, few = trained(**PAPERS), setup.rows[: sizes.rows], setup.rows[: sizes.dice]
+
+    def ours(asked):
+        explainer = Counterfactual(asked, setup.known, categorical=list(setup.categories))
+        explainer.explain(rows[:1])  # learns the training rows, once for all
+        return explainer.find
+
     pair = {
-        "faithscope": Contestant(partial(ours.find, rows), a, len(rows)),
-        "dice-ml": Contestant(partial(package, setup.rows[:few]), b, few),
+        "faithscope": Contestant(model.predict, rows, ours),
+        "dice-ml": Contestant(model.predict_proba, few, DiceRandom),
     }
-    answers = compete(pair, min(2, sizes.runs))
-    (points, where), others = answers["faithscope"], answers["dice-ml"]
+    (points, where), others = compete(pair, min(2, sizes.runs)).values()
     changed = np.mean((points.points != points.originals).sum(axis=1))
     note = f"{changed:.2f} and {np.mean(others):.2f} features changed; none found for {len(rows) - len(where)} of "
-    note += f"{len(rows)} and {few - len(others)} of {few} rows"
+    note += f"{len(rows)} and {len(few) - len(others)} of {len(few)} rows"
     yield quicker("Counterfactual, faster than dice-ml random", pair, 50, note)
 
 
-def against_shap(sizes: Sizes) -> Iterator[Line]:
+def against_shap(sizes):
     if is_missing("shap"):
         return
     setup = system()
     background, rows, few = setup.known[:100], setup.rows[: sizes.mixed], setup.rows[: sizes.shap]
     for settings in (PAPERS, DEFAULTS):
-        model = setup.train(**settings)
+        model = trained(**settings)
         for algorithm in ("permutation", "kernel"):
-            a, b = (Clocked(lambda asked, model=model: model.predict_proba(asked)[:, 1]) for _ in range(2))
-            ours = Shap(a, background, algorithm=algorithm)
+            ours = partial(Shap, X_background=background, algorithm=algorithm)
+            probability = lambda asked, model=model: model.predict_proba(asked)[:, 1]  # noqa: E731
             pair = {
-                "faithscope": Contestant(partial(ours.explain, rows), a, len(rows)),
-                "shap": Contestant(partial(by_shap, algorithm, b, background, few), b, len(few)),
+                "faithscope": Contestant(probability, rows, lambda asked, ours=ours: ours(asked).explain),
+                "shap": Contestant(probability, few, partial(partial, by_shap, algorithm, background)),
             }
             explanations = compete(pair, min(2, sizes.runs))["faithscope"]
             needed = explanations.asked + explanations.saved
@@ -238,7 +291,7 @@ def against_shap(sizes: Sizes) -> Iterator[Line]:
             yield quicker(by if settings is PAPERS else f"  {algorithm}, 100 trees of depth 6", pair, None, note)
 
 
-def by_shap(algorithm: str, model: Any, background: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def by_shap(algorithm, background, model, rows):
     """The values of the shap package."""
     library, width = importlib.import_module("shap"), rows.shape[1]
     if algorithm == "permutation":
@@ -252,4 +305,4 @@ def by_shap(algorithm: str, model: Any, background: np.ndarray, rows: np.ndarray
 
 if __name__ == "__main__":
     libraries = ("faithscope", "numpy", "sklearn", "xgboost", "lime", "anchor", "dice_ml", "shap")
-    run(__doc__, libraries, (against_lime, against_anchor_exp, against_dice, against_shap), Sizes(), QUICK, rows=int)
+    run(__doc__, libraries, (against_lime, against_anchor_exp, against_dice, against_shap), SIZES, rows=int)

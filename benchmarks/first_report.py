@@ -24,7 +24,7 @@ print(json.dumps(seconds))
 """
 
 
-def main() -> None:
+def main():
     """Run fresh processes one after the other and print the medians."""
     runs = [
         json.loads(subprocess.run([sys.executable, "-c", REPORTED], stdout=subprocess.PIPE, check=True).stdout)

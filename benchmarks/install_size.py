@@ -32,11 +32,8 @@ for package in distributions():
 print(json.dumps(sizes))
 """
 
-Sizes = dict[str, int]
-Seconds = tuple[float, float]  # by the clock, and of processor time
 
-
-def install(tree: Path, extras: str, folder: Path) -> tuple[Sizes, int, Seconds]:
+def install(tree, extras, folder):
     """Bytes per package, bytes downloaded and seconds of installing a tree with its extras."""
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -52,7 +49,7 @@ def install(tree: Path, extras: str, folder: Path) -> tuple[Sizes, int, Seconds]
     return sizes, sum(path.stat().st_size for path in wheels.iterdir()), (seconds, worked)
 
 
-def told(extras: str, sizes: Sizes, downloaded: int, seconds: Seconds) -> str:
+def told(extras, sizes, downloaded, seconds):
     """One line for all packages, and one for each of the largest."""
     name = f"faithscope[{extras}]" if extras else "faithscope"
     total = sum(sizes.values())
@@ -62,23 +59,15 @@ def told(extras: str, sizes: Sizes, downloaded: int, seconds: Seconds) -> str:
     return "\n".join(lines + [f"  {_mb(sizes[package]):>7} MB  {package}" for package in largest])
 
 
-def _mb(count: int) -> str:
+def _mb(count):
     return f"{count / 1e6:,.0f}" if count >= 1e7 else f"{count / 1e6:.1f}"
 
 
-def main() -> None:
+if __name__ == "__main__":
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("extras", nargs="*", default=[""], help="such as shap or shap,spark; '' for none")
     asked.add_argument("--tree", type=Path, default=ROOT, help="the checkout to install")
-    asked.add_argument("--list", action="store_true", help="all packages, not only the largest")
     words = asked.parse_args()
     for extras in words.extras:
         with tempfile.TemporaryDirectory() as folder:
-            measured = install(words.tree.resolve(), extras, Path(folder))
-        print(told(extras, *measured), flush=True)
-        if words.list:
-            print("\n".join(f"  {_mb(size):>7} MB  {name}" for name, size in sorted(measured[0].items())))
-
-
-if __name__ == "__main__":
-    main()
+            print(told(extras, *install(words.tree.resolve(), extras, Path(folder))), flush=True)

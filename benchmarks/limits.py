@@ -15,7 +15,6 @@ made), from which the largest size in a minute and the largest in 24 GiB follow;
 grow.
 """
 
-import argparse
 import json
 import math
 import os
@@ -23,18 +22,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import faithscope as fs
 from faithscope import explainers
 from faithscope.runtime.memory import available
-from ratios import HERE, describe_machine, peak_bytes
+from ratios import HERE, describe_machine, options, peak_bytes
 
 D = 14  # features, as in the other benchmarks
 
@@ -45,12 +43,12 @@ class Case:
 
     grows: str
     start: int
-    prepare: Callable[[int], Callable[[], Any]]
+    prepare: Callable
     most: int = 10**9
     power: float = 1.0  # by which memory grows in the end, where a table of all pairs is made
 
 
-def within_addresses(size: int) -> None:
+def within_addresses(size):
     """Let this process take so many bytes more, and no more."""
     import resource
 
@@ -58,24 +56,24 @@ def within_addresses(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (held + size, held + size))
 
 
-def numbers(n: int, d: int = D) -> np.ndarray:
+def numbers(n, d=D):
     return np.random.default_rng(0).standard_normal((n, d))
 
 
-def labels(n: int, many: int = 2) -> np.ndarray:
+def labels(n, many=2):
     return np.random.default_rng(1).integers(many, size=n)
 
 
-def named(what: str, n: int, many: int) -> list[str]:
+def named(what, n, many):
     return [f"{what} {code}" for code in labels(n, many).tolist()]
 
 
-def grouped(groups: int) -> Callable[[], Any]:
+def grouped(groups):
     evaluation = fs.evaluate(labels(10**6), labels(10**6, 1000), np.zeros((10**6, 1)), progress=False)
     return partial(evaluation.by, labels(10**6, groups))
 
 
-def ruled(n: int, rules: int, many: int) -> Callable[[], Any]:
+def ruled(n, rules, many):
     """Rules of three conditions on 20 columns, ten thresholds per column; every row has one, which may not hold."""
     X, random = numbers(n, 20), np.random.default_rng(2)
     at, on = random.integers(10, size=(rules, 3)), np.array([random.permutation(20)[:3] for _ in range(rules)])
@@ -88,7 +86,7 @@ def ruled(n: int, rules: int, many: int) -> Callable[[], Any]:
     return partial(fs.sufficiency, one_each.take(np.arange(n) % rules), labels(n, many), X)
 
 
-def highlighted(n: int, words: int, chosen: Callable[[int, int], int]) -> Callable[[], Any]:
+def highlighted(n, words, chosen):
     """Documents of 20 words, of which one is highlighted."""
     drawn = (np.random.default_rng(3).zipf(1.3, size=(n, 20)) % words).tolist()
     documents = [" ".join(f"w{word}" for word in row) for row in drawn]
@@ -97,45 +95,45 @@ def highlighted(n: int, words: int, chosen: Callable[[int, int], int]) -> Callab
     return lambda: fs.sufficiency(fs.Highlights(given), predicted, documents)
 
 
-def nearest(many: int) -> Callable[[], Any]:
+def nearest(many):
     points, X, predicted = numbers(many), numbers(20_000), labels(20_000)
     return lambda: fs.sufficiency(explainers.NearestNeighbors(points).explain(X), predicted, X)
 
 
-def in_balls(n: int) -> Callable[[], Any]:
+def in_balls(n):
     given = fs.Prototypes(np.arange(n) % 2000, numbers(2000))
     return partial(fs.sufficiency, given, labels(n), numbers(n), relation=fs.Ball(3.0))
 
 
-def changed(n: int) -> Callable[[], Any]:
+def changed(n):
     X = numbers(n)
     return partial(fs.sufficiency, fs.Counterfactuals(X + 0.5, X), labels(n), X)
 
 
-def compared(many: int) -> Callable[[], Any]:
+def compared(many):
     given = {f"e{j}": np.round(np.random.default_rng(j).standard_normal((10**5, D)), 1) for j in range(many)}
     return partial(fs.compare, labels(10**5), given, np.zeros((10**5, 1)), progress=False)
 
 
-def first_positive(X: np.ndarray) -> np.ndarray:
+def first_positive(X):
     return np.asarray(X)[:, 0] > 0
 
 
-def shap(background: int, rows: int) -> Callable[[], Any]:
+def shap(background, rows):
     explainer = explainers.Shap(first_positive, numbers(background), **PERMUTATION)
     return partial(explainer.explain, numbers(rows))
 
 
-def making(explainer: Any, train: int, d: int, rows: int, background: int | None = None, **how: Any) -> Any:
+def making(explainer, train, d, rows, background=None, **how):
     """An explainer is made and asked about some rows of its training rows."""
     X = numbers(train, d)
     return lambda: explainer(first_positive, X[:background], **how).explain(X[:rows])
 
 
-def report(n: int) -> Callable[[], Any]:
+def report(n):
     evaluation = fs.evaluate(labels(n), numbers(n), numbers(n, 4), progress=False)
 
-    def write() -> str:
+    def write():
         with tempfile.TemporaryDirectory() as folder:
             evaluation.to_html(Path(folder) / "report.html")
             return f"the report has {(Path(folder) / 'report.html').stat().st_size / 1e3:,.0f} kB"
@@ -272,13 +270,8 @@ class Run:
     note: str = ""
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60.0, help="that one size may take")
-    parser.add_argument("--gib", type=float, help="of memory that one size may take; by default 75%% of what is left")
-    parser.add_argument("--only", action="append", default=[], help="cases whose name holds this; repeatable")
-    parser.add_argument("--refused", action="store_true", help="show what is said where something cannot fit")
-    chosen = parser.parse_args()
+def main():
+    chosen = options(__doc__, seconds=60.0, gib=float, only=[], refused=False)
     print(describe_machine(("faithscope", "numpy", "scipy", "sklearn", "duckdb")))
     if chosen.refused:
         refusals()
@@ -291,7 +284,7 @@ def main() -> None:
             print(line(name, list(grow(name, chosen.seconds, budget))), flush=True)
 
 
-def measure(name: str, size: int) -> None:
+def measure(name, size):
     """Print seconds and memory of one size, in this process."""
     held = peak_bytes()
     work = CASES[name].prepare(size)
@@ -301,7 +294,7 @@ def measure(name: str, size: int) -> None:
     print(json.dumps([size, seconds, peak_bytes() - held, note if isinstance(note, str) else ""]))
 
 
-def grow(name: str, seconds: float, budget: int) -> Iterator[Run]:
+def grow(name, seconds, budget):
     """Larger and larger sizes, as long as the next one is expected to fit: to grow at least as its size does."""
     size, before, steps = CASES[name].start, None, [4.0, 2.0]
     while steps and size <= CASES[name].most and (run := in_process(name, size, seconds, budget)):
@@ -311,7 +304,7 @@ def grow(name: str, seconds: float, budget: int) -> Iterator[Run]:
         before, size = run, int(size * steps[0]) if steps else size
 
 
-def in_process(name: str, size: int, seconds: float, budget: int) -> Run | None:
+def in_process(name, size, seconds, budget):
     """One size in a process of its own; None where it failed, or was ended for what it took."""
     command = [sys.executable, "-c", f"from limits import measure; measure({name!r}, {size})"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": HERE}
@@ -330,7 +323,7 @@ def in_process(name: str, size: int, seconds: float, budget: int) -> Run | None:
     return Run(*json.loads(output.splitlines()[-1]))
 
 
-def resident(pid: int) -> int:
+def resident(pid):
     try:
         fields = Path(f"/proc/{pid}/statm").read_text().split()
     except OSError:  # it has just ended
@@ -338,7 +331,7 @@ def resident(pid: int) -> int:
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def exponents(before: Run | None, after: Run) -> tuple[float, float]:
+def exponents(before, after):
     """How time and memory grow with the size: 1 where they double when it doubles, or nothing is known."""
     if before is None:
         return 1.0, 1.0
@@ -353,7 +346,7 @@ HEAD = (
 )
 
 
-def line(name: str, runs: list[Run]) -> str:
+def line(name, runs):
     """The line of the table; runs are of growing size."""
     case = CASES[name]
     if not runs:
@@ -366,13 +359,13 @@ def line(name: str, runs: list[Run]) -> str:
     return f"{name:<26}{case.grows:<38}{numbers}{minute:>14}{memory:>14}  {last.note}".rstrip()
 
 
-def rounded(size: float) -> str:
+def rounded(size):
     """Two digits, rounded down: it is a guess."""
     place = 10 ** max(0, math.floor(math.log10(size)) - 1)
     return f"{int(size // place * place):,}"
 
 
-def refusals() -> None:
+def refusals():
     """What is said where something cannot fit in 2 GiB of addresses beyond the imports, each in its own process."""
     for name, code in REFUSED.items():
         setting = f"from limits import within_addresses; within_addresses({2 * GIB})\n"

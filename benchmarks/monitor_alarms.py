@@ -11,18 +11,15 @@ alarms, up to two Monte-Carlo errors.
 """
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import stats
 
-from faithscope.counting.pairing import Arrivals, Pairs, ScopedArrivals, ScopedOpeners, Waiting, assign, pair
+from faithscope.counting.pairing import Arrivals, ScopedArrivals, Waiting, assign, pair
 from faithscope.measures.sequential.change import changes
 from faithscope.measures.sequential.distance import distance
 from faithscope.measures.sequential.draws import DailyDraws
@@ -31,27 +28,28 @@ from faithscope.measures.sequential.windows import shares
 from faithscope.monitor.scoped.scopes import Scopes
 from ratios import describe_machine, options, tell
 
-Floats = NDArray[np.float64]
-_AT_ONCE = 2_000_000  # rows
-Change = tuple[int, Any]  # the day from which rows are those of another system
-Phases = list[tuple[Any, int, int]]  # systems with the first day of each, and the first that is no longer its own
-
 
 class Watched:
     """A system whose rows arrive day by day, many trials at once."""
 
-    def sums(
-        self, days: int, trials: int, rng: np.random.Generator, *, change: Change | None = None, **how: float
-    ) -> Floats:
-        """Openers, matched and agreeing, shape (3, trials, days), after all days: the most that limits ever know."""
-        phases = [(self, 0, days)] if change is None else [(self, 0, change[0]), (change[1], change[0], days)]
-        sums = np.zeros((3, trials, days))
-        for part in self._pairs(phases, trials, rng, **how):
+    def sums(self, days, trials, rng, change=None, share=0.25):
+        """Openers, matched and agreeing, shape (3, trials, days), after all days: the most that limits ever know.
+
+        A change is the day from which rows are those of another system, and that system.
+        """
+        sums, waiting, known, first = np.zeros((3, trials, days)), Waiting.empty(), {}, 0
+        changed, later = change or (days, self)
+        while first < days:
+            system, end = (self, changed) if first < changed else (later, days)
+            size = min(self.days_at_once(first, trials), end - first)
+            arrivals, known = self.assigned(system.arrivals(size, trials, rng, first), waiting, known, rng)
+            part = pair(arrivals, waiting, rng, share=share)
+            waiting, first = part.waiting, first + size
             for column, total in zip((part.openers, part.matched, part.agreeing), sums, strict=True):
                 np.add.at(total, (part.groups, part.days), column)
         return sums
 
-    def _labeled(self, kinds: NDArray[np.int64], days: int, first: int, rng: np.random.Generator) -> tuple[Any, ...]:
+    def labeled(self, kinds, days, first, rng):
         """Labels, days, ones and trials of rows whose kinds are drawn."""
         labels = (rng.random(len(kinds)) < self.q[kinds]).astype(np.int64)
         place = np.arange(len(kinds)) // self.rows
@@ -62,28 +60,25 @@ class Watched:
 class DailySystem(Watched):
     """Chances of explanations, chances of label 1 under each, and rows per day."""
 
-    p: Floats
-    q: Floats
-    rows: int
+    p: np.ndarray
+    q: np.ndarray
+    rows: int = 8
 
     @property
-    def truth(self) -> float:
+    def truth(self):
         """The consistency."""
-        return float(self.p @ (self.q**2 + (1 - self.q) ** 2))
+        return self.p @ (self.q**2 + (1 - self.q) ** 2)
 
-    def arrivals(self, days: int, trials: int, rng: np.random.Generator, first: int = 0) -> Arrivals:
+    def days_at_once(self, first, trials):
+        return max(1, 2_000_000 // (trials * self.rows))
+
+    def arrivals(self, days, trials, rng, first=0):
         """Rows of many days, one group per trial."""
         explanations = rng.choice(len(self.p), days * trials * self.rows, p=self.p)
-        return Arrivals.of(explanations, explanations, *self._labeled(explanations, days, first, rng))
+        return Arrivals.of(explanations, explanations, *self.labeled(explanations, days, first, rng))
 
-    def _pairs(self, phases: Phases, trials: int, rng: np.random.Generator, share: float = 0.25) -> Iterator[Pairs]:
-        waiting, step = Waiting.empty(), max(1, _AT_ONCE // (trials * self.rows))
-        for system, begin, end in phases:
-            for first in range(begin, end, step):
-                arrivals = system.arrivals(min(step, end - first), trials, rng, first)
-                pairs = pair(arrivals, waiting, rng, share=share)
-                waiting = pairs.waiting
-                yield pairs
+    def assigned(self, arrivals, waiting, known, rng):
+        return arrivals, known
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,42 +97,36 @@ class ScopedSystem(Watched):
         Per day; a batch has the rows of a day, and after 100 days those of 50.
     """
 
-    p: Floats
-    q: Floats
-    inside: NDArray[np.bool_]
-    given: Floats
-    classes: NDArray[np.int64]
-    rows: int
+    p: np.ndarray
+    q: np.ndarray
+    inside: np.ndarray
+    given: np.ndarray
+    classes: np.ndarray
+    rows: int = 8
 
     @property
-    def truth(self) -> float:
+    def truth(self):
         """The sufficiency."""
         ones = (self.p * self.q) @ self.inside / (self.p @ self.inside)
         agreeing = self.q[:, None] * ones + (1 - self.q)[:, None] * (1 - ones)
-        return float(self.p @ (self.given * agreeing).sum(axis=1))
+        return self.p @ (self.given * agreeing).sum(axis=1)
 
-    def _pairs(self, phases: Phases, trials: int, rng: np.random.Generator) -> Iterator[Pairs]:
-        waiting, known = Waiting.empty(), dict[int, ScopedOpeners]()
-        for system, begin, end in phases:
-            first = begin
-            while first < end:
-                days = min(1 if first < 100 else 50, end - first)
-                arrivals = system.arrivals(days, trials, rng, first)
-                assigned, told = assign(arrivals, waiting, known, self.classes, rng)
-                known = {trial: known[trial] + new if trial in known else new for trial, new in told.items()}
-                pairs = pair(assigned, waiting, rng)
-                waiting, first = pairs.waiting, first + days
-                yield pairs
+    def days_at_once(self, first, trials):
+        return 1 if first < 100 else 50
 
-    def arrivals(self, days: int, trials: int, rng: np.random.Generator, first: int = 0) -> ScopedArrivals:
+    def arrivals(self, days, trials, rng, first=0):
         """Rows of many days, one group per trial."""
         joint = (self.p[:, None] * self.given).ravel()
         drawn = rng.choice(len(joint), days * trials * self.rows, p=joint / joint.sum())
         kind, own = np.divmod(drawn, self.inside.shape[1])
-        return ScopedArrivals(own, self.inside[kind], *self._labeled(kind, days, first, rng))
+        return ScopedArrivals(own, self.inside[kind], *self.labeled(kind, days, first, rng))
+
+    def assigned(self, arrivals, waiting, known, rng):
+        rows, told = assign(arrivals, waiting, known, self.classes, rng)
+        return rows, {trial: known[trial] + new if trial in known else new for trial, new in told.items()}
 
 
-def dropped(system: Watched, drop: float) -> Any:
+def dropped(system, drop):
     """The same system with noisier labels: what is watched is less by `drop`."""
     low, high = 0.0, 0.5
     for _ in range(60):
@@ -147,13 +136,13 @@ def dropped(system: Watched, drop: float) -> Any:
     return noisy
 
 
-def zipf(explanations: int) -> Floats:
+def zipf(explanations):
     """A long tail."""
     weights = 1 / np.arange(1, explanations + 1)
-    return np.asarray(weights / weights.sum())
+    return weights / weights.sum()
 
 
-def anchored(rows: int) -> ScopedSystem:
+def anchored():
     """The majority of three features, by twelve rules of which most overlap; long ones are given more."""
     names = ["x0", "x1", "x2"]
     short = [f"{name} == {value}" for name in names for value in (0, 1)]
@@ -163,7 +152,7 @@ def anchored(rows: int) -> ScopedSystem:
     weights = inside * np.array([8.0 if len(scopes.rules.conjunction(place)) == 2 else 1.0 for place in range(12)])
     q = np.where(table.sum(axis=1) >= 2, 0.99, 0.01)
     given = weights / weights.sum(axis=1, keepdims=True)
-    return ScopedSystem(zipf(8), q, inside, given, scopes.classes, rows)
+    return ScopedSystem(zipf(8), q, inside, given, scopes.classes)
 
 
 ERROR, REFERENCE = 0.05, 30
@@ -171,71 +160,62 @@ WRITTEN = Path(__file__).parent / "results" / "monitor_alarms.txt"
 
 
 SYSTEMS = {
-    "one explanation, m = .82": DailySystem(np.ones(1), np.array([0.9]), 8),
-    "20 explanations, m = .95": DailySystem(zipf(20), np.full(20, 0.974), 8),
-    "2,000, long tail, m = .90": DailySystem(zipf(2000), np.full(2000, 0.947), 8),
-    "20 explanations, m = .999": DailySystem(zipf(20), np.full(20, 0.9995), 8),
-    "20 explanations, m = 1": DailySystem(zipf(20), np.ones(20), 8),
-    "20 explanations, m = .50": DailySystem(zipf(20), np.full(20, 0.5), 8),
+    "one explanation, m = .82": DailySystem(np.ones(1), np.array([0.9])),
+    "20 explanations, m = .95": DailySystem(zipf(20), np.full(20, 0.974)),
+    "2,000, long tail, m = .90": DailySystem(zipf(2000), np.full(2000, 0.947)),
+    "20 explanations, m = .999": DailySystem(zipf(20), np.full(20, 0.9995)),
+    "20 explanations, m = 1": DailySystem(zipf(20), np.ones(20)),
+    "20 explanations, m = .50": DailySystem(zipf(20), np.full(20, 0.5)),
 }
 _HALVES = np.array([[1.0, 0.0], [0.5, 0.5]])  # of the half with label 1, half are given the rule of that half
 SCOPED = {
     # Pairs are those of consistency: rules do not overlap.
-    "6 leaves of a tree": ScopedSystem(
-        zipf(6), np.full(6, 0.974), np.eye(6, dtype=bool), np.eye(6), np.zeros(6, np.int64), 8
-    ),
-    "a rule within another": ScopedSystem(
-        np.full(2, 0.5), np.array([0.0, 1.0]), _HALVES > 0, _HALVES, np.array([0, 1]), 8
-    ),
-    "12 rules, most overlap": anchored(8),
+    "6 leaves of a tree": ScopedSystem(zipf(6), np.full(6, 0.974), np.eye(6) > 0, np.eye(6), np.zeros(6, np.int64)),
+    "a rule within another": ScopedSystem(np.full(2, 0.5), np.arange(2.0), _HALVES > 0, _HALVES, np.arange(2)),
+    "12 rules, most overlap": anchored(),
 }
 
 
-def missed(sums: Floats, truth: float) -> tuple[float, float]:
+def missed(sums, truth):
     """The share of trials in which limits for all looks, and those for a single look, miss the truth on any day."""
     n, matched, k = np.cumsum(sums, axis=2)
     most = k + n - matched
-    outside = np.zeros(len(n), np.bool_)
-    for total, evidence, sign in ((k, log_evidence_above, 1), (most, log_evidence_below, -1)):
-        rate = np.divide(total, n, out=np.zeros_like(n), where=n > 0)
-        far = n * (special.rel_entr(rate, truth) + special.rel_entr(1 - rate, 1 - truth)) >= np.log(2 / ERROR)
-        at = (sign * (rate - truth) > 0) & far & (n > 0)
-        proved = np.zeros_like(at)
-        proved[at] = evidence(total[at], n[at], truth) >= np.log(2 / ERROR)
-        outside |= proved.any(axis=1)
+    outside = np.zeros(n.shape, bool)
+    for total, evidence, at in ((k, log_evidence_above, k > n * truth), (most, log_evidence_below, most < n * truth)):
+        outside[at] |= evidence(total[at], n[at], truth) >= np.log(2 / ERROR)
     above, below = stats.binom.sf(k - 1, n, truth), stats.binom.cdf(most, n, truth)
-    once = (np.minimum(above, below) < ERROR / 2).any(axis=1)
-    return float(outside.mean()), float(once.mean())
+    once = np.minimum(above, below) < ERROR / 2
+    return outside.any(axis=1).mean(), once.any(axis=1).mean()
 
 
-def alarmed(sums: Floats, reference: int = REFERENCE) -> tuple[float, float]:
+def all_changes(sums):
+    """The alarms of each trial."""
+    days = np.arange(sums.shape[2])
+    return [changes(DailyDraws.of_pairs(days, *trial), REFERENCE, ERROR) for trial in sums.swapaxes(0, 1)]
+
+
+def alarmed(sums):
     """The share of trials with an alarm on any day: of the sequential test, and of a z-test repeated every day."""
-    raised = [
-        bool(changes(DailyDraws.of_pairs(np.arange(t.shape[1]), *t), reference, ERROR)) for t in sums.swapaxes(0, 1)
-    ]
+    raised = [len(alarms) > 0 for alarms in all_changes(sums)]
     _, n, k = np.cumsum(sums, axis=2)
-    n0, k0 = n[:, [reference - 1]], k[:, [reference - 1]]
-    seen, k1 = n[:, reference:] - n0, k[:, reference:] - k0
+    n0, k0 = n[:, [REFERENCE - 1]], k[:, [REFERENCE - 1]]
+    seen, k1 = n[:, REFERENCE:] - n0, k[:, REFERENCE:] - k0
     n1 = np.maximum(seen, 1)
     pooled = (k0 + k1) / (n0 + n1)
     error = np.sqrt(pooled * (1 - pooled) * (1 / n0 + 1 / n1))
     z = np.divide(np.abs(k1 / n1 - k0 / n0), error, out=np.zeros_like(error), where=(error > 0) & (seen > 0))
-    return float(np.mean(raised)), float((z > stats.norm.ppf(1 - ERROR / 2)).any(axis=1).mean())
+    return np.mean(raised), (z > stats.norm.ppf(1 - ERROR / 2)).any(axis=1).mean()
 
 
-def delays(system: Watched, drop: float, trials: int, rng: np.random.Generator, wait: int = 365) -> Floats:
+def delays(system, drop, trials, rng, wait=365):
     """Days from a drop, which comes 30 days after the reference, to the alarm; inf if it is not known after a year."""
     before = 2 * REFERENCE
     sums = system.sums(before + wait, trials, rng, change=(before, dropped(system, drop)))
-    days = np.arange(before + wait) - before
-    drops = (
-        [a for a in changes(DailyDraws.of_pairs(days, *t), REFERENCE, ERROR) if a.direction == "drop"]
-        for t in sums.swapaxes(0, 1)
-    )
-    return np.array([alarms[0].day + 1.0 if alarms and alarms[0].day >= 0 else np.inf for alarms in drops])
+    drops = ([alarm.day for alarm in alarms if alarm.direction == "drop"] for alarms in all_changes(sums))
+    return np.array([days[0] - before + 1.0 if days and days[0] >= before else np.inf for days in drops])
 
 
-def drifted(p: Floats, later: Floats, rows: int, days: int, trials: int, rng: np.random.Generator) -> list[Floats]:
+def drifted(p, later, rows, days, trials, rng):
     """Days after the reference until drift is said, by new explanations and by distance; inf if it never is.
 
     As the page says it, day by day: the first two of the reference's four weeks name the known explanations.
@@ -257,7 +237,7 @@ def drifted(p: Floats, later: Floats, rows: int, days: int, trials: int, rng: np
     return [np.array(wait) for wait in waits]
 
 
-def drift_report(quick: bool, rng: np.random.Generator) -> Iterator[str]:
+def drift_report(quick, rng):
     """How often explanations are said to drift, and when."""
     days, trials = (100, 20) if quick else (1_000, 120)
     yield f"Drift of explanations: 28 days of reference, then {days:,} of 50 rows, all looked at; {trials} trials"
@@ -278,7 +258,7 @@ def drift_report(quick: bool, rng: np.random.Generator) -> Iterator[str]:
             yield f"{size:12,}   {name:14s} {told[0]:20.3f} {told[1]:15.3f} {told[2]:8.3f} {median:12.0f}"
 
 
-def tested(looks: int, trials: int, rng: np.random.Generator) -> Iterator[tuple[str, Floats, float]]:
+def tested(looks, trials, rng):
     """The sums of each system and its truth; and of draws alone, five per day."""
     for name, system in [*SYSTEMS.items(), ("draws alone, m = .90", None), *SCOPED.items()]:
         if system is None:
@@ -289,7 +269,7 @@ def tested(looks: int, trials: int, rng: np.random.Generator) -> Iterator[tuple[
             yield name if name in SYSTEMS else f"{name}, m = {system.truth:.3f}", sums, system.truth
 
 
-def report(quick: bool) -> Iterator[str]:
+def report(quick):
     """The tables, line by line."""
     looks, trials = (1_000, 40) if quick else (10_000, 400)
     rng = np.random.default_rng(0)
@@ -323,7 +303,7 @@ def report(quick: bool) -> Iterator[str]:
     yield from drift_report(quick, rng)
 
 
-def beyond(lines: list[str], trials: int) -> list[str]:
+def beyond(lines, trials):
     """Lines of the first table whose limits or alarms are wrong more often than the bar allows."""
     bar = ERROR + 2 * np.sqrt(ERROR * (1 - ERROR) / trials)
     table = lines[2 : lines.index("")]

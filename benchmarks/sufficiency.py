@@ -2,7 +2,6 @@
 
     python benchmarks/sufficiency.py            # some minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/sufficiency.py --quick    # seconds, on small samples; nothing is judged
-    python benchmarks/sufficiency.py --json results.json
 
 1. Rules of four conditions against a loop over rules in NumPy that compares columns, ANDs the masks in place and
    counts labels. The loop runs over a few hundred rules, whose counts must equal ours, and its time is scaled to all
@@ -21,8 +20,6 @@ Times are the best of a few runs in turns, so that a busy moment of the machine 
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations
 
@@ -58,45 +55,30 @@ TAU = 3.0  # about 1 pair in 100 of standard normal vectors is within it
 ROOM = 200  # MB of memory beside the bitmaps
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """How many rows, rules and documents each part measures."""
-
-    rows: int = 190_000
-    rules: int = 20_000
-    looped: int = 400  # rules that the loops run over
-    middle_rows: int = 100_000
-    middle_rules: int = 4_000
-    documents: int = 10_000
-    within: int = 20_000
-    more_rows: tuple[int, ...] = (25_000, 50_000, 100_000, 200_000)
-    with_rules: int = 5_000
-    more_rules: tuple[int, ...] = (2_500, 5_000, 10_000, 20_000)
-    with_rows: int = 100_000
-    runs: int = 3
+SIZES = {  # in full and quickly
+    "rows": (190_000, 10_000),
+    "rules": (20_000, 1_000),
+    "looped": (400, 100),  # rules that the loops run over
+    "middle": ((100_000, 4_000), (5_000, 200)),  # rows and rules
+    "documents": (10_000, 1_000),
+    "within": (20_000, 2_000),
+    "more_rows": ((25_000, 50_000, 100_000, 200_000), (2_500, 5_000)),
+    "with_rules": (5_000, 500),
+    "more_rules": ((2_500, 5_000, 10_000, 20_000), (250, 500)),
+    "with_rows": (100_000, 5_000),
+    "runs": (3, 2),
+}
 
 
-QUICK = Sizes(10_000, 1_000, 100, 5_000, 200, 1_000, 2_000, (2_500, 5_000), 500, (250, 500), 5_000, 2)
+written = partial(fs.Rules.from_conditions, features=range(COLUMNS))
 
 
-Condition = tuple[int, str, float]  # column, operator, threshold
+def ruled(rows, rules):
+    """Rows, labels, the conditions of each rule, and those that each row is given.
 
-
-@dataclass(frozen=True)
-class Ruled:
-    """Rows with labels, each given one of many rules; the first rows are given rule 0, 1, …"""
-
-    X: np.ndarray
-    labels: np.ndarray
-    conditions: list[list[Condition]]  # of each rule
-    given: np.ndarray
-
-    def to_rules(self) -> fs.Rules:
-        return fs.Rules.from_conditions([self.conditions[rule] for rule in self.given], range(COLUMNS))
-
-
-def ruled(rows: int, rules: int) -> Ruled:
-    """Rules that hold on a row each, as anchors do; further rows are given one that covers them, if tries find it."""
+    The first rows are given rule 0, 1, …, which hold there, as anchors do; others one that covers them, if tries find
+    it.
+    """
     random = np.random.default_rng(0)
     X = np.asfortranarray(random.standard_normal((rows, COLUMNS)))
     total = X[:, 0] + X[:, 1] + X[:, 2]
@@ -114,25 +96,26 @@ def ruled(rows: int, rules: int) -> Ruled:
         missed = rules + np.flatnonzero(~holds.all(axis=1))
         given[missed] = random.integers(rules, size=len(missed))
     parts = zip(on.tolist(), np.where(above, ">", "<=").tolist(), bound.tolist(), strict=True)
-    return Ruled(X, labels, [list(zip(*rule, strict=True)) for rule in parts], given)
+    conditions = [list(zip(*rule, strict=True)) for rule in parts]
+    return X, labels, conditions, [conditions[rule] for rule in given]
 
 
-def compare(X: np.ndarray, column: int, operator: str, threshold: float) -> np.ndarray:
+def compare(X, column, operator, threshold):
     return X[:, column] > threshold if operator == ">" else X[:, column] <= threshold
 
 
-def loop_over_rules(sample: Ruled, rules: int, holds: Callable[..., np.ndarray]) -> np.ndarray:
-    """Whom the first rules cover, by label."""
-    table = np.empty((rules, LABELS), np.int64)
-    for rule, (first, second, *others) in enumerate(sample.conditions[:rules]):
+def loop_over_rules(labels, conditions, holds):
+    """Whom each rule covers, by label."""
+    table = np.empty((len(conditions), LABELS), np.int64)
+    for rule, (first, second, *others) in enumerate(conditions):
         mask = holds(*first) & holds(*second)
         for condition in others:
             mask &= holds(*condition)
-        table[rule] = np.bincount(sample.labels[mask], minlength=LABELS)
+        table[rule] = np.bincount(labels[mask], minlength=LABELS)
     return table
 
 
-def our_counts(rules: fs.Rules, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def our_counts(rules, labels, X):
     """Whom each rule covers, by label, by the steps of `cover`: `count_covered` pays for the interval as well."""
     relation = to_relation(None, rules)
     scopes, content = relation.scopes(rules), Content(labels, (rules,), X)
@@ -142,7 +125,7 @@ def our_counts(rules: fs.Rules, X: np.ndarray, labels: np.ndarray) -> np.ndarray
     return np.concatenate(list(counts))[:, :, 0]
 
 
-def covered_by_label(rules: fs.Rules, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def covered_by_label(rules, labels, X):
     """The same by the complete estimate."""
     counts = fs.sufficiency(rules, labels, X).counts
     table = np.zeros((counts.distinct, LABELS), np.int64)
@@ -150,61 +133,63 @@ def covered_by_label(rules: fs.Rules, X: np.ndarray, labels: np.ndarray) -> np.n
     return table
 
 
-def against_a_loop(sizes: Sizes) -> Iterator[Line]:
-    sample, looped, total = ruled(sizes.rows, sizes.rules), sizes.looped, sizes.rules
-    building, rules = clock(sample.to_rules)
-    comparing = partial(compare, sample.X)
-    work = {
-        "loop": partial(loop_over_rules, sample, looped, comparing),
-        "loop over kept masks": partial(loop_over_rules, sample, looped, cache(comparing)),
-    }
-    notes = {"counts": f"loops scaled from {looped} rules", "sufficiency": f"making the rules took {building:.1f} s"}
+def against_a_loop(sizes):
+    looped, total = sizes.looped, sizes.rules
+    X, labels, conditions, given = ruled(sizes.rows, total)
+    building, rules = clock(partial(written, given))
     if len(rules.distinct) != total:
         sys.exit("Not all rules differ, so the times mean nothing.")
-    for ours, count in (("counts", our_counts), ("sufficiency", covered_by_label)):
-        work[ours] = lambda count=count: count(rules, sample.X, sample.labels)[:looped]
-    best = race(work, sizes.runs)
-    whats = {"loop": "{} of {:,} rules, faster than a loop", "loop over kept masks": "  that keeps masks"}
-    for ours, bar in (("counts", 15), ("sufficiency", 3)):
-        for loop, what in whats.items():
+    comparing, first = partial(compare, X), (labels, conditions[:looped])
+    work = {
+        "counts": lambda: our_counts(rules, labels, X)[:looped],
+        "sufficiency": lambda: covered_by_label(rules, labels, X)[:looped],
+        "loop": partial(loop_over_rules, *first, comparing),
+        "loop over kept masks": partial(loop_over_rules, *first, cache(comparing)),
+    }
+    best, limit = race(work, sizes.runs), reading_bitmaps(total, sizes.rows)
+    notes = f"loops scaled from {looped} rules", f"making the rules took {building:.1f} s"
+    for ours, bar, note in zip(("counts", "sufficiency"), (15, 3), notes, strict=True):
+        for loop, what, least in (
+            ("loop", f"{ours} of {total:,} rules, faster than a loop", bar),
+            ("loop over kept masks", "  that keeps masks", None),
+        ):
             times = {"faithscope": best[ours], loop: best[loop] * total / looped}
-            least, limit = bar if loop == "loop" else None, reading_bitmaps(total, sizes.rows)
-            yield faster(what.format(ours, total), times, at_least=least, note=notes[ours], limit=limit)
+            yield faster(what, times, at_least=least, note=note, limit=limit)
 
 
-def reading_bitmaps(rules: int, rows: int) -> dict[str, float]:
+def reading_bitmaps(rules, rows):
     """The limit of rules: the bitmaps of their conditions are read once per rule."""
     return reading(rules * WIDTH * rows / 8)
 
 
-def at_a_middle_size(sizes: Sizes) -> Iterator[Line]:
+def at_a_middle_size(sizes):
     """All rules are looped over: the masks that the loop keeps cost it as much however many rules follow."""
-    rules, rows, loop = sizes.middle_rules, sizes.middle_rows, "loop over kept masks"
-    sample = ruled(rows, rules)
+    rows, rules = sizes.middle
+    X, labels, conditions, given = ruled(rows, rules)
     work = {
-        "faithscope": partial(covered_by_label, sample.to_rules(), sample.X, sample.labels),
-        loop: lambda: loop_over_rules(sample, rules, cache(partial(compare, sample.X))),
+        "faithscope": partial(covered_by_label, written(given), labels, X),
+        "loop over kept masks": lambda: loop_over_rules(labels, conditions, cache(partial(compare, X))),
     }
-    what = f"sufficiency of {rules:,} rules x {rows:,} rows, faster than a {loop}"
+    what = f"sufficiency of {rules:,} rules x {rows:,} rows, faster than a loop over kept masks"
     yield faster(what, race(work, sizes.runs), at_least=5, limit=reading_bitmaps(rules, rows))
 
 
-def peak_beyond_rows(rows: int, rules: int) -> float:
+def peak_beyond_rows(rows, rules):
     """MB at most held, beyond rows and labels, by making the rules and measuring their sufficiency."""
     before = peak_bytes()
-    sample = ruled(rows, rules)
-    fs.sufficiency(sample.to_rules(), sample.labels, sample.X)
-    return (peak_bytes() - before - sample.X.nbytes - sample.labels.nbytes) / 1e6
+    X, labels, _, given = ruled(rows, rules)
+    fs.sufficiency(written(given), labels, X)
+    return (peak_bytes() - before - X.nbytes - labels.nbytes) / 1e6
 
 
-def peak_of_within(n: int) -> float:
+def peak_of_within(n):
     """MB at most held by making vectors and measuring what is within a distance."""
     before = peak_bytes()
     fs.within(*standard_vectors(n)[1:], TAU)
     return (peak_bytes() - before) / 1e6
 
 
-def memory(sizes: Sizes) -> Iterator[Line]:
+def memory(sizes):
     if not has_peak():
         return
     peak = in_fresh_process(peak_beyond_rows, sizes.rows, sizes.rules)
@@ -215,7 +200,7 @@ def memory(sizes: Sizes) -> Iterator[Line]:
     yield Line(f"peak memory, within, n = {sizes.within:,}", peak, "MB", at_most=1_000)
 
 
-def documents(count: int) -> tuple[list[list[str]], np.ndarray]:
+def documents(count):
     """About 20 words per document, the r-th commonest with a chance proportional to 1/r, and one of two labels."""
     random, words = np.random.default_rng(0), 15_000
     chance = 1 / np.arange(1, words + 1)
@@ -225,7 +210,7 @@ def documents(count: int) -> tuple[list[list[str]], np.ndarray]:
     return texts, np.array([part.sum() % 2 for part in np.split(drawn, np.cumsum(lengths)[:-1])])
 
 
-def highlights(sizes: Sizes) -> Iterator[Line]:
+def highlights(sizes):
     texts, labels = documents(sizes.documents)
     rare = [max(words, key=lambda word: int(word[1:])) for words in texts]
     for what, chosen in (("the rarest word", rare), ("all words", texts)):
@@ -235,20 +220,20 @@ def highlights(sizes: Sizes) -> Iterator[Line]:
         yield Line(f"{sizes.documents:,} documents, {what} highlighted", best, "s", at_most=1, note=note)
 
 
-def standard_vectors(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def standard_vectors(n):
     """Vectors, the same standardised as Quantus standardises them, and one of three labels that depends on them."""
     values = np.random.default_rng(0).standard_normal((n, FEATURES)) * np.geomspace(0.02, 0.05, FEATURES)
     scaled = values / np.vstack([values, values]).std(axis=0, ddof=1)
     return values, scaled, np.digitize(scaled.sum(axis=1), [-2.0, 2.0])
 
 
-def quantus_within(values: np.ndarray, labels: np.ndarray) -> Callable[[], float]:
+def quantus_within(values, labels):
     asked = {"threshold": TAU, "distance_func": "seuclidean", "abs": False, "normalise": False}
     make = partial(importlib.import_module("quantus").Sufficiency, **asked, disable_warnings=True)
     return quantus_value(partial(make, normalise_func=lambda distances: distances), values, labels)
 
 
-def against_quantus(sizes: Sizes) -> Iterator[Line]:
+def against_quantus(sizes):
     if is_missing("quantus"):
         return
     values, scaled, labels = standard_vectors(sizes.within)
@@ -261,12 +246,12 @@ def against_quantus(sizes: Sizes) -> Iterator[Line]:
     yield faster(what, best, at_least=40, limit=limit)
 
 
-def seconds_of(rows: int, rules: int, runs: int) -> float:
-    sample = ruled(rows, rules)
-    return best_of(partial(fs.sufficiency, sample.to_rules(), sample.labels, sample.X), runs)
+def seconds_of(rows, rules, runs):
+    X, labels, _, given = ruled(rows, rules)
+    return best_of(partial(fs.sufficiency, written(given), labels, X), runs)
 
 
-def growth(sizes: Sizes) -> Iterator[Line]:
+def growth(sizes):
     rows = {n: seconds_of(n, sizes.with_rules, sizes.runs) for n in sizes.more_rows}
     yield from ratios_growth(rows, f"time for twice the rows, {sizes.with_rules:,} rules", 3)
     rules = {k: seconds_of(sizes.with_rows, k, sizes.runs) for k in sizes.more_rules}
@@ -275,4 +260,4 @@ def growth(sizes: Sizes) -> Iterator[Line]:
 
 if __name__ == "__main__":
     every = (against_a_loop, at_a_middle_size, memory, highlights, against_quantus, growth)
-    run(__doc__, ("faithscope", "numpy", "scipy", "quantus"), every, Sizes(), QUICK)
+    run(__doc__, ("faithscope", "numpy", "scipy", "quantus"), every, SIZES)

@@ -10,61 +10,62 @@ the highest coefficient. Explainers are fixed before the rows they explain are s
 no rows, and nothing is measured.
 """
 
-import json
 import os
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
-from faithscope.datasets import NAMES, Dataset, load
-from faithscope.explainers import FirstWord, NearestNeighbors, Shap, TopCoefficient, TreePath
+from faithscope.datasets import NAMES, load
+from faithscope.explainers import FirstWord, Shap, TopCoefficient, TreePath
 from ratios import describe_machine, numbers, options
 
 TRAINED = 10_000  # rows, at most; half of the rows if there are fewer
 SIZES = (200, 1_000, 5_000)
-SHOWN = ("unverifiable", "value", "before", "after")
 
 
-def width(name: str, what: str, explanations: Any, predictions: Any) -> dict[str, Any]:
+def width(name, what, explanations, predictions):
     """An interval before and after on rows of one data set with one kind of explanation, and what the default saves."""
     before = fs.consistency(explanations, predictions, interval="jackknife")
     after = fs.consistency(explanations, predictions)
     old, new = before.high - before.low, after.high - after.low
-    told = {"n": after.n, "unverifiable": after.unverifiable, "value": after.value, "method": after.method}
+    told = {"n": after.n, "unverifiable": after.unverifiable, "value": after.value}
     return {"rows_of": name, "explanations": what, **told, "before": old, "after": new, "narrower": 1 - new / old}
 
 
-def explain_table(rows: Dataset, most: int) -> tuple[dict[str, Any], Any]:
-    """Explanations by their names, and predictions, of rows that nothing was trained on."""
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.tree import DecisionTreeClassifier
+def explain_table(rows, trained, most, contributions):
+    """Explanations by their names, and predictions, of rows that nothing was trained on.
 
-    X, order = numbers(rows.X), np.random.default_rng(0).permutation(len(rows.y))
-    trained = min(TRAINED, len(order) // 2)
-    train, rest = order[:trained], order[trained : trained + most]
-    forest = RandomForestClassifier(20, max_depth=8, random_state=0).fit(X[train], rows.y[train])
-    explained: dict[str, Any] = {}
+    Of training rows, their labels and other rows `contributions` makes a name, importances and predictions.
+    """
+    order = np.random.default_rng(0).permutation(len(rows.y))
+    train, rest, X = order[:trained], order[trained : trained + most], numbers(rows.X)
+    explained = {}
     for power in (6, 8, 11):
         tree = DecisionTreeClassifier(max_leaf_nodes=2**power, random_state=0).fit(X[train], rows.y[train])
         explained[f"tree, 2^{power} leaves"] = TreePath(tree).explain(X[rest])
-    values = Shap(forest, X[train[:5]], class_index=1).explain(X[rest])
-    explained["SHAP, sign of top 5"] = fs.SignOfTop(5)(values)
-    explained["SHAP, 1 decimal"] = fs.Floor(1)(values)
+    name, values, predictions = contributions(X[train], rows.y[train], X[rest])
+    explained[f"{name}, sign of top 5"] = fs.SignOfTop(5)(values)
+    explained[f"{name}, 1 decimal"] = fs.Floor(1)(values)
     scale = StandardScaler().fit(X[train])
-    nearest = NearestNeighbors(scale.transform(X[train[:1_000]]), 1)
-    explained["nearest of 1,000 rows"] = nearest.explain(scale.transform(X[rest]))
-    return explained, forest.predict(X[rest])
+    neighbors = NearestNeighbors(n_neighbors=1).fit(scale.transform(X[train[:1_000]]))
+    explained["nearest of 1,000 rows"] = neighbors.kneighbors(scale.transform(X[rest]), return_distance=False)[:, 0]
+    return explained, predictions
 
 
-def explain_texts(rows: Dataset, trained: int, most: int) -> tuple[dict[str, Any], Any]:
+def by_forest(train, labels, rest):
+    """SHAP values of a random forest."""
+    forest = RandomForestClassifier(20, max_depth=8, random_state=0).fit(train, labels)
+    return "SHAP", Shap(forest, train[:5], class_index=1).explain(rest), forest.predict(rest)
+
+
+def explain_texts(rows, trained, most):
     """The same for texts."""
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import LogisticRegression
-
     order, texts = np.random.default_rng(0).permutation(len(rows.y)), rows.X["text"].to_numpy(object)
     train, rest = order[:trained], order[trained : trained + most]
     words = CountVectorizer().fit(texts[train])
@@ -77,22 +78,25 @@ def explain_texts(rows: Dataset, trained: int, most: int) -> tuple[dict[str, Any
     return given, model.predict(words.transform(explained))
 
 
-def measure(name: str, sizes: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+def measure(name, sizes):
     """Widths on one data set: the first n rows, for every n, and all if they are fewer."""
     rows, most = load(name), max(sizes)
-    texts = "text" in rows.X
-    explained, predictions = explain_texts(rows, len(rows.y) // 2, most) if texts else explain_table(rows, most)
+    half = len(rows.y) // 2
+    if "text" in rows.X:
+        explained, predictions = explain_texts(rows, half, most)
+    else:
+        explained, predictions = explain_table(rows, min(TRAINED, half), most, by_forest)
     for what, given in explained.items():
         for n in sorted({min(size, len(predictions)) for size in sizes}):
             yield width(name, what, given.take(np.arange(n)), predictions[:n])
 
 
-def table(widths: list[dict[str, Any]]) -> Iterator[str]:
+def table(widths):
     """A line per data set, kind of explanation and number of rows; and how much narrower the default is by rows."""
     head = f"{'unverif.':>9}{'value':>7}{'before':>8}{'after':>8}{'narrower':>9}"
     yield f"{'data set':<13}{'explanations':<24}{'n':>6}{head}"
     for each in widths:
-        shares = "".join(f"{each[name]:>{8 + (name == 'unverifiable') - (name == 'value')}.3f}" for name in SHOWN)
+        shares = f"{each['unverifiable']:>9.3f}{each['value']:>7.3f}{each['before']:>8.3f}{each['after']:>8.3f}"
         yield f"{each['rows_of']:<13}{each['explanations']:<24}{each['n']:>6,}{shares}{each['narrower']:>9.0%}"
     for n in sorted({each["n"] for each in widths}):
         gains = [each["narrower"] for each in widths if each["n"] == n]
@@ -100,18 +104,12 @@ def table(widths: list[dict[str, Any]]) -> Iterator[str]:
         yield f"n = {n:,}: {len(gains)} intervals, narrower by {median:.0%} in the median, by {most:.0%} at most"
 
 
-def main() -> None:
-    chosen = options(__doc__, quick=False, json=Path)
-    if not os.environ.get("FAITHSCOPE_DATA"):
-        print("skipped: widths need the paper's data sets; FAITHSCOPE_DATA names no folder that has them")
-        return
-    names, sizes = (("heart", "chess"), SIZES[:2]) if chosen.quick else (NAMES, SIZES)
-    widths = [each for name in names for each in measure(name, sizes)]
-    print(describe_machine(("faithscope", "numpy", "scikit-learn", "shap")), "\n")
-    print("\n".join(table(widths)))
-    if chosen.json:
-        chosen.json.write_text(json.dumps(widths, indent=1) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    quick = options(__doc__, quick=False).quick
+    if os.environ.get("FAITHSCOPE_DATA"):
+        names, sizes = (("heart", "chess"), SIZES[:2]) if quick else (NAMES, SIZES)
+        widths = [each for name in names for each in measure(name, sizes)]
+        print(describe_machine(("faithscope", "numpy", "scikit-learn", "shap")), "\n")
+        print("\n".join(table(widths)))
+    else:
+        print("skipped: widths need the paper's data sets; FAITHSCOPE_DATA names no folder that has them")

@@ -237,7 +237,7 @@ def test_the_kept_results_of_monitors_are_within_the_bar(study):
 
 def test_measures_rank_planted_systems_as_they_should(study):
     planted = study("planted_reasons")
-    told = {name: planted.Told.of(name, 1_000) for name in planted.REASON_SYSTEMS}
+    told = {name: planted.measured(name, 1_000) for name in planted.REASON_SYSTEMS}
     assert list(planted.wrong(told)) == []
     swapped = told | {"paraphrased": told["shortcut alone"], "copied answer": told["faithful"]}
     assert len(list(planted.wrong(swapped))) > 2

@@ -17,10 +17,8 @@ interval falls short (*) where its coverage is more than two Monte-Carlo errors 
 bar, which most measures have at .93, where it is more than two binomial errors below it.
 """
 
-import argparse
 import json
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -33,35 +31,28 @@ import forecasts
 import intervals
 import plans
 import studies
-from harness import Cell, Line, summary, table
+from harness import Cell, summary, table
 
-from ratios import describe_machine
+from ratios import describe_machine, options
 
 
-def chosen_lines(only: set[str]) -> Iterator[Line]:
+def chosen_lines(only):
     """The lines of these studies, or with these names, or all."""
     lines = [line for part in (intervals, attacks, plans, studies) for line in part.lines()]
-    words = [set(line.name.split("/")) for line in lines]
-    if unknown := only - {"forecasts", "exact"}.union(*words):
+    words = {word for line in lines for word in line.name.split("/")}
+    if unknown := only - words - {"forecasts", "exact"}:
         sys.exit(f"No study or line is named {', '.join(sorted(unknown))}.")
     if not only or "forecasts" in only:
         yield from forecasts.lines()
-    yield from (line for line, known in zip(lines, words, strict=True) if not only or known & only)
+    yield from (line for line in lines if not only or only & set(line.name.split("/")))
 
 
-def main(words: list[str] | None = None) -> int:
+def main(words=None):
     """Run, tell, keep and draw what is asked for; 1 if the gate is closed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", default=[], help="only this study, or line of one; repeatable")
-    parser.add_argument("--quick", action="store_true", help="some systems, and fewer samples")
-    parser.add_argument("--gate", action="store_true", help="exit with 1 where a bar is missed")
-    parser.add_argument("--json", type=Path, help="also write the numbers here")
-    parser.add_argument("--kept", type=Path, action="append", help="tell what --json kept; repeatable")
-    parser.add_argument("--plot", type=Path, help="also draw the figures of docs/statistics.md into this folder")
-    chosen = parser.parse_args(words)
+    chosen = options(__doc__, words, only=[], quick=False, gate=False, json=Path, kept=[], plot=Path)
     only = set(chosen.only)
     if chosen.kept:
-        cells = [Cell(**cell) for path in chosen.kept for cell in json.loads(path.read_text())["cells"]]
+        cells = [Cell(**cell) for path in chosen.kept for cell in json.loads(Path(path).read_text())["cells"]]
     else:
         cells = [cell for line in chosen_lines(only) for cell in line.cells(chosen.quick)]
     machine = describe_machine(("faithscope", "numpy", "scipy"))

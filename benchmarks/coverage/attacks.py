@@ -1,19 +1,17 @@
 """Intervals attacked: systems on which they fail, or might, each with the interval before and after its remedy.
 
 - before: rows taken for independent, weights or silence as ``interval="jackknife"`` has them, the interval that assumes
-  no unseen row under many rules, a choice on the same rows;
+  no unseen row under many rules;
 - after: what to do now, which is the default, unless the line says otherwise.
 
 The commonest label taken for one that was named before looking, and many pairs and windows each by themselves, are
 beside their remedies in the lines `local`, `locally_sufficient`, `many_pairs` and `windowed` of the intervals.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from harness import NOMINAL, Answers, Ask, Line, ends, named
+from harness import NOMINAL, Line, ends, named
 from systems import COVERED, GIVEN, FinitePopulation, mixed, sliding
 
 import faithscope as fs
@@ -24,15 +22,15 @@ from faithscope.testing.systems import long_tail, mostly_pure
 JACKKNIFE = {"interval": "jackknife"}
 
 
-def both(before: Any, after: Any, truth: float) -> Answers:
+def both(before, after, truth):
     """Two answers about one truth."""
     return {"before": ends(before, truth), "after": ends(after, truth)}
 
 
-def compare(measure: Callable[..., Any], before: dict[str, Any], after: dict[str, Any], taken: str = "") -> Ask:
+def compare(measure, before, after, taken=""):
     """One measure of the same rows with two settings; what is taken from the rows is known to the second alone."""
 
-    def ask(system, n, rng) -> Answers:
+    def ask(system, n, rng):
         rows = system.draw(n, rng)
         if not isinstance(rows, dict):
             ruled = getattr(system, "covers", None) is not None
@@ -43,72 +41,16 @@ def compare(measure: Callable[..., Any], before: dict[str, Any], after: dict[str
     return ask
 
 
-def weighted_rules(system, n, rng) -> Answers:
-    """Sufficiency, with weights, of rules that partition the rows."""
-    rows = system.draw(n, rng)
-    place = rows.pop("explanations")[:, None].astype(float)
-    rows |= {"explanations": fs.Rules.from_bins(place - 0.5, place + 0.5, ["x"]), "X": place}
-    return both(fs.sufficiency(**rows, **JACKKNIFE), fs.sufficiency(**rows), system.truth)
-
-
-def hub_further(system, n, rng) -> Answers:
+def hub_further(system, n, rng):
     """The default, and the default that knows ten times the rows without their predictions."""
     rows, further = system.draw(n, rng), system.draw(10 * n, rng)["X"]
     return both(fs.sufficiency(**rows), fs.sufficiency(**rows, further=further), system.truth)
 
 
-def fitted(leaves, n, rng) -> Answers:
+def fitted(leaves, n, rng):
     """An explainer that was fitted on the rows it is judged on, and one that was fitted on other rows."""
     same, fresh = (fs.consistency(**each.draw(n, rng)) for each in (leaves, replace(leaves, fresh=True)))
     return both(same, fresh, leaves.truth)
-
-
-@dataclass(frozen=True)
-class Column:
-    """A discretizer that keeps one column."""
-
-    place: int
-
-    def __call__(self, explanations: fs.Importances) -> fs.Importances:
-        return fs.Importances(explanations.values[:, [self.place]])
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Rows of many columns, each of which equals the label with the same chance: equally good discretizations."""
-
-    discretizers: list[Column]
-    right: float
-
-    @property
-    def truth(self) -> float:
-        """Consistency of each column."""
-        return self.right**2 + (1 - self.right) ** 2
-
-    def draw(self, n: int, rng: Any) -> tuple[Any, Any]:
-        labels = rng.integers(0, 2, n)
-        wrong = rng.random((n, len(self.discretizers))) >= self.right
-        return (labels[:, None] ^ wrong).astype(float), labels
-
-
-def chosen_best(system, n, rng) -> Answers:
-    """The best of many discretizers on the rows on which it was chosen, and by `Best` on other rows."""
-    vectors, labels = system.draw(n, rng)
-    everywhere = [fs.consistency(vectors, labels, discretizer=each, **JACKKNIFE) for each in system.discretizers]
-    naive = max(everywhere, key=lambda estimate: estimate.low)
-    evaluation = fs.evaluate(labels, fs.Importances(vectors), vectors, discretizer=fs.Best(system.discretizers))
-    return both(naive, evaluation.consistency, system.truth)
-
-
-def certified_best(system, n, rng) -> Answers:
-    """The highest of many bounds, each at its own confidence (before) and at δ/k (after); and McDiarmid's."""
-    rows = system.draw(n, rng)
-    lows = {
-        "before": max(fs.certify(*rows, each, **JACKKNIFE).low for each in system.discretizers),
-        "after": fs.certify(*rows, system.discretizers, **JACKKNIFE).low,
-        "McDiarmid": fs.certify(*rows, system.discretizers).low,
-    }
-    return {when: (low, 1.0, system.truth) for when, low in lows.items()}
 
 
 FOUR, HUNDRED, THOUSAND = (GIVEN[name] for name in ("4 explanations", "100 equal", "1,000 equal"))
@@ -141,7 +83,7 @@ WEIGHTED = (  # name, system, weights by label, scatter, rows, times
 )
 
 
-def lines() -> Iterator[Line]:
+def lines():
     """Every attack: what is tried, on which systems, with how many rows, how often."""
     for study, title, ask, seed, systems, *nominal in attacks():
         for name, system, n, times in systems:
@@ -149,7 +91,7 @@ def lines() -> Iterator[Line]:
             yield Line(*place, nominal=nominal[0] if nominal else NOMINAL)
 
 
-def attacks() -> Iterator[tuple[Any, ...]]:
+def attacks():
     """The study, the title, what is asked, what streams are named by; and name, system, rows and times."""
     title = "Rows that belong together: without clusters= | with it"
     systems = [(name, ClusteredRows(rows, size, copy), many * size, _) for name, rows, many, size, copy, _ in CLUSTERED]
@@ -158,9 +100,6 @@ def attacks() -> Iterator[tuple[Any, ...]]:
     title, tightened = 'Weights: interval="jackknife" | the default', compare(fs.consistency, JACKKNIFE, {})
     systems = [(name, WeightedRows(rows, weights, scatter), *_) for name, rows, weights, scatter, *_ in WEIGHTED]
     yield "weights", title, tightened, "weighted", systems
-    systems = [(share, WeightedRows(mixed(100, share), FOURFOLD)) for share in (0.1, 0.5)]
-    systems = [(f"sufficiency, 100 rules x 10 rows, p = {share:g}, W = 4", rows, 1_000, 200) for share, rows in systems]
-    yield "weights", title, weighted_rules, "weighted_rules", systems
 
     title = 'An unseen row under many explanations: the default | interval="any"'
     under_rules, within = (compare(measure, {}, {"interval": "any"}) for measure in (fs.sufficiency, fs.within))
@@ -200,8 +139,3 @@ def attacks() -> Iterator[tuple[Any, ...]]:
         title, how = f'{confidence:g} confidence: interval="jackknife" | the default', {"confidence": confidence}
         ask = compare(fs.consistency, JACKKNIFE | how, how)
         yield "confidences", title, ask, "tightened_at", systems, confidence
-
-    title = "Choosing: on the same rows, each bound by itself | on other rows, all together"
-    columns = Columns([Column(place) for place in range(60)], 0.8)
-    yield "choices", title, chosen_best, "chosen_best", [("Best of 60 discretizers", columns, 400, 200)]
-    yield "choices", title, certified_best, "certified_best", [("certify, 60 discretizers", columns, 400, 200)]

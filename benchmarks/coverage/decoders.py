@@ -1,10 +1,9 @@
 """Simulatability: decoders that have learned from 300 rows, whose accuracy on new rows is known."""
 
 from functools import cache
-from typing import Any
 
 import numpy as np
-from harness import Answers, ends
+from harness import ends
 from systems import FinitePopulation, drawn_rows, population
 
 import faithscope as fs
@@ -14,7 +13,7 @@ AGREEMENTS = {"labels": None, "close": fs.Close(1.5), "tolerance": fs.Tolerance(
 DECODERS = {"optimal": fs.OptimalDecoder, "Gibbs": fs.GibbsDecoder}
 
 
-def decoded(explanations: int, labels: int, purity: float, skew: float, seed: int) -> FinitePopulation:
+def decoded(explanations, labels, purity, skew, seed):
     """Explanations with probabilities like ``1 / rank**skew``, most of whose rows have one label each."""
     shares = 1 / np.arange(1, explanations + 1) ** skew
     within = np.full((explanations, labels), (1 - purity) / max(1, labels - 1))
@@ -32,7 +31,7 @@ DECODED = {
 }
 
 
-def rows_of(system: FinitePopulation, n: int, rng: Any, how: str = "independent") -> tuple[Any, Any, dict[str, Any]]:
+def rows_of(system, n, rng, how="independent"):
     """Explanations and predictions, and weights or clusters; weights undo that high predictions are drawn often."""
     joint, labels = system.p[:, None] * system.q, system.q.shape[1]
     rows, known = drawn_rows(joint.ravel(), n, rng, how, np.tile(1.0 + np.arange(labels), len(joint)))
@@ -40,7 +39,7 @@ def rows_of(system: FinitePopulation, n: int, rng: Any, how: str = "independent"
 
 
 @cache
-def fitted(system: FinitePopulation, name: str, agreement: str) -> tuple[Any, float, float]:
+def fitted(system, name, agreement):
     """A decoder that has learned, always from the same rows; its accuracy on all kinds of rows, and that by chance."""
     learned = rows_of(system, 300, np.random.default_rng(1))[:2]
     decoder = DECODERS[name]().fit(*learned, agreement=AGREEMENTS[agreement])
@@ -49,7 +48,7 @@ def fitted(system: FinitePopulation, name: str, agreement: str) -> tuple[Any, fl
     return decoder, told.value, told.chance
 
 
-def simulatability(system, n, rng, agreement: str, how: str) -> Answers:
+def simulatability(system, n, rng, agreement, how):
     """The intervals of both decoders on the same new rows: independent, weighted, or in clusters of equal ones."""
     explanations, predictions, known = rows_of(system, n, rng, how)
     answers = {}

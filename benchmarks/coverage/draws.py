@@ -4,11 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
 
 import numpy as np
-from harness import Answers, ends
-from systems import Floats, Ints, drawn_rows
+from harness import ends
+from systems import drawn_rows
 
 import faithscope as fs
 
@@ -23,7 +22,7 @@ ROW_KINDS = {  # of each kind: its share, the probability that a draw agrees, an
 }
 
 
-def of_kinds(system, n, rng, draws: int, how: str) -> Answers:
+def of_kinds(system, n, rng, draws, how):
     """The interval of rows with so many draws each; weights undo that rows that disagree are drawn more often."""
     shares, agreeing, asked = np.array(system, float).T
     kind, known = drawn_rows(shares, n, rng, how, 2 - agreeing)
@@ -38,24 +37,24 @@ def of_kinds(system, n, rng, draws: int, how: str) -> Answers:
 class SmallTable:
     """Rows of three features of a few values, a model that is a table, and a rule per row on its first features."""
 
-    population: Callable[..., Any]
+    population: Callable
     fixed: int
 
     @cached_property
-    def train(self) -> Floats:
+    def train(self):
         rng = np.random.default_rng(3)
         first = rng.integers(0, 4, 40)
         return np.column_stack([first, *((first + rng.integers(0, 2, 40)) % size for size in (3, 5))]) * 1.0
 
-    def predict(self, rows: Any) -> Ints:
+    def predict(self, rows):
         table = np.random.default_rng(4).random((4, 3, 5)) < 0.3
         return table[tuple(np.asarray(rows).astype(int).T)].astype(int)
 
-    def rules(self, rows: Floats) -> fs.Rules:
+    def rules(self, rows):
         tests = [[(j, "<=" if j == 0 else "==", row[j]) for j in range(self.fixed)] for row in rows.tolist()]
         return fs.Rules.from_conditions(tests, features=["a", "b", "c"])
 
-    def row_truth(self, row: Floats) -> float:
+    def row_truth(self, row):
         """The probability that a draw agrees with this row, by enumeration of all draws."""
         meets = np.column_stack([self.train[:, 0] <= row[0], self.train[:, 1] == row[1], np.ones(40, bool)])
         meets[:, self.fixed :] = True
@@ -70,7 +69,7 @@ class SmallTable:
         return float(np.mean([np.mean(self.predict(list(product(*columns))) == own) for columns in draws]))
 
     @cached_property
-    def truth(self) -> float:
+    def truth(self):
         return float(np.mean([self.row_truth(row) for row in self.train]))
 
 
@@ -81,7 +80,7 @@ TABLES = {
 }
 
 
-def of_rules(system, n, rng, draws: int) -> Answers:
+def of_rules(system, n, rng, draws):
     """The interval of rules on rows that are drawn from the training rows."""
     rows = system.train[rng.integers(0, len(system.train), n)]
     population = system.population(system.train, draws=draws, seed=int(rng.integers(2**31)))

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
-from harness import Answers, ends, said
-from systems import Covers, Floats
+from harness import ends, said
 
 import faithscope as fs
 
@@ -24,12 +22,12 @@ class Choices:
         "labels", "numbers" (by `Close`), "weights" or "clusters" of three equal rows.
     """
 
-    joint: Floats
-    covers: Covers
+    joint: np.ndarray
+    covers: np.ndarray
     how: str = "labels"
 
     @cached_property
-    def truth(self) -> float:
+    def truth(self):
         """The gap of the population."""
         labels = np.arange(self.joint.shape[2])
         reach = 1.5 if self.how == "numbers" else 1.0
@@ -39,12 +37,12 @@ class Choices:
         own, other = (each / each.sum(axis=1, keepdims=True) for each in (given, others))
         return float(given.sum(axis=1) @ np.einsum("rl,lm,rm->r", own, agreement, own - other))
 
-    def ask(self, n, rng) -> Answers:
+    def ask(self, n, rng):
         """The encoding of a sample."""
         each = 3 if self.how == "clusters" else 1
         rows = np.repeat(rng.choice(self.joint.size, n // each, p=self.joint.reshape(-1)), each)
         cell, rule, label = np.unravel_index(rows, self.joint.shape)
-        asked: dict[str, Any] = {"predictions": label}
+        asked = {"predictions": label}
         if self.how == "numbers":
             asked = {"predictions": label.astype(float), "agreement": fs.Close(1.5)}
         elif self.how == "weights":
@@ -59,12 +57,12 @@ class Choices:
         return {"encoding": ends(fs.encoding(rule.tolist(), X=X, relation=applies, **asked), self.truth)}
 
 
-def always(table: list[list[float]], how: str = "labels") -> Choices:
+def always(table, how="labels"):
     """Rules that always hold, from the joint probabilities of rule and label."""
     return Choices(np.array([table]) / np.sum(table), np.ones((len(table), 1), bool), how)
 
 
-def nested(strength: float) -> Choices:
+def nested(strength):
     """Four nested rules; the label depends on the cell, and on the choice by this strength."""
     yes = 0.5 + 0.4 * strength * np.array([-1, 1, -1, 1])
     chosen = np.tri(4).T / np.arange(4, 0, -1)[:, None] / 4  # in each cell, among the rules that cover it
@@ -89,7 +87,7 @@ CHOICES = {
 }
 
 
-def encoded_bar(system: str, interval: str, n: int) -> float | None:
+def encoded_bar(system, interval, n):
     """From 200 rows on where rules are hardly ever given: fewer rows can test only some of them."""
     return 0.93 if n > 60 or "hardly" not in system else None
 
@@ -99,7 +97,7 @@ def encoded_bar(system: str, interval: str, n: int) -> float | None:
 COLUMNS = 8
 
 
-def rules(X: Floats, column: Any, bound: Any = 2.0, fifths: bool = False) -> fs.Rules:
+def rules(X, column, bound=2.0, fifths=False):
     """Upper bounds on one column each, which all rows meet if it is 2; and the fifth of the first column, if asked."""
     low, high = np.full(X.shape, -np.inf), np.full(X.shape, np.inf)
     high[np.arange(len(X)), column] = bound
@@ -182,7 +180,7 @@ HONEST = {  # given the rule, its choice has nothing to do with the prediction
 }
 
 
-def encodes(system, n, rng, truly: bool) -> Answers:
+def encodes(system, n, rng, truly):
     """Whether it is said that the choice of rules encodes the prediction if it does, and not if it does not."""
     X = rng.random((n, COLUMNS))
     labels, given = system(X, rng)
@@ -191,7 +189,7 @@ def encodes(system, n, rng, truly: bool) -> Answers:
     return {name: said(bool(told.encodes) == truly), "value": told.value or 0.0}
 
 
-def found_bar(system: str, interval: str, n: int) -> float | None:
+def found_bar(system, interval, n):
     """Nine in ten encoders at 1,000 rows; at most one false alarm in twenty, always."""
     if interval == "encoders are found":
         return 0.9 if n == 1_000 else None

@@ -3,23 +3,20 @@
 How many of n rows have the rarer label is binomial, and the interval depends on that number alone.
 """
 
-from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
 from harness import NOMINAL
 from scipy import stats
-from systems import Floats
 
 import faithscope as fs
 
-Ends = tuple[Floats, Floats]
 # Grids, and on which parts of them means are told: contradictions expected among n rows, shares of the rarer label.
 FEW = (np.arange(1.0, 100.01, 0.05), (5.0, 20.0), (20.0, 100.0))
 ANY = (np.linspace(0.02, 0.5, 961), (0.1, 0.25), (0.25, 0.5))
 
 
-WAYS: dict[str, Callable[..., tuple[float, float]]] = {  # to the ends of an interval, or to a lower bound
+WAYS = {  # to the ends of an interval, or to a lower bound
     "jackknife": lambda rows, how: fs.consistency(*rows, **how, interval="jackknife").interval,
     "default": lambda rows, how: fs.consistency(*rows, **how).interval,
     "limit": lambda rows, how: (fs.consistency(*rows, **how).limit, 1.0),
@@ -35,7 +32,7 @@ PROMISES = (  # what, before, after, over which grid, by n and confidence
 
 
 @cache
-def bounds(n: int, confidence: float, way: str) -> Ends:
+def bounds(n, confidence, way):
     """Ends by the number of contradictions; of many rows far more of them than the 100 that are expected at most."""
     if way == "one end":  # what `certify` did before it allowed for skew: Student's t
         low, high = bounds(n, 2 * confidence - 1, "jackknife")
@@ -44,14 +41,14 @@ def bounds(n: int, confidence: float, way: str) -> Ends:
     return tuple(np.array([WAYS[way](each, {"confidence": confidence}) for each in rows]).T)
 
 
-def misses(ends: Ends, n: int, shares: Floats) -> tuple[Floats, Floats]:
+def misses(ends, n, shares):
     """Chances that the interval lies above, and below, the truth, by the share of the rarer label."""
     low, high = (end[:, None] for end in ends)
     truth, chance = shares**2 + (1 - shares) ** 2, stats.binom.pmf(np.arange(len(low))[:, None], n, shares)
     return (chance * (low > truth + 1e-12)).sum(axis=0), (chance * (high < truth - 1e-12)).sum(axis=0)
 
 
-def table(quick: bool) -> Iterator[str]:
+def table(quick):
     """Before and after: the worst (and where), and the means over few contradictions and over many."""
     half = f"{'worst':>8}{'(at)':>8}{'few':>8}{'many':>8}"
     yield f"  {'':<22}{'n':>7}{'nominal':>9}{half}   |{half}"

@@ -1,35 +1,27 @@
-"""The figures of docs/statistics.md, with altair where it is installed."""
+"""The figures of docs/statistics.md, with altair."""
 
-import importlib
-import importlib.util
-import io
-import re
-from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
 
-from harness import NOMINAL, Cell
+import altair as alt
+from harness import NOMINAL
 from intervals import THEOREM
+
+from ratios import save_svg
 
 BLUE, ORANGE, GRAY, INK = "#0068a3", "#c4591a", "#8a8f98", "#30343b"
 SETS = (BLUE, ORANGE, "#008a68", "#8a4a9c", "#8a6500", "#3f97cf")
 KINDS = ("at .95 or within Monte-Carlo error", "falls short")
 LOWEST = 0.80  # coverage below it is drawn here, and named in words
 # By which panels are; title, dots and line of the vertical axis; its ticks and scale.
-PANELS: dict[str, tuple[Any, ...]] = {
+PANELS = {
     "coverage": ("interval", "coverage", "shown", "mean(held)", [0.8, 0.9, 0.95, 1], {"domain": [LOWEST, 1]}),
     "width": ("interval", "mean width", "width", "median(width)", [0.001, 0.01, 0.1, 1], {"type": "log"}),
     "bias": ("system", "mean estimate, and the theorem", "low", "mean(truth)", [0, 0.5, 1], {"domain": [0, 1]}),
 }
 
 
-def draw(cells: Sequence[Cell], folder: Path) -> None:
+def draw(cells, folder):
     """Four pictures, those of which there is something to show."""
-    if not importlib.util.find_spec("altair"):
-        print("skipped: the pictures need altair")
-        return
-    alt = importlib.import_module("altair")
     folder.mkdir(parents=True, exist_ok=True)
     told = [cell for cell in cells if cell.line.startswith("intervals/") and cell.interval != THEOREM]
     chosen = {
@@ -41,16 +33,13 @@ def draw(cells: Sequence[Cell], folder: Path) -> None:
     text = {"labelColor": INK, "titleColor": INK, "labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
     for name, some in chosen.items():
         if some:
-            picture = panels(alt, some, *PANELS[name]) if name in PANELS else foreseen(alt, some)
-            # Labels of marks, thousands of them, are what the tables tell; coordinates to a tenth of a pixel.
+            picture = panels(some, *PANELS[name]) if name in PANELS else foreseen(some)
+            # Labels of marks, thousands of them, are what the tables tell.
             themed = picture.configure(axis=text, legend=text, view={"stroke": None}, background="white", aria=False)
-            written = io.StringIO()
-            themed.save(written, format="svg")
-            drawn = re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.1f}", written.getvalue())
-            (folder / f"statistics-{name}.svg").write_text(drawn)
+            save_svg(themed, folder / f"statistics-{name}.svg")
 
 
-def facets(alt: Any, layers: list[Any], points: list[dict[str, Any]], by: str, height: int) -> Any:
+def facets(layers, points, by, height):
     """One panel per interval, system or number of rows, in the order in which they come."""
     order = list(dict.fromkeys(point[by] for point in points))
     facet = alt.Facet(f"{by}:N", sort=order, header=alt.Header(labelExpr="split(datum.label, ', ')", title=None))
@@ -58,7 +47,7 @@ def facets(alt: Any, layers: list[Any], points: list[dict[str, Any]], by: str, h
     return alt.layer(*layers, data=alt.Data(values=points)).facet(facet, columns=3, spacing=18)
 
 
-def panels(alt: Any, cells: Sequence[Cell], by: str, title: str, dots: str, line: str, ticks: Any, scale: Any) -> Any:
+def panels(cells, by, title, dots, line, ticks, scale):
     """Every system as a dot, those that fall short in another color and shape; the mean, or median, as a line."""
     points = [
         {**asdict(cell), "shown": max(cell.held, LOWEST), "kind": KINDS[cell.short and title == "coverage"]}
@@ -78,10 +67,10 @@ def panels(alt: Any, cells: Sequence[Cell], by: str, title: str, dots: str, line
     ]
     if title == "coverage":
         layers.insert(0, alt.Chart().mark_rule(color=INK, strokeDash=[5, 4]).encode(y=alt.datum(NOMINAL)))
-    return facets(alt, layers, points, by, 105)
+    return facets(layers, points, by, 105)
 
 
-def foreseen(alt: Any, cells: Sequence[Cell]) -> Any:
+def foreseen(cells):
     """Every draw as a dot; on the diagonal the forecast is right."""
     drawn = {(cell.system, cell.n, cell.interval): cell.values for cell in cells}
     points = [
@@ -96,4 +85,4 @@ def foreseen(alt: Any, cells: Sequence[Cell]) -> Any:
     dots = alt.Chart().mark_point(filled=True, size=30, opacity=0.6).encode(x=x, y=y, color=color, shape="of:N")
     ends = alt.Data(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
     line = alt.Chart(ends).mark_line(color=INK, strokeDash=[5, 4]).encode(x="x:Q", y="y:Q")
-    return facets(alt, [line, dots], points, "from", 215)
+    return facets([line, dots], points, "from", 215)

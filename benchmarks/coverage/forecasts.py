@@ -7,19 +7,17 @@ coefficient. Models are trained on other rows than those explained.
 """
 
 import os
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from harness import Answers, Cell, Line, streams
-from systems import Ints
+from harness import Line, streams
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
 import faithscope as fs
-from faithscope.datasets import Dataset, load
+from faithscope.datasets import load
 from faithscope.errors import FaithscopeError
 from faithscope.readers import as_explanations
-from ratios import numbers
-from widths import explain_texts
+from widths import explain_table, explain_texts
 
 TABLES = ("chess", "avila", "bank", "adult", "covtype")
 TEXTS = ("rt_polarity",)
@@ -28,40 +26,23 @@ TIMES, FAR = 4, 10  # times the rows: only the interval is told at ten times
 CLOSE = 0.04  # what the design promises of forecasts at 4 n
 
 
-def explain_table(rows: Dataset) -> dict[str, Any]:
-    """Explanations of rows that the models were not trained on, by their names."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.neighbors import NearestNeighbors
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.tree import DecisionTreeClassifier
-
-    order = np.random.default_rng(0).permutation(len(rows.y))
-    learned = min(10_000, len(order) - 16_000)
-    train, rest = order[:learned], order[learned : learned + MOST]
-    X = numbers(rows.X)
-    explanations: dict[str, Any] = {}
-    for power in (6, 8, 11):
-        tree = DecisionTreeClassifier(max_leaf_nodes=2**power, random_state=0).fit(X[train], rows.y[train])
-        explanations[f"tree, 2^{power} leaves"] = tree.apply(X[rest])
-    scale = StandardScaler().fit(X[train])
-    linear = LogisticRegression(max_iter=200).fit(scale.transform(X[train]), rows.y[train])
-    given = fs.Importances(scale.transform(X[rest]) * linear.coef_[0])
-    explanations["linear, sign of top 5"] = fs.SignOfTop(5)(given)
-    explanations["linear, 1 decimal"] = fs.Floor(1)(given)
-    neighbors = NearestNeighbors(n_neighbors=1).fit(scale.transform(X[train[:1_000]]))
-    explanations["nearest of 1,000 rows"] = neighbors.kneighbors(scale.transform(X[rest]), return_distance=False)[:, 0]
-    return explanations
+def by_linear_model(train, labels, rest):
+    """Contributions of a logistic model."""
+    scale = StandardScaler().fit(train)
+    linear = LogisticRegression(max_iter=200).fit(scale.transform(train), labels)
+    return "linear", fs.Importances(scale.transform(rest) * linear.coef_[0]), None
 
 
-def foreseen(codes, n, rng) -> Answers:
+def foreseen(codes, n, rng):
     """One draw of rows, given by the numbers of their explanations, of which the plan sees n.
 
     The interval must hold what was found to within one row: a share of 0 is found where 1e-9 is expected.
     """
     rows = rng.permutation(len(codes))
-    seen, whole, most = (_measure(codes[rows[: times * n]]) for times in (1, TIMES, FAR))
+    parts = (codes[rows[: times * n]] for times in (1, TIMES, FAR))
+    seen, whole, most = (fs.consistency(part, np.zeros(len(part))) for part in parts)
     plan = fs.plan(seen, unverifiable=0.999)
-    answers: Answers = {"interval at 4 n": (*plan.interval(TIMES * n), whole.unverifiable, 1 / (TIMES * n))}
+    answers = {"interval at 4 n": (*plan.interval(TIMES * n), whole.unverifiable, 1 / (TIMES * n))}
     if most.n == FAR * n:
         answers["interval at 10 n"] = (*plan.interval(FAR * n), most.unverifiable, 1 / most.n)
     if plan.forecastable:
@@ -75,11 +56,7 @@ def foreseen(codes, n, rng) -> Answers:
     return answers
 
 
-def _measure(codes: Ints) -> fs.Estimate:
-    return fs.consistency(codes, np.zeros(len(codes)))
-
-
-def lines() -> Iterator[Line]:
+def lines():
     """The study of forecasts, a line per data set; none without the data sets."""
     if not os.environ.get("FAITHSCOPE_DATA"):
         print("skipped: forecasts need the paper's data sets; FAITHSCOPE_DATA names no folder that has them")
@@ -90,17 +67,20 @@ def lines() -> Iterator[Line]:
         except FaithscopeError as error:
             print(f"skipped: {name}: {error}")
             continue
-        explained = explain_texts(rows, 4_000, len(rows.y))[0] if name in TEXTS else explain_table(rows)
+        if name in TEXTS:
+            explained, _ = explain_texts(rows, 4_000, len(rows.y))
+        else:
+            explained, _ = explain_table(rows, min(10_000, len(rows.y) - 16_000), MOST, by_linear_model)
         codes = {f"{name}, {what}": as_explanations(given).group()[0] for what, given in explained.items()}
         sizes = tuple(n for n in (250, 1_000, 4_000) if TIMES * n <= len(next(iter(codes.values()))))
         yield Line("forecasts", foreseen, codes, sizes, 10, streams(lambda _, n: n))
 
 
-def by_part(cells: list[Cell]) -> Iterator[str]:
+def by_part(cells):
     """The error of the point by the number of rows: of all draws, by data set and by kind of explanation."""
     told = [cell for cell in cells if cell.interval == "error" and cell.line == "forecasts"]
     for n in dict.fromkeys(cell.n for cell in told):
-        parts: dict[str, list[float]] = {}
+        parts = {}
         for cell in told:
             for part in ("all", *cell.system.split(", ", 1)) if cell.n == n else ():
                 parts.setdefault(part, []).extend(cell.values or ())

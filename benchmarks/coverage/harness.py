@@ -7,18 +7,14 @@ the mean is told. That something was said, or not said, is an answer too: `said`
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count, islice, repeat
-from typing import Any
 
 import numpy as np
 
 NOMINAL = 0.95
 ROUNDING = 1e-9
-Answers = dict[str, Any]
-Ask = Callable[[Any, int, Any], Answers]
-Seeds = Callable[[str, int], Iterator[Any]]
 
 
 @dataclass(frozen=True)
@@ -58,21 +54,21 @@ class Cell:
     width: float
     nominal: float = NOMINAL
     bar: float | None = None
-    values: list[float] | None = None
+    values: list | None = None
 
     @property
-    def short(self) -> bool:
+    def short(self):
         """Whether coverage is below nominal by more than two Monte-Carlo errors."""
         return self.held < self.nominal - 2 * self.error
 
     @property
-    def missed(self) -> bool:
+    def missed(self):
         """Whether coverage is below the bar by more than two binomial errors; fewer than 20 samples are not judged."""
         if self.bar is None or self.times < 20:
             return False
         return self.held < self.bar - 2 * np.sqrt(self.bar * (1 - self.bar) / self.times)
 
-    def __str__(self) -> str:
+    def __str__(self):
         place = f"  {self.system:<46}{self.n:>7,}{self.times:>7,}"
         if np.isnan(self.truth):
             return f"{place}  mean {self.low:.4f} ± {self.low_error:.4f}"
@@ -81,7 +77,7 @@ class Cell:
         return f"{place}{self.held:>8.3f}{mark}{self.error:>6.3f}{sides} ± {self.low_error:.4f}{end}"
 
 
-def from_200(system: str, interval: str, n: int) -> float | None:
+def from_200(system, interval, n):
     """The bar of most studies: .93 from 200 rows on."""
     return 0.93 if n >= 200 else None
 
@@ -96,17 +92,17 @@ class Line:
     """
 
     name: str
-    ask: Ask
-    systems: Mapping[str, Any]
-    rows: tuple[int, ...]
-    times: int | Mapping[int, int]
-    seeds: Seeds
-    bar: Callable[[str, str, int], float | None] = lambda *_: None
-    quick: tuple[str, ...] = ()
+    ask: Callable
+    systems: Mapping
+    rows: tuple
+    times: int | Mapping
+    seeds: Callable
+    bar: Callable = lambda *_: None
+    quick: tuple = ()
     quick_rows: int = 200
     nominal: float = NOMINAL
 
-    def cells(self, quick: bool = False) -> Iterator[Cell]:
+    def cells(self, quick=False):
         """All cells; quickly: 100 samples of the systems that are named for it, else two of a small one."""
         often = self.times if isinstance(self.times, Mapping) else dict.fromkeys(self.rows, self.times)
         asked = [(name, n, often[n]) for name in self.systems for n in self.rows]
@@ -116,9 +112,9 @@ class Line:
         for each in asked:
             yield from self.repeat(*each)
 
-    def repeat(self, system: str, n: int, times: int) -> Iterator[Cell]:
+    def repeat(self, system, n, times):
         """The cells of one system: so many samples of n rows."""
-        kept: dict[str, list[list[float]]] = {}
+        kept = {}
         for chance in islice(self.seeds(system, n), times):
             for interval, answer in self.ask(self.systems[system], n, chance).items():
                 kept.setdefault(interval, []).append(_judged(answer))
@@ -133,44 +129,44 @@ class Line:
             yield Cell(*place, *shares, self.nominal, self.bar(system, interval, n), values)
 
 
-def _judged(answer: Any) -> list[float]:
+def _judged(answer):
     """Whether the interval is above the truth, and below; the truth, the lower end, the width."""
     low, high, truth, slack = (*answer, ROUNDING)[:4] if isinstance(answer, tuple) else (answer, answer, np.nan, 0.0)
     low, high = np.asarray(low), np.asarray(high)
     return [float(np.mean(each)) for each in (low > truth + slack, high < truth - slack, truth, low, high - low)]
 
 
-def said(what: bool) -> tuple[float, float, float]:
+def said(what):
     """An answer that holds if something was said."""
     return 1.0 - what, 1.0, 0.0
 
 
-def ends(result: Any, truth: Any) -> tuple[Any, Any, Any]:
+def ends(result, truth):
     """The answer of a result with limits."""
     return result.low, result.high, truth
 
 
-def streams(seed: Callable[[str, int], Any]) -> Seeds:
+def streams(seed):
     """One stream per system and number of rows."""
     return lambda system, n: repeat(np.random.default_rng(seed(system, n)))
 
 
-def named(prefix: str) -> Seeds:
+def named(prefix):
     """One stream per system and number of rows, by their names."""
     return streams(lambda system, n: [zlib.crc32(f"{prefix} {system}".encode()), n])
 
 
-def spelled(*parts: int) -> Seeds:
+def spelled(*parts):
     """One stream per system and number of rows, by the letters of its name."""
     return streams(lambda system, n: [n, *parts, *map(ord, system)])
 
 
-def by_sample(*before: int, after: tuple[int, ...] = ()) -> Seeds:
+def by_sample(*before, after=()):
     """A stream per sample."""
     return lambda system, n: (np.random.default_rng([*before, sample, *after, n]) for sample in count())
 
 
-def summary(cells: Iterable[Cell]) -> Iterator[str]:
+def summary(cells):
     """A line per interval: how often it falls short, and where most."""
     yield f"{'interval':<90}{'cells':>6}{'short':>6}{'mean':>7}{'worst':>7}{'± MC':>6}  where it is worst"
     for (line, interval), chosen in by_interval(cell for cell in cells if not np.isnan(cell.truth)).items():
@@ -182,7 +178,7 @@ def summary(cells: Iterable[Cell]) -> Iterator[str]:
         yield f"{name:<90}{len(chosen):>6}{short:>6}{mean:>7.3f}{worst.held:>7.3f}{worst.error:>6.3f}  {place}"
 
 
-def table(cells: Iterable[Cell]) -> Iterator[str]:
+def table(cells):
     """Every cell; a * marks coverage that falls short."""
     for (line, interval), chosen in by_interval(cells).items():
         head = f"{'n':>7}{'times':>7}{'held':>8}{'± MC':>7}{'above':>7}{'below':>7}{'width':>8}{'truth':>8}{'low':>8}"
@@ -190,9 +186,9 @@ def table(cells: Iterable[Cell]) -> Iterator[str]:
         yield from map(str, chosen)
 
 
-def by_interval(cells: Iterable[Cell]) -> dict[tuple[str, str], list[Cell]]:
+def by_interval(cells):
     """Cells by line and interval, in the order in which they were asked."""
-    groups: dict[tuple[str, str], list[Cell]] = {}
+    groups = {}
     for cell in cells:
         groups.setdefault((cell.line, cell.interval), []).append(cell)
     return groups

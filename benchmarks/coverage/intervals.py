@@ -1,12 +1,10 @@
 """Every interval of consistency, sufficiency and within, and of differences, asked about one sample."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from harness import Answers, Line, ends, named, said
+from harness import Line, ends, named, said
 from systems import COVERED, EQUAL_LABELS, EQUAL_LABELS_COVERED, GIVEN, HUBS, WITHIN, label_weights
 
 import faithscope as fs
@@ -23,7 +21,7 @@ from faithscope.testing.scoped_systems import Hub, covers
 THEOREM = "M̂, and its expectation by the theorem"
 
 
-def consistent(system, n, rng) -> Answers:
+def consistent(system, n, rng):
     """All intervals of consistency; and M̂, beside what the paper's theorem on its bias expects of it."""
     estimated = fs.consistency(*system.draw(n, rng))
     plain, wide = (estimate(estimated.counts, interval=method) for method in ("jackknife", "mcdiarmid"))
@@ -35,7 +33,7 @@ def consistent(system, n, rng) -> Answers:
     }
 
 
-def weighted(system, n, rng) -> Answers:
+def weighted(system, n, rng):
     """Weights that undo a sampling by label, and weights that have nothing to do with the rows."""
     explanations, labels = system.draw(n, rng)
     by_label = fs.consistency(explanations, labels, weights=label_weights(labels))
@@ -52,11 +50,11 @@ class Merge:
 
     every: int
 
-    def __call__(self, explanations: fs.Importances) -> fs.Importances:
+    def __call__(self, explanations):
         return fs.Importances(np.floor(explanations.values / self.every))
 
 
-def certified(system, n, rng) -> Answers:
+def certified(system, n, rng):
     """Lower bounds on the finest explainer from three granularities."""
     explanations, labels = system.draw(n, rng)
     given, family = explanations.astype(float)[:, None], [None, Merge(4), Merge(16)]
@@ -66,20 +64,20 @@ def certified(system, n, rng) -> Answers:
     }
 
 
-def paired(system, n, rng) -> Answers:
+def paired(system, n, rng):
     """`compare`: explanations as they are less explanations merged in pairs, on the same rows."""
     explanations, labels = system.draw(n, rng)
     gap = fs.compare(labels, {"a": explanations, "b": explanations // 2}, np.arange(n)).pairs[0]
     return {"difference of two explainers, consistency": ends(gap, system.truth - system.coarser.truth)}
 
 
-def populations(system, n, rng) -> Answers:
+def populations(system, n, rng):
     """`ev.by`: n rows of one population less n/2 rows of a noisier one."""
     gap = difference(fs.consistency(*system.draw(n, rng)), fs.consistency(*system.noisier.draw(n // 2, rng)))
     return {"difference of two populations": ends(gap, system.truth - system.noisier.truth)}
 
 
-def many_pairs(system, n, rng, groups: int = 8) -> Answers:
+def many_pairs(system, n, rng, groups=8):
     """`ev.by(groups).differences()` of equal populations: whether all intervals hold 0."""
     estimates = [fs.consistency(*system.draw(n, rng)) for _ in range(groups)]
     pairs = [difference(a, b) for a, b in combinations(estimates, 2)]
@@ -87,14 +85,14 @@ def many_pairs(system, n, rng, groups: int = 8) -> Answers:
     return {f"{name}, each alone": all_of(pairs), f"{name}, together": all_of(together(pairs))}
 
 
-def all_of(pairs: list[Any]) -> tuple[float, float, float]:
+def all_of(pairs):
     """An interval of the pairs' mean width that holds 0 if all of theirs do, and else lies above it."""
     width = float(np.mean([pair.high - pair.low for pair in pairs]))
     start = width if any(pair.differ for pair in pairs) else -width / 2
     return start, start + width, 0.0
 
 
-def windowed(system, n, rng) -> Answers:
+def windowed(system, n, rng):
     """30 windows without a change: whether fewer than five are marked, by reference, and whether none is, together."""
     drawn = [system.draw(n, rng) for _ in range(30)]
     windows = [fs.consistency(*rows) for rows in drawn]
@@ -108,7 +106,7 @@ def windowed(system, n, rng) -> Answers:
     return told | {"29 windows from the first, together": all_of(together(first))}
 
 
-def local(system, n, rng) -> Answers:
+def local(system, n, rng):
     """Exact intervals: `ev.local()` for every row, `ev.table()` for every explanation."""
     explanations, labels = system.draw(n, rng)
     evaluation = fs.evaluate(labels, explanations, np.arange(n))
@@ -121,24 +119,24 @@ def local(system, n, rng) -> Answers:
     }
 
 
-def ends_of(table: Any, name: str) -> tuple[Any, Any]:
+def ends_of(table, name):
     """The columns of an interval."""
     return table[f"{name}_low"].to_numpy(), table[f"{name}_high"].to_numpy()
 
 
-def named_first(share: Any, rows: Any) -> tuple[Any, Any]:
+def named_first(share, rows):
     """Clopper and Pearson's interval, which is exact for a label that was named before looking."""
     rows = np.asarray(rows)
     return clopper_pearson(np.round(share * rows).to_numpy(np.int64), rows, 0.95)
 
 
-def sampled(system, n, rng) -> Answers:
+def sampled(system, n, rng):
     """`sample_until` of the commonest label: enough rows, or what n rows have."""
     found = fs.sample_until([system.draw(n, rng)], 0, epsilon=0.1, budget=n, confidence=0.95)
     return {"sample_until, commonest label": ends(found, system.q[0, found.prediction])}
 
 
-def sufficient(system, n, rng) -> Answers:
+def sufficient(system, n, rng):
     """Sufficiency, every row left out or blocks of rows; and M̂ for its bias."""
     kinds, labels = system.draw(n, rng)
     if isinstance(system, Hub):
@@ -155,14 +153,14 @@ def sufficient(system, n, rng) -> Answers:
     }
 
 
-def weighted_sufficient(system, n, rng) -> Answers:
+def weighted_sufficient(system, n, rng):
     """Sufficiency with weights that undo a sampling by label."""
     kinds, labels = system.draw(n, rng)
     estimate = fs.sufficiency(**system.ruled(kinds), predictions=labels, weights=label_weights(labels))
     return {"sufficiency, weights by label": ends(estimate, system.target.truth)}
 
 
-def paired_sufficient(system, n, rng) -> Answers:
+def paired_sufficient(system, n, rng):
     """`compare`: a system's rules less rules that reach four kinds to either side, on the same rows."""
     kinds, labels = system.draw(n, rng)
     rows, others = (each.ruled(kinds) for each in (system, system.other))
@@ -170,7 +168,7 @@ def paired_sufficient(system, n, rng) -> Answers:
     return {f"difference of two explainers, {gap.measure}": ends(gap, system.truth - system.other.truth)}
 
 
-def locally_sufficient(system, n, rng) -> Answers:
+def locally_sufficient(system, n, rng):
     """Exact intervals: `ev.local()` for every row, `ev.scopes()` for every rule."""
     kinds, labels = system.draw(n, rng)
     evaluation = fs.evaluate(labels, *system.ruled(kinds).values())
@@ -185,7 +183,7 @@ def locally_sufficient(system, n, rng) -> Answers:
     }
 
 
-def within_distance(system, n, rng) -> Answers:
+def within_distance(system, n, rng):
     """`within`: explanations on a line, close ones counted as the same."""
     kinds, labels = system.draw(n, rng)
     return {"within": ends(fs.within(**system.placed(kinds), predictions=labels), system.truth)}
@@ -214,7 +212,7 @@ ASKED = (  # what, systems, times, most rows, and times with thousands of rows w
 )
 
 
-def lines() -> Iterator[Line]:
+def lines():
     """The study of all intervals."""
     for ask, systems, times, most, many in ASKED:
         rows = tuple(n for n in ROWS if n <= most)

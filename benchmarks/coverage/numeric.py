@@ -5,12 +5,12 @@ sums over all pairs are exact.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
 
 import numpy as np
-from harness import Answers, ends
+from harness import ends
 from scipy import stats
-from systems import Chance, Covers, Floats, Ints, Kinds, beside, nested, sliding
+from systems import Kinds, beside, nested, sliding
 
 import faithscope as fs
 from faithscope.testing.systems import equal, long_tail
@@ -23,57 +23,53 @@ AGREEMENTS = {"close": fs.Close(EPS), "tolerance": fs.Tolerance(EPS), "spread": 
 class NumericSystem(Kinds):
     """Kinds of rows with equally likely predictions: q is a (kinds, m) array, or (kinds, m, outputs)."""
 
-    def draw(self, n: int, rng: Chance) -> tuple[Ints, Floats]:
+    def draw(self, n, rng):
         """Rows: their kinds and their predictions."""
         kinds = self.kinds(n, rng)
         return kinds, self.q[kinds, rng.integers(0, self.q.shape[1], n)]
 
-    def truth(self, agreement: str) -> float:
+    @cache  # noqa: B019 - systems live as long as the study
+    def truth(self, agreement):
         """The mean agreement of a row and a row that its explanation covers; of spread, the variance explained."""
-        if agreement not in self.__dict__:
-            self.__dict__[agreement] = self._spread() if agreement == "spread" else self._mean(agreement)
-        return self.__dict__[agreement]
+        return self._spread() if agreement == "spread" else self._mean(agreement)
 
-    def _mean(self, agreement: str) -> float:
+    def _mean(self, agreement):
         total = 0.0
         for kind, mass in enumerate(self.p):
             others = [kind] if self.covers is None else np.flatnonzero(self.covers[kind])
             weight, values = np.repeat(self.p[others], self.q.shape[1]), self.q[others].reshape(-1)
             order = np.argsort(values)
             agreeing = agreement_sums(agreement, self.q[kind], values[order], weight[order])
-            total += mass * float(agreeing.mean()) / weight.sum()
+            total += mass * agreeing.mean() / weight.sum()
         return total
 
-    def _spread(self) -> float:
+    def _spread(self):
         """One minus the mean of half the squared distance from a covered row, over the variance of all predictions."""
         outputs = self.q.reshape(*self.q.shape[:2], -1)
         outputs = outputs - np.einsum("k,kmo->o", self.p, outputs) / outputs.shape[1]
         moments = np.column_stack([(outputs**2).mean(axis=1).sum(axis=1), outputs.mean(axis=1)])
         others = self.among(moments)
         within = (moments[:, 0] + others[:, 0]) / 2 - (moments * others)[:, 1:].sum(axis=1)
-        return float(1 - self.p @ within / (self.p @ moments[:, 0]))
+        return 1 - self.p @ within / (self.p @ moments[:, 0])
 
 
-def agreement_sums(agreement: str, y: Floats, values: Floats, weight: Floats) -> Floats:
+def agreement_sums(agreement, y, values, weight):
     """Σ w over sorted values at most EPS from each y; if close, less their distances: ``Σ w (1 - |y - y'| / EPS)``."""
-    upto, moment = (np.append(0.0, np.cumsum(each)) for each in (weight, weight * (values - values.mean())))
-    low, middle = np.searchsorted(values, y - EPS), np.searchsorted(values, y)
-    high = np.searchsorted(values, y + EPS, "right")
+    upto, moment = (np.append(0.0, np.cumsum(each)) for each in (weight, weight * values))
     if agreement == "tolerance":
-        return upto[high] - upto[low]
-    distance = (
-        (y - values.mean()) * (2 * upto[middle] - upto[low] - upto[high])
-        + moment[low]
-        + moment[high]
-        - 2 * moment[middle]
+        return upto[np.searchsorted(values, y + EPS, "right")] - upto[np.searchsorted(values, y - EPS)]
+    below, at, above = (
+        x * upto[place] - moment[place]  # Σ w max(0, x - value)
+        for x in (y - EPS, y, y + EPS)
+        for place in [np.searchsorted(values, x)]
     )
-    return upto[high] - upto[low] - distance / EPS
+    return (below - 2 * at + above) / EPS
 
 
 GIVEN_AS = {"consistency": lambda _, kinds: {"explanations": kinds}, "sufficiency": Kinds.ruled, "within": Kinds.placed}
 
 
-def measured(system: NumericSystem, n: int, rng: Chance, measure: str, names: tuple[str, ...]) -> Answers:
+def measured(system, n, rng, measure, names):
     """The intervals of one measure, by several agreements, on the same rows; equal predictions have no spread."""
     kinds, y = system.draw(n, rng)
     rows = {**GIVEN_AS[measure](system, kinds), "predictions": y}
@@ -84,45 +80,45 @@ def measured(system: NumericSystem, n: int, rng: Chance, measure: str, names: tu
     }
 
 
-def quantiles(shape: Any, m: int) -> Floats:
+def quantiles(shape, m):
     """Equally likely values of a distribution."""
-    return np.asarray(shape.ppf((np.arange(m) + 0.5) / m))
+    return shape.ppf((np.arange(m) + 0.5) / m)
 
 
-def shaped(p: Floats, place: Floats, shape: Any, scale: Any, m: int, covers: Covers | None = None) -> NumericSystem:
+def shaped(p, place, shape, scale, m, covers=None):
     """Every explanation moves and stretches one shape, centered."""
     values, stretch = quantiles(shape, m), np.broadcast_to(scale, len(p))
     return NumericSystem(p, place[:, None] + stretch[:, None] * (values - values.mean()), covers)
 
 
-def moved(cells: Any, shape: Any, scale: Any = 0.5, m: int = 0, apart: float = 1.0) -> NumericSystem:
+def moved(cells, shape, scale=0.5, m=0, apart=1.0):
     """Explanations with these chances, or so many equal ones; always the same moves."""
     p = equal(cells) if np.ndim(cells) == 0 else cells
     place = apart * np.random.default_rng(20).normal(size=len(p))
     return shaped(p, place, shape, scale, m or max(200, 200_000 // len(p)))
 
 
-def wavy(shape: Any, scale: Any, covers: Covers) -> NumericSystem:
+def wavy(shape, scale, covers):
     """Rows on a line; predictions rise and fall along it."""
     points = len(covers)
     return shaped(equal(points), 2 * np.sin(np.linspace(0, 6, points)), shape, scale, 400, covers)
 
 
-def betas(p: Floats, strength: float) -> NumericSystem:
+def betas(p, strength):
     """Probabilities around a mean per explanation, in tenths, so that EPS is a tenth."""
     mean = np.random.default_rng(21).beta(1, 1, len(p)).clip(0.02, 0.98)
     values = [10 * quantiles(stats.beta(strength * a, strength * (1 - a)), 2_000) for a in mean]
     return NumericSystem(p, np.stack(values))
 
 
-def outputs(p: Floats, classes: int, strength: float) -> NumericSystem:
+def outputs(p, classes, strength):
     """Vectors of probabilities of classes."""
     rng = np.random.default_rng(22)
     centers = rng.dirichlet(np.ones(classes), len(p)).clip(1e-3)
     return NumericSystem(p, np.stack([rng.dirichlet(strength * center, 2_000) for center in centers]))
 
 
-def jumping(usual: Any, odd: Any, share: float, m: int = 10_000) -> NumericSystem:
+def jumping(usual, odd, share, m=10_000):
     """Each of 20 explanations draws from an odd shape now and then."""
     values = np.concatenate([quantiles(usual, round((1 - share) * m)), quantiles(odd, round(share * m))])
     return NumericSystem(equal(20), np.random.default_rng(23).normal(size=20)[:, None] + values)

@@ -5,17 +5,12 @@ lognormal chances, two rates, and half of the rows never repeating). The truth a
 rows whose explanations never repeat add their share.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import numpy as np
-from harness import Answers, Line, named
-from systems import Floats
+from harness import Line, named
 
 import faithscope as fs
 from faithscope.measures.planning.band import Band
 
-System = tuple[Callable[..., Any], Callable[[int], float]]
 TIMES = (2, 4, 10)
 DRAWS = {250: 100, 1_000: 60, 4_000: 30}
 OTHER_CONFIDENCES = (0.5, 0.8, 0.99)  # asked from 1,000 rows to 4,000 only
@@ -25,7 +20,7 @@ SOLVER = 1e-6  # its tolerance
 # A system is two functions: the estimate of n rows, and the unverifiable share expected of so many rows.
 
 
-def chances(weights: Floats, never: float = 0.0) -> System:
+def chances(weights, never=0.0):
     """Explanations in proportion to these weights; `never` of the rows have explanations of their own."""
     shares = np.asarray(weights) / np.sum(weights)
 
@@ -41,7 +36,7 @@ def chances(weights: Floats, never: float = 0.0) -> System:
     return measure, silent
 
 
-def near(tau: float) -> System:
+def near(tau):
     """Points on a line with the density e^-x, each covering those within `tau`: relations overlap."""
 
     def silent(rows):
@@ -52,7 +47,7 @@ def near(tau: float) -> System:
     return lambda n, rng: fs.within(rng.exponential(size=(n, 1)), np.zeros(n), tau), silent
 
 
-def unseen_hub(chance: float) -> System:
+def unseen_hub(chance):
     """Directions in 200 dimensions, far from each other but near the zero vector, which is rare."""
 
     def measure(n, rng):
@@ -64,7 +59,7 @@ def unseen_hub(chance: float) -> System:
     return measure, lambda rows: (1 - chance) ** rows
 
 
-def customers(weights: Floats, alike: float) -> System:
+def customers(weights, alike):
     """Five rows per customer: each has the customer's own explanation with the chance `alike`, else one drawn anew."""
     p = np.asarray(weights) / np.sum(weights)
 
@@ -82,14 +77,14 @@ def customers(weights: Floats, alike: float) -> System:
     return measure, silent
 
 
-def sticks(discount: float, strength: float, count: int) -> Floats:
+def sticks(discount, strength, count):
     """Chances of a Pitman-Yor process, by breaking sticks; the rest of the stick is left to those broken."""
     k, rng = np.arange(1, count + 1), np.random.default_rng(7)
     broken = rng.beta(1 - discount, strength + discount * k)
     return broken * np.exp(np.append(0, np.cumsum(np.log1p(-broken))[:-1]))
 
 
-def leaves(count: int) -> Floats:
+def leaves(count):
     """Chances of the leaves of a tree that splits a leaf at random, at a random place."""
     rng, chances = np.random.default_rng(8), [1.0]
     while len(chances) < count:
@@ -98,7 +93,7 @@ def leaves(count: int) -> Floats:
     return np.array(chances)
 
 
-def signs(features: int) -> Floats:
+def signs(features):
     """Chances of all sign vectors of independent features that are positive with different chances."""
     chances = np.ones(1)
     for positive in np.linspace(0.5, 0.97, features):
@@ -131,7 +126,7 @@ PLANNED = {
 }
 
 
-def planned(system, n, rng) -> Answers:
+def planned(system, n, rng):
     """The interval at larger samples, by times and confidence; the error of the point; whether rows look dependent."""
     measure, silent = system
     estimate = measure(n, rng)
@@ -149,6 +144,6 @@ def planned(system, n, rng) -> Answers:
     return answers
 
 
-def lines() -> Iterator[Line]:
+def lines():
     """The study of plans."""
     yield Line("plans", planned, PLANNED, tuple(DRAWS), DRAWS, named("plan"))

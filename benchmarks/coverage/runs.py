@@ -4,11 +4,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from harness import Answers, ends, said
-from systems import Chance, Floats, Ints, Kinds
+from harness import ends, said
+from systems import Kinds
 
 import faithscope as fs
 
@@ -17,12 +16,12 @@ import faithscope as fs
 class RunSystem:
     """How runs explain rows: a draw of (runs, rows) explanations by number, and the probability that two agree."""
 
-    draw: Callable[[Chance, int, int], Ints]
+    draw: Callable
     truth: float
     luck: str = "own"  # whose luck it is: "own", "shared" or "kinds"
 
 
-def others(rate: Callable[..., Any], mean: float, square: float, count: int, luck: str = "own") -> RunSystem:
+def others(rate, mean, square, count, luck="own"):
     """One of so many other explanations at a rate; given are its mean, and that of the product of two runs' rates."""
 
     def draw(rng, runs, rows):
@@ -32,24 +31,24 @@ def others(rate: Callable[..., Any], mean: float, square: float, count: int, luc
     return RunSystem(draw, 1 - 2 * mean + square + square / count, luck)
 
 
-def own(rate: float) -> RunSystem:
+def own(rate):
     """The rate is the same, whatever the row and the run."""
     return others(lambda *_: rate, rate, rate**2, 4)
 
 
-def by_row(a: float, b: float) -> RunSystem:
+def by_row(a, b):
     """The rate is the row's, drawn from a beta distribution."""
     square = a * (a + 1) / ((a + b) * (a + b + 1))
     return others(lambda rng, _, rows: rng.beta(a, b, rows), a / (a + b), square, 3)
 
 
-def by_run(a: float, b: float) -> RunSystem:
+def by_run(a, b):
     """The rate is the run's, drawn from a beta distribution."""
     mean = a / (a + b)
     return others(lambda rng, runs, _: rng.beta(a, b, (runs, 1)), mean, mean**2, 3, "shared")
 
 
-def shifted(size: float) -> RunSystem:
+def shifted(size):
     """The sign of a number that a run shifts for all rows alike, and each explanation a little."""
 
     def draw(rng, runs, rows):
@@ -59,7 +58,7 @@ def shifted(size: float) -> RunSystem:
     return RunSystem(draw, 0.5 + math.asin(1 / (1 + size**2 + 0.09)) / math.pi, "shared")
 
 
-def moving(size: float) -> RunSystem:
+def moving(size):
     """The leaf of a tree of eight whose thresholds move from run to run, as those of a retrained tree do."""
 
     def draw(rng, runs, rows):
@@ -70,7 +69,7 @@ def moving(size: float) -> RunSystem:
     return RunSystem(draw, float(np.mean([np.equal(*draw(rng, 2, 2_000)) for _ in range(2_000)])), "shared")
 
 
-def kinds(probability: float, share: float) -> RunSystem:
+def kinds(probability, share):
     """Each run is of one kind or the other, which decides the explanations of a share of rows."""
 
     def draw(rng, runs, rows):
@@ -98,7 +97,7 @@ RUNS = {
 }
 
 
-def repeatability(system, n, rng, runs: int) -> Answers:
+def repeatability(system, n, rng, runs):
     """The interval over rows and runs, that over rows alone, and whether a note says that runs differ."""
     told = fs.repeatability(list(system.draw(rng, runs, n)))
     return {
@@ -108,7 +107,7 @@ def repeatability(system, n, rng, runs: int) -> Answers:
     }
 
 
-def repeated_bar(system: str, interval: str, n: int) -> float | None:
+def repeated_bar(system, interval, n):
     """From 3 runs on: .93 if luck is each explanation's own, .86 if runs share it, .88 from 5 runs on."""
     runs, luck = int(interval.split()[0]), RUNS[system].luck
     if runs < 3 or luck == "kinds" or not interval.endswith("rows and runs"):
@@ -125,7 +124,7 @@ class PairSystem(Kinds):
     """Kinds of rows with the importances that two explainers give them: q is a (2, kinds, features) array."""
 
     @cached_property
-    def truth(self) -> dict[str, float]:
+    def truth(self):
         """Every measure of the target population."""
         first, second = np.sign(self.q)
         same_sign = (first[:, None] == second).all(axis=2)
@@ -134,7 +133,7 @@ class PairSystem(Kinds):
         return dict(zip(MEASURES, (same, (same - chance) / (1 - chance), *means.tolist()), strict=True))
 
 
-def overlap(x: Floats, y: Floats) -> tuple[float, ...]:
+def overlap(x, y):
     """Feature, rank and signed rank agreement of two rows."""
     first, second = (sorted(np.flatnonzero(each), key=lambda j, each=each: (-abs(each[j]), j))[:K] for each in (x, y))
     if not first and not second:
@@ -145,7 +144,7 @@ def overlap(x: Floats, y: Floats) -> tuple[float, ...]:
     return tuple(len(each) / max(len(first), len(second)) for each in (both, rank, signed))
 
 
-def some(seed: int, kinds: int, alike: float, **how: Any) -> PairSystem:
+def some(seed, kinds, alike, **how):
     """Importances of four features of kinds, a share of which are explained alike."""
     rng = np.random.default_rng(seed)
     q = rng.choice([-2.0, -1.0, 0.0, 1.0, 2.0], (2, kinds, 4))
@@ -153,12 +152,12 @@ def some(seed: int, kinds: int, alike: float, **how: Any) -> PairSystem:
     return PairSystem(rng.dirichlet(np.ones(kinds)), q, **how)
 
 
-def few(shares: list[float], *signs: list[int], **how: Any) -> PairSystem:
+def few(shares, *signs, **how):
     """Two features, of which the first is positive or negative."""
     return PairSystem(np.array(shares), np.array([[[sign, 0.5] for sign in each] for each in signs]), **how)
 
 
-def weighted(system: PairSystem, weights: Floats) -> PairSystem:
+def weighted(system, weights):
     """The same population, of which kinds are drawn less often by their weights."""
     return replace(system, drawn=system.p / weights / (system.p / weights).sum())
 
@@ -180,7 +179,7 @@ PAIRS = {
 }
 
 
-def agreement(system, n, rng) -> Answers:
+def agreement(system, n, rng):
     """The intervals of all measures of two explainers; kappa of one explanation has none."""
     kinds = system.kinds(n, rng)
     given = dict(zip("ab", system.q[:, kinds], strict=True))

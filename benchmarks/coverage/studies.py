@@ -1,6 +1,5 @@
 """The studies of single measures: what is asked of which systems, with how many rows, how often, and what must hold."""
 
-from collections.abc import Iterator
 from functools import partial
 from itertools import count
 
@@ -9,18 +8,20 @@ from decoders import AGREEMENTS as DECODED_AGREEMENTS
 from decoders import DECODED, simulatability
 from draws import ROW_KINDS, TABLES, of_kinds, of_rules
 from encoders import CHOICES, ENCODERS, HONEST, Choices, encoded_bar, encodes, found_bar
-from harness import Answers, Line, by_sample, ends, from_200, named, said, spelled
+from harness import Line, by_sample, ends, from_200, named, said, spelled
 from numeric import AGREEMENTS, NUMERIC, NUMERIC_COVERED, NUMERIC_WITHIN, UNSEEN, VECTORS, measured
 from runs import PAIRS, RUNS, agreement, repeatability, repeated_bar
 from systems import JUDGED, NECESSARY
 
 import faithscope as fs
 from faithscope.testing import ReasonSystem
+from planted_reasons import certified
+from planted_reasons import intervals as reason_intervals
 
 ROWS = (50, 200, 1_000)
 
 
-def necessity(system, n, rng) -> Answers:
+def necessity(system, n, rng):
     """The interval of necessity, and whether necessity is said to be above chance."""
     kinds, labels = system.draw(n, rng)
     estimate = fs.necessity(**system.ruled(kinds), **system.asked(kinds, labels))
@@ -30,12 +31,12 @@ def necessity(system, n, rng) -> Answers:
     }
 
 
-def necessity_bar(system: str, interval: str, n: int) -> float | None:
+def necessity_bar(system, interval, n):
     """Where explanations have nothing to do with predictions, few are said to be above chance."""
     return 0.93 if interval == "necessity" else 0.95 if "unrelated" in system else None
 
 
-def judged(system, n, rng, asked: int | None) -> Answers:
+def judged(system, n, rng, asked):
     """Sufficiency by a judge's answers about random pairs, so many rows per explanation, or all of them."""
     population, worded = system
     kinds, labels = population.draw(n, rng)
@@ -62,7 +63,7 @@ def judged(system, n, rng, asked: int | None) -> Answers:
     }
 
 
-def judged_bar(system: str, interval: str, n: int) -> float | None:
+def judged_bar(system, interval, n):
     """Warnings that pairs do not look random are false here."""
     return 0.93 if interval.endswith("asked") else 0.99 if interval.endswith("warned") else None
 
@@ -78,41 +79,28 @@ REASONS = {
 }
 
 
-def reasons(system, n, seed) -> Answers:
+def reasons(system, n, seed):
     """All intervals about reasons in words; phrases are learned on one half, and have a truth of their own."""
-    rows, truth = system.draw(n, seed), system.truth
-    told = rows.reasons, rows.predictions
-    leak, ruled = fs.leakage(*told), (rows.rules, rows.predictions, rows.X)
-    answers = {
-        "codebook": ends(fs.consistency(*told, discretizer=system.codebook), truth.codebook),
-        "text": ends(fs.consistency(*told), truth.text),
-        "template": ends(fs.consistency(*told, discretizer=fs.Template()), truth.template),
-        "share": ends(leak, truth.named),
-        "masked": ends(leak.masked, truth.masked_text),
-        "difference": ends(leak.difference, truth.text - truth.masked_text),
-        "sufficiency": ends(fs.sufficiency(*ruled), truth.sufficiency),
-        "necessity": ends(fs.necessity(*ruled), truth.necessity),
-    }
+    rows = system.draw(n, seed)
+    answers = {name: ends(*told) for name, told in reason_intervals(system, rows).items()}
     if not system.details:
-        phrases = fs.CommonPhrases(8)
+        phrases, told = fs.CommonPhrases(8), (rows.reasons, rows.predictions)
         _, learned = fs.Sample.of(*told).settled(phrases)
         answers["phrases"] = ends(fs.consistency(*told, discretizer=phrases), system.consistency_by(learned))
     return answers
 
 
-def certified_texts(system, n, seed) -> Answers:
+def certified_texts(system, n, seed):
     """A lower bound on the consistency of texts, from the codebook."""
-    rows = system.draw(n, seed)
-    low = fs.certify(rows.reasons, rows.predictions, [None, system.codebook], interval="tight").low
-    return {"certify, tight": (low, 1.0, system.truth.text)}
+    return {"certify, tight": (certified(system, system.draw(n, seed)), 1.0, system.truth.text)}
 
 
-def numbers_bar(system: str, interval: str, n: int) -> float | None:
+def numbers_bar(system, interval, n):
     """Spread is not judged where one row in a hundred holds most of the variance: 200 rows may lack it."""
     return None if system in UNSEEN and "spread" in interval else from_200(system, interval, n)
 
 
-def lines() -> Iterator[Line]:
+def lines():
     """All of them."""
     some = ("half broad, half single", "twenty rare labels", "clustered: sliding, broad", "unrelated, narrow")
     yield Line("necessity", necessity, NECESSARY, ROWS, 150, spelled(), necessity_bar, some)

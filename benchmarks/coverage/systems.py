@@ -2,20 +2,13 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import faithscope as fs
 from faithscope.testing.hard import equal_labels, two_rates
 from faithscope.testing.scoped_systems import Hub
 from faithscope.testing.systems import equal, from_masses, long_tail, mostly_pure, reweighted, two_labels
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Covers = NDArray[np.bool_]
-Chance = np.random.Generator
 
 RARE = 4.0  # a row of any label but the first counts so many times, where rows are weighted by label
 
@@ -37,13 +30,13 @@ class Kinds:
         Rows per cluster, which share their kind two times in three.
     """
 
-    p: Floats
-    q: Floats
-    covers: Covers | None = None
-    drawn: Floats | None = None
+    p: np.ndarray
+    q: np.ndarray
+    covers: np.ndarray | None = None
+    drawn: np.ndarray | None = None
     together: int = 1
 
-    def kinds(self, n: int, rng: Chance) -> Ints:
+    def kinds(self, n, rng):
         """The kinds of n rows."""
         kinds = rng.choice(len(self.p), n, p=self.p if self.drawn is None else self.drawn)
         if self.together == 1:
@@ -51,28 +44,28 @@ class Kinds:
         firsts = kinds[np.arange(n) // self.together * self.together]
         return np.where(rng.random(n) < 2 / 3, firsts, kinds)
 
-    def known(self, kinds: Ints) -> dict[str, Any]:
+    def known(self, kinds):
         """Weights and clusters, if rows have them, as keyword arguments."""
         weights = {} if self.drawn is None else {"weights": (self.p / self.drawn)[kinds]}
         return weights if self.together == 1 else {**weights, "clusters": np.arange(len(kinds)) // self.together}
 
-    def among(self, each: Floats) -> Floats:
+    def among(self, each):
         """The mean of a number of each kind, among the rows to which each explanation applies."""
         if self.covers is None:
             return each
         return np.asarray(self.covers @ (self.p[:, None] * each) / (self.covers @ self.p)[:, None])
 
     @cached_property
-    def rules(self) -> fs.Rules:
+    def rules(self):
         """One rule per kind, about the number of the kind; kinds that it covers lie side by side."""
         first, last = self.covers.argmax(axis=1), len(self.p) - 1 - self.covers[:, ::-1].argmax(axis=1)
         return fs.Rules.from_bins(first[:, None] - 0.5, last[:, None] + 0.5, ["x"])
 
-    def ruled(self, kinds: Ints) -> dict[str, Any]:
+    def ruled(self, kinds):
         """Rows with their rules, as keyword arguments."""
         return {"explanations": self.rules.take(kinds), "X": kinds[:, None].astype(float)}
 
-    def placed(self, kinds: Ints) -> dict[str, Any]:
+    def placed(self, kinds):
         """Rows with their places on a line, and how far a rule in the middle reaches, as keyword arguments."""
         middle = len(self.p) // 2
         return {"explanations": kinds[:, None].astype(float), "tau": self.covers[middle, middle:].sum() - 0.5}
@@ -90,70 +83,70 @@ class FinitePopulation(Kinds):
         The numbers that labels stand for, which agree within 1.
     """
 
-    values: Floats | None = None
+    values: np.ndarray | None = None
 
     @cached_property
-    def agreeing(self) -> Floats:
+    def agreeing(self):
         """Whether labels agree: (labels, labels)."""
         values = 2 * np.arange(self.q.shape[1]) if self.values is None else self.values
         return (np.abs(values[:, None] - values) <= 1).astype(float)
 
     @cached_property
-    def alike(self) -> Floats:
+    def alike(self):
         """Per kind, the chance that a row under its explanation agrees with it."""
         shares = self.among(self.q)
         return np.asarray((self.q * (shares if self.values is None else shares @ self.agreeing)).sum(axis=1))
 
     @cached_property
-    def truth(self) -> float:
+    def truth(self):
         """Sufficiency, or consistency: the chance that a row under x's explanation agrees with x."""
         return float(self.p @ self.alike)
 
     @cached_property
-    def necessity(self) -> float:
+    def necessity(self):
         """The mean over rows of the share of the rows with their prediction to which their explanation applies."""
         alike = self.p[:, None] * (self.q @ self.agreeing)
         return float(np.sum(self.p[:, None] * self.q * (self.covers @ alike) / alike.sum(axis=0)))
 
-    def expected(self, n: int) -> float:
+    def expected(self, n):
         """E[M̂] on n rows: a row counts only if its explanation applies to one of the n - 1 others."""
         mass = np.minimum(self.p if self.covers is None else self.covers @ self.p, 1 - 1e-16)
         return float((self.p * -np.expm1((n - 1) * np.log1p(-mass))) @ self.alike)
 
-    def draw(self, n: int, rng: Chance) -> tuple[Ints, Ints]:
+    def draw(self, n, rng):
         """Rows: their kinds and their labels."""
         kinds = self.kinds(n, rng)
         return kinds, (rng.random(n)[:, None] >= np.cumsum(self.q[kinds], axis=1)[:, :-1]).sum(axis=1)
 
-    def asked(self, kinds: Ints, labels: Ints) -> dict[str, Any]:
+    def asked(self, kinds, labels):
         """Predictions, and weights, clusters and agreement where there are any, as keyword arguments."""
         if self.values is None:
             return {"predictions": labels, **self.known(kinds)}
         return {"predictions": self.values[labels], "agreement": fs.Tolerance(1.0), **self.known(kinds)}
 
     @cached_property
-    def target(self) -> "FinitePopulation":
+    def target(self):
         """The population in which any label but the first counts four times."""
         return replace(self, **vars(reweighted(self, label_weights(np.arange(self.q.shape[1])))))
 
     @cached_property
-    def coarser(self) -> "FinitePopulation":
+    def coarser(self):
         """The same rows with explanations merged in pairs: a coarser explainer."""
         pairs = np.add.reduceat(self.p[:, None] * self.q, np.arange(0, len(self.p), 2))
         return population(from_masses(pairs))
 
     @cached_property
-    def noisier(self) -> "FinitePopulation":
+    def noisier(self):
         """The same explanations, one label in ten replaced by any label: another population."""
         return replace(self, q=0.9 * self.q + 0.1 / self.q.shape[1])
 
     @cached_property
-    def other(self) -> "FinitePopulation":
+    def other(self):
         """The same rows with rules that reach four kinds to either side: another explainer."""
         return replace(self, covers=sliding(len(self.p), 4))
 
 
-def drawn_rows(p: Floats, n: int, rng: Chance, how: str, tilt: Floats) -> tuple[Ints, dict[str, Any]]:
+def drawn_rows(p, n, rng, how, tilt):
     """Kinds of n rows: independent, drawn more often by a tilt which weights undo, or clustered: one kind each."""
     if how == "weighted":
         kinds = rng.choice(len(p), n, p=p * tilt / (p @ tilt))
@@ -164,17 +157,17 @@ def drawn_rows(p: Floats, n: int, rng: Chance, how: str, tilt: Floats) -> tuple[
     return rng.choice(len(p), n, p=p), {}
 
 
-def label_weights(labels: Ints) -> Floats:
+def label_weights(labels):
     """Weights that turn rows of a system into rows of its target."""
     return np.where(labels > 0, RARE, 1.0)
 
 
-def population(system: Any) -> FinitePopulation:
+def population(system):
     """A system of `faithscope.testing`."""
     return FinitePopulation(system.p, system.q)
 
 
-def mixed(cells: int, share: Any) -> FinitePopulation:
+def mixed(cells, share):
     """Equally likely explanations with a share of label 1, the same or one each."""
     return FinitePopulation(equal(cells), two_labels(np.broadcast_to(share, cells)))
 
@@ -202,31 +195,31 @@ EQUAL_LABELS = {f"{labels:,} equal labels": population(equal_labels(labels)) for
 # Kinds on a line, equally likely, with rules that cover kinds side by side.
 
 
-def sliding(points: int, half: int) -> Covers:
+def sliding(points, half):
     """Every rule covers its own kind and so many to either side."""
     place = np.arange(points)
     return np.abs(place[:, None] - place) <= half
 
 
-def nested(points: int, every: int) -> Covers:
+def nested(points, every):
     """Rules that start at 0 and end at the next multiple: each holds all shorter ones."""
     place = np.arange(points)
     return place <= ((place // every + 1) * every - 1)[:, None]
 
 
-def beside(points: int, away: int, width: int) -> Covers:
+def beside(points, away, width):
     """Rules that cover kinds beside their own and never their own."""
     place = np.arange(points)
     first = np.where(place + away + width < points, place + away, place - away - width)[:, None]
     return (first <= place) & (place <= first + width)
 
 
-def by_rules(q: Floats, covers: Covers) -> FinitePopulation:
+def by_rules(q, covers):
     """Equally likely kinds with these chances of labels, and rules."""
     return FinitePopulation(equal(len(q)), q, covers)
 
 
-def middles(points: int) -> Floats:
+def middles(points):
     """Places between 0 and 1."""
     return (np.arange(points) + 0.5) / points
 
@@ -260,39 +253,39 @@ PLACES = 200
 X = middles(PLACES)
 
 
-def part(*cuts: float) -> Ints:
+def part(*cuts):
     """The part of the line, cut here, that each place lies in."""
     return np.searchsorted(cuts, X)
 
 
-def around(half: int) -> Covers:
+def around(half):
     """Rules about their own place, which overlap."""
     return sliding(PLACES, half)
 
 
-def parts(*cuts: float) -> Covers:
+def parts(*cuts):
     """Rules that cover their own part of the line."""
     return part(*cuts)[:, None] == part(*cuts)
 
 
-def line(cuts: tuple[float, ...], covers: Covers, noise: float = 0.0, **how: Any) -> FinitePopulation:
+def line(cuts, covers, noise=0.0, **how):
     """A label per part of the line, some of which are drawn from all instead."""
     chances = np.eye(len(cuts) + 1)[part(*cuts)]
     return replace(by_rules((1 - noise) * chances + noise * chances.mean(axis=0), covers), **how)
 
 
-def tilted(system: FinitePopulation, label: bool = False) -> FinitePopulation:
+def tilted(system, label=False):
     """The same population, of which some places are drawn up to nine times as often as others."""
     slope = 1 + 8 * (system.q[:, -1] if label else np.linspace(0, 1, PLACES))
     return replace(system, drawn=slope / slope.sum())
 
 
-def in_clusters(system: FinitePopulation) -> FinitePopulation:
+def in_clusters(system):
     """The same population in clusters of five rows, most of which share their place."""
     return replace(system, together=5)
 
 
-def steps(many: int) -> tuple[float, ...]:
+def steps(many):
     """Cuts into equal parts."""
     return tuple(k / many for k in range(1, many))
 
