@@ -10,7 +10,6 @@ is slow, so it explains fewer rows; the column `n` says how many.
 """
 
 import os
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -86,7 +85,6 @@ def restated(model, X):
 
 def line(name, changed, factory, model, rows):
     """All measures of one explainer."""
-    start = time.perf_counter()
     X = rows[: SLOW.get(name, len(rows))]
     evaluation = fs.evaluate(model, factory(0), X, discretizer=COARSER.get(name), progress=False)
     few = X[: SLOW[name] // 4 if name in SLOW else REPEATED]
@@ -104,7 +102,6 @@ def line(name, changed, factory, model, rows):
         "encodes": {None: "–", True: "yes", False: "not seen"}[None if encoding is None else encoding.encodes],
         "repeatability": shown(again),
         "between runs": changed,
-        "seconds": f"{time.perf_counter() - start:.0f}",
     }
 
 

@@ -26,6 +26,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.random import default_rng
 
 import faithscope as fs
 from consistency import importances
@@ -45,39 +46,25 @@ SIZES = {  # rows that each part measures, in full and quickly, and which parts 
 }
 
 
-def written(name, n, step, part):
-    """A log of importances and predictions, which come from `part`, of a number of rows and the first of them."""
+def written(n, width=FEATURES, spread=None, decimals=15):
+    """A log of normal importances, by a spread or alike, and of labels that depend on them."""
     FOLDER.mkdir(exist_ok=True)
-    path, writer = FOLDER / f"{name}-{n}.parquet", None
+    path, writer, step = FOLDER / f"{spread}-{decimals}-{width}-{n}.parquet", None, CHUNK * FEATURES // width
     if path.exists():
         return path
     for start in range(0, n, step):
-        values, labels = part(min(step, n - start), start)
-        table = pa.table({**{f"phi_{j}": column for j, column in enumerate(values.T)}, "yhat": labels})
+        rows = min(step, n - start)
+        if spread:
+            values, labels = importances(rows, spread, seed=start)
+        else:
+            values = default_rng(start).standard_normal((rows, width))
+            labels = (values[:, 0] > 0).astype(np.int64)
+        columns = {f"phi_{j}": column for j, column in enumerate(np.round(values, decimals).T)}
+        table = pa.table({**columns, "yhat": labels})
         writer = writer or pq.ParquetWriter(path.with_suffix(".part"), table.schema, compression="zstd")
         writer.write_table(table)
     writer.close()
     return path.with_suffix(".part").rename(path)
-
-
-def narrow(n, spread, decimals=15):
-    """Normal importances, wider from feature to feature, and one of three labels that depends on them."""
-
-    def part(rows, start):
-        values, labels = importances(rows, spread, seed=start)
-        return np.round(values, decimals), labels
-
-    return written(f"{spread}-{decimals}", n, CHUNK, part)
-
-
-def wide(n, width):
-    """Normal importances of any number of features."""
-
-    def part(rows, start):
-        values = np.random.default_rng(start).standard_normal((rows, width))
-        return values, (values[:, 0] > 0).astype(np.int64)
-
-    return written(f"wide-{width}", n, CHUNK // 10, part)
 
 
 def bare(path, expression):
@@ -105,7 +92,7 @@ CASES = {
 def against_group_by(sizes):
     n = sizes.group_by
     for name, (spread, discretizer, expression) in CASES.items():
-        path = narrow(n, spread)
+        path = written(n, spread=spread)
         best = race({"faithscope": rows_counted(path, discretizer), "bare SQL": bare(path, expression)}, sizes.runs)
         bar, limit = None if "over the bare signs" in name else 3, reading(8 * n * (FEATURES + 1))
         note = f"{audited(path, discretizer=discretizer).consistency.distinct:,} explanations"
@@ -113,7 +100,7 @@ def against_group_by(sizes):
 
 
 def growth(sizes):
-    best = {n: best_of(rows_counted(narrow(n, "few"), fs.Floor(1)), sizes.runs) for n in sizes.growth}
+    best = {n: best_of(rows_counted(written(n, spread="few"), fs.Floor(1)), sizes.runs) for n in sizes.growth}
     yield from ratios_growth(best, "time for {} times the rows, 1-fp, few")
 
 
@@ -126,7 +113,7 @@ def in_memory(path, discretizer):
 
 def many_features(sizes):
     for n, width in sizes.features:
-        path, limit = wide(n, width), reading(8 * n * (width + 1))
+        path, limit = written(n, width), reading(8 * n * (width + 1))
         runs = sizes.runs if n * width > 5_000_000 else 10  # tenths of a second: the best of few is mostly chance
         for discretizer in (fs.SignOfTop(5), fs.Rank(), fs.Sign()):
             work = {"faithscope": rows_counted(path, discretizer), "in memory": partial(in_memory, path, discretizer)}
@@ -149,7 +136,7 @@ def peak_gigabytes(path, decimals=None):
 
 
 def large(n=100_000_000):
-    path = narrow(n, "few", 3)
+    path = written(n, spread="few", decimals=3)
     for decimals, what in ((1, "few differ"), (2, "all differ")):
         seconds, peak = clock(partial(in_fresh_process, peak_gigabytes, str(path), decimals))
         times, note = {"faithscope": seconds}, "DuckDB's limit is 6 GB"

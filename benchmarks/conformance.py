@@ -7,7 +7,6 @@ them, since the others refuse vectors of fewer features than they keep. Cases of
 libraries that compare all pairs of rows: they would need that many squared bytes of memory.
 """
 
-import importlib
 import warnings
 from functools import partial
 from types import SimpleNamespace
@@ -28,7 +27,8 @@ def padded(values):
 
 def quantus_measures():
     """Quantus's Consistency: as it comes, and with everything that changes explanations turned off."""
-    quantus = importlib.import_module("quantus")
+    import quantus
+
     quiet = {"disable_warnings": True}
 
     def measure(values, labels, batch_size, **asked):
@@ -46,15 +46,22 @@ def quantus_measures():
 
 def explainiverse_measures():
     """The consistency of explainiverse, which always keeps the set of the k features of largest magnitude."""
-    evaluation = importlib.import_module("explainiverse.evaluation")
+    from explainiverse.core.explanation import Explanation
+    from explainiverse.evaluation import compute_consistency
 
     def measure(values, labels, top_k):
         given = padded(values)
         rows = np.broadcast_to(np.arange(len(given))[:, None], given.shape)  # rows are known by their number
-        explainer = SimpleNamespace(explain=lambda row: _explanation(given[int(row.ravel()[0])]))
+        names = [f"x{j}" for j in range(given.shape[1])]
+
+        def explain(row):
+            values = dict(zip(names, given[int(row.ravel()[0])].tolist(), strict=True))
+            return Explanation("given", "none", {"feature_attributions": values}, feature_names=names)
+
+        explainer = SimpleNamespace(explain=explain)
         model = SimpleNamespace(predict=lambda rows: labels[rows[:, 0].astype(int)])
         k = values.shape[1] if top_k is None else top_k
-        return float(evaluation.compute_consistency(explainer, model, rows.astype(float), top_k=k))
+        return float(compute_consistency(explainer, model, rows.astype(float), top_k=k))
 
     return {
         "explainiverse, defaults": partial(measure, top_k=3),
@@ -62,14 +69,8 @@ def explainiverse_measures():
     }
 
 
-def _explanation(values):
-    kind = importlib.import_module("explainiverse.core.explanation").Explanation
-    names = [f"x{j}" for j in range(len(values))]
-    attributions = {"feature_attributions": dict(zip(names, values.tolist(), strict=True))}
-    return kind("given", "none", attributions, feature_names=names)
-
-
-def main():
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
     print(describe_machine(["numpy", "quantus", "explainiverse"]))
     measures = {"faithscope": lambda e, y: fs.consistency(e, y).value}
     measures |= {} if is_missing("quantus") else quantus_measures()
@@ -81,8 +82,3 @@ def main():
         for case in CASES:
             if case not in cases:
                 print(f"not tried: {case.name} ({len(case.make()[1]):,} rows)")
-
-
-if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    main()

@@ -3,31 +3,27 @@
     python benchmarks/consistency.py            # a few minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/consistency.py --quick    # seconds, on small samples; nothing is judged
 
-1. Against Quantus 0.6.0 ``Consistency`` with ``batch_size=n``; also our very first call in a fresh process, held
-   against Quantus's best.
+1. Against Quantus 0.6.0 ``Consistency`` with ``batch_size=n``.
 2. Against the bare group-by of Polars (result materialised) and DuckDB (a table in memory; counts summed inside the
    database, so no result is transferred). Ours is the complete estimate, interval included. Explanations are many, few,
-   or few with ten of fourteen features the same in every row; also our very first call in a fresh process.
+   or few with ten of fourteen features the same in every row.
 3. Peak memory of a fresh process beyond its imports, over the bytes of its input; the input itself is included.
 4. The default interval, weights by label, and clusters of five rows, against ``interval="jackknife"`` of plain rows;
    numbers, nearly all different, against the labels.
-5. Growth: the time for ten times the rows.
-6. Import time beyond NumPy's.
+5. Import time beyond NumPy's.
 
 Times are the best of a few runs in turns, so that a busy moment of the machine hits everybody.
 """
 
-import importlib
 from functools import partial
 
 import numpy as np
+from numpy.random import default_rng
 
 import faithscope as fs
 from ratios import (
     FEATURES,
     Line,
-    best_of,
-    clock,
     faster,
     has_peak,
     import_seconds,
@@ -40,7 +36,6 @@ from ratios import (
     run,
     slower,
 )
-from ratios import growth as ratios_growth
 
 CONSTANT = "few, constant"
 SPREADS = {"few": (0.02, 0.05), "many": (0.08, 0.15)}  # of φ: rounded to a decimal, 1 row in 12 or nearly all differ
@@ -50,14 +45,13 @@ SIZES = {  # rows that each part measures, in full and quickly
     "quantus": ((1_000, 10_000, 20_000), (500, 1_000, 2_000)),
     "group_by": (1_000_000, 100_000),
     "memory": (5_000_000, 500_000),
-    "growth": ((100_000, 1_000_000, 10_000_000), (10_000, 100_000, 1_000_000)),
     "runs": (5, 2),
 }
 
 
 def importances(n, spread, discretized=False, seed=0):
     """Normal importances, wider from feature to feature, and one of three labels that depends on them."""
-    values = np.random.default_rng(seed).standard_normal((n, FEATURES))
+    values = default_rng(seed).standard_normal((n, FEATURES))
     labels = np.digitize(values.sum(axis=1), [-2.0, 2.0])
     values *= np.geomspace(*SPREADS[spread], FEATURES) * (10 if discretized else 1)
     return np.floor(values, out=values) if discretized else values, labels
@@ -71,42 +65,37 @@ def explained(n, case):
     if case != CONSTANT:
         return importances(n, case, discretized=True)
     values = np.zeros((n, FEATURES))
-    values[:, ::4] = np.random.default_rng(0).integers(0, 7, (n, len(range(0, FEATURES, 4))))
+    values[:, ::4] = default_rng(0).integers(0, 7, (n, len(range(0, FEATURES, 4))))
     return values, (values.sum(axis=1) > 12).astype(np.int64)
-
-
-def our_value(values, labels):
-    return fs.consistency(values, labels, discretizer=fs.Sign()).value
-
-
-def first_call(n):
-    """Seconds of one call of ours: of the very first, in a fresh process."""
-    return clock(partial(our_value, *importances(n, "few")))[0]
 
 
 def against_quantus(sizes):
     if is_missing("quantus"):
         return
-    quantus = importlib.import_module("quantus")
+    import quantus
+
     asked = {"discretise_func": quantus.functions.discretise_func.sign, "abs": False, "normalise": False}
     metric = partial(quantus.Consistency, **asked, disable_warnings=True)
+    signs = partial(fs.consistency, discretizer=fs.Sign())
     for n in sizes.quantus:
         sample = importances(n, "few")
-        work = {"faithscope": partial(our_value, *sample), "Quantus": quantus_value(metric, *sample)}
+        work = {"faithscope": lambda sample=sample: signs(*sample).value, "Quantus": quantus_value(metric, *sample)}
         best = race(work, min(3, sizes.runs))
         bar, limit = 100 if n == 10_000 else None, reading(sum(part.nbytes for part in sample))
         yield faster(f"faster than Quantus, n = {n:,}", best, at_least=bar, limit=limit)
-        first = in_fresh_process(first_call, n)
-        yield Line("  our first call in a fresh process", best["Quantus"] / first, seconds={"faithscope": first})
 
 
 def polars_cells(columns):
-    frame = importlib.import_module("polars").DataFrame(columns)
+    import polars
+
+    frame = polars.DataFrame(columns)
     return lambda: frame.group_by(list(columns)).len().height
 
 
 def duckdb_cells(columns):
-    database = importlib.import_module("duckdb").connect()
+    import duckdb
+
+    database = duckdb.connect()
     database.register("arrays", columns)
     database.execute("CREATE TABLE explained AS SELECT * FROM arrays")
     # The sum keeps the database from skipping the counts.
@@ -127,18 +116,6 @@ def against_group_by(sizes):
             times = {who: best[who] for who in ("faithscope", name)}
             what = f"time over {name}, n = {sizes.group_by:,}, {case}"
             yield slower(what, times, at_most=1, note=note, limit=reading(values.nbytes + labels.nbytes))
-
-
-def first_over_warm(n, case):
-    """The time of the very first call over the best of the five calls after it, in a fresh process."""
-    work = partial(fs.consistency, *explained(n, case))
-    return clock(work)[0] / best_of(work, 5)
-
-
-def first_calls(sizes):
-    for case in (*SPREADS, CONSTANT):
-        ratio = min(in_fresh_process(first_over_warm, sizes.group_by, case) for _ in range(min(3, sizes.runs)))
-        yield Line(f"first call over a warm one, {sizes.group_by:,}, {case}", ratio, at_most=2)
 
 
 def peak_over_input(n, spread):
@@ -165,7 +142,7 @@ def against_plain_rows(sizes):
     n = sizes.group_by
     for spread in SPREADS:
         values, labels = importances(n, spread, discretized=True)
-        numbers = labels + np.random.default_rng(1).standard_normal(n)
+        numbers = labels + default_rng(1).standard_normal(n)
         work = {
             "the jackknife": timed(values, labels, interval="jackknife"),
             "the default": timed(values, labels),
@@ -187,17 +164,11 @@ def against_plain_rows(sizes):
                 yield slower(f"time of {name} over {over}, n = {n:,}, {spread}", times, at_most=bar)
 
 
-def growth(sizes):
-    for spread in SPREADS:
-        best = {n: best_of(timed(*importances(n, spread, discretized=True)), sizes.runs) for n in sizes.growth}
-        yield from ratios_growth(best, f"time for {{}} times the rows, {spread}")
-
-
 def import_time(sizes):
     best = min(in_fresh_process(import_seconds, "faithscope") for _ in range(sizes.runs))
     yield Line("import faithscope, beyond numpy", best, "s", at_most=0.5)
 
 
 if __name__ == "__main__":
-    every = (against_quantus, against_group_by, first_calls, memory, against_plain_rows, growth, import_time)
+    every = (against_quantus, against_group_by, memory, against_plain_rows, import_time)
     run(__doc__, ("faithscope", "numpy", "quantus", "polars", "duckdb"), every, SIZES)

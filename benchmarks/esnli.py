@@ -16,6 +16,7 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -26,7 +27,7 @@ import faithscope as fs
 from faithscope import charts, datasets
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.explainers import TextAnchors, TopCoefficient
-from ratios import HERE, describe_machine, options, tell
+from ratios import HERE, RESULTS, describe_machine, options, tell
 
 CODEBOOK = HERE.parent / "examples" / "esnli_codebook.json"
 PEOPLE = (1, 2, 3)
@@ -142,7 +143,7 @@ def certificates(dev, test):
 
 def one_per_premise(test):
     """A random row of each premise: rows that are independent."""
-    order = np.random.default_rng(0).permutation(len(test.labels))
+    order = default_rng(0).permutation(len(test.labels))
     first = ~test.premises.iloc[order].duplicated().to_numpy()
     return np.sort(order[first])
 
@@ -175,7 +176,7 @@ def beside_a_model(dev, test, rows):
     told_of = f"marked words {marked:.3f}, hypothesis alone {lone:.3f}"
     commonest = test.labels.value_counts(normalize=True).max()
     yield f"accuracy on {len(test.labels):,} rows: {told_of}; commonest label {commonest:.3f}"
-    part = test.take(np.sort(np.random.default_rng(0).permutation(len(test.labels))[:rows]))
+    part = test.take(np.sort(default_rng(0).permutation(len(test.labels))[:rows]))
     kinds = {
         "decisive word": TopCoefficient(model[-1], model[0], by="favor").explain(part.documents),
         "anchors": TextAnchors(model, beam=1).explain(part.documents),
@@ -202,11 +203,24 @@ def by_embeddings(dev, test, clusters):
         yield told(f"a distance of at most {tau:g}", estimate)
 
 
+def people(repeated):
+    """How often two people say the same by granularity: a dot with its interval, and a line for chance."""
+    rows = [{"by": by, **same.to_dict()} for by, same in repeated.items()]
+    chart = alt.Chart(alt.Data(values=rows)).encode(y=alt.Y("by:N", sort=list(repeated), title=None))
+    across, color = alt.X("value:Q", title="share of rows on which two people agree"), LIGHT["consistency"]
+    bars = chart.mark_rule(strokeWidth=3, color=color).encode(x="low:Q", x2="high:Q")
+    dots = chart.mark_point(filled=True, size=90, color=color, opacity=1).encode(x=across.scale(domain=[0, 1]))
+    ticks = chart.mark_tick(thickness=2.5, size=20, color=LIGHT["chance"]).encode(x="chance:Q")
+    told = "Dot and bar: two of three people, with the 95% interval. Upright line: chance."
+    title = alt.Title("Do two people give the same reason?", subtitle=told)
+    return (bars + ticks + dots).properties(width=430, height=260, title=title)
+
+
 def draw(dev, test, folder):
     """Write both pictures into a folder."""
     title = "Does the reason tell the label? From fine to coarse"
     pictures = {
-        "reasons-granularity": charts.estimates(list(consistencies(dev, test).items()), title=title),
+        "reasons-granularity": charts.estimates(consistencies(dev, test).items(), title=title),
         "reasons-people": people(repeated(dev, test)),
     }
     for name, chart in pictures.items():
@@ -214,24 +228,7 @@ def draw(dev, test, folder):
         print(folder.name, f"{name}.svg")
 
 
-def people(repeated):
-    """How often two people say the same by granularity: a dot with its interval, and a line for chance."""
-    shown = ("value", "low", "high", "chance")
-    rows = [{"by": by, **{name: getattr(same, name) for name in shown}} for by, same in repeated.items()]
-    axis = alt.Axis(labelFontSize=13, labelLimit=220, labelPadding=12, ticks=False)
-    down = alt.Y("by:N", sort=list(repeated), title=None, axis=axis)
-    chart, dot = alt.Chart(alt.Data(values=rows)).encode(y=down), LIGHT["consistency"]
-    title, axis = "share of rows on which two people agree", alt.Axis(format="%", tickCount=5)
-    across = alt.X("value:Q", scale=alt.Scale(domain=[0, 1]), title=title, axis=axis)
-    bars = chart.mark_rule(strokeWidth=3, color=dot).encode(x=alt.X("low:Q"), x2="high:Q")
-    dots = chart.mark_point(filled=True, size=90, color=dot, opacity=1).encode(x=across)
-    ticks = chart.mark_tick(thickness=2.5, size=20, color=LIGHT["chance"]).encode(x="chance:Q")
-    told = "Dot and bar: two of three people, with the 95% interval. Upright line: chance."
-    title = alt.Title("Do two people give the same reason?", subtitle=told)
-    return (bars + ticks + dots).properties(width=430, height=260, title=title)
-
-
-KEPT = HERE / "results" / "esnli.txt"
+KEPT = RESULTS / "esnli.txt"
 
 
 def tables(dev, test, quick):

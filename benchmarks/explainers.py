@@ -1,4 +1,4 @@
-"""How fast Lime, Shap, Anchors and Counterfactual are beside lime, shap, anchor-exp and dice-ml, and how good they are.
+"""How fast Lime, Anchors and Counterfactual are beside lime, anchor-exp and dice-ml, and how good they are.
 
     python benchmarks/explainers.py             # some minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/explainers.py --quick     # under a minute, on few rows; nothing is judged
@@ -14,29 +14,23 @@ was not trained on. We explain them all at once; the others go row by row, over 
    by a third program: training rows whose values that break the rule are replaced by others of the column that keep
    it, 2,000 for each rule. anchor-exp may give the rule without conditions, ours does only where the model never
    changes its mind. Our beam of 4 is there for the record.
-3. Counterfactual against dice-ml's "random".
-4. Shap against the permutation and kernel explainers of ``shap``, which are for any model: 100 background rows, as many
-   permutations (ten, and their reverses) or coalitions (2,048, and 2 per feature), no feature selection. What each of
-   them asked the model follows; ours takes the answers to equal mixtures of rows and background rows from one of them.
+3. Counterfactual against dice-ml's "random", which `faithscope.explainers.Dice` asks.
 
 A time is that of one explanation, the best of a few runs in turns. How much of it was spent inside the model follows
 it: what is left is what an explainer can be faster at.
 """
 
-import contextlib
-import importlib
-import io
 import os
 from functools import cache, partial
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import xgboost
+from numpy.random import default_rng
 
-from explained import AnchorExp
+from explained import anchor_exp
 from faithscope.datasets import adult_sample, load
-from faithscope.explainers import Anchors, Counterfactual, Lime, Shap
+from faithscope.explainers import Anchors, Counterfactual, Dice, Lime
 from faithscope.reproduce.models.splits import encode
 from ratios import Line, clock, faster, is_missing, run
 
@@ -51,8 +45,6 @@ SIZES = {  # rows explained, in full and quickly
     "seeded": (10, 3),  # by both, with as many seeds
     "anchors": (40, 4),  # by anchor-exp
     "dice": (20, 3),  # by dice-ml
-    "mixed": (60, 5),  # by Shap
-    "shap": (6, 1),  # by shap
     "judged": (2_000, 500),  # draws under each rule
     "runs": (3, 1),
 }
@@ -63,7 +55,7 @@ def system():
     """Rows that models are trained on, two in three, and the others; categories are codes."""
     rows = load("adult") if os.environ.get("FAITHSCOPE_DATA") else adult_sample()
     X, words = encode(rows)
-    known, others = np.split(np.random.default_rng(0).permutation(len(X)), [2 * len(X) // 3])
+    known, others = np.split(default_rng(0).permutation(len(X)), [2 * len(X) // 3])
     return SimpleNamespace(
         names=list(rows.X),
         categories={j: list(each) for j, each in enumerate(words) if each},
@@ -151,8 +143,10 @@ def against_lime(sizes):
 
 def lime_package(seed):
     """The explainer of the lime package, made before the clock starts."""
+    from lime.lime_tabular import LimeTabularExplainer
+
     asked = {"categorical_features": list(system().categories), "feature_selection": "none", "random_state": seed}
-    return importlib.import_module("lime.lime_tabular").LimeTabularExplainer(system().known, **asked)
+    return LimeTabularExplainer(system().known, **asked)
 
 
 def by_lime(package, predict, rows):
@@ -168,7 +162,7 @@ def quality(rules, model, draws):
     """
     setup, precision = system(), []
     for rule, row in zip(rules, setup.rows, strict=False):
-        chance = np.random.default_rng(1)
+        chance = default_rng(1)
         rows = setup.known[chance.integers(len(setup.known), size=draws)]
         for j in {feature for feature, _, _ in rule}:
             tests = [(COMPARE[operator], value) for feature, operator, value in rule if feature == j]
@@ -184,11 +178,13 @@ def quality(rules, model, draws):
 def against_anchor_exp(sizes):
     if is_missing("anchor"):
         return
-    setup, rival = system(), importlib.import_module("anchor.anchor_tabular").AnchorTabularExplainer
-    package, model = rival([0, 1], setup.names, setup.known, setup.categories), trained(**PAPERS)
+    from anchor.anchor_tabular import AnchorTabularExplainer
+
+    setup = system()
+    package, model = AnchorTabularExplainer([0, 1], setup.names, setup.known, setup.categories), trained(**PAPERS)
     rows, few = setup.rows[: sizes.rows], setup.rows[: sizes.anchors]
     for threshold in (0.5, 0.7, 0.95):
-        search = AnchorExp(setup.known, package, threshold).explain
+        search = partial(anchor_exp, package, setup.known, threshold)
         theirs = Contestant(model.predict, few, lambda asked, search=search: lambda rows: search(rows, asked)[0])
         contestants = {"anchor-exp": theirs}
         for beam in (1, 4):
@@ -211,98 +207,33 @@ def against_anchor_exp(sizes):
             yield Line("  more precise, on fresh draws", gain, "pp", at_least=-1 if bar else None, note=note)
 
 
-class DiceRandom:
-    """dice-ml with method "random": from frames, in which categories are text."""
-
-    def __init__(self, model):
-        """Of a function from rows to probabilities."""
-        self.model, setup, dice = model, system(), importlib.import_module("dice_ml")
-        continuous = [name for j, name in enumerate(setup.names) if j not in setup.categories]
-        known = self.frame(setup.known).assign(outcome=setup.labels)
-        data = dice.Data(dataframe=known, continuous_features=continuous, outcome_name="outcome")
-        self.rival = dice.Dice(data, dice.Model(model=self, backend="sklearn"), method="random")
-
-    def frame(self, rows):
-        frame = pd.DataFrame(rows, columns=system().names)
-        words = [system().names[j] for j in system().categories]
-        return frame.astype(dict.fromkeys(words, int)).astype(dict.fromkeys(words, str))
-
-    def predict_proba(self, frame):
-        return self.model(frame[system().names].astype(float).to_numpy())
-
-    def predict(self, frame):
-        return self.predict_proba(frame).argmax(axis=1)
-
-    def __call__(self, rows):
-        """How many features each counterfactual changes, of those rows that one is found for."""
-        none_found, changed = importlib.import_module("dice_ml.dice").UserConfigValidationException, []
-        for row in rows:
-            # A progress bar is hidden.
-            with contextlib.suppress(none_found), contextlib.redirect_stderr(io.StringIO()):
-                found = self.rival.generate_counterfactuals(self.frame(row[None]), total_CFs=1, verbose=False)
-                example = found.cf_examples_list[0]
-                sparse = example.final_cfs_df_sparse
-                point = example.final_cfs_df if sparse is None else sparse
-                changed.append((point[system().names].astype(float).to_numpy()[0] != row).sum())
-        return changed
-
-
 def against_dice(sizes):
     if is_missing("dice_ml"):
         return
     setup = system()
+    known = {"X_train": setup.known, "categorical": list(setup.categories)}
     model, rows, few = trained(**PAPERS), setup.rows[: sizes.rows], setup.rows[: sizes.dice]
 
-    def ours(asked):
-        explainer = Counterfactual(asked, setup.known, categorical=list(setup.categories))
-        explainer.explain(rows[:1])  # learns the training rows, once for all
+    def finding(explainer):
+        explainer.find(rows[:1])  # learns the training rows, once for all
         return explainer.find
 
+    def theirs(asked):
+        both = SimpleNamespace(predict_proba=asked, predict=lambda rows: asked(rows).argmax(axis=1))
+        return finding(Dice(both, **known))
+
     pair = {
-        "faithscope": Contestant(model.predict, rows, ours),
-        "dice-ml": Contestant(model.predict_proba, few, DiceRandom),
+        "faithscope": Contestant(model.predict, rows, lambda asked: finding(Counterfactual(asked, **known))),
+        "dice-ml": Contestant(model.predict_proba, few, theirs),
     }
-    (points, where), others = compete(pair, min(2, sizes.runs)).values()
-    changed = np.mean((points.points != points.originals).sum(axis=1))
-    note = f"{changed:.2f} and {np.mean(others):.2f} features changed; none found for {len(rows) - len(where)} of "
-    note += f"{len(rows)} and {len(few) - len(others)} of {len(few)} rows"
+    answers = compete(pair, min(2, sizes.runs)).values()
+    ours, others = (np.mean((points.points != points.originals).sum(axis=1)) for points, _ in answers)
+    lacking = [len(each.rows) - len(where) for each, (_, where) in zip(pair.values(), answers, strict=True)]
+    note = f"{ours:.2f} and {others:.2f} features changed; none found for {lacking[0]} of {len(rows)} and "
+    note += f"{lacking[1]} of {len(few)} rows"
     yield quicker("Counterfactual, faster than dice-ml random", pair, 50, note)
 
 
-def against_shap(sizes):
-    if is_missing("shap"):
-        return
-    setup = system()
-    background, rows, few = setup.known[:100], setup.rows[: sizes.mixed], setup.rows[: sizes.shap]
-    for settings in (PAPERS, DEFAULTS):
-        model = trained(**settings)
-        for algorithm in ("permutation", "kernel"):
-            ours = partial(Shap, X_background=background, algorithm=algorithm)
-            probability = lambda asked, model=model: model.predict_proba(asked)[:, 1]  # noqa: E731
-            pair = {
-                "faithscope": Contestant(probability, rows, lambda asked, ours=ours: ours(asked).explain),
-                "shap": Contestant(probability, few, partial(partial, by_shap, algorithm, background)),
-            }
-            explanations = compete(pair, min(2, sizes.runs))["faithscope"]
-            needed = explanations.asked + explanations.saved
-            note = f"{explanations.asked / len(rows):,.0f} and {pair['shap'].asked / len(few):,.0f} rows asked about; "
-            note += f"{explanations.saved / needed:.0%} of ours saved"
-            by = f"Shap by {algorithm}, faster than shap"
-            yield quicker(by if settings is PAPERS else f"  {algorithm}, 100 trees of depth 6", pair, None, note)
-
-
-def by_shap(algorithm, background, model, rows):
-    """The values of the shap package."""
-    library, width = importlib.import_module("shap"), rows.shape[1]
-    if algorithm == "permutation":
-        masker = library.maskers.Independent(background, len(background))
-        explainer = library.PermutationExplainer(model, masker, seed=0)
-        return explainer(rows, max_evals=10 * (2 * width + 1), silent=True).values
-    np.random.seed(0)  # noqa: NPY002 - theirs
-    explainer = library.KernelExplainer(model, background)
-    return explainer.shap_values(rows, nsamples=2_048 + 2 * width, l1_reg=False, silent=True)
-
-
 if __name__ == "__main__":
-    libraries = ("faithscope", "numpy", "sklearn", "xgboost", "lime", "anchor", "dice_ml", "shap")
-    run(__doc__, libraries, (against_lime, against_anchor_exp, against_dice, against_shap), SIZES, rows=int)
+    libraries = ("faithscope", "numpy", "sklearn", "xgboost", "lime", "anchor", "dice_ml")
+    run(__doc__, libraries, (against_lime, against_anchor_exp, against_dice), SIZES, rows=int)

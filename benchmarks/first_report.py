@@ -24,15 +24,7 @@ print(json.dumps(seconds))
 """
 
 
-def main():
-    """Run fresh processes one after the other and print the medians."""
-    runs = [
-        json.loads(subprocess.run([sys.executable, "-c", REPORTED], stdout=subprocess.PIPE, check=True).stdout)
-        for _ in range(RUNS)
-    ]
+if __name__ == "__main__":
+    runs = [json.loads(subprocess.check_output([sys.executable, "-c", REPORTED])) for _ in range(RUNS)]
     first, second = (statistics.median(times) for times in zip(*runs, strict=True))
     print(f"first report {first:.2f} s, second report {second:.2f} s of processor time (medians of {RUNS})")
-
-
-if __name__ == "__main__":
-    main()

@@ -19,7 +19,6 @@ A cell is the share of inputs under a row's rule that keep the row's prediction,
 gets another prediction: a lower limit of how many rules do not hold for all points.
 """
 
-import importlib
 import json
 import math
 import os
@@ -28,17 +27,16 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import xgboost
+from numpy.random import default_rng
 from scipy.stats import t as student
 
 import faithscope as fs
-from explained import AnchorExp, quarters
+from explained import anchor_exp, quarters
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.reproduce.models.splits import NAMES, split
 from ratios import describe_machine, is_missing, options, save_svg
 
 THRESHOLDS = (0.5, 0.8, 0.95)
-TOP = 3  # features of LIME's that make a box
-LEAVES = 16  # of the tree that is fitted to the model
 
 
 def explained(model, train, X, categorical):
@@ -46,7 +44,7 @@ def explained(model, train, X, categorical):
     anchors = fs.explainers.Anchors(model, train, beam=1, categorical=categorical).explain_at(X, THRESHOLDS)
     return {
         "LIME's top 3": lime_boxes(model, train, X, categorical),
-        "tree path": fs.explainers.TreePath.surrogate(model, train, max_leaf_nodes=LEAVES).explain(X),
+        "tree path": fs.explainers.TreePath.surrogate(model, train, max_leaf_nodes=16).explain(X),
         **{f"anchor {threshold}": rules for threshold, rules in anchors.items()},
         "formal reason": fs.explainers.SufficientReason(model).explain(X),
     }
@@ -57,7 +55,7 @@ def lime_boxes(model, train, X, categorical):
     weights = fs.explainers.Lime(model, train, categorical=categorical).explain(X).values
     per_class = weights.reshape(len(X), -1, X.shape[1])  # of two classes there is one vector, of more one per class
     weights = per_class[np.arange(len(X)), model.predict(X) if per_class.shape[1] > 1 else 0]
-    top = np.argsort(-np.abs(weights), axis=1, kind="stable")[:, :TOP]
+    top = np.argsort(-np.abs(weights), axis=1, kind="stable")[:, :3]
     boxes = []
     for row, features in zip(X, top.tolist(), strict=True):
         boxes.append([])
@@ -83,7 +81,7 @@ def uniform_points(rules, X, train, categorical, draws):
     """
     points = []
     for row, (own, rule) in enumerate(zip(X, rules.to_conditions(), strict=True)):
-        rng, columns = np.random.default_rng([0, row]), []
+        rng, columns = default_rng([0, row]), []
         for j, feature in enumerate(rules.features):
             bounds = {">": [], "<=": [], "==": []}
             for name, operator, value in rule:
@@ -110,10 +108,11 @@ def against_anchor_exp(data, model, X, train, threshold):
     "claimed" is what anchor-exp returns with a rule, "fresh" the precision of new draws by its own function under the
     finished rule.
     """
-    rival = importlib.import_module("anchor.anchor_tabular").AnchorTabularExplainer
+    from anchor.anchor_tabular import AnchorTabularExplainer
+
     words = {j: list(data.categories[j] or ()) for j in data.categorical}
-    package = AnchorExp(train, rival(list(data.classes), list(data.names), train, words), threshold)
-    conditions, *own = package.explain(X, model.predict, DRAWS)
+    package = AnchorTabularExplainer(list(data.classes), list(data.names), train, words)
+    conditions, *own = anchor_exp(package, train, threshold, X, model.predict, DRAWS)
     rules = fs.Rules.from_conditions(conditions, features=data.names)
     perturbed = fs.sufficiency(rules, model, X, population=fs.Perturbed(train, draws=DRAWS))
     others = np.array([row for row in data.test if not (row == X).all(axis=1).any()])
@@ -123,10 +122,7 @@ def against_anchor_exp(data, model, X, train, threshold):
     claims = dict(zip(CLAIMS, map(np.array, own), strict=True))
     return {
         "data": data.name,
-        "rows": len(X),
-        "witnesses": len(others),
         "threshold": threshold,
-        "empty": sum(not rule for rule in conditions),
         **{name: claim.mean() for name, claim in claims.items()},
         **{name: told(estimate) for name, estimate in measured.items()},
         "apart": {
@@ -142,12 +138,12 @@ def difference(claims, estimate):
     checked = estimate.counts.others > 0
     gaps = claims[checked] - estimate.counts.values[checked]
     mean, margin = gaps.mean(), student.ppf(0.975, len(gaps) - 1) * gaps.std(ddof=1) / np.sqrt(len(gaps))
-    return {"mean": mean, "low": mean - margin, "high": mean + margin, "rows": len(gaps)}
+    return {"mean": mean, "low": mean - margin, "high": mean + margin}
 
 
 def told(estimate):
     """What is kept of an estimate."""
-    return {name: getattr(estimate, name) for name in ("verified", "low", "high", "unverifiable", "n")}
+    return {name: getattr(estimate, name) for name in ("verified", "low", "high")}
 
 
 # Every population has a color and a shape, so that either is enough to tell it.
@@ -158,46 +154,44 @@ MARKS = {
     "product": (LIGHT["faithful"], "diamond"),
     "uniform": (LIGHT["chance"], "cross"),
 }
-_COLUMNS = 3
 
 
 def draw(lines, path):
     """One panel per data set, one row per explanation, one mark per population."""
-    sets = list(dict.fromkeys(line["data"] for line in lines))
-    panels = [_panel(lines, name, first=place % _COLUMNS == 0) for place, name in enumerate(sets)]
+    rows = [
+        {
+            "panel": f"{line['data']}, {line['rows']} rows",
+            "explanation": line["explanation"],
+            "population": population,
+            **line[population],
+        }
+        for line in lines
+        for population in MARKS
+    ]
     told = (
         "Share of inputs under a row's rule that keep the row's prediction, on five populations. "
         "Bars are 95% intervals; they are long if few inputs are under a rule."
     )
-    title = alt.Title("Sufficient for whom?", subtitle=told, offset=14)
-    legend = {"labelFontSize": 12, "titleFontSize": 12, "labelColor": LIGHT["ink"], "titleColor": LIGHT["ink"]}
-    chart = alt.concat(*panels, columns=_COLUMNS, spacing=18).properties(title=title)
-    save_svg(chart.configure(**theme(LIGHT) | {"legend": legend}), path)
-
-
-def _panel(lines, name, *, first):
-    """One data set; only the first panel of a row names the explanations."""
-    chosen = [line for line in lines if line["data"] == name]
-    rows = [
-        {"explanation": line["explanation"], "population": population, **line[population]}
-        for line in chosen
-        for population in MARKS
-    ]
-    look = {"labelFontSize": 12, "labelPadding": 8, "ticks": False, "domain": False, "grid": True, "bandPosition": 0}
     names, across = list(MARKS), alt.Scale(domain=[0, 1])
     colors, shapes = (alt.Scale(domain=names, range=list(values)) for values in zip(*MARKS.values(), strict=True))
-    order = [line["explanation"] for line in chosen]
-    down = alt.Y("explanation:N", sort=order, title=None, axis=alt.Axis(labels=first, **look))
-    chart = alt.Chart(alt.Data(values=rows)).encode(
-        y=down.scale(paddingInner=0.25),
+    look = {"labelFontSize": 12, "labelPadding": 8, "ticks": False, "domain": False, "grid": True, "bandPosition": 0}
+    chart = alt.Chart().encode(
+        y=alt.Y("explanation:N", sort=None, title=None, axis=alt.Axis(**look)).scale(paddingInner=0.25),
         yOffset=alt.YOffset("population:N", sort=names, scale=alt.Scale(domain=names)),
         color=alt.Color("population:N", title="inputs are", scale=colors),
     )
     bars = chart.mark_rule(strokeWidth=1.5, opacity=0.55).encode(x=alt.X("low:Q", scale=across), x2="high:Q")
-    shape = alt.Shape("population:N", title="inputs are", scale=shapes)
     dots = chart.mark_point(filled=True, size=42, opacity=1).transform_filter("datum.verified !== null")
-    dots = dots.encode(x=alt.X("verified:Q", title=None, scale=across), shape=shape)
-    return (bars + dots).properties(width=215, height=300, title=f"{name}, {chosen[0]['rows']} rows")
+    dots = dots.encode(
+        x=alt.X("verified:Q", title=None, scale=across),
+        shape=alt.Shape("population:N", title="inputs are", scale=shapes),
+    )
+    panels = alt.layer(bars, dots, data=alt.Data(values=rows)).properties(width=215, height=300)
+    order = list(dict.fromkeys(row["panel"] for row in rows))
+    panels = panels.facet(alt.Facet("panel:N", sort=order, title=None), columns=3, spacing=18)
+    legend = {"labelFontSize": 12, "titleFontSize": 12, "labelColor": LIGHT["ink"], "titleColor": LIGHT["ink"]}
+    panels = panels.properties(title=alt.Title("Sufficient for whom?", subtitle=told, offset=14))
+    save_svg(panels.configure(**theme(LIGHT) | {"legend": legend}), path)
 
 
 POPULATIONS = tuple(MARKS)
@@ -207,9 +201,9 @@ CLAIMS = ("claimed", "fresh")  # by anchor-exp: what it returns, and new draws o
 QUICK = ("heart", "bank", "adult")
 
 
-def fitted(data, trees=25, depth=4):
+def fitted(data):
     """Boosted trees of a data set."""
-    trees = xgboost.XGBClassifier(n_estimators=trees, max_depth=depth, n_jobs=2)
+    trees = xgboost.XGBClassifier(n_estimators=25, max_depth=4, n_jobs=2)
     return trees.fit(data.train[:TRAINED], data.y_train[:TRAINED])
 
 
@@ -225,7 +219,7 @@ def measured(model, train, X, categorical=(), draws=100):
             "product": fs.Product(train, draws=draws),
             "uniform": fs.drawn(rules, points, model, of=of),
         }
-        line = {"explanation": name, "conditions": np.mean(list(map(len, rules.to_conditions())))}
+        line = {"explanation": name}
         # Under whose rule any input of any population gets another prediction.
         broken = np.array([(labels[covers(rules, row, X)] != label).any() for row, label in enumerate(labels)])
         for population, inputs in populations.items():

@@ -61,7 +61,7 @@ def _cell(line):
 if __name__ == "__main__":
     chosen = options(__doc__, only=[], page=False)
     describe = ["git", "describe", "--always", "--dirty", "--exclude=*"]  # before results change the tree
-    commit = subprocess.run(describe, cwd=HERE, stdout=subprocess.PIPE, text=True).stdout.strip()
+    commit = subprocess.check_output(describe, cwd=HERE, text=True).strip()
     missed = []
     for script in () if chosen.page else chosen.only or SCRIPTS:
         asked = [sys.executable, f"benchmarks/{script}.py", "--keep", commit]

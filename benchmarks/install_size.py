@@ -40,11 +40,10 @@ def install(tree, extras, folder):
     wheels, what = folder / "wheels", f"{tree}[{extras}]" if extras else str(tree)
     pip = [python, "-m", "pip", "-qq", "--disable-pip-version-check"]  # no word about where it looks
     subprocess.run([*pip, "wheel", "--wheel-dir", wheels, what], check=True)
-    start, before = perf_counter(), os.times()
+    start, before = perf_counter(), sum(os.times()[2:4])  # of children
     subprocess.run([*pip, "install", "--no-index", *sorted(wheels.iterdir())], check=True)
-    seconds, after = perf_counter() - start, os.times()
-    worked = after.children_user + after.children_system - before.children_user - before.children_system
-    listed = subprocess.run([python, "-c", LISTED], stdout=subprocess.PIPE, text=True, check=True).stdout
+    seconds, worked = perf_counter() - start, sum(os.times()[2:4]) - before
+    listed = subprocess.check_output([python, "-c", LISTED])
     sizes = {name: size for name, size in json.loads(listed).items() if name not in ("pip", "setuptools")}
     return sizes, sum(path.stat().st_size for path in wheels.iterdir()), (seconds, worked)
 

@@ -28,6 +28,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope import explainers
@@ -57,11 +58,11 @@ def within_addresses(size):
 
 
 def numbers(n, d=D):
-    return np.random.default_rng(0).standard_normal((n, d))
+    return default_rng(0).standard_normal((n, d))
 
 
 def labels(n, many=2):
-    return np.random.default_rng(1).integers(many, size=n)
+    return default_rng(1).integers(many, size=n)
 
 
 def named(what, n, many):
@@ -75,7 +76,7 @@ def grouped(groups):
 
 def ruled(n, rules, many):
     """Rules of three conditions on 20 columns, ten thresholds per column; every row has one, which may not hold."""
-    X, random = numbers(n, 20), np.random.default_rng(2)
+    X, random = numbers(n, 20), default_rng(2)
     at, on = random.integers(10, size=(rules, 3)), np.array([random.permutation(20)[:3] for _ in range(rules)])
     bounds = np.linspace(-1.35, 1.35, 10)
     written = [
@@ -88,7 +89,7 @@ def ruled(n, rules, many):
 
 def highlighted(n, words, chosen):
     """Documents of 20 words, of which one is highlighted."""
-    drawn = (np.random.default_rng(3).zipf(1.3, size=(n, 20)) % words).tolist()
+    drawn = (default_rng(3).zipf(1.3, size=(n, 20)) % words).tolist()
     documents = [" ".join(f"w{word}" for word in row) for row in drawn]
     given = [[f"w{chosen(place, row[0])}"] for place, row in enumerate(drawn)]
     predicted = labels(n)
@@ -111,7 +112,7 @@ def changed(n):
 
 
 def compared(many):
-    given = {f"e{j}": np.round(np.random.default_rng(j).standard_normal((10**5, D)), 1) for j in range(many)}
+    given = {f"e{j}": np.round(default_rng(j).standard_normal((10**5, D)), 1) for j in range(many)}
     return partial(fs.compare, labels(10**5), given, np.zeros((10**5, 1)), progress=False)
 
 
@@ -270,20 +271,6 @@ class Run:
     note: str = ""
 
 
-def main():
-    chosen = options(__doc__, seconds=60.0, gib=float, only=[], refused=False)
-    print(describe_machine(("faithscope", "numpy", "scipy", "sklearn", "duckdb")))
-    if chosen.refused:
-        refusals()
-        return
-    budget = int(GIB * chosen.gib if chosen.gib else 0.75 * available())
-    print(f"at most {chosen.seconds:g} s and {budget / GIB:.0f} GiB a size; sizes beyond are extrapolated\n")
-    print(HEAD)
-    for name in CASES:
-        if not chosen.only or any(part in name for part in chosen.only):
-            print(line(name, list(grow(name, chosen.seconds, budget))), flush=True)
-
-
 def measure(name, size):
     """Print seconds and memory of one size, in this process."""
     held = peak_bytes()
@@ -376,4 +363,13 @@ def refusals():
 
 
 if __name__ == "__main__":
-    main()
+    chosen = options(__doc__, seconds=60.0, gib=float, only=[], refused=False)
+    print(describe_machine(("faithscope", "numpy", "scipy", "sklearn", "duckdb")))
+    if chosen.refused:
+        sys.exit(refusals())
+    budget = int(GIB * chosen.gib if chosen.gib else 0.75 * available())
+    print(f"at most {chosen.seconds:g} s and {budget / GIB:.0f} GiB a size; sizes beyond are extrapolated\n")
+    print(HEAD)
+    for name in CASES:
+        if not chosen.only or any(part in name for part in chosen.only):
+            print(line(name, list(grow(name, chosen.seconds, budget))), flush=True)

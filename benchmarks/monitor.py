@@ -24,6 +24,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.monitor.adding import add_batch
@@ -35,19 +36,13 @@ from ratios import describe_machine, options, tell
 
 ROWS, EXPLANATIONS, LONE = 1_000_000, 200_000, 2_000
 FEATURES = [f"phi_{j}" for j in range(14)]
+WORDS = default_rng(1).integers(0, 2**64, (2, 2**22), np.uint64)  # of digests, two per explanation
 LARGEST, SLOWEST = 1e9, 2.0  # bytes, and add over the bare scan
-
-
-def drawn_digests(numbers):
-    """Two words per explanation, by its number."""
-    high, low = (np.random.default_rng(seed).integers(0, 2**64, 1, np.uint64) for seed in (1, 2))
-    words = [(numbers.astype(np.uint64) + start) * np.uint64(0x9E3779B97F4A7C15) for start in (high, low)]
-    return Digests(*(word ^ (word >> np.uint64(29)) for word in words))
 
 
 def day_counts(day, shares):
     """Explanation, label and rows of each cell of a day."""
-    rng = np.random.default_rng(day)
+    rng = default_rng(day)
     rows = rng.poisson(shares * (ROWS - LONE))
     seen = np.flatnonzero(rows)
     first = rng.binomial(rows[seen], 0.9)
@@ -63,7 +58,7 @@ def to_batch(day, explanation, label, given):
     numbers, place = np.unique(explanation, return_inverse=True)
     cells = (place, np.full(len(given), 18_000 + day), np.zeros(len(given), np.int64), label, given)
     names = Names(("no", "perhaps", "yes")), Names((None,))
-    return Batch(drawn_digests(numbers), *cells, *names, "plain keys", lambda at: f"leaf {numbers[at]}")
+    return Batch(Digests(*WORDS[:, numbers]), *cells, *names, "plain keys", lambda at: f"leaf {numbers[at]}")
 
 
 def filled(path, days, missed):
@@ -111,7 +106,7 @@ def filled(path, days, missed):
 
 def raced(folder, missed, runs=8):
     """The best times of a bare group-by and of an add of the same rows, in turns."""
-    rng, log = np.random.default_rng(0), folder / "day.parquet"
+    rng, log = default_rng(0), folder / "day.parquet"
     phi = rng.normal(size=(ROWS, len(FEATURES))) * np.linspace(0.02, 0.3, len(FEATURES))
     seconds = rng.integers(0, 86_400, ROWS).astype("m8[s]")
     label = (phi[:, -1] + rng.normal(size=ROWS) * 0.05 > 0).astype(np.int64)

@@ -13,10 +13,10 @@ alarms, up to two Monte-Carlo errors.
 import sys
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 from scipy import stats
 
 from faithscope.counting.pairing import Arrivals, ScopedArrivals, Waiting, assign, pair
@@ -26,7 +26,7 @@ from faithscope.measures.sequential.draws import DailyDraws
 from faithscope.measures.sequential.evidence import log_evidence_above, log_evidence_below, lower_limit, upper_limit
 from faithscope.measures.sequential.windows import shares
 from faithscope.monitor.scoped.scopes import Scopes
-from ratios import describe_machine, options, tell
+from ratios import RESULTS, describe_machine, options, tell
 
 
 class Watched:
@@ -156,7 +156,7 @@ def anchored():
 
 
 ERROR, REFERENCE = 0.05, 30
-WRITTEN = Path(__file__).parent / "results" / "monitor_alarms.txt"
+WRITTEN = RESULTS / "monitor_alarms.txt"
 
 
 SYSTEMS = {
@@ -258,24 +258,20 @@ def drift_report(quick, rng):
             yield f"{size:12,}   {name:14s} {told[0]:20.3f} {told[1]:15.3f} {told[2]:8.3f} {median:12.0f}"
 
 
-def tested(looks, trials, rng):
-    """The sums of each system and its truth; and of draws alone, five per day."""
-    for name, system in [*SYSTEMS.items(), ("draws alone, m = .90", None), *SCOPED.items()]:
-        if system is None:
-            agreeing = rng.binomial(5, 0.9, (trials, looks)).astype(np.float64)
-            yield name, np.stack([np.full_like(agreeing, 5), np.full_like(agreeing, 5), agreeing]), 0.9
-        else:
-            sums = np.concatenate([system.sums(looks, 40, rng) for _ in range(trials // 40)], axis=1)
-            yield name if name in SYSTEMS else f"{name}, m = {system.truth:.3f}", sums, system.truth
-
-
 def report(quick):
     """The tables, line by line."""
     looks, trials = (1_000, 40) if quick else (10_000, 400)
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     yield f"Missed, or false alarm, on any of {looks:,} days; {trials} trials, nominal {ERROR}"
     yield f"{'system':36s} limits  single look   change  repeated z-test"
-    for name, sums, truth in tested(looks, trials, rng):
+    for name, system in [*SYSTEMS.items(), ("draws alone, m = .90", None), *SCOPED.items()]:
+        if system is None:  # five per day
+            agreeing, truth = rng.binomial(5, 0.9, (trials, looks)).astype(float), 0.9
+            sums = np.stack([np.full_like(agreeing, 5), np.full_like(agreeing, 5), agreeing])
+        else:
+            sums = np.concatenate([system.sums(looks, 40, rng) for _ in range(trials // 40)], axis=1)
+            truth = system.truth
+        name += f", m = {truth:.3f}" if name in SCOPED else ""
         (limits, once), (change, repeated) = missed(sums, truth), alarmed(sums)
         yield f"{name:36s} {limits:8.3f} {once:12.3f} {change:8.3f} {repeated:16.3f}"
     yield ""

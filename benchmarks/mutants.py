@@ -168,4 +168,4 @@ if __name__ == "__main__":
     if asked.work == "plant":
         plant(asked.copy.resolve())
     else:
-        kill(asked.copy.resolve(), ["-m", asked.marks] if asked.marks else [], asked.part, asked.parts)
+        kill(asked.copy.resolve(), ["-m", asked.marks], asked.part, asked.parts)

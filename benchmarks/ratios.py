@@ -20,6 +20,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+from numpy.random import default_rng
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -101,12 +102,12 @@ def slower(what, best, **more):
     return Line(what, ours / theirs, seconds=best, **more)
 
 
-def growth(seconds, what, at_most=15):
+def growth(seconds, what):
     """How many times the time of one number the next takes; `what` has a place for how many times the number is."""
     for less, more in pairwise(seconds):
         times = {f"n = {n:,}": seconds[n] for n in (more, less)}
         note = f"{seconds[more] / more * 1e9:.0f} and {seconds[less] / less * 1e9:.0f} ns each"
-        yield slower(what.format(more // less), times, at_most=at_most, note=note)
+        yield slower(what.format(more // less), times, at_most=15, note=note)
 
 
 def in_fresh_process(work, *given):
@@ -114,7 +115,7 @@ def in_fresh_process(work, *given):
     script = Path(work.__code__.co_filename).stem
     code = f"from {script} import {work.__name__} as work; print(work(*{given!r}))"
     command = [sys.executable, "-c", code]
-    return float(subprocess.run(command, cwd=HERE, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    return float(subprocess.check_output(command, cwd=HERE))
 
 
 def import_seconds(name):
@@ -135,7 +136,7 @@ def bandwidth():
 def product_rate():
     """Operations per second of a large matrix product in single precision, on all cores."""
     side = 2_048
-    a, b = np.random.default_rng(0).standard_normal((2, side, side), np.float32)
+    a, b = default_rng(0).standard_normal((2, side, side), np.float32)
     return 2 * side**3 / best_of(lambda: a @ b, 5)
 
 

@@ -1,4 +1,4 @@
-"""Sufficient reasons: are they sufficient, what do they cost, and how long do they take?
+"""Sufficient reasons: are they sufficient, and what do they cost?
 
     python benchmarks/sufficient_reasons.py             # all parts; about ten minutes
     python benchmarks/sufficient_reasons.py --rows 20   # fewer rows of the data sets
@@ -15,12 +15,13 @@ from pathlib import Path
 
 import altair as alt
 import numpy as np
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.reproduce.models.splits import NAMES, split
 from for_whom import covers, fitted
-from ratios import clock, describe_machine, is_missing, options
+from ratios import HERE, describe_machine, is_missing, options, save_svg
 
 
 def points_inside(model, rules, X, train, count, *, missing=True):
@@ -28,7 +29,7 @@ def points_inside(model, rules, X, train, count, *, missing=True):
 
     One value in ten is missing, if the model takes missing values.
     """
-    rng, wrong = np.random.default_rng(0), 0
+    rng, wrong = default_rng(0), 0
     for row, label in enumerate(model.predict(X)):
         points = train[rng.integers(len(train), size=(count, train.shape[1])), np.arange(train.shape[1])]
         points = np.where(missing & (rng.random(points.shape) < 0.1), np.nan, points)
@@ -78,38 +79,29 @@ def broken(sets, rows, points):
         yield {"model": name, "conditions": np.mean(conditions), "points": tried, "violations": wrong}
 
 
-COLORS = dict(zip(("tree path", "anchor", "sufficient reason"), ("chance", "consistency", "sufficiency"), strict=True))
+PRICED = ("heart", "bank", "adult")
+COLORS = {"tree path": LIGHT["chance"], "anchor": LIGHT["consistency"], "sufficient reason": LIGHT["sufficiency"]}
+PICTURE = HERE.parent / "docs" / "images" / "sufficient-reasons.svg"
 
 
-def draw(table, path):
-    """Coverage against the number of conditions, one picture per data set; the precision stands beside each dot."""
-    rows = []
-    for line in table:
-        # The place of a dot among those of its data set, from above; a share is 1 only if it is exactly 1.
-        place = sum(each["data"] == line["data"] and each["coverage"] > line["coverage"] for each in table)
-        share = "always" if line["precision"] == 1 else f"{min(line['precision'], 0.999):.3f}"
-        rows.append({**line, "place": place, "told": f"{line['explainer']}: {share}"})
-    names, colors = list(COLORS), [LIGHT[name] for name in COLORS.values()]
-    chart = alt.Chart(alt.Data(values=rows)).encode(
+def draw(table):
+    """Coverage against the number of conditions, one panel per data set; the precision stands beside each dot."""
+    for line in table:  # a share is 1 only if it is exactly 1
+        line["told"] = "always" if line["precision"] == 1 else f"{min(line['precision'], 0.999):.3f}"
+    colors = alt.Scale(domain=list(COLORS), range=list(COLORS.values()))
+    chart = alt.Chart().encode(
         x=alt.X("conditions:Q", title="conditions per rule", scale=alt.Scale(domain=[0, 14])),
         y=alt.Y("coverage:Q", title="share of rows covered", scale=alt.Scale(type="log"), axis=alt.Axis(format=".2~%")),
+        color=alt.Color("explainer:N", scale=colors, title=None),
     )
-    color = alt.Color("explainer:N", sort=names, scale=alt.Scale(domain=names, range=colors), legend=None)
-    layers = [chart.mark_point(filled=True, size=110, opacity=1).encode(color=color)]
-    for place, down in enumerate((-8, 8, 0)):  # the upper two dots may lie close to each other
-        text = chart.mark_text(align="left", dx=9, dy=down, fontSize=12, color=LIGHT["ink"]).encode(text="told:N")
-        layers.append(text.transform_filter(alt.datum.place == place))
-    panels = [
-        alt.layer(*layers).transform_filter(alt.datum.data == name).properties(width=290, height=230, title=name)
-        for name in dict.fromkeys(line["data"] for line in table)
-    ]
+    dots, texts = chart.mark_point(filled=True, size=110, opacity=1), chart.encode(text="told:N")
+    left = texts.mark_text(align="right", dx=-9, fontSize=12).transform_filter("datum.explainer == 'anchor'")
+    right = texts.mark_text(align="left", dx=9, fontSize=12).transform_filter("datum.explainer != 'anchor'")
+    panels = alt.layer(dots, left, right, data=alt.Data(values=table)).properties(width=290, height=230)
     told = "Mean length and coverage of rules; beside each dot, the share of covered rows that keep the prediction."
     title = alt.Title("The price of certainty", subtitle=told)
-    alt.hconcat(*panels).properties(title=title).configure(**theme(LIGHT)).save(path)
-    print(path.name)
-
-
-PICTURE = Path(__file__).parents[1] / "docs" / "images" / "sufficient-reasons.svg"
+    facets = panels.facet(alt.Facet("data:N", sort=list(PRICED), title=None)).properties(title=title)
+    save_svg(facets.configure(**theme(LIGHT)), PICTURE)
 
 
 def prices(data, rows):
@@ -143,21 +135,13 @@ def show(table):
     print(flush=True)
 
 
-def main():
-    """All parts."""
+if __name__ == "__main__":
     asked = options(__doc__, rows=100, points=1_700, picture=False)
     folder = Path(os.environ["FAITHSCOPE_DATA"])
     sets = {name: split(name, folder) for name in NAMES}
     print(describe_machine(["sklearn", "xgboost", "lightgbm"]), "\n")
     show(list(broken(sets, asked.rows, asked.points)))
-    table = [line for name in ("heart", "bank", "adult") for line in prices(sets[name], asked.rows)]
+    table = [line for name in PRICED for line in prices(sets[name], asked.rows)]
     show(table)
     if asked.picture:
-        draw(table, PICTURE)
-    model, X = fitted(sets["adult"], 100, 6), sets["adult"].test[:1_000]
-    seconds, _ = clock(lambda: fs.explainers.SufficientReason(model).explain(X))
-    print(f"1,000 rows of adult, 100 trees of depth 6: {seconds:.1f} s (bar: 60 s)")
-
-
-if __name__ == "__main__":
-    main()
+        draw(table)

@@ -13,6 +13,7 @@ no rows, and nothing is measured.
 import os
 
 import numpy as np
+from numpy.random import default_rng
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -43,7 +44,7 @@ def explain_table(rows, trained, most, contributions):
 
     Of training rows, their labels and other rows `contributions` makes a name, importances and predictions.
     """
-    order = np.random.default_rng(0).permutation(len(rows.y))
+    order = default_rng(0).permutation(len(rows.y))
     train, rest, X = order[:trained], order[trained : trained + most], numbers(rows.X)
     explained = {}
     for power in (6, 8, 11):
@@ -66,7 +67,7 @@ def by_forest(train, labels, rest):
 
 def explain_texts(rows, trained, most):
     """The same for texts."""
-    order, texts = np.random.default_rng(0).permutation(len(rows.y)), rows.X["text"].to_numpy(object)
+    order, texts = default_rng(0).permutation(len(rows.y)), rows.X["text"].to_numpy(object)
     train, rest = order[:trained], order[trained : trained + most]
     words = CountVectorizer().fit(texts[train])
     model = LogisticRegression(max_iter=200).fit(words.transform(texts[train]), rows.y[train])

@@ -5,13 +5,12 @@
 
 1. Counts: from NumPy arrays to counts of who is within tau, by label, as NumPy arrays again, after one call to warm up.
    Beside them the time inside the kernels, and the extra time of the exact jackknife interval. Vectors are standard
-   normal, tau is 3 for 14 features and about the nearest hundredth of distances otherwise; labels are three. The counts
-   of 50 explanations are checked against plain distances.
+   normal, tau is 3 for 14 features and about the nearest hundredth of distances otherwise; labels are three.
 2. Limits: the operations of the counting kernel over what the chip can do. A pair takes 3 · 2 · k operations on the
    tensor units (k numbers per row, in halves), held against the rate of a large half-precision product measured, and
    3 instructions on the single-precision units, held against 128 a clock and multiprocessor at the highest clock.
-3. The same data on the CPU of the same machine: the counts must be equal; then the ratio. Other metrics are compared
-   in `tests/counting/test_gpu.py`.
+3. The same data on the CPU of the same machine: the counts must be equal; then the ratio. Other metrics, and plain
+   distances, are compared in `tests/counting/test_gpu.py`.
 4. Quantus 0.6.0 ``Sufficiency`` with ``batch_size=n``, called as in `sufficiency.py`, against the complete estimate.
 
 Where there is no GPU, only Quantus and the CPU's own time are measured.
@@ -23,6 +22,7 @@ import sys
 from functools import cache, partial
 
 import numpy as np
+from numpy.random import default_rng
 from scipy.spatial.distance import cdist
 
 import faithscope as fs
@@ -53,7 +53,7 @@ def has_gpu():
 
 
 def normal(n, d):
-    values = np.random.default_rng(0).standard_normal((n, d))
+    values = default_rng(0).standard_normal((n, d))
     return values, np.digitize(values.sum(axis=1) * np.sqrt(FEATURES / d), [-2.0, 2.0])
 
 
@@ -86,7 +86,7 @@ class Counting:
         cells, seconds = self.counts(), []
         self.interval()
         for _ in range(runs):
-            watch.events.clear()
+            watch.clear()
             pairs._launch = partial(watch, plain)
             counted = clock(self.counts)[0]
             pairs._launch = plain
@@ -94,21 +94,9 @@ class Counting:
         names = ("counts", "kernels", "interval's extra")
         return dict(zip(names, np.min(seconds, axis=0), strict=True)), cells
 
-    def check(self, cells):
-        """Exit where the counts of 50 explanations are not those of plain distances."""
-        chosen = np.random.default_rng(1).choice(len(self.values), 50, replace=False)
-        inside = cdist(self.values[chosen], self.values) <= self.tau
-        table = np.zeros((len(self.values), 3), np.int64)
-        table[cells.explanation, cells.label] = cells.covered
-        if not np.array_equal(inside @ np.eye(3, dtype=np.int64)[self.labels], table[chosen]):
-            sys.exit("The counts are not those of plain distances, so their times mean nothing.")
 
-
-class Stopwatch:
-    """Kernels of the device, timed by the device itself."""
-
-    def __init__(self):
-        self.events = []
+class Stopwatch(list):
+    """Events before and after kernels of the device, timed by the device itself."""
 
     def __call__(self, work, *given):
         """Do some work of the device."""
@@ -118,13 +106,13 @@ class Stopwatch:
         begin.record()
         work(*given)
         end.record()
-        self.events.append((begin, end))
+        self.append((begin, end))
 
     @property
     def seconds(self):
         """Of each, once the last has ended."""
-        self.events[-1][1].synchronize()
-        return [begin.elapsed_time(end) / 1e3 for begin, end in self.events]
+        self[-1][1].synchronize()
+        return [begin.elapsed_time(end) / 1e3 for begin, end in self]
 
 
 def rates():
@@ -137,7 +125,7 @@ def rates():
         watch(torch.matmul, a, b)
         torch.cuda.synchronize()
     asked = ["nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits"]
-    clock_rate = 1e6 * float(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()[0])
+    clock_rate = 1e6 * float(subprocess.check_output(asked, text=True).split()[0])
     units = 128 * torch.cuda.get_device_properties(0).multi_processor_count
     return 2 * 8_192**3 / np.median(watch.seconds), units * clock_rate
 
@@ -151,7 +139,6 @@ def counts(sizes):
         counting = Counting(values, labels)
         runs, scale, unit, bar, whole = (30, 1e3, "ms", 5, 10) if n == sizes.few else (5, 1, "s", 0.8, 1)
         best, cells = counting.times(runs if d == FEATURES else 1)
-        counting.check(cells)
         note = f"{cells.covered.sum() / n**2:.2%} of pairs within {counting.tau:.4g}; {cells.close:,} close to it"
         what, bar = f"counts, n = {n:,}, d = {d}", bar if d == FEATURES else None
         yield Line(what, scale * best["counts"], unit, at_most=bar, seconds=best, note=note)

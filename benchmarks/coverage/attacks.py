@@ -10,8 +10,8 @@ beside their remedies in the lines `local`, `locally_sufficient`, `many_pairs` a
 
 from dataclasses import replace
 
-import numpy as np
 from harness import NOMINAL, Line, ends, named
+from numpy.random import default_rng
 from systems import COVERED, GIVEN, FinitePopulation, mixed, sliding
 
 import faithscope as fs
@@ -64,7 +64,7 @@ CLUSTERED = (  # name, system, clusters, rows of each, stickiness, times
     ("long tail of 1,000; 400 x 5, .7", FinitePopulation(long_tail(1_000), mostly_pure(1_000)), 400, 5, 0.7, 600),
     ("1,000 equal; 1,000 x 2, each row twice", THOUSAND, 1_000, 2, 1.0, 400),
 )
-FOURFOLD, BY_EXPLANATION = (1.0, 4.0), np.random.default_rng(9).lognormal(0, 1, (100, 1))
+FOURFOLD, BY_EXPLANATION = (1.0, 4.0), default_rng(9).lognormal(0, 1, (100, 1))
 WEIGHTED = (  # name, system, weights by label, scatter, rows, times
     ("1,000 equal, W = 4", THOUSAND, FOURFOLD, 0.0, 5_000, 400),
     ("500 equal, p = .1, W = 4", mixed(500, 0.1), FOURFOLD, 0.0, 5_000, 400),

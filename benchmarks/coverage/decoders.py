@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 from harness import ends
+from numpy.random import default_rng
 from systems import FinitePopulation, drawn_rows, population
 
 import faithscope as fs
@@ -17,7 +18,7 @@ def decoded(explanations, labels, purity, skew, seed):
     """Explanations with probabilities like ``1 / rank**skew``, most of whose rows have one label each."""
     shares = 1 / np.arange(1, explanations + 1) ** skew
     within = np.full((explanations, labels), (1 - purity) / max(1, labels - 1))
-    within[np.arange(explanations), np.random.default_rng(seed).integers(0, labels, explanations)] = purity
+    within[np.arange(explanations), default_rng(seed).integers(0, labels, explanations)] = purity
     return FinitePopulation(shares / shares.sum(), within)
 
 
@@ -41,7 +42,7 @@ def rows_of(system, n, rng, how="independent"):
 @cache
 def fitted(system, name, agreement):
     """A decoder that has learned, always from the same rows; its accuracy on all kinds of rows, and that by chance."""
-    learned = rows_of(system, 300, np.random.default_rng(1))[:2]
+    learned = rows_of(system, 300, default_rng(1))[:2]
     decoder = DECODERS[name]().fit(*learned, agreement=AGREEMENTS[agreement])
     kinds = (place.ravel() for place in np.indices(system.q.shape))
     told = decoder.accuracy(*kinds, weights=(system.p[:, None] * system.q).ravel())

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 from harness import ends
+from numpy.random import default_rng
 from systems import drawn_rows
 
 import faithscope as fs
@@ -30,7 +30,10 @@ def of_kinds(system, n, rng, draws, how):
     labels = (rng.random(len(of)) < agreeing[kind[of]]).astype(int)
     told = fs.drawn(np.arange(n), np.zeros((len(of), 1)), labels, of=of)
     measured = fs.sufficiency(np.arange(n), np.ones(n, int), population=told, **known)
-    return {f"{draws} draws, {how}": ends(measured, float(shares @ agreeing))}
+    return {f"{draws} draws, {how}": ends(measured, shares @ agreeing)}
+
+
+MODEL = default_rng(4).random((4, 3, 5)) < 0.3  # predictions by the values of three features
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,35 +45,33 @@ class SmallTable:
 
     @cached_property
     def train(self):
-        rng = np.random.default_rng(3)
+        rng = default_rng(3)
         first = rng.integers(0, 4, 40)
         return np.column_stack([first, *((first + rng.integers(0, 2, 40)) % size for size in (3, 5))]) * 1.0
 
     def predict(self, rows):
-        table = np.random.default_rng(4).random((4, 3, 5)) < 0.3
-        return table[tuple(np.asarray(rows).astype(int).T)].astype(int)
+        return MODEL[tuple(np.asarray(rows).astype(int).T)].astype(int)
 
     def rules(self, rows):
         tests = [[(j, "<=" if j == 0 else "==", row[j]) for j in range(self.fixed)] for row in rows.tolist()]
         return fs.Rules.from_conditions(tests, features=["a", "b", "c"])
 
     def row_truth(self, row):
-        """The probability that a draw agrees with this row, by enumeration of all draws."""
+        """The probability that a draw agrees with this row, by the chances of all values of each feature."""
         meets = np.column_stack([self.train[:, 0] <= row[0], self.train[:, 1] == row[1], np.ones(40, bool)])
         meets[:, self.fixed :] = True
-        possible = [values[mask] for values, mask in zip(self.train.T, meets.T, strict=True)]
-        draws = [possible]
-        if self.population is fs.Perturbed:  # a training row keeps what meets the rule
-            draws = [
-                [row[j : j + 1] if kept[j] else possible[j] for j in range(3)]
-                for row, kept in zip(self.train, meets, strict=True)
-            ]
-        own = self.predict(row[None])
-        return float(np.mean([np.mean(self.predict(list(product(*columns))) == own) for columns in draws]))
+        chances = []
+        for values, kept, size in zip(self.train.T, meets.T, MODEL.shape, strict=True):
+            own = np.eye(size)[values.astype(int)]
+            # A perturbed training row keeps what meets the rule.
+            keeps = kept[:, None] & (self.population is fs.Perturbed)
+            chances.append(np.where(keeps, own, own[kept].mean(axis=0)))
+        agree = MODEL[tuple(row.astype(int))] == MODEL
+        return np.einsum("abc,ia,ib,ic->i", agree, *chances).mean()
 
     @cached_property
     def truth(self):
-        return float(np.mean([self.row_truth(row) for row in self.train]))
+        return np.mean([self.row_truth(row) for row in self.train])
 
 
 TABLES = {

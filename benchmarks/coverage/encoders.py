@@ -35,7 +35,7 @@ class Choices:
         covered = np.einsum("rc,csl->rsl", self.covers, self.joint)  # by each rule, of rows that were given each
         given, others = self.joint.sum(axis=0), covered.sum(axis=1) - np.einsum("rrl->rl", covered)
         own, other = (each / each.sum(axis=1, keepdims=True) for each in (given, others))
-        return float(given.sum(axis=1) @ np.einsum("rl,lm,rm->r", own, agreement, own - other))
+        return given.sum(axis=1) @ np.einsum("rl,lm,rm->r", own, agreement, own - other)
 
     def ask(self, n, rng):
         """The encoding of a sample."""
@@ -186,7 +186,7 @@ def encodes(system, n, rng, truly):
     labels, given = system(X, rng)
     told = fs.encoding(given, labels.astype(str), X)
     name = "encoders are found" if truly else "others are left alone"
-    return {name: said(bool(told.encodes) == truly), "value": told.value or 0.0}
+    return {name: said(bool(told.encodes) == truly)}
 
 
 def found_bar(system, interval, n):

@@ -17,10 +17,10 @@ ANY = (np.linspace(0.02, 0.5, 961), (0.1, 0.25), (0.25, 0.5))
 
 
 WAYS = {  # to the ends of an interval, or to a lower bound
-    "jackknife": lambda rows, how: fs.consistency(*rows, **how, interval="jackknife").interval,
-    "default": lambda rows, how: fs.consistency(*rows, **how).interval,
-    "limit": lambda rows, how: (fs.consistency(*rows, **how).limit, 1.0),
-    "certify": lambda rows, how: (fs.certify(*rows, [None], **how, interval="jackknife").low, 1.0),
+    "jackknife": lambda *rows, **how: fs.consistency(*rows, **how, interval="jackknife").interval,
+    "default": lambda *rows, **how: fs.consistency(*rows, **how).interval,
+    "limit": lambda *rows, **how: (fs.consistency(*rows, **how).limit, 1.0),
+    "certify": lambda *rows, **how: (fs.certify(*rows, [None], **how, interval="jackknife").low, 1.0),
 }
 PROMISES = (  # what, before, after, over which grid, by n and confidence
     ("interval, covered", "jackknife", "default", FEW, [(2_000, each) for each in (0.5, 0.8, 0.95, 0.99, 0.999)]),
@@ -38,7 +38,7 @@ def bounds(n, confidence, way):
         low, high = bounds(n, 2 * confidence - 1, "jackknife")
         return low, np.ones_like(high)
     rows = [(np.zeros(n, int), (np.arange(n) < k).astype(int)) for k in range((n if n <= 1_000 else 260) + 1)]
-    return tuple(np.array([WAYS[way](each, {"confidence": confidence}) for each in rows]).T)
+    return tuple(np.array([WAYS[way](*each, confidence=confidence) for each in rows]).T)
 
 
 def misses(ends, n, shares):
@@ -60,9 +60,9 @@ def table(quick):
             for way in both:
                 above, below = misses(bounds(n, confidence, way), n, grid if points is ANY[0] else grid / n)
                 curve = above if missing else 1 - above - below
-                place = int(curve.argmax() if missing else curve.argmin())
-                few, many = (float(curve[(low <= grid) & (high >= grid)].mean()) for low, high in parts)
-                at = f"({round(float(grid[place]), 4):g})"
+                place = curve.argmax() if missing else curve.argmin()
+                few, many = (curve[(low <= grid) & (high >= grid)].mean() for low, high in parts)
+                at = f"({round(grid[place], 4):g})"
                 halves.append(f"{curve[place]:>8.4f}{at:>8}{few:>8.4f}{many:>8.4f}")
             nominal = (1 - confidence) / 2 if missing else confidence
             yield f"  {what:<22}{n:>7,}{nominal:>9.4g}{'   |'.join(halves)}"

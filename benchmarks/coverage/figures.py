@@ -43,8 +43,8 @@ def facets(layers, points, by, height):
     """One panel per interval, system or number of rows, in the order in which they come."""
     order = list(dict.fromkeys(point[by] for point in points))
     facet = alt.Facet(f"{by}:N", sort=order, header=alt.Header(labelExpr="split(datum.label, ', ')", title=None))
-    layers = [layer.properties(width=215, height=height) for layer in layers]
-    return alt.layer(*layers, data=alt.Data(values=points)).facet(facet, columns=3, spacing=18)
+    layered = alt.layer(*layers, data=alt.Data(values=points)).properties(width=215, height=height)
+    return layered.facet(facet, columns=3, spacing=18)
 
 
 def panels(cells, by, title, dots, line, ticks, scale):

@@ -15,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 
 import faithscope as fs
 from faithscope.datasets import load
-from faithscope.errors import FaithscopeError
 from faithscope.readers import as_explanations
 from widths import explain_table, explain_texts
 
@@ -62,11 +61,7 @@ def lines():
         print("skipped: forecasts need the paper's data sets; FAITHSCOPE_DATA names no folder that has them")
         return
     for name in TABLES + TEXTS:
-        try:
-            rows = load(name)
-        except FaithscopeError as error:
-            print(f"skipped: {name}: {error}")
-            continue
+        rows = load(name)
         if name in TEXTS:
             explained, _ = explain_texts(rows, 4_000, len(rows.y))
         else:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import count, islice, repeat
 
 import numpy as np
+from numpy.random import default_rng
 
 NOMINAL = 0.95
 ROUNDING = 1e-9
@@ -133,7 +134,7 @@ def _judged(answer):
     """Whether the interval is above the truth, and below; the truth, the lower end, the width."""
     low, high, truth, slack = (*answer, ROUNDING)[:4] if isinstance(answer, tuple) else (answer, answer, np.nan, 0.0)
     low, high = np.asarray(low), np.asarray(high)
-    return [float(np.mean(each)) for each in (low > truth + slack, high < truth - slack, truth, low, high - low)]
+    return [np.mean(each) for each in (low > truth + slack, high < truth - slack, truth, low, high - low)]
 
 
 def said(what):
@@ -148,7 +149,7 @@ def ends(result, truth):
 
 def streams(seed):
     """One stream per system and number of rows."""
-    return lambda system, n: repeat(np.random.default_rng(seed(system, n)))
+    return lambda system, n: repeat(default_rng(seed(system, n)))
 
 
 def named(prefix):
@@ -163,7 +164,7 @@ def spelled(*parts):
 
 def by_sample(*before, after=()):
     """A stream per sample."""
-    return lambda system, n: (np.random.default_rng([*before, sample, *after, n]) for sample in count())
+    return lambda system, n: (default_rng([*before, sample, *after, n]) for sample in count())
 
 
 def summary(cells):

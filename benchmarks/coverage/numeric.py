@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 from harness import ends
+from numpy.random import default_rng
 from scipy import stats
 from systems import Kinds, beside, nested, sliding
 
@@ -94,7 +95,7 @@ def shaped(p, place, shape, scale, m, covers=None):
 def moved(cells, shape, scale=0.5, m=0, apart=1.0):
     """Explanations with these chances, or so many equal ones; always the same moves."""
     p = equal(cells) if np.ndim(cells) == 0 else cells
-    place = apart * np.random.default_rng(20).normal(size=len(p))
+    place = apart * default_rng(20).normal(size=len(p))
     return shaped(p, place, shape, scale, m or max(200, 200_000 // len(p)))
 
 
@@ -106,14 +107,14 @@ def wavy(shape, scale, covers):
 
 def betas(p, strength):
     """Probabilities around a mean per explanation, in tenths, so that EPS is a tenth."""
-    mean = np.random.default_rng(21).beta(1, 1, len(p)).clip(0.02, 0.98)
+    mean = default_rng(21).beta(1, 1, len(p)).clip(0.02, 0.98)
     values = [10 * quantiles(stats.beta(strength * a, strength * (1 - a)), 2_000) for a in mean]
     return NumericSystem(p, np.stack(values))
 
 
 def outputs(p, classes, strength):
     """Vectors of probabilities of classes."""
-    rng = np.random.default_rng(22)
+    rng = default_rng(22)
     centers = rng.dirichlet(np.ones(classes), len(p)).clip(1e-3)
     return NumericSystem(p, np.stack([rng.dirichlet(strength * center, 2_000) for center in centers]))
 
@@ -121,7 +122,7 @@ def outputs(p, classes, strength):
 def jumping(usual, odd, share, m=10_000):
     """Each of 20 explanations draws from an odd shape now and then."""
     values = np.concatenate([quantiles(usual, round((1 - share) * m)), quantiles(odd, round(share * m))])
-    return NumericSystem(equal(20), np.random.default_rng(23).normal(size=20)[:, None] + values)
+    return NumericSystem(equal(20), default_rng(23).normal(size=20)[:, None] + values)
 
 
 CONSTANT = stats.randint(0, 1)  # always 0
@@ -169,7 +170,7 @@ VECTORS = {
     "10 classes, long tail": outputs(long_tail(200), 10, 20.0),
     "one-hot, 5 classes": NumericSystem(equal(20), np.eye(5)[_ONE_HOT]),
     "2 outputs, heavy tails": NumericSystem(
-        equal(20), np.random.default_rng(25).standard_t(3, (20, 5_000, 2)) + np.arange(20)[:, None, None] / 8
+        equal(20), default_rng(25).standard_t(3, (20, 5_000, 2)) + np.arange(20)[:, None, None] / 8
     ),
 }
 NUMERIC_WITHIN = {

@@ -7,6 +7,7 @@ rows whose explanations never repeat add their share.
 
 import numpy as np
 from harness import Line, named
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.measures.planning.band import Band
@@ -31,7 +32,7 @@ def chances(weights, never=0.0):
 
     def silent(rows):
         p = (1 - never) * shares
-        return never + float(np.sum(p * np.exp((rows - 1) * np.log1p(-p))))
+        return never + np.sum(p * np.exp((rows - 1) * np.log1p(-p)))
 
     return measure, silent
 
@@ -42,7 +43,7 @@ def near(tau):
     def silent(rows):
         x = -np.log(1 - (np.arange(20_000) + 0.5) / 20_000)
         covered = np.exp(-np.maximum(x - tau, 0)) - np.exp(-(x + tau))
-        return float(np.mean((1 - covered) ** (rows - 1)))
+        return np.mean((1 - covered) ** (rows - 1))
 
     return lambda n, rng: fs.within(rng.exponential(size=(n, 1)), np.zeros(n), tau), silent
 
@@ -72,21 +73,21 @@ def customers(weights, alike):
         anew = 1 - alike  # chances that 5, or 4, rows of a customer lack an explanation: their own, and another
         (held, lacked), (mates_held, mates_lacked) = (((anew * (1 - p)) ** k, (1 - anew * p) ** k) for k in (5, 4))
         mates = alike * mates_held + anew * (p * mates_held + (1 - p) * mates_lacked)
-        return float(np.sum(p * mates * (p * held + (1 - p) * lacked) ** (rows // 5 - 1)))
+        return np.sum(p * mates * (p * held + (1 - p) * lacked) ** (rows // 5 - 1))
 
     return measure, silent
 
 
 def sticks(discount, strength, count):
     """Chances of a Pitman-Yor process, by breaking sticks; the rest of the stick is left to those broken."""
-    k, rng = np.arange(1, count + 1), np.random.default_rng(7)
+    k, rng = np.arange(1, count + 1), default_rng(7)
     broken = rng.beta(1 - discount, strength + discount * k)
     return broken * np.exp(np.append(0, np.cumsum(np.log1p(-broken))[:-1]))
 
 
 def leaves(count):
     """Chances of the leaves of a tree that splits a leaf at random, at a random place."""
-    rng, chances = np.random.default_rng(8), [1.0]
+    rng, chances = default_rng(8), [1.0]
     while len(chances) < count:
         leaf, left = chances.pop(rng.integers(len(chances))), rng.beta(2, 2)
         chances += [leaf * left, leaf * (1 - left)]
@@ -101,7 +102,7 @@ def signs(features):
     return chances
 
 
-_GAMMA = np.random.default_rng(9)
+_GAMMA = default_rng(9)
 PLANNED = {
     "geometric, ratio .99": chances(0.99 ** np.arange(3_000)),
     "geometric, ratio .999": chances(0.999 ** np.arange(20_000)),

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from harness import ends, said
+from numpy.random import default_rng
 from systems import Kinds
 
 import faithscope as fs
@@ -65,8 +66,8 @@ def moving(size):
         thresholds = np.arange(1, 8) / 8 + size * rng.standard_normal((runs, 7))
         return (rng.random(rows)[None, :, None] > thresholds[:, None, :]).sum(axis=2)
 
-    rng = np.random.default_rng(0)
-    return RunSystem(draw, float(np.mean([np.equal(*draw(rng, 2, 2_000)) for _ in range(2_000)])), "shared")
+    rng = default_rng(0)
+    return RunSystem(draw, np.mean([np.equal(*draw(rng, 2, 2_000)) for _ in range(2_000)]), "shared")
 
 
 def kinds(probability, share):
@@ -128,7 +129,7 @@ class PairSystem(Kinds):
         """Every measure of the target population."""
         first, second = np.sign(self.q)
         same_sign = (first[:, None] == second).all(axis=2)
-        same, chance = float(self.p @ np.diag(same_sign)), float(self.p @ same_sign @ self.p)
+        same, chance = self.p @ np.diag(same_sign), self.p @ same_sign @ self.p
         means = self.p @ [overlap(x, y) for x, y in zip(*self.q, strict=True)]
         return dict(zip(MEASURES, (same, (same - chance) / (1 - chance), *means.tolist()), strict=True))
 
@@ -146,7 +147,7 @@ def overlap(x, y):
 
 def some(seed, kinds, alike, **how):
     """Importances of four features of kinds, a share of which are explained alike."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     q = rng.choice([-2.0, -1.0, 0.0, 1.0, 2.0], (2, kinds, 4))
     q[1, : round(alike * kinds)] = q[0, : round(alike * kinds)]
     return PairSystem(rng.dirichlet(np.ones(kinds)), q, **how)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.testing.hard import equal_labels, two_rates
@@ -53,7 +54,7 @@ class Kinds:
         """The mean of a number of each kind, among the rows to which each explanation applies."""
         if self.covers is None:
             return each
-        return np.asarray(self.covers @ (self.p[:, None] * each) / (self.covers @ self.p)[:, None])
+        return self.covers @ (self.p[:, None] * each) / (self.covers @ self.p)[:, None]
 
     @cached_property
     def rules(self):
@@ -94,24 +95,23 @@ class FinitePopulation(Kinds):
     @cached_property
     def alike(self):
         """Per kind, the chance that a row under its explanation agrees with it."""
-        shares = self.among(self.q)
-        return np.asarray((self.q * (shares if self.values is None else shares @ self.agreeing)).sum(axis=1))
+        return (self.q * (self.among(self.q) @ self.agreeing)).sum(axis=1)
 
     @cached_property
     def truth(self):
         """Sufficiency, or consistency: the chance that a row under x's explanation agrees with x."""
-        return float(self.p @ self.alike)
+        return self.p @ self.alike
 
     @cached_property
     def necessity(self):
         """The mean over rows of the share of the rows with their prediction to which their explanation applies."""
         alike = self.p[:, None] * (self.q @ self.agreeing)
-        return float(np.sum(self.p[:, None] * self.q * (self.covers @ alike) / alike.sum(axis=0)))
+        return np.sum(self.p[:, None] * self.q * (self.covers @ alike) / alike.sum(axis=0))
 
     def expected(self, n):
         """E[M̂] on n rows: a row counts only if its explanation applies to one of the n - 1 others."""
         mass = np.minimum(self.p if self.covers is None else self.covers @ self.p, 1 - 1e-16)
-        return float((self.p * -np.expm1((n - 1) * np.log1p(-mass))) @ self.alike)
+        return (self.p * -np.expm1((n - 1) * np.log1p(-mass))) @ self.alike
 
     def draw(self, n, rng):
         """Rows: their kinds and their labels."""
@@ -183,7 +183,7 @@ GIVEN = {
     "near 1": mixed(50, np.append(0.2, np.zeros(49))),
     "near 0, 50 labels": FinitePopulation(equal(5), np.full((5, 50), 0.02)),
     "fair coin": mixed(1, 0.5),
-    "three labels": FinitePopulation(long_tail(30), np.random.default_rng(3).dirichlet([0.5, 0.5, 0.5], 30)),
+    "three labels": FinitePopulation(long_tail(30), default_rng(3).dirichlet([0.5, 0.5, 0.5], 30)),
     "100 labels": FinitePopulation(equal(50), np.stack([np.roll(long_tail(100), shift) for shift in range(50)])),
     "sparse, 20,000": FinitePopulation(equal(20_000), mostly_pure(20_000)),
     "half never repeat": population(two_rates(10, 0.02, 100_000, 0.5)),
