@@ -14,7 +14,7 @@ from faithscope.counting import coverage
 from faithscope.counting.blocks import Content
 from faithscope.counting.coverage import cover
 from faithscope.inputs.rows import take_rows
-from faithscope.measures.comparing.paired import sufficiency_left_out
+from faithscope.measures.comparing.paired import leaving_out_alike, sufficiency_left_out
 from faithscope.measures.intervals.margins import jackknife_margins
 from faithscope.readers import as_explanations
 from faithscope.relations import to_relation
@@ -148,7 +148,7 @@ def test_paired_differences_leave_out_the_same_rows_of_both_explainers(repeated,
         relations = [to_relation(None, sample.explanations) for sample in samples]
         asked = zip(samples, relations, which, strict=True)
         coverages = [cover(sample, relation, exact=exact[i]) for sample, relation, i in asked]
-        return sufficiency_left_out(coverages, samples, relations)
+        return list(map(sufficiency_left_out, leaving_out_alike(coverages, samples, relations)))
 
     def numbers(order):
         one, other = left_out(order)

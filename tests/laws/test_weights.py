@@ -222,6 +222,47 @@ def test_explainers_are_compared_on_the_rows_that_their_estimates_thinned():
         assert lines.loc[measure, "low"] <= first.value - second.value <= lines.loc[measure, "high"]
 
 
+@pytest.mark.parametrize("interval", [None, "jackknife", "any"])
+@pytest.mark.parametrize("weight", ["ones", "by label", "skewed"])
+def test_rows_of_weight_0_are_as_if_they_were_not_there(interval, weight):
+    rng = np.random.default_rng(8)
+    X, n = rng.normal(size=(80, 2)).round(1), 80
+    labels = (X[:, 0] + 0.4 * rng.normal(size=n) > 0).astype(int)
+    weights = {"ones": np.ones(n), "by label": 1.0 + labels, "skewed": rng.lognormal(size=n)}[weight]
+    weights[rng.choice(n, 9, replace=False)] = 0
+    further = rng.normal(size=(60, 2)).round(1)
+    rules = {
+        name: fs.Rules.from_conditions([[(name, "<=", end)] for end in (column + 0.5).round()], features=["a", "b"])
+        for name, column in zip("ab", X.T, strict=True)
+    }
+
+    def measured(kept, more):
+        compared = fs.compare(
+            labels[kept],
+            {name: given.take(kept) for name, given in rules.items()},
+            X[kept],
+            weights=weights[kept],
+            interval=interval,
+            further=more,
+        )
+        curve = fs.tolerance_curve(X[kept, 1].round(), X[kept, 0], weights=weights[kept])
+        pairs = [pair.to_dict() for pair in compared.pairs]
+        estimates = [(told(each), each.unverifiable) for ev in compared.values() for each in ev._estimates()]
+        return pairs, estimates, curve.note, list(map(told, curve.estimates))
+
+    for more in (None, further):
+        assert measured(np.arange(n), more) == measured(np.flatnonzero(weights), more)
+
+
+def test_rows_of_equal_weight_are_compared_as_rows_without_weights():
+    rules, labels, X, _ = windows(7, 100)
+    coarse = fs.Rules.from_conditions([[("x", "<=", 0.5)], [("x", ">", 0.2)]] * 50, features=["x"])
+    pairs = [
+        fs.compare(labels, {"a": rules, "b": coarse}, X, weights=weights).pairs for weights in (None, np.full(100, 0.3))
+    ]
+    assert [pair.to_dict() for pair in pairs[0]] == [pair.to_dict() for pair in pairs[1]]
+
+
 @pytest.mark.parametrize(
     ("weights", "message"), [([1.0, -1.0], "negative"), ([0.0, 0.0], "All weights are 0"), ([1.0], "rows")]
 )

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from faithscope.counting.coverage import cover
 from faithscope.counting.leaving_out.leave_out import LeftOut
+from faithscope.counting.tally import Coverage
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
@@ -30,6 +32,7 @@ from faithscope.measures.comparing.paired import (
     LeftOutEstimate,
     PairedDifference,
     consistency_left_out,
+    leaving_out_alike,
     necessity_left_out,
     paired_difference,
     sufficiency_left_out,
@@ -425,17 +428,18 @@ def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
     if len(scoped) < 2:
         return []
     evaluations = list(scoped.values())
-    samples, relations = [ev.sample.counted() for ev in evaluations], [ev._relation for ev in evaluations]
-    anew = any(sample.weights is not None or sample.clusters is not None for sample in samples)
-    coverages, thinned = (
-        [] if anew else [ev._scoped() for ev in evaluations],
-        evaluations[0].options.method != "jackknife",
-    )
-    left_out = sufficiency_left_out(coverages, samples, relations, thinned)
+    samples, relations = [ev.sample.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
+    coverages, thinned = [], evaluations[0].options.method != "jackknife"
+    if all(sample.weights is None and sample.clusters is None for sample in samples):
+        coverages = [
+            ev._scoped() if sample.n == ev.sample.n else cover(sample, relation)
+            for ev, sample, relation in zip(evaluations, samples, relations, strict=True)
+        ]
+    coverages = leaving_out_alike(coverages, samples, relations, thinned)
     return [
-        LeftOutEstimate(name, ev.sufficiency, leaning, sample.explanations, relation, unseen=unseen)
-        for name, ev, sample, relation, (leaning, unseen) in zip(
-            scoped, evaluations, samples, relations, map(_allowing, evaluations, samples, left_out), strict=True
+        LeftOutEstimate(name, ev.sufficiency, left_out, sample.explanations, relation, unseen=unseen)
+        for name, ev, sample, relation, (left_out, unseen) in zip(
+            scoped, evaluations, samples, relations, map(_allowing, evaluations, samples, coverages), strict=True
         )
         if ev.sufficiency is not None
     ]
@@ -456,14 +460,16 @@ def _necessary(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
     ]
 
 
-def _allowing(ev: Evaluation, sample: Sample, left_out: LeftOut | None) -> tuple[LeftOut | None, UnseenRows | None]:
-    """Leave-one-out values that know of further rows, and what is known of unseen ones if the interval asks for it."""
-    relation = ev._relation
+def _allowing(ev: Evaluation, sample: Sample, coverage: Coverage) -> tuple[LeftOut | None, UnseenRows | None]:
+    """Leave-one-out values that know of further rows, and what is known of unseen ones if the interval asks for it.
+
+    The coverage is that of the sample, from which rows of weight 0 are left out.
+    """
+    relation, left_out = ev._relation, sufficiency_left_out(coverage)
     if relation.partitions:
         return left_out, None
-    coverage = ev._scoped()
     further = Further.of(coverage, sample, relation, ev.options.further)
-    leaning = left_out if further is None else further.leaning(left_out)
+    left_out = left_out if further is None else further.leaning(left_out)
     if ev.options.method != "any":
-        return leaning, None
-    return leaning, unseen_rows(coverage, 0 if further is None else further.rows, sample.weights)
+        return left_out, None
+    return left_out, unseen_rows(coverage, 0 if further is None else further.rows, sample.weights)

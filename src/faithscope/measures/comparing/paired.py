@@ -101,10 +101,10 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
     return replace(known, left_out=leave_out_rows(kinds), brackets=narrower)
 
 
-def sufficiency_left_out(
+def leaving_out_alike(
     coverages: Sequence[Coverage], samples: Sequence[Sample], relations: Sequence[Relation], thinned: bool = False
-) -> list[LeftOut | None]:
-    """Sufficiency of several explainers without each row, or without each of the same blocks of rows.
+) -> Sequence[Coverage]:
+    """Coverage of several explainers without each row, or without each of the same blocks of rows.
 
     All must leave out the same rows. So coverage is counted again, in common blocks, if some explainers left out
     blocks and others single rows, if their blocks differ (equal rows with different explanations), or if no coverage
@@ -113,12 +113,11 @@ def sufficiency_left_out(
     in_blocks = [coverage.block is not None for coverage in coverages]
     alike = not any(in_blocks) or (all(in_blocks) and all(coverage.alike for coverage in coverages))
     if coverages and alike:
-        return [_left_out(coverage) for coverage in coverages]
+        return coverages
     beside = [sample.explanations for sample in samples]
-    pairs = zip(samples, relations, strict=True)
     return [
-        _left_out(cover(sample, relation, exact=0, beside=beside, thinned=thinned and can_be_thinned(sample)))
-        for sample, relation in pairs
+        cover(sample, relation, exact=0, beside=beside, thinned=thinned and can_be_thinned(sample))
+        for sample, relation in zip(samples, relations, strict=True)
     ]
 
 
@@ -137,7 +136,7 @@ def necessity_left_out(
     return [count_necessity(sample, relation, exact=0, beside=beside).terms.left_out for sample, relation in pairs]
 
 
-def _left_out(coverage: Coverage) -> LeftOut | None:
+def sufficiency_left_out(coverage: Coverage) -> LeftOut | None:
     """What is compared without each row or block: the measure, or for `Spread` the share explained."""
     if coverage.spread is None or coverage.left_out is None:
         return coverage.left_out

@@ -79,7 +79,8 @@ def tolerance_curve(
         raise BadInput("relation= is for sufficiency, which needs the rows: pass X= as well.")
     sample = Sample.of(explanations, predictions, X, weights, kind(1.0)).discretized(discretizer)
     relation = bind(relation, sample.explanations, X, sample.positions)
-    values, note = (_grid(sample.labels), _default_note(sample.labels)) if eps is None else (_read(eps), "")
+    predicted = sample.counted().labels
+    values, note = (_grid(predicted), _default_note(predicted)) if eps is None else (_read(eps), "")
     agreements = [kind(float(value)) for value in values]
 
     def measure(part: Sample) -> Estimate:
