@@ -82,6 +82,18 @@ def test_rules_whose_necessity_is_known_have_it_with_a_margin(kind):
     assert found.above_chance is above
 
 
+@pytest.mark.parametrize("n", [4, 6, 8])
+def test_rules_are_not_above_chance_on_so_few_rows_that_shuffled_predictions_often_fit_them_as_well(n):
+    assert 2 / math.comb(n, n // 2) > 0.025  # of all shuffles
+    y = np.arange(n) % 2
+    rules = fs.Rules.from_conditions([[("a", "==", float(value))] for value in y], features=["a"])
+    for how in ({}, {"weights": np.linspace(1, 1.5, n)}, {"clusters": np.arange(n) // 2}):
+        found = fs.necessity(rules, y, y[:, None].astype(float), **how)
+        assert found.verified == pytest.approx(1)
+        assert found.above_chance is False
+        assert found.verified_low <= found.chance
+
+
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_predictions_that_nobody_else_gets_cannot_be_checked(n):
     rules = fs.Rules.from_conditions([[]] * n, features=["a"])

@@ -3,23 +3,26 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Spread
-from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.errors import NotProven, NotScoped
 from faithscope.measures.encoding.measure import not_scoped
 from faithscope.measures.estimate import FEW, NECESSITY, Estimate, Method, few_rows_decide, noted
-from faithscope.measures.intervals.margins import Deviations, Margins, UnseenRows, check_confidence, jackknife_margins
+from faithscope.measures.intervals.margins import (
+    Deviations,
+    Margins,
+    UnseenRows,
+    check_confidence,
+    jackknife_margins,
+    least_margin,
+)
 from faithscope.measures.notes.labels import label_notes
 from faithscope.measures.sufficiency import FEWER, check_scoped, coverage_notes
 from faithscope.relations import bind, check_rows, says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-
-Floats = NDArray[np.float64]
 
 
 @in_memory(FEWER)
@@ -151,22 +154,23 @@ def necessity_estimate(
 def _against_chance(
     known: NecessityCounts, margins: Margins, verified: float | None, wrong: float
 ) -> tuple[float | None, float | None, bool | None]:
-    """(verified_low, verified_high, above_chance); the interval never contradicts the test."""
+    """(verified_low, verified_high, above_chance); the interval never contradicts the test.
+
+    The test is a jackknife of the measure less chance, with the least margin of the measure: two perfect rules on four
+    rows vary by nothing.
+    """
     if verified is None:
         return None, None, None
     low, high = max(0.0, verified - margins.verified), min(1.0, verified + margins.verified)
     terms, chance = known.terms, known.terms.chance
     if chance is None or chance >= 1 or len(known.counts.labels) < 2 or terms.left_out is None:
         return low, high, None
-    margin = _above(terms.left_out, terms.chance_left_out).margin(wrong)[0]
-    above = bool(verified - chance > margin + 1e-12)
-    return max(low, chance) if above else min(low, chance), high, above
-
-
-def _above(left_out: LeftOut, chance: Floats | None) -> Deviations:
-    """How much the measure less chance varies without each row, or block."""
-    assert chance is not None
+    left_out, (_, silent, total) = terms.left_out, terms.sums
     checked = 1 - left_out.silent
-    verified = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0)
+    measured = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0)
     rows = np.ones(len(checked)) if left_out.rows is None else left_out.rows
-    return Deviations.of(verified - chance, rows)
+    assert terms.chance_left_out is not None
+    varies = Deviations.of(measured - terms.chance_left_out, rows).margin(wrong)[0]
+    good = known.counts.effective_n / left_out.heaviest * (1 - silent / total)
+    above = bool(verified - chance > max(varies, least_margin(left_out.reach, good, wrong)) + 1e-12)
+    return max(low, chance) if above else min(low, chance), high, above

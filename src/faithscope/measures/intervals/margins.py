@@ -253,6 +253,17 @@ class UnseenRows(NamedTuple):
         return float((missed + leaning) / n)
 
 
+def least_margin(reach: float, rows: float, wrong: float) -> float:
+    """The margin that rows which the sample missed call for, however little those that it has vary.
+
+    The reach is how much the terms of other rows lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``; it is 1
+    for equality. A kind of row that the sample missed has probability at most ln(1/δ)/n, and changes the measure by
+    its own term and by the terms that lean on it: hence ``(1 + reach) ln(1/δ) / n``. It may weigh as much as the
+    heaviest: rows that are thinned are as good as ``Σw / max w`` here.
+    """
+    return (1 + max(1.0, reach)) * math.log(1 / wrong) / rows
+
+
 def jackknife_margins(
     left_out: LeftOut | LeftOutDeviations | None,
     effective_n: float,
@@ -262,18 +273,15 @@ def jackknife_margins(
 ) -> Margins:
     """Margins from leave-one-out values; 1 if there are none, as for a single row.
 
-    The reach is how much the terms of other rows lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``; it is 1
-    for equality. A kind of row that the sample missed has probability at most ln(1/δ)/n, and changes the measure by
-    its own term and by the terms that lean on it: hence the least margin ``(1 + reach) ln(1/δ) / n``. For `unseen`
-    rows that may lie under more explanations than any row that was seen, it is theirs if that is larger. A row that
-    was missed may weigh as much as the heaviest: rows that are thinned are as good as ``Σw / max w`` here.
+    They are never less than `least_margin`. For `unseen` rows that may lie under more explanations than any row that
+    was seen, it is theirs if that is larger.
     """
     wrong = check_confidence(confidence) / sides
     if left_out is None:
         return Margins(1.0, 1.0)
     known = left_out if isinstance(left_out, LeftOutDeviations) else LeftOutDeviations.of(left_out)
     good = effective_n / known.heaviest
-    least = (1 + max(1.0, known.reach)) * math.log(1 / wrong) / good
+    least = least_margin(known.reach, good, wrong)
     if unseen is not None:
         least = max(least, unseen.least(wrong, good))
     spreads = [known.value.margin(wrong), known.upper.margin(wrong)]

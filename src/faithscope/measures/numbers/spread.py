@@ -16,13 +16,7 @@ from faithscope.counting.spread import SpreadCounts, spread_by_explanation
 from faithscope.inputs.chunks import rows_at
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.estimate import FEW, Estimate, few_rows_decide
-from faithscope.measures.intervals.margins import (
-    Deviations,
-    Margins,
-    check_confidence,
-    deviations,
-    jackknife_margins,
-)
+from faithscope.measures.intervals.margins import Deviations, Margins, check_confidence, deviations, least_margin
 from faithscope.measures.notes.occurrences import occurrence_notes
 from faithscope.sample import Sample
 
@@ -167,19 +161,14 @@ def _margins(
     sides: int,
     confidence: float,
 ) -> Margins:
-    wrong, least = check_confidence(confidence) / sides, _least(reach, effective_n, confidence, sides)
+    wrong = check_confidence(confidence) / sides
+    least = least_margin(reach, effective_n, wrong)
     below, above = (each.margin(wrong) for each in known)
     skewed = _skewed(1 - value, known[0], below, wrong)
     freedom = min((freedom for margin, freedom in (below, above) if margin > least), default=math.inf)
     lower = max(below[0], least, min(skewed, value))  # the logarithm says nothing of shares below 0
     again = partial(_margins, value, known, reach, effective_n, sides)
     return Margins(lower, max(above[0], least), freedom, again=again)
-
-
-def _least(reach: float, effective_n: float, confidence: float, sides: int = 2) -> float:
-    """The least margin: that of leave-one-out values that do not vary."""
-    same = np.zeros(1)
-    return jackknife_margins(LeftOut(same, same, reach), effective_n, confidence, sides).below
 
 
 def _skewed(unexplained: float, known: Deviations, spread: tuple[float, float], wrong: float) -> float:
