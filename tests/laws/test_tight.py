@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import faithscope as fs
@@ -110,11 +110,45 @@ def test_the_default_is_never_wider_than_the_jackknife_and_holds_its_bracket(sam
     assert (tight.method, jackknife.method) == ("tight", "jackknife")
     assert tight.high - tight.low <= jackknife.high - jackknife.low + 1e-12
     least, most = tight.bracket
-    assert 0 <= tight.limit <= tight.low <= least <= most + 1e-12
-    assert min(most, 1) <= tight.high <= 1
+    assert 0 <= tight.limit <= tight.low <= least <= most <= tight.high <= 1
     assert jackknife.bracket == (jackknife.value, jackknife.upper)
     for same in ("value", "unverifiable", "verified", "verified_low", "verified_high", "above_chance"):
         assert getattr(tight, same) == getattr(jackknife, same)
+
+
+KINDS = ("n", "nn", "ny", "nnn", "nny", "nyy", "nnnny")
+
+
+def rows_of(many):
+    """Rows alone, pairs, triples and more, which agree or do not: so many explanations of each of the KINDS."""
+    groups = [kind for kind, times in zip(KINDS, many, strict=True) for _ in range(times)]
+    return np.repeat(np.arange(len(groups)), list(map(len, groups))), list("".join(groups))
+
+
+def assert_held(estimate):
+    least, most = estimate.bracket
+    assert 0 <= estimate.limit <= estimate.low <= least <= most <= estimate.high <= 1
+
+
+@example((33, 0, 7, 4, 0, 0, 0), 0.5)
+@example((31, 7, 0, 0, 0, 2, 0), 0.95)
+@given(st.tuples(*[st.integers(0, 30)] * len(KINDS)).filter(any), st.sampled_from([0.5, 0.95]))
+def test_a_bracket_lies_within_0_and_1_though_pairs_count_more_and_triples_less(many, confidence):
+    assert_held(fs.consistency(*rows_of(many), confidence=confidence))
+
+
+@pytest.mark.parametrize("many", [(30, 8, 0, 0, 0, 1, 0), (33, 0, 7, 4, 0, 0, 0)])
+@pytest.mark.parametrize("agreement", [None, fs.Close(1.0)])
+def test_an_engine_keeps_the_bracket_within_0_and_1_too(many, agreement):
+    pandas = pytest.importorskip("pandas")
+    explanations, labels = rows_of(many)
+    predictions = labels if agreement is None else np.where(np.array(labels) == "n", 0.0, 2.0)
+    log = pandas.DataFrame({"why": explanations.astype(str), "answer": predictions})
+    logged = fs.audit(log, prediction="answer", explanation="why", agreement=agreement, confidence=0.5)
+    here = fs.consistency(log["why"], predictions, agreement=agreement, confidence=0.5)
+    for estimate in (logged.consistency, here):
+        assert_held(estimate)
+    assert logged.consistency.bracket == pytest.approx(here.bracket)
 
 
 def test_explanations_that_never_repeat_leave_all_open():

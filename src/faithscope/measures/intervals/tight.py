@@ -231,7 +231,8 @@ def _narrowest(agreeing: PowerSums, wrong: float) -> tuple[_Ends, _Ends]:
     bottom = np.maximum(0.0, low - np.maximum(below.margins(wrong), least))
 
     def ends(place: int) -> _Ends:
-        bracket = Bracket(float(low[place]), float(high[place]), float(kappas[place]))
+        # Triples that count less than nothing may take an end out of [0, 1], where the measure is not.
+        bracket = Bracket(max(0.0, float(low[place])), min(1.0, float(high[place])), float(kappas[place]))
         return _Ends(bracket, below.at(place), above.at(place))
 
     wide = top - bottom
