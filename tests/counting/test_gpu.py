@@ -195,6 +195,7 @@ def test_a_vector_of_zeros_has_no_direction_and_is_near_to_none(gpu):
 
 PHI, LABELS = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 0, 1]
 RULES = fs.Rules.parse(["x > 1"] * 6, features=["x", "y"])
+NEAR = fs.Counterfactuals(PHI, PHI + 1)
 
 
 def test_where_there_is_no_gpu_it_is_not_asked_for_silently():
@@ -223,8 +224,16 @@ def test_nothing_imports_torch_where_there_is_no_gpu():
         (lambda: fs.within(1e200 * PHI, LABELS, 3.0, device="cuda"), "above 1e100"),
         (lambda: fs.sufficiency(RULES, LABELS, PHI, device="cuda"), "no other relation"),
         (
-            lambda: fs.sufficiency(fs.Counterfactuals(PHI, PHI + 1), LABELS, PHI * np.nan, device="cuda"),
+            lambda: fs.sufficiency(NEAR, LABELS, PHI * np.nan, device="cuda"),
             "points or radii that are missing",
+        ),
+        (lambda: fs.sufficiency(NEAR, LABELS, PHI, weights=PHI[:, 0], device="cuda"), "Weighted rows"),
+        (lambda: fs.sufficiency(NEAR, LABELS, PHI, weights=PHI[:, 0], device="gpu"), "one of auto, cpu, cuda"),
+        (lambda: fs.within(PHI, LABELS, 3.0, clusters=[0, 0, 1, 1, 2, 2], device="cuda"), "Clustered rows"),
+        (lambda: fs.within_curve(PHI, PHI[:, 0], [3.0], agreement=fs.Close(1), device="cuda"), "by Close"),
+        (
+            lambda: fs.sufficiency(RULES, lambda X: LABELS, PHI, population=fs.Perturbed(PHI, draws=2), device="cuda"),
+            "draws are only predicted",
         ),
     ],
 )

@@ -121,6 +121,14 @@ def test_explanations_within_tau_count_as_the_same(seed, tau, metric):
     assert curve.estimates[curve.taus.index(tau)].to_dict() == found.to_dict()
 
 
+def test_a_curve_of_many_distances_has_the_interval_of_each():
+    phi = np.random.default_rng(1).normal(size=(1010, 2))
+    labels = (phi.sum(axis=1) > 0).astype(int)
+    curve = fs.within_curve(phi, labels, np.linspace(0.1, 1, 100))
+    for place in (0, 50, -1):
+        assert curve.estimates[place].to_dict() == fs.within(phi, labels, curve.taus[place]).to_dict()
+
+
 def test_distances_too_close_to_tau_for_a_matrix_product_are_decided_exactly():
     rng = np.random.default_rng(0)
     phi = 1000 + rng.integers(0, 8, (300, 3)) / 8

@@ -20,7 +20,7 @@ from faithscope.counting.gpu.devices import on_gpu
 from faithscope.counting.numbered import NumberedRows, number_among, number_rows
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
 from faithscope.counting.weights.thinned_tally import ThinnedTally
-from faithscope.errors import NotProven
+from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.metrics import to_metric_name
 from faithscope.explanations.distances.near import Near
@@ -32,6 +32,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
+_KEPT = 16 * EXACT  # bits of bitmaps of several relations that are kept at once: 200 MB
 
 
 def cover(
@@ -117,11 +118,12 @@ def _tally(sample: Sample, rows: NumberedRows, interval: bool, thinned: bool = F
 
 def _device(device: str, sample: Sample) -> str:
     """Where to count: weighted or clustered rows and numbers are counted on the CPU."""
-    if device == "cuda" and (sample.agreement.of_numbers or sample.clusters is not None):
-        what = sample.agreement if sample.agreement.of_numbers else "A clustered sample"
-        raise NotProven(f"{what} is counted on the CPU: use device='auto'.")
     plain = sample.weights is None and sample.clusters is None and not sample.agreement.of_numbers
-    return device if plain else "cpu"
+    if device == "cuda" and not plain:
+        rows = "Weighted" if sample.weights is not None else "Clustered"
+        what = f"Agreement by {sample.agreement} is" if sample.agreement.of_numbers else f"{rows} rows are"
+        raise BadInput(f'{what} not counted on a GPU: pass device="cpu".')
+    return "cpu" if device == "auto" and not plain else device
 
 
 def countable(covers: Parts | Blocks, sample: Sample, rows: NumberedRows, interval: bool) -> Near | None:
@@ -160,11 +162,14 @@ def _idle(covers: Parts | Blocks, counts: Counts) -> tuple[str, ...]:
 
 
 def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "cpu") -> list[Coverage]:
-    """Coverage within several distances of one metric; every distance is computed once."""
+    """Coverage within several distances of one metric, each as `cover` counts it; every distance is computed once.
+
+    If single rows are left out, bitmaps of all pairs are kept per relation: beyond so many, distances are computed for
+    some relations after the others.
+    """
     explanations = sample.explanations
     content = Content(sample.labels, (explanations,), clusters=sample.clusters)
-    limit = EXACT // len(relations) if sample.clusters is None else 0
-    rows = number_rows(sample, explanations, limit, content)
+    rows = number_rows(sample, explanations, EXACT if sample.clusters is None else 0, content)
     covers, radii = relations[0].cover(rows.distinct, explanations, None), _radii(relations, len(rows.distinct))
     on_device = on_gpu(
         _device(device, sample),
@@ -176,8 +181,15 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
         return on_device
     if near := countable(covers, sample, rows, interval=True):
         return _cover_near(near, radii, relations, rows)
+    at_once = len(relations) if rows.blocks > 1 else _KEPT // (len(rows.distinct) * rows.n)
+    parts = [slice(first, first + at_once) for first in range(0, len(relations), at_once)]
+    return [found for part in parts for found in _cover_by_tiles(sample, rows, relations[part], radii[part])]
+
+
+def _cover_by_tiles(sample: Sample, rows: NumberedRows, relations: Sequence[Within], radii: Floats) -> list[Coverage]:
+    """Coverage within several radii of every center, by bitmaps."""
     tallies = [_tally(sample, rows, interval=True) for _ in relations]
-    layout, centers, points = tallies[0].layout(), vectors(rows.distinct), vectors(explanations)
+    layout, centers, points = tallies[0].layout(), vectors(rows.distinct), vectors(sample.explanations)
     plain = Near(centers, points, radii[0], to_metric_name(relations[0].metric))
     need_distances(plain, len(layout.source))
     tiles = to_tiles(replace(plain, rows=points[layout.source]), radii)
@@ -186,8 +198,7 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
         masks = tiles.masks(slice(start, min(start + step, len(centers))), slice(0, len(layout.source)))
         for mask, tally in zip(masks, tallies, strict=True):
             tally.prepare(start, layout.pack_arranged(mask), layout)()
-    pairs = zip(tallies, relations, strict=True)
-    return [tally.result(relation, layout) for tally, relation in pairs]
+    return [tally.result(relation, layout) for tally, relation in zip(tallies, relations, strict=True)]
 
 
 def _radii(relations: Sequence[Within], centers: int) -> Floats:

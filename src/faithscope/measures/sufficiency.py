@@ -142,7 +142,7 @@ def sufficiency(
     ask = None if X is None else asking(predictions, agreement, "X")
     sample = Sample.of(explanations, predictions if ask is None else ask(X), X, weights, agreement, clusters)
     if not isinstance(chosen, RealRows):
-        refuse_on_draws(relation, interval, further)
+        refuse_on_draws(relation, interval, further, device)
         model = predictions if chosen.model is None else chosen.model
         return measure_on_draws(sample, chosen, asking(model, agreement, "draws"), confidence)
     relation = bind(relation, sample.explanations, X)
@@ -183,7 +183,7 @@ def measure_sufficiency(
     return noted(estimate, (NOT_BY_PREDICTION,) if assumed else ())
 
 
-def refuse_on_draws(relation: Any, method: Method | None, further: Any) -> None:
+def refuse_on_draws(relation: Any, method: Method | None, further: Any, device: str) -> None:
     """Raise if something was asked for that draws have no use for."""
     check_scoped(method)
     if relation is not None:
@@ -195,6 +195,11 @@ def refuse_on_draws(relation: Any, method: Method | None, further: Any) -> None:
         raise BadInput(
             "further= are real rows without predictions, of which one may lie under many explanations; a draw belongs "
             "to one row: leave further= out, or population=."
+        )
+    if device not in ("auto", "cpu"):
+        raise BadInput(
+            f"device={device!r} is where pairs of rows are counted, and draws are only predicted: pass device='cpu', "
+            "or leave population= out."
         )
 
 
