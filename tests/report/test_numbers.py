@@ -84,10 +84,18 @@ def test_every_agreement_reads_aloud_and_a_spread_tells_the_gap_in_units():
 def test_rows_that_cannot_be_checked_do_not_make_the_gap_smaller():
     for silent in ("", "cdefgh"):
         numbers = [0.0, 4.0, 8.0, 12.0, *range(len(silent))]
-        estimate = fs.consistency([*"aabb", *silent], numbers, agreement=fs.Spread())
-        assert "typically 4 apart" in str(estimate)
-    assert "typically predicted 4 apart" in judge([estimate], {}).sentence
+        log = pd.DataFrame({"why": [*"aabb", *silent], "answer": numbers})
+        rules = fs.Rules.from_conditions([[("why", "==", why)] for why in log["why"]], features=["why"])
+        for estimate in (
+            fs.consistency(log["why"], numbers, agreement=fs.Spread()),
+            fs.sufficiency(rules, numbers, log[["why"]], agreement=fs.Spread()),
+            fs.audit(log, prediction="answer", explanation="why", agreement=fs.Spread()).consistency,
+        ):
+            assert estimate.gap == estimate.to_dict()["gap"] == pytest.approx(4)
+            assert "typically 4 apart" in str(estimate)
+            assert "typically predicted 4 apart" in judge([estimate], {}).sentence
     nobody = fs.consistency(["a", "b"], [1.0, 2.0], agreement=fs.Spread())
+    assert nobody.gap is None
     assert "apart" not in str(nobody) + judge([nobody], {}).sentence
 
 

@@ -18,7 +18,7 @@ from faithscope.measures.intervals.tight import tight
 from faithscope.measures.notes.labels import label_notes
 from faithscope.measures.notes.occurrences import occurrence_notes
 from faithscope.measures.notes.restatement import restatement_notes
-from faithscope.measures.numbers.words import beside_value, named, told_number, typical_gap
+from faithscope.measures.numbers.words import beside_value, named, told_number
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
@@ -85,8 +85,8 @@ class Estimate(Shareable):
     silence : float or None
         How much higher the value could be if silent rows agreed, if that is not `unverifiable` (`Spread`).
     gap : float or None
-        For `Spread`, ``√(2W)``: how far the predictions of two rows with the same explanation are typically apart, in
-        their own units (the root of the mean square; rows that cannot be checked count as 0).
+        For `Spread`, how far the predictions of two rows with the same explanation are typically apart, in their own
+        units: the root of the mean square among rows that can be checked, ``√(2W / (1 - U))``; None if none can.
     clusters : int or None
         Number of clusters of rows that belong together; None if rows are independent.
     agreement : Agreement
@@ -198,8 +198,7 @@ class Estimate(Shareable):
         good = f"{self.effective_n:,.0f}"
         weighted = " (weighted, as good as" if self.clusters is None else " (as good as"
         weighted = clusters + ("" if self.effective_n in (self.n, self.clusters) else f"{weighted} {good})")
-        apart = typical_gap(self.gap, self.unverifiable)
-        gap = "" if apart is None else f", two such predictions typically {told_number(apart)} apart"
+        gap = "" if self.gap is None else f", two such predictions typically {told_number(self.gap)} apart"
         value = f"{self.measure} {self.value:.3f}{beside_value(self.agreement)}"
         return (
             f"{value}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; {self._checked}{gap}; "

@@ -10,7 +10,7 @@ from faithscope.charts.heat import heat_map
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.explanations.base import several
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.numbers.words import described, named, told_number, typical_gap
+from faithscope.measures.numbers.words import described, named, told_number
 from faithscope.measures.telling.recall import recall_sentence
 from faithscope.measures.telling.rounding import down, up
 from faithscope.measures.telling.verdict import READING_ORDER, WORDS, ExplainerVerdict
@@ -218,9 +218,7 @@ def _facts(explainer: Explainer) -> list[tuple[str, str]]:
         "Discretization": explainer.discretizer,
         "Predictions compared by": named(first.agreement) if first.agreement.of_numbers else "",
         "Typically apart": ", ".join(
-            f"{estimate.measure}: {told_number(apart)}"
-            for estimate in estimates
-            if (apart := typical_gap(estimate.gap, estimate.unverifiable)) is not None
+            f"{estimate.measure}: {told_number(estimate.gap)}" for estimate in estimates if estimate.gap is not None
         ),
         "Rows": f"{first.n:,}",
         "Clusters of rows": _clusters(first, explainer.clusters),

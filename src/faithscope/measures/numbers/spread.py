@@ -95,7 +95,7 @@ def spread_estimate(
         verified_high=high,
         above_chance=above,
         silence=silence,
-        gap=spread.unit * math.sqrt(2 * float(whole.within[0])),
+        gap=None if silent >= 1 else spread.unit * math.sqrt(2 * float(whole.within[0]) / (1 - silent)),
         agreement=counts.agreement,
     )
 

@@ -1,6 +1,5 @@
 """Agreements of numbers in words, as estimates, reports and charts say them."""
 
-import math
 from typing import Any
 
 from faithscope.agreements import Agreement, Close, OwnAgreement, Same, Spread, Tolerance
@@ -73,19 +72,6 @@ def beside_value(agreement: Agreement) -> str:
     if isinstance(agreement, Same):
         return ""
     return " of the variance accounted for" if isinstance(agreement, Spread) else f" by {named(agreement)}"
-
-
-def typical_gap(gap: float | None, unverifiable: float) -> float | None:
-    """How far two predictions with the same explanation are typically apart, among rows that can be checked.
-
-    `Estimate.gap` counts rows that cannot be checked as 0 apart; None if none can, and if there is no gap.
-
-    Examples
-    --------
-    >>> typical_gap(3.0, 0.75), typical_gap(0.0, 1.0)
-    (6.0, None)
-    """
-    return None if gap is None or unverifiable >= 1 else gap / math.sqrt(1 - unverifiable)
 
 
 def told_number(value: Any) -> str:

@@ -8,7 +8,7 @@ from faithscope.agreements import Agreement, Spread
 from faithscope.inputs.repeats import TOO_HIGH
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.notes.restatement import NO_MERIT, RESTATE
-from faithscope.measures.numbers.words import agreeing, named, told_number, typical_gap
+from faithscope.measures.numbers.words import agreeing, named, told_number
 from faithscope.measures.telling.rounding import percent_down, percent_up
 
 Level = Literal["faithful", "unknown", "partly", "chance", "unfaithful"]
@@ -198,11 +198,10 @@ def _all_agree(agreement: Agreement) -> str:
 
 def _gap(estimate: Estimate) -> str:
     """How far predictions are typically apart, as a sentence; empty if that is not known."""
-    apart = typical_gap(estimate.gap, estimate.unverifiable)
-    if apart is None:
+    if estimate.gap is None:
         return ""
     rows = "rows with the same explanation" if estimate.measure != "sufficiency" else "rows that an explanation covers"
-    return f" Two {rows} are typically predicted {told_number(apart)} apart."
+    return f" Two {rows} are typically predicted {told_number(estimate.gap)} apart."
 
 
 def _checked(estimate: Estimate) -> str:
