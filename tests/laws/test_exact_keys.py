@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -96,6 +97,29 @@ def test_rows_lead_whose_slot_belongs_to_another_hash(seed, groups):
     leader = grouping._leaders(hashes.copy())
     earliest = {h: row for row, h in reversed(list(enumerate(hashes.tolist())))}
     assert leader.tolist() == [earliest[h] for h in hashes.tolist()]
+
+
+def test_threads_take_every_chunk_once_though_taking_one_is_slow(monkeypatch):
+    def slow(*ends):
+        """Like a range whose iterator is not safe in threads: a generator refuses a second caller meanwhile."""
+        for start in range(*ends):
+            time.sleep(0.001)
+            yield start
+
+    monkeypatch.setattr(chunks, "WORKERS", 4)
+    monkeypatch.setattr(chunks, "range", slow, raising=False)
+    done = []
+    chunks.over_chunks(lambda start, stop: done.extend(range(start, stop)), 1_000, 10_000)
+    assert sorted(done) == list(range(1_000))
+
+    def fail(start, stop):
+        done.append(start)
+        raise ZeroDivisionError
+
+    done.clear()
+    with pytest.raises(ZeroDivisionError):
+        chunks.over_chunks(fail, 1_000, 10_000)
+    assert len(done) <= 4  # one per thread
 
 
 def test_large_samples_are_grouped_in_threads_to_the_same_end(monkeypatch):

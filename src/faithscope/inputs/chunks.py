@@ -4,6 +4,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,14 +24,19 @@ def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None
     """Call ``work(start, stop)`` over all rows, in threads if they are many (NumPy releases the lock)."""
     step = max(16, min(_MOST, CHUNK // max(1, width)))
     starts = iter(range(0, rows, step))  # shared, so that no thread waits for one whose core is busy
+    taking = Lock()  # without Python's global lock, two threads that ask an iterator may get the same
 
     def run() -> None:
         try:
-            for start in starts:
+            while True:
+                with taking:
+                    start = next(starts, rows)
+                if start >= rows:
+                    return
                 work(start, min(start + step, rows))
         except BaseException:
-            for _ in starts:  # the other threads find nothing more to do
-                pass
+            with taking:  # the other threads find nothing more to do
+                deque(starts, maxlen=0)
             raise
 
     workers = min(WORKERS, rows // (2 * step)) if rows * width >= _WORTH else 1
