@@ -46,6 +46,7 @@ from faithscope.explainers import (
 from faithscope.explainers import __all__ as names
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.relations import says_where
+from refused import refused
 
 PLAIN = ("plain", lambda: tumors()[0], lambda: tumors()[0][::40])
 NORMAL = ("plain", lambda: np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32), lambda: NORMAL[1]())
@@ -188,6 +189,14 @@ def test_a_pickled_explainer_says_the_same_tells_progress_and_leaves_chance_and_
     assert capfd.readouterr() == ("", "")
     assert [done for done, _ in told] == sorted({done for done, _ in told})
     assert told[-1:] == ([] if type(explainer).__name__ in INSTANT else [(len(twice), len(twice))])
+
+
+@of_every_system
+def test_progress_is_a_yes_a_no_or_a_function(name):
+    explainer, rows, together = system(name)
+    two = take_rows(rows, np.arange(2))
+    assert same(together.take([0, 1]), explainer.explain(two, progress=True))
+    refused(fs.errors.WrongType, r"progress must be .*\(done, total\); got str", explainer.explain, two, progress="yes")
 
 
 @of_every_system

@@ -67,7 +67,7 @@ NOT_CALLED = {
 # Parameters that can be left out, and of which nothing is drawn.
 LEFT_ALONE = {"further", "where", "since", "inputs", "table", "missing", "fitted_on", "samples", "beam", "cases"}
 LEFT_ALONE |= {"max_words", "max_conditions", "distinct"}
-OF_EXPLAINERS = {"X": some_table, "progress": st.sampled_from([None, lambda *_: None])}  # no word: it is called
+OF_EXPLAINERS = {"X": some_table, "progress": st.sampled_from([None, True, "yes", lambda *_: None])}
 # How often `make test-all` tries what is not tried as often as others of its sort; `make fuzz` tries thrice as often.
 EXAMPLES = {
     **{"plot": 2, "to_html": 2, "to_mlflow": 2, "get_params": 2, "consistency": 40, "sufficiency": 30, "necessity": 30},

@@ -1,5 +1,7 @@
 """Progress: nothing for short work, a line now and then in logs, a bar on terminals, never a change of answers."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -105,6 +107,25 @@ def test_a_function_is_told_every_phase():
         progress=lambda *what: told.append(what),
     )
     assert told[-1] == ("explaining with Lime", 40, 40)
+
+
+def test_explainers_show_progress_as_evaluate_does(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    X = np.random.default_rng(0).normal(size=(40, 2))
+
+    def sign(rows):
+        time.sleep(0.02)  # so that there is something to show
+        return (rows[:, 0] > 0).astype(float)
+
+    for explainer in (fs.explainers.Lime(sign, X, samples=50), fs.explainers.Counterfactual(sign, X)):
+        asked = [explainer.explain, *([explainer.find] if hasattr(explainer, "find") else [])]
+        for explain in asked:
+            explain(X, progress=False)
+            assert capsys.readouterr().err == ""
+            explain(X, progress=True)
+            assert f"explaining with {type(explainer).__name__}: 40 rows" in capsys.readouterr().err
+    with pytest.raises(fs.errors.WrongType, match="progress must be"):
+        fs.explainers.Random().explain(X, progress=1)
 
 
 def test_an_error_in_a_phase_ends_it(clock, capsys):

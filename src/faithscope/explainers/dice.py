@@ -96,8 +96,8 @@ class Dice(Mannered):
         Parameters
         ----------
         X : (n, d) array or table
-        progress : callable, optional
-            Called with the number of rows done, and of all rows, after every row.
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, after every row.
         """
         counterfactuals, flipped = self.find(X, progress=progress)
         refuse_unflipped(flipped, rows_of(X), f"dice-ml with method={self.method!r} gives none")

@@ -96,8 +96,8 @@ class Gradient(Mannered):
         ----------
         X : (n, d) array or table of numbers
             Rounded to single precision, which the module reads in use, unless the module has double precision.
-        progress : callable, optional
-            Called with the number of rows done, and of all rows, after every block of them.
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, after every block of them.
         """
         warn_if_predicted(self.class_index)
         module = _Double(self.module)

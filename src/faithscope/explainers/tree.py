@@ -116,7 +116,7 @@ class TreePath(Mannered):
         Parameters
         ----------
         X : (n, d) array or table
-        progress : callable, optional
+        progress : bool or callable, optional
             Accepted as by other explainers; not called, since this takes no time.
         """
         if self.table is None:

@@ -119,8 +119,8 @@ class Anchors(Mannered):
         X : (n, d) array or table
             Values may be missing. A row may have a category that no training row has: the model is asked about the row
             as it is, and its rule has no condition on that feature.
-        progress : callable, optional
-            Called with the number of rows done, and of all rows, whenever some more are done.
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, whenever more are done.
         """
         return self._explain_at(X, (self.search,), progress)[0]
 

@@ -94,8 +94,8 @@ class TextAnchors(Mannered):
         Parameters
         ----------
         X : sequence of str
-        progress : callable, optional
-            Called with the number of texts done, and of all texts, after every block of them.
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the texts done, and all texts, after each block of them.
         """
         return self._explain(to_documents(X), 0, progress)[0]
 

@@ -97,8 +97,8 @@ class Counterfactual(Mannered):
         Parameters
         ----------
         X : (n, d) array or table
-        progress : callable, optional
-            Called with the number of rows done, and of all rows, after every block of them.
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, after every block of them.
         """
         counterfactuals, flipped = self.find(X, progress=progress)
         refuse_unflipped(flipped, rows_of(X), self._outcomes.never_kept())

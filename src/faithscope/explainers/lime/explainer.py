@@ -141,8 +141,8 @@ class Lime(Mannered):
         X : (n, d) array or table
             Values may be missing. A row may have a category that no training row has: the model is asked about the row
             as it is, and every draw differs from it in that feature.
-        progress : callable, optional
-            Called with the number of rows done, and of all rows, after every block of them.
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, after every block of them.
         """
         warn_if_predicted(self.class_index)
         rows, unseen = self.table.read(X)

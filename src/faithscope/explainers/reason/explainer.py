@@ -97,8 +97,8 @@ class SufficientReason(Mannered):
         ----------
         X : (n, d) array or table
             Numbers. Values may be missing if the model takes missing values.
-        progress : callable, optional
-            Called with the number of rows done, and of all rows, whenever some more are done.
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, whenever more are done.
         """
         rows, names = self._read(X)
         leaves = self._ensemble.leaves

@@ -158,8 +158,8 @@ class Shap(Mannered):
         ----------
         X : (n, d) array or table
             Missing values and categories that the background does not have reach the model as they are.
-        progress : callable, optional
-            Called with the number of rows done, and of all rows, after every block of them.
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, after every block of them.
         """
         return self.explain_with_error(X, progress=progress)[0]
 

@@ -1,21 +1,25 @@
-"""Manners that all explainers share, as scikit-learn's estimators do: a repr, get_params, equality and a hash."""
+"""Manners that all explainers share, as scikit-learn's estimators do: repr, get_params, equality, hash, progress."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
-from inspect import signature
+from functools import wraps
+from inspect import isfunction, signature
 from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
 
 from faithscope.agreements import Agreement
+from faithscope.errors import WrongType
+from faithscope.inputs.rows import rows_of
+from faithscope.runtime.progress import Watch
 
 _PLAIN = (type(None), bool, int, float, str, np.bool_, np.number)
 _MOST = 12  # values of a list that are written out
 
 
 class Mannered:
-    """Base of all explainers: repr, `get_params`, equality and hash, from the arguments of the constructor.
+    """Base of all explainers: repr, `get_params`, equality and hash, from the arguments of the constructor; progress.
 
     Reports, logs and the command line show the repr of an explainer, and they must never show training rows. So the
     repr writes out plain values only: it shows rows by their shape and a model, whose own repr may hold rows, by its
@@ -29,6 +33,14 @@ class Mannered:
     >>> NearestNeighbors([[1.0]]) == NearestNeighbors([[1.0]])
     True
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        ours = cls.__module__.startswith("faithscope.")  # a caller's own methods stay as they are
+        for name, method in list(vars(cls).items()) if ours else ():
+            told = signature(method).parameters.get("progress") if isfunction(method) else None
+            if told is not None and told.kind is told.KEYWORD_ONLY:
+                setattr(cls, name, _showing_progress(method))
 
     _kept_as: ClassVar[Mapping[str, str]] = {}  # attributes of parameters that are kept under another name
 
@@ -55,6 +67,23 @@ class Mannered:
 
     def __hash__(self) -> int:
         return hash((type(self), *map(_hashed, self.get_params().values())))
+
+
+def _showing_progress(explain: Callable[..., Any]) -> Callable[..., Any]:
+    """The same method, whose `progress` may also be True or False, as that of `evaluate`."""
+
+    @wraps(explain)
+    def shown(self: Any, X: Any, *given: Any, progress: Any = None, **options: Any) -> Any:
+        if progress is None or callable(progress):
+            return explain(self, X, *given, progress=progress, **options)
+        if not isinstance(progress, bool):
+            raise WrongType(
+                f"progress must be True, False, None or a function (done, total); got {type(progress).__name__}."
+            )
+        with Watch(progress).phase(f"explaining with {type(self).__name__}", rows_of(X)) as step:
+            return explain(self, X, *given, progress=step, **options)
+
+    return shown
 
 
 def settings_line(thing: Any, settings: Mapping[str, Any]) -> str:
