@@ -1,6 +1,6 @@
 """compare(): several explainers of one model on the same rows, and the Comparison it gives."""
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -429,7 +429,8 @@ def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
         return []
     evaluations = list(scoped.values())
     samples, relations = [ev.sample.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
-    coverages, thinned = [], evaluations[0].options.method != "jackknife"
+    coverages: Sequence[Coverage] = []
+    thinned = evaluations[0].options.method != "jackknife"
     if all(sample.weights is None and sample.clusters is None for sample in samples):
         coverages = [
             ev._scoped() if sample.n == ev.sample.n else cover(sample, relation)
