@@ -41,6 +41,23 @@ def library(name):
     return pytest.importorskip(name, reason=f"{name} is not installed")
 
 
+def graded(soon, every):
+    """All cases of a grid, of which `make test` runs some."""
+    return [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=[pytest.mark.thorough] * (case not in soon))
+        for case in every
+    ]
+
+
+def assert_refused(refusals):
+    """Each call raises its error, with these words in one line: {error: [(call, words)]}."""
+    for error, calls in refusals.items():
+        for call, words in calls:
+            with pytest.raises(error, match=words) as caught:
+                call()
+            assert "\n" not in str(caught.value)
+
+
 SEED = {"random_state": 0}
 QUIET = {"verbose": False, "allow_writing_files": False}
 FAMILIES = {

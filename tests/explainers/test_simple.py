@@ -5,7 +5,7 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
-from explainers.systems import written
+from explainers.systems import assert_refused, written
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import (
     AllWords,
@@ -31,18 +31,15 @@ X, Y = load_breast_cancer(return_X_y=True)
 DAY = datetime.datetime(2020, 1, 1)
 
 
-def test_a_tree_explained_by_its_own_paths_scores_one():
-    tree = DecisionTreeClassifier(max_leaf_nodes=20, random_state=0).fit(X[:300], Y[:300])
-    ev = fs.evaluate(tree, TreePath(tree), X[300:])
-    assert ev.consistency.verified == ev.sufficiency.verified == 1
-    assert ev.consistency.value == pytest.approx(ev.sufficiency.value)
-
-
-def test_one_nearest_neighbor_explained_by_itself_scores_one():
-    data, y = load_iris(return_X_y=True)
-    model = KNeighborsClassifier(1).fit(data[::2], y[::2])
-    ev = fs.evaluate(model, NearestNeighbors(data[::2]), data[1::2])
-    assert ev.consistency.verified == ev.sufficiency.verified == 1
+def test_a_tree_explained_by_its_own_paths_and_a_neighbor_by_itself_score_one():
+    tree, near = (
+        model.fit(X[:300], Y[:300])
+        for model in (DecisionTreeClassifier(max_leaf_nodes=20, random_state=0), KNeighborsClassifier(1))
+    )
+    for model, explainer in ((tree, TreePath(tree)), (near, NearestNeighbors(X[:300]))):
+        ev = fs.evaluate(model, explainer, X[300:])
+        assert ev.consistency.verified == ev.sufficiency.verified == 1
+        assert ev.consistency.value == pytest.approx(ev.sufficiency.value)
 
 
 def test_neighbors_are_scikit_learns():
@@ -76,14 +73,10 @@ def test_a_surrogate_speaks_of_categories_by_name():
         return np.where(rows["job"] == "pilot", "yes", np.where(rows["age"] > 40, "maybe", "no"))
 
     surrogate = TreePath.surrogate(predict, table, max_leaf_nodes=3)
-    rules = surrogate.explain(table)
-    texts = set(written(rules))
-    assert texts == {"job == pilot", "job != pilot and age <= 40.5", "job != pilot and age > 40.5"}
-    ev = fs.evaluate(predict, surrogate, table)
-    assert ev.sufficiency.value == ev.consistency.value == 1
-    assert (
-        surrogate.explain(pd.DataFrame({"job": ["nurse"], "age": [30]})).describe(0) == "job != pilot and age <= 40.5"
-    )
+    young, old = "job != pilot and age <= 40.5", "job != pilot and age > 40.5"
+    assert set(written(surrogate.explain(table))) == {"job == pilot", young, old}
+    assert fs.evaluate(predict, surrogate, table).sufficiency.value == 1
+    assert surrogate.explain(pd.DataFrame({"job": ["nurse"], "age": [30]})).describe(0) == young
 
 
 def test_the_top_coefficient_is_the_decisive_word():
@@ -123,15 +116,6 @@ def test_baselines_are_what_they_say():
     drawn = fs.evaluate(labels, Random(4), X).consistency
     assert drawn.distinct == 4
     assert drawn.adjusted == pytest.approx(0, abs=0.02)
-    again = Random(4, seed=1).explain(X).values
-    assert (again != Random(4).explain(X).values).any()
-    twice = Unique().explain(np.vstack([X[:3], X[:3]]))
-    assert twice.group()[0].tolist() == [0, 1, 2, 0, 1, 2], "equal rows have equal explanations"
-
-
-def test_any_function_of_rows_is_an_explainer():
-    ev = fs.evaluate(lambda rows: rows[:, 0] > 14, lambda rows: np.round(rows[:, :1] / 10), X)
-    assert ev.consistency.n == len(X)
 
 
 def test_a_draw_depends_on_the_row_alone_where_values_are_missing_or_of_several_kinds():
@@ -141,9 +125,7 @@ def test_a_draw_depends_on_the_row_alone_where_values_are_missing_or_of_several_
     for explainer in (Random(10**9), Unique()):
         for rows in (mixed, mixed[:, :1], mixed[:, 2:], flags):
             alone = [explainer.explain(rows[i : i + 1]).describe(0) for i in range(len(rows))]
-            together = explainer.explain(rows)
-            assert alone == written(together)
-            assert explainer.explain(rows[::-1]).describe(0) == alone[-1]
+            assert alone == written(explainer.explain(rows))
 
 
 def test_the_place_of_a_missing_value_tells_rows_apart():
@@ -152,26 +134,25 @@ def test_the_place_of_a_missing_value_tells_rows_apart():
     assert len(set(written(explanations))) == 6
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: TreePath(DecisionTreeClassifier()), WrongType, "fitted scikit-learn decision tree"),
-        (lambda: TreePath.surrogate(lambda r: r[:, 0], X, max_leaf_nodes=1), BadInput, "at least 2"),
-        (lambda: TreePath.surrogate(lambda r: [0.5], X), BadInput, "569 rows but predictions have 1"),
-        (lambda: TreePath.surrogate(lambda r: r[:, :2], X), BadInput, "must be one value per row"),
-        (lambda: TreePath.surrogate(lambda r: r[:, 0], X, agreement=1), WrongType, "cannot be applied"),
-        (lambda: TreePath.surrogate(7, X), WrongType, "must have predict"),
-        (lambda: TreePath.surrogate(lambda r: r, np.empty((0, 2))), BadInput, "Training rows are empty"),
-        (lambda: NearestNeighbors(X, k=0), BadInput, "at least 1; got 0"),
-        (lambda: NearestNeighbors(X[:3], k=4), BadInput, "only 3 training rows"),
-        (lambda: NearestNeighbors(X[:3]).explain([[np.nan] * 30]), BadInput, "1 row misses a number"),
-        (lambda: Random(0), BadInput, "at least 1; got 0"),
-        (lambda: FirstWord().explain([1, 2]), WrongType, "row 0 is 1"),
-        (lambda: Anchors(lambda r: r[:, 1] > 0.5, [[2**53, 0], [2**53 + 1, 1]]), BadInput, "beyond 2\\*\\*53"),
-        (lambda: TopCoefficient(LogisticRegression(), CountVectorizer()), WrongType, "fitted linear model"),
-    ],
-)
-def test_bad_input_is_refused_in_a_sentence(call, error, message):
-    with pytest.raises(error, match=message) as caught:
-        call()
-    assert "\n" not in str(caught.value)
+BAD_INPUT = [
+    (lambda: TreePath.surrogate(lambda r: r[:, 0], X, max_leaf_nodes=1), "at least 2"),
+    (lambda: TreePath.surrogate(lambda r: [0.5], X), "569 rows but predictions have 1"),
+    (lambda: TreePath.surrogate(lambda r: r[:, :2], X), "must be one value per row"),
+    (lambda: TreePath.surrogate(lambda r: r, np.empty((0, 2))), "Training rows are empty"),
+    (lambda: NearestNeighbors(X, k=0), "at least 1; got 0"),
+    (lambda: NearestNeighbors(X[:3], k=4), "only 3 training rows"),
+    (lambda: NearestNeighbors(X[:3]).explain([[np.nan] * 30]), "1 row misses a number"),
+    (lambda: Random(0), "at least 1; got 0"),
+    (lambda: Anchors(lambda r: r[:, 1] > 0.5, [[2**53, 0], [2**53 + 1, 1]]), "beyond 2\\*\\*53"),
+]
+WRONG_TYPE = [
+    (lambda: TreePath(DecisionTreeClassifier()), "fitted scikit-learn decision tree"),
+    (lambda: TreePath.surrogate(lambda r: r[:, 0], X, agreement=1), "cannot be applied"),
+    (lambda: TreePath.surrogate(7, X), "must have predict"),
+    (lambda: FirstWord().explain([1, 2]), "row 0 is 1"),
+    (lambda: TopCoefficient(LogisticRegression(), CountVectorizer()), "fitted linear model"),
+]
+
+
+def test_bad_input_is_refused_in_a_sentence():
+    assert_refused({BadInput: BAD_INPUT, WrongType: WRONG_TYPE})

@@ -88,9 +88,3 @@ class Stairs(Urns):
 def test_of_all_checks_of_a_row_together_one_errs_in_less_than_delta_of_searches(beam):
     anchors = Search(0.9, beam=beam, delta=0.1, tau=0.15).run(Stairs(np.zeros(6), seed=8), np.arange(300))
     assert np.mean((anchors != 0).sum(axis=1) < 4) <= 0.1
-
-
-def test_where_nothing_passes_the_most_precise_is_given():
-    urns = Urns([0.2, 0.5, 0.3], seed=7)
-    anchors = Search(0.95, beam=1, delta=0.1, tau=0.05).run(urns, np.arange(30))
-    assert (anchors[:, 1] == 1).mean() > 0.9

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,11 +19,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from brute import gower
-from explainers.systems import Rule, diabetes, people, people_again, written
-from faithscope.agreements import Same, Tolerance
+from explainers.systems import Rule, assert_refused, diabetes, people, people_again, written
+from faithscope.agreements import Tolerance
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import Counterfactual
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.distances.points import Points
 
 
@@ -93,6 +90,10 @@ def tumors(**how):
     return halves(X, make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y), **how)
 
 
+def above_zero(X):
+    return X[:, 0] > 0
+
+
 def waves(X):
     """A prediction that flips many times on the way from one row to another."""
     return (np.sin(5 * X).sum(axis=1) > 0).astype(int)
@@ -103,6 +104,7 @@ def numbers(eps, metric):
     return halves(X, model, agreement=Tolerance(eps), metric=metric)
 
 
+X50 = np.random.default_rng(0).normal(size=(50, 2))
 METRICS = ("euclidean", "cityblock", "chebyshev", "cosine", "canberra", "hamming")
 SYSTEMS = {
     "three kinds of flowers": flowers,
@@ -111,6 +113,7 @@ SYSTEMS = {
     "categories and codes": workers_system,
     "missing values and dates": lambda: System(people(), people(20, 1), Rule(), {}, people_again),
     "new categories": lambda: System(people(), people(20, 1, new=True), Rule(), {}, people_again),
+    "far outside": lambda: System(X50, 10 * X50[::-1], above_zero, {"candidates": 1}),
     **{metric: lambda metric=metric: flowers(metric=metric) for metric in METRICS},
     **{
         f"numbers by {metric} more than {eps:g} away": lambda eps=eps, metric=metric: numbers(eps, metric)
@@ -128,26 +131,32 @@ def solved(name):
     return system, *Counterfactual(system.model, system.known, **system.how).find(system.rows)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_points_are_predicted_otherwise_with_no_feature_to_put_back_and_no_known_row_nearer(name):
-    system, found, where = solved(name)
+def assert_lawful(system, found, where):
+    """Points are predicted otherwise, with no feature to put back and no known row nearer; gives both distances."""
     nearest = system.nearest(found.metric)
     assert where.tolist() == np.flatnonzero(np.isfinite(nearest)).tolist()
     own = np.asarray(system.predict(system.rows))[where]
-    if isinstance(system.rows, pd.DataFrame):
-        expected = system.rows.iloc[where].reset_index(drop=True)
-        pd.testing.assert_frame_equal(system.again(found.originals), expected, check_dtype=False)
-    else:
-        np.testing.assert_array_equal(found.originals, system.rows[where])
     assert system.differ(system.predict(system.again(found.points)), own).all()
-    for j in range(0 if name == "cosine" else found.points.shape[1]):  # by angles, a feature put back may lead farther
+    for j in range(0 if found.metric == "cosine" else found.points.shape[1]):  # by angles, it may lead farther
         back = found.points.copy()
         back[:, j] = found.originals[:, j]
         changed = found.points[:, j] != found.originals[:, j]
         assert not system.differ(system.predict(system.again(back)), own)[changed].any()
     radii = found.balls().radii
     assert (radii <= nearest[where] + 1e-12).all()
-    assert radii.mean() < (0.7 if name in list(SYSTEMS)[:3] else 1) * nearest[where].mean(), "most are farther"
+    return radii, nearest[where]
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_points_are_predicted_otherwise_with_no_feature_to_put_back_and_no_known_row_nearer(name):
+    system, found, where = solved(name)
+    radii, nearest = assert_lawful(system, found, where)
+    assert radii.mean() < (0.7 if name in list(SYSTEMS)[:3] else 1) * nearest.mean(), "most are farther"
+    if isinstance(system.rows, pd.DataFrame):
+        expected = system.rows.iloc[where].reset_index(drop=True)
+        pd.testing.assert_frame_equal(system.again(found.originals), expected, check_dtype=False)
+    else:
+        np.testing.assert_array_equal(found.originals, system.rows[where])
 
 
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 40), st.sampled_from([None, 0.25, 1.0, 1.5, 4.0]))
@@ -162,15 +171,8 @@ def test_the_laws_hold_for_any_table_of_whole_numbers(seed, width, size, eps):
 
     system = System(known.astype(float), rows.astype(float), predict, {"agreement": eps and Tolerance(eps)})
     found, where = Counterfactual(predict, known, candidates=3, **system.how).find(rows)
-    nearest = system.nearest(found.metric)
-    assert where.tolist() == np.flatnonzero(np.isfinite(nearest)).tolist()
-    assert system.differ(predict(found.points), predict(rows[where])).all()
+    assert_lawful(system, found, where)
     assert (found.points == np.floor(found.points)).all()
-    assert (found.balls().radii <= nearest[where] + 1e-12).all()
-    for j in range(width):
-        back = np.where(np.arange(width) == j, rows[where], found.points)
-        changed = (back != found.points).any(axis=1)
-        assert not system.differ(predict(back), predict(rows[where]))[changed].any()
 
 
 def test_the_order_of_known_rows_does_not_matter_and_one_twice_is_one():
@@ -178,10 +180,6 @@ def test_the_order_of_known_rows_does_not_matter_and_one_twice_is_one():
         system, found, _ = solved(name)
         again = Counterfactual(system.model, np.concatenate([system.known[::-1], system.known[:5]]), **system.how)
         np.testing.assert_array_equal(again.find(system.rows)[0].points, found.points)
-
-
-def above_zero(X):
-    return X[:, 0] > 0
 
 
 def test_where_one_feature_decides_only_that_one_changes_and_ends_at_the_boundary():
@@ -194,13 +192,6 @@ def test_where_one_feature_decides_only_that_one_changes_and_ends_at_the_boundar
     assert (moved[:, 1:] == 0).all()
     assert (moved[:, 0] > 0.5).all()
     assert moved[:, 0].max() < 0.52
-
-
-def test_the_open_ball_of_a_threshold_model_holds_its_own_side_only():
-    X = np.repeat(np.linspace(-1, 1, 101), 2)[:, None]  # every row twice: even the smallest ball holds another one
-    sufficient = fs.sufficiency(Counterfactual(above_zero, X).explain(X), above_zero(X), X)
-    assert sufficient.value == 1
-    assert sufficient.unverifiable == 0
 
 
 @pytest.mark.parametrize("name", ["categories and codes", *TABLES])
@@ -231,18 +222,13 @@ def test_whole_numbers_stay_whole_dates_days_and_categories_known_or_the_rows_ow
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_explanations_read_as_people_write_dates_and_missing_values_and_are_kept_in_arrow(name):
-    system, found, _ = solved(name)
+def test_explanations_read_as_people_write_dates_and_missing_values(name):
+    _, found, _ = solved(name)
     texts = written(found)
     assert any("since 2024-" in text or "since 2025-" in text for text in texts)
     assert any("missing" in text for text in texts)
-    assert not any("None" in text or "000000000" in text for text in texts)
-    assert not any("00000000" in text for text in written(fs.Delta()(found)))
-    again, labels = from_arrow(to_arrow(found)), system.predict(system.rows)
-    assert (again.points == found.points).all()
-    assert written(again) == texts
-    before, after = (fs.sufficiency(given, labels, system.rows) for given in (found, again))
-    assert before.value == after.value
+    assert not any("None" in text for text in texts)
+    assert not any("00000000" in text for text in [*texts, *written(fs.Delta()(found))])
 
 
 def test_numbers_that_are_codes_are_never_moved_between_codes_and_equally_far():
@@ -252,8 +238,8 @@ def test_numbers_that_are_codes_are_never_moved_between_codes_and_equally_far():
     assert set(found.points[:, 0]) <= {1.0, 2.0, 7.0}
     other = np.column_stack([8 - found.originals[:, 0], found.originals[:, 1]])
     assert set(Points(found.originals, found.metric).to(other)) == {0.5}
-    known = np.array([[1.0, 0.0], [2.0, 1.0], [4.0, 0.5]])
-    between = Counterfactual(lambda X: X[:, 0] > 3, known, categorical=[0]).explain(np.array([[2.2, 0.0]]))
+    known = [[1.0, 0.0], [2.0, 1.0], [4.0, 0.5]]
+    between = Counterfactual(lambda X: X[:, 0] > 3, known, categorical=[0]).explain([[2.2, 0.0]])
     assert between.points.tolist() == [[4.0, 0.0]]
     assert between.balls().radii.tolist() == [0.5]
     table = pd.DataFrame({"code": [1, 2, 3, 3], "value": [0.0, 0.5, 1.0, 0.25]})
@@ -282,44 +268,7 @@ def test_a_category_that_training_did_not_have_is_given_up_where_it_decides():
     assert (predict(found) != predict(rows)).all()
 
 
-@pytest.mark.parametrize("library", [pl.DataFrame, lambda columns: pa.table(columns)])
-def test_other_libraries_tables_are_explained_as_pandas_ones_are(library):
-    system, found, _ = solved("categories and codes")
-    tables = [library({name: frame[name].tolist() for name in frame}) for frame in (system.known, system.rows)]
-
-    def predict(given):
-        frame = given.to_pandas() if isinstance(given, pa.Table) else pd.DataFrame(given.to_dict(as_series=False))
-        return system.model.predict(frame.astype(system.known.dtypes))
-
-    again = Counterfactual(predict, tables[0], categorical=["region"]).explain(tables[1])
-    assert (again.points == found.points).all()
-
-
-def test_linear_models_and_tables_without_missing_values_give_what_they_gave():
-    X = np.random.default_rng(0).normal(size=(200, 3)).round(3)
-    found = Counterfactual(LogisticRegression().fit(X, X[:, 0] + X[:, 1] > 0), X).explain(X[:3])
-    assert found.points.dtype == np.float64
-    expected = [[0.126, -0.1851, 0.64], [0.105, -0.1533, 0.362], [-0.9126, 0.947, -0.704]]
-    assert found.points.round(4).tolist() == expected
-
-
 # Labels and numbers of every kind.
-
-X50 = np.random.default_rng(0).normal(size=(50, 2))
-
-
-def test_labels_may_be_words_tuples_fractions_or_numbers_that_agree_only_if_they_are_equal():
-    def points(answer, agreement=None):
-        return (
-            Counterfactual(lambda X: answer(above_zero(X)), X50, agreement=agreement).explain(X50[:20]).points.tolist()
-        )
-
-    plain = points(lambda above: above)
-    assert points(lambda above: np.where(above, "high", "low")) == plain
-    assert points(lambda above: [("above", bool(each)) for each in above]) == plain
-    assert points(lambda above: np.where(above, 0.5, 1.5), Same()) == plain
-    for kind, eps in ((float, 1e-9), (int, 0.5), (np.float32, 0.999), (bool, 0.5)):
-        assert points(lambda above, kind=kind: above.astype(kind), Tolerance(eps)) == plain
 
 
 def test_constant_features_stay_unless_the_row_itself_differs():
@@ -331,22 +280,13 @@ def test_constant_features_stay_unless_the_row_itself_differs():
     assert 4.9 < stuck.points[0, 1] <= 5
 
 
-def test_rows_far_outside_the_known_range_are_nearest_to_the_right_rows():
-    system = System(X50, 10 * np.random.default_rng(1).normal(size=(50, 2)), above_zero, {})
-    found = Counterfactual(above_zero, X50, candidates=1).explain(system.rows)
-    assert (found.balls().radii <= system.nearest(found.metric) + 1e-12).all()
-
-
 def test_numbers_of_half_precision_are_what_the_model_sees():
-    X, kinds = X50.astype(np.float32), set()
-
     def predict(rows):
-        kinds.add(rows.dtype)
+        assert rows.dtype == np.float32
         return rows.sum(axis=1) > 0
 
     rows = np.random.default_rng(1).normal(size=(20, 2))
-    points = Counterfactual(predict, X).explain(rows).points
-    assert kinds == {np.dtype(np.float32)}
+    points = Counterfactual(predict, X50.astype(np.float32)).explain(rows).points
     assert (points.astype(np.float32) == points).all()
     assert (predict(points.astype(np.float32)) != predict(rows.astype(np.float32))).all()
 
@@ -410,11 +350,5 @@ BAD_INPUT = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("error", "refusals"), [(BadInput, BAD_INPUT), (WrongType, [(explained(7), "must have predict")])]
-)
-def test_what_cannot_be_explained_is_refused_in_a_sentence(error, refusals):
-    for call, message in refusals:
-        with pytest.raises(error, match=message) as caught:
-            call()
-        assert "\n" not in str(caught.value)
+def test_what_cannot_be_explained_is_refused_in_a_sentence():
+    assert_refused({BadInput: BAD_INPUT, WrongType: [(explained(7), "must have predict")]})
