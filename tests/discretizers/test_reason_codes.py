@@ -15,7 +15,6 @@ from refused import refused
 
 NAMES = list("abcdef")
 MATRICES = arrays(float, (5, 6), elements=st.sampled_from([-1.5, -0.31, -0.31, -0.0, 0.0, 0.31, 2.0, -1e-300]))
-SIZES = st.integers(1, 8)
 
 
 def reasons(row, k):
@@ -23,7 +22,7 @@ def reasons(row, k):
     return [j for j in sorted(range(len(row)), key=lambda j: (row[j], j)) if row[j] < 0][:k]
 
 
-@given(MATRICES, SIZES)
+@given(MATRICES, st.integers(1, 8))
 def test_reasons_are_the_most_negative_features_and_never_zero_or_more(matrix, k):
     importances = fs.Importances(matrix, names=NAMES)
     codes, ordered = (fs.ReasonCodes(k, ordered=order)(importances) for order in (False, True))

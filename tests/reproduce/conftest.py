@@ -15,21 +15,11 @@ WORDS = ["good", "great", "fine", "dull", "bad", "slow", "the", "a", "film", "pl
 DEPTHS = ["draw", "zero", "one", "two", "three"]
 
 
-def _adult(rng, n):
-    numbers = {
-        "age": rng.integers(17, 80, n),
-        "fnlwgt": rng.integers(20_000, 400_000, n),
-        "education-num": rng.integers(1, 16, n),
-        "capital-gain": rng.choice([0, 0, 0, 5_000], n),
-        "capital-loss": rng.choice([0, 0, 0, 1_500], n),
-        "hours-per-week": rng.integers(20, 60, n),
-    }
-    words = ("workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "native-country")
-    frame = pd.DataFrame(numbers | {name: rng.choice(["a", "b", "c"], n) for name in words})
-    frame.loc[::50, "workclass"] = None
+def _adult():
+    people = datasets.adult_sample()
+    frame = people.X.assign(label=people.y)[:900]
     frame.loc[1, ["age", "fnlwgt"]] = 38, 89_814  # the record of Figure 2
-    rich = frame["education-num"] + rng.normal(0, 0.3, n) + (frame["capital-gain"] > 0) * 6 > 10
-    return frame.assign(label=np.where(rich, ">50K", "<=50K"))
+    return frame
 
 
 def _numbers(rng, n, names, classes):
@@ -70,7 +60,7 @@ def folder(tmp_path_factory):
         "chess": _chess(rng, 900),
         "avila": _numbers(rng, 600, [f"a{j}" for j in range(5)], ["A", "B", "C"]),
         "bank": _numbers(rng, 600, [f"b{j}" for j in range(5)], ["no", "yes"]),
-        "adult": _adult(rng, 900),
+        "adult": _adult(),
         "covtype": _numbers(rng, 900, [f"c{j}" for j in range(8)], [1, 2, 3]),
         "rt_polarity": _reviews(rng, 400),
     }

@@ -1,7 +1,6 @@
 """Tables 5 to 7 and Figures 3 to 5 on small made-up data sets, and what they are made of against brute force."""
 
-from itertools import combinations, product
-from math import factorial
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,13 +8,13 @@ import pytest
 from sklearn.linear_model import lars_path
 
 import faithscope as fs
+from explainers.shap.test_shap_exact import enumerated
 from faithscope.reproduce.authors.kernel_coalitions import draw
 from faithscope.reproduce.authors.label_shap import LabelShap
 from faithscope.reproduce.authors.lars import supports
 from faithscope.reproduce.authors.literal_top import LiteralTop
 from faithscope.reproduce.authors.random_flips import NONE, RandomFlips, discretized
 from faithscope.reproduce.discretized import claims, measured
-from faithscope.reproduce.models import boosted
 from faithscope.reproduce.models.forest import Forest
 from faithscope.reproduce.models.reviews import reviews
 from faithscope.reproduce.models.tabulated import Tabulated
@@ -72,29 +71,11 @@ def test_coalitions_come_once_each_belong_to_the_row_and_their_weights_sum_to_on
     assert not np.array_equal(part, other)
 
 
-def shapley(model, row, background):
-    """By definition, over all coalitions."""
-    d = len(row)
-
-    def worth(members):
-        mixed = background.copy()
-        mixed[:, list(members)] = row[list(members)]
-        return model.predict(mixed).mean()
-
-    values = np.zeros(d)
-    for j in range(d):
-        others = [k for k in range(d) if k != j]
-        for size in range(d):
-            share = factorial(size) * factorial(d - 1 - size) / factorial(d)
-            values[j] += share * sum(worth((*members, j)) - worth(members) for members in combinations(others, size))
-    return values
-
-
 def test_with_all_coalitions_kernel_shap_of_the_label_is_shapleys_value():
     rng = np.random.default_rng(0)
     background, rows = rng.normal(size=(15, 6)), rng.normal(size=(4, 6))
     values = LabelShap(Labels(), background).explain(rows).values
-    np.testing.assert_allclose(values, [shapley(Labels(), row, background) for row in rows], atol=1e-9)
+    np.testing.assert_allclose(values, enumerated(Labels().predict, background, rows)[:, :, 0], atol=1e-9)
 
 
 def test_sampled_values_sum_to_the_label_less_its_mean_and_batches_change_nothing():
@@ -125,17 +106,6 @@ def test_a_table_of_the_trees_says_what_the_trees_say(settings):
     rows = np.concatenate([chess.split.test, np.random.default_rng(0).uniform(-1, 9, (500, 6))])
     assert np.array_equal(chess.model.predict(rows), chess.trees.predict(rows))
     np.testing.assert_allclose(chess.model.predict_proba(rows), chess.trees.predict_proba(rows), atol=1e-6)
-
-
-def test_many_trees_give_equal_rows_one_answer_and_all_rows_their_own(settings, monkeypatch):
-    trees = BoostedSystem.of("avila", settings, "as_defined").trees
-    rows = np.random.default_rng(0).normal(size=(300, len(trees.thresholds))).round(1)
-    rows = np.concatenate([rows, rows[:100], -0.0 * rows[:3], rows[:100].astype(np.float32)])
-    expected, plain, asked = trees.predict(rows), type(trees)._labels, []
-    monkeypatch.setattr(boosted, "_MANY_TREES", 1)
-    monkeypatch.setattr(type(trees), "_labels", lambda self, part: asked.append(len(part)) or plain(self, part))
-    assert np.array_equal(trees.predict(rows), expected)
-    assert asked[0] <= 301
 
 
 def test_anchors_of_a_sweep_are_searched_for_once_and_kept_by_threshold(fresh):

@@ -10,16 +10,25 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from brute import gower
-from explainers.systems import Rule, assert_refused, diabetes, people, people_again, written
+from explainers.systems import (
+    Rule,
+    assert_refused,
+    diabetes,
+    people,
+    people_again,
+    wages,
+    workers,
+    workers_again,
+    written,
+)
 from faithscope.agreements import Tolerance
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import Counterfactual
@@ -56,26 +65,6 @@ class System:
         return np.where(differ, distance, np.inf).min(axis=1)
 
 
-def workers(n=250, seed=0):
-    rng = np.random.default_rng(seed)
-    numbers = {"age": rng.integers(18, 80, n), "pay": rng.normal(3, 1, n)}
-    words = {"job": rng.choice(["clerk", "cook", "smith", "weaver"], n), "married": rng.random(n) < 0.5}
-    return pd.DataFrame({**numbers, **words, "region": rng.integers(1, 5, n)})
-
-
-def as_workers(cells):
-    return pd.DataFrame(cells, columns=workers(1).columns).astype(workers(1).dtypes)
-
-
-def workers_system():
-    """A pipeline that knows columns by name, so it takes nothing but pandas; regions are codes."""
-    table = workers()
-    paid = table["age"] / 40 + table["pay"] * 0.3 + (table["job"] == "cook") + (table["region"] == 2) * table["married"]
-    encode = make_column_transformer((OneHotEncoder(), ["job", "region"]), remainder="passthrough")
-    model = make_pipeline(encode, DecisionTreeClassifier(max_depth=8, random_state=0)).fit(table, paid > 2.4)
-    return System(table, workers(60, seed=1), model, {"categorical": ["region"]}, as_workers)
-
-
 def halves(X, model, **how):
     return System(X[::2], X[1::2][:60], model, how)
 
@@ -110,7 +99,9 @@ SYSTEMS = {
     "three kinds of flowers": flowers,
     "thirty numbers": tumors,
     "not monotone": lambda: halves(np.random.default_rng(1).normal(size=(300, 4)), waves),
-    "categories and codes": workers_system,
+    "categories and codes": lambda: System(
+        workers(), workers(60, seed=1), wages(), {"categorical": ["region"]}, workers_again
+    ),
     "missing values and dates": lambda: System(people(), people(20, 1), Rule(), {}, people_again),
     "new categories": lambda: System(people(), people(20, 1, new=True), Rule(), {}, people_again),
     "far outside": lambda: System(X50, 10 * X50[::-1], above_zero, {"candidates": 1}),
@@ -190,21 +181,15 @@ def test_where_one_feature_decides_only_that_one_changes_and_ends_at_the_boundar
     slope = Counterfactual(lambda X: 2 * X[:, 0], X, agreement=Tolerance(1.0)).explain(rows[:50])
     moved = np.abs(slope.points - rows[:50])
     assert (moved[:, 1:] == 0).all()
-    assert (moved[:, 0] > 0.5).all()
-    assert moved[:, 0].max() < 0.52
+    assert 0.5 < moved[:, 0].min() < moved[:, 0].max() < 0.52
 
 
-@pytest.mark.parametrize("name", ["categories and codes", *TABLES])
-def test_balls_hold_the_rows_that_are_nearer_and_no_known_row_with_another_prediction(name):
+@pytest.mark.parametrize("name", TABLES)
+def test_balls_hold_the_rows_that_are_nearer(name):
     system, found, _ = solved(name)
+    distance, radii = gower(system.rows, system.known), found.balls().radii[:, None]
     inside = found.balls().inside(system.rows)(0, len(system.rows))
-    assert inside.diagonal().all(), "a ball covers its own row"
-    covered = found.balls().inside(system.known)(0, len(system.rows))
-    assert not (covered & (system.predict(system.known) != system.predict(system.rows)[:, None])).any()
-    if name in TABLES:
-        distance = gower(system.rows, system.known)
-        clear = np.abs(distance - found.balls().radii[:, None]) > 1e-9
-        assert (inside == (distance < found.balls().radii[:, None]))[clear].all()
+    assert (inside == (distance < radii))[np.abs(distance - radii) > 1e-9].all()
 
 
 def test_whole_numbers_stay_whole_dates_days_and_categories_known_or_the_rows_own():
@@ -232,12 +217,6 @@ def test_explanations_read_as_people_write_dates_and_missing_values(name):
 
 
 def test_numbers_that_are_codes_are_never_moved_between_codes_and_equally_far():
-    rng = np.random.default_rng(3)
-    X = np.column_stack([rng.choice([1.0, 2.0, 7.0], 300), rng.normal(size=300)])
-    found = Counterfactual(lambda X: (X[:, 0] == 7) | (X[:, 1] > 1), X, categorical=[0]).explain(X[:50])
-    assert set(found.points[:, 0]) <= {1.0, 2.0, 7.0}
-    other = np.column_stack([8 - found.originals[:, 0], found.originals[:, 1]])
-    assert set(Points(found.originals, found.metric).to(other)) == {0.5}
     known = [[1.0, 0.0], [2.0, 1.0], [4.0, 0.5]]
     between = Counterfactual(lambda X: X[:, 0] > 3, known, categorical=[0]).explain([[2.2, 0.0]])
     assert between.points.tolist() == [[4.0, 0.0]]
@@ -263,7 +242,7 @@ def test_a_category_that_training_did_not_have_is_given_up_where_it_decides():
     def predict(given):
         return (given["job"] == "king") | (given.iloc[:, 1] > table.iloc[:, 1].median())
 
-    found = as_workers(Counterfactual(predict, table).explain(rows).points)
+    found = workers_again(Counterfactual(predict, table).explain(rows).points)
     assert set(found["job"]) <= set(table["job"])
     assert (predict(found) != predict(rows)).all()
 
@@ -301,15 +280,10 @@ def test_an_explainer_pickles_without_what_it_learned():
 # What has no counterfactual, or is refused.
 
 
-def test_rows_that_have_none_are_left_out_by_find():
-    found, where = Counterfactual(above_zero, [[1.0], [2.0]]).find([[1.5], [-1.0], [2.5], [-2.0]])
-    assert where.tolist() == [1, 3]
-    assert found.originals.ravel().tolist() == [-1.0, -2.0]
+def test_a_row_that_has_none_is_left_out_by_find():
     for nothing in (lambda X: np.zeros(len(X), int), fickle([])):
         found, where = Counterfactual(nothing, [[0.0], [1.0]]).find([[0.0]])
         assert len(found) == len(where) == 0
-    far = Counterfactual(above_zero, X50, agreement=Tolerance(2.0))
-    assert len(far.find(X50)[1]) == 0
 
 
 def fickle(asked):

@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from explainers.reason.models import fitted, table
-from explainers.systems import covered
+from explainers.systems import covered, graded
 from faithscope.explainers import SufficientReason
 from faithscope.explainers.reason.bounds import LabelBound
 from faithscope.explainers.reason.boxes import Boxes
@@ -31,12 +31,10 @@ def searched(model, X, order):
 
 
 SOON = [("forest", "coverage"), ("histograms", "importance"), ("xgboost", "coverage")]
-GRID = list(product(["forest", "boosting", "histograms", "xgboost", "lightgbm"], ["importance", "coverage"]))
+GRID = product(["forest", "boosting", "histograms", "xgboost", "lightgbm"], ["importance", "coverage"])
 
 
-@pytest.mark.parametrize(
-    ("name", "order"), [*SOON, *[pytest.param(*case, marks=pytest.mark.thorough) for case in GRID if case not in SOON]]
-)
+@pytest.mark.parametrize(("name", "order"), graded(SOON, GRID))
 def test_without_any_of_its_conditions_the_bound_fails(name, order):
     boxes, bound = searched(fitted(name, 3), table(3)[0][:60], order)
     for final in (boxes, widen(boxes, bound)):

@@ -2,16 +2,14 @@
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
 
 import faithscope as fs
 from explainers.reason.models import CLASSIFIERS, NO_MISSING, REGRESSORS, fitted, inside, regressor, table
-from explainers.systems import covered, library, written
+from explainers.systems import covered, graded, library, written
 from faithscope.explainers import SufficientReason
 from faithscope.explainers.reason.boxes import Boxes
 
 ROWS = 15
-THOROUGH = pytest.mark.thorough
 
 
 def assert_sound(predict, rules, X, eps=None, missing=False):
@@ -34,10 +32,7 @@ GRID = [case for case in GRID if case[:2] != ("exponential", 3)]  # this loss kn
 GRID += [(name, 2, True, False) for name in CLASSIFIERS if name not in NO_MISSING]
 
 
-@pytest.mark.parametrize(
-    ("name", "classes", "holes", "whole"),
-    [*SOON, *[pytest.param(*case, marks=THOROUGH) for case in GRID if case not in SOON]],
-)
+@pytest.mark.parametrize(("name", "classes", "holes", "whole"), graded(SOON, GRID))
 def test_no_row_inside_a_reason_gets_another_label(name, classes, holes, whole):
     X, model = table(classes, holes, whole)[0][:ROWS], fitted(name, classes, holes, whole)
     rules = SufficientReason(model).explain(X)
@@ -45,9 +40,7 @@ def test_no_row_inside_a_reason_gets_another_label(name, classes, holes, whole):
     assert not holes or any("missing" in text for text in written(rules))
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[THOROUGH] * (name not in ("tree", "xgboost logistic"))) for name in REGRESSORS]
-)
+@pytest.mark.parametrize("name", graded(["tree", "xgboost logistic"], REGRESSORS))
 def test_no_row_inside_a_reason_is_predicted_more_than_eps_away(name):
     X, model = table()[0][:ROWS], regressor(name)
     rules = SufficientReason(model, eps=0.2).explain(X)
@@ -60,32 +53,25 @@ def test_every_way_to_search_is_sound(how):
     assert_sound(model.predict, SufficientReason(model, X, **how).explain(X[:ROWS]), X[:ROWS], missing=True)
 
 
-def test_sufficiency_of_reasons_is_one_on_real_rows():
-    X, model = table()[0], fitted("histograms")
-    estimate = fs.sufficiency(SufficientReason(model).explain(X), model.predict(X), X)
-    assert estimate.verified == 1.0
-    assert estimate.counts.missed.sum() == 0
-
-
-def trained(learner, objective, classes=2, **how):
-    """A booster of a library without scikit-learn's face, and its function of rows."""
+@pytest.mark.parametrize(
+    ("learner", "objective", "classes", "eps"),
+    [
+        ("xgboost", "binary:logistic", 2, 0.25),
+        ("lightgbm", "binary", 2, 0.25),
+        ("xgboost", "multi:softmax", 3, None),
+    ],
+)
+def test_boosters_are_read_as_their_models(learner, objective, classes, eps):
+    """A booster of a library without scikit-learn's face."""
     module, (X, y) = library(learner), table(classes)
     if learner == "xgboost":
-        booster = module.train({"objective": objective, **how}, module.DMatrix(X, y), 10)
-        return booster, lambda rows: booster.predict(module.DMatrix(rows))
-    booster = module.train({"objective": objective, "verbose": -1}, module.Dataset(X, y), 10)
-    return booster, booster.predict
-
-
-@pytest.mark.parametrize(("learner", "objective"), [("xgboost", "binary:logistic"), ("lightgbm", "binary")])
-def test_boosters_are_read_as_their_models(learner, objective):
-    X, (booster, predict) = table()[0][:ROWS], trained(learner, objective)
-    assert_sound(predict, SufficientReason(booster, eps=0.25).explain(X), X, 0.25)
-
-
-def test_a_booster_of_classes_has_reasons_for_its_labels():
-    X, (booster, predict) = table(3)[0][:ROWS], trained("xgboost", "multi:softmax", 3, num_class=3)
-    assert_sound(predict, SufficientReason(booster).explain(X), X)
+        how = {"objective": objective, **({"num_class": 3} if classes == 3 else {})}
+        booster = module.train(how, module.DMatrix(X, y), 10)
+        predict = lambda rows: booster.predict(module.DMatrix(rows))  # noqa: E731
+    else:
+        booster = module.train({"objective": objective, "verbose": -1}, module.Dataset(X, y), 10)
+        predict = booster.predict
+    assert_sound(predict, SufficientReason(booster, eps=eps).explain(X[:ROWS]), X[:ROWS], eps)
 
 
 def test_only_the_rounds_before_early_stopping_count():
@@ -99,20 +85,7 @@ def test_only_the_rounds_before_early_stopping_count():
     assert_sound(model.predict, explainer.explain(X[:ROWS]), X[:ROWS])
 
 
-def test_the_first_class_wins_a_tie_of_votes():
-    """Two trees that disagree: the forest predicts the first class wherever they do, and that is a reason."""
-    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 10)
-    model = RandomForestClassifier(2, max_depth=1, max_features=1, bootstrap=False, random_state=3)
-    model.fit(X, (X[:, 0] > 0) & (X[:, 1] > 0))
-    grid = np.array([[a, b] for a in (0.0, 0.5, np.nextafter(0.5, 1), 1.0) for b in (0.0, 0.5, 1.0)])
-    for holds, label in zip(covered(SufficientReason(model).explain(X[:4]), grid), model.predict(X[:4]), strict=True):
-        assert (model.predict(grid[holds]) == label).all()
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[THOROUGH] * (name != "lightgbm")) for name in CLASSIFIERS if name not in NO_MISSING],
-)
+@pytest.mark.parametrize("name", graded(["lightgbm"], [name for name in CLASSIFIERS if name not in NO_MISSING]))
 def test_rows_of_whole_numbers_meet_the_text_of_their_own_reason(name):
     """A text is all that a reader has: thresholds that lie at whole numbers must not be rounded to the other side."""
     X = table(whole=True)[0]

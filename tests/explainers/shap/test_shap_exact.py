@@ -2,7 +2,7 @@
 
 import warnings
 from functools import cache
-from itertools import combinations
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import faithscope as fs
-from explainers.systems import FAMILIES, trees
+from explainers.systems import FAMILIES, graded, trees
 from faithscope.errors import BadInput
 from faithscope.explainers import Shap
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
@@ -26,11 +26,12 @@ D = 8  # so many that all coalitions are more than are tried by default
 
 
 def columns(rows):
-    return pd.DataFrame(rows, columns=[f"c{j}" for j in range(D)]).assign(c7=np.where(rows[:, 7] > 0, "yes", "no"))
+    words = np.where(np.isnan(rows[:, 7]), None, np.where(rows[:, 7] > 0, "yes", "no"))
+    return pd.DataFrame(rows, columns=[f"c{j}" for j in range(D)]).assign(c7=words)
 
 
-def pipeline(model):
-    words = make_column_transformer((OneHotEncoder(), ["c7"]), remainder=StandardScaler())
+def piped(model):
+    words = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["c7"]), remainder=StandardScaler())
     return make_pipeline(words, model)
 
 
@@ -43,7 +44,13 @@ CLASSIFIERS = {
     "network": lambda: MLPClassifier((5,), max_iter=60, random_state=0),
 }
 PIPED = ("logistic", "histograms", "lightgbm", "xgboost", "catboost")
-TABLES = {f"pipeline of {name}": lambda name=name: pipeline(CLASSIFIERS[name]()) for name in PIPED}
+PIPES = {f"pipeline of {name}": lambda name=name: piped(CLASSIFIERS[name]()) for name in PIPED}
+NATIVE = {  # which take categories as they are
+    "histograms of categories": lambda: trees("histograms", categorical_features="from_dtype"),
+    "lightgbm of categories": lambda: trees("lightgbm"),
+    "xgboost of categories": lambda: trees("xgboost", enable_categorical=True),
+    "catboost of words": lambda: trees("catboost", cat_features=["c7"]),
+}
 COUNTS = {
     "histograms": {"loss": "poisson"},
     "lightgbm": {"objective": "poisson"},
@@ -56,23 +63,29 @@ REGRESSORS = {
     **{f"counts by {name}": lambda name=name: trees(name, "Regressor", **COUNTS[name]) for name in COUNTS},
 }
 OUTPUTS = (None, "probability", "label")
-THOROUGH = pytest.mark.thorough
 
 
 @cache
-def sample(classes):
-    """Rows, few of them alike: (training rows, labels)."""
-    return make_classification(400, D, n_informative=6, n_classes=classes, class_sep=0.6, random_state=0)
+def sample(classes, holes=False):
+    """Rows, few of them alike, and labels; a fifth of all values may be missing."""
+    X, y = make_classification(400, D, n_informative=6, n_classes=classes, class_sep=0.6, random_state=0)
+    return np.where(np.random.default_rng(0).random(X.shape) < 0.2 * holes, np.nan, X), y
 
 
 @cache
-def fitted(name, classes):
+def fitted(name, classes, holes=False):
     """A model with a background and rows; regressors are fitted to numbers above 0."""
-    X, y = sample(classes)
-    rows = columns(X) if name in TABLES else X
-    target = np.exp(X[:, 0] + X[:, 1] * (X[:, 2] > 0)) if name in REGRESSORS else y
+    rows, y = sample(classes, holes)
+    target = np.exp(rows[:, 0] + rows[:, 1] * (rows[:, 2] > 0)) if name in REGRESSORS else y
+    if name in {**PIPES, **NATIVE}:
+        rows = columns(rows)
+    if name == "catboost of words":
+        rows = rows.fillna({"c7": "none"})
+    elif name in NATIVE:
+        rows = rows.astype({"c7": "category"})
     with warnings.catch_warnings(action="ignore"):
-        return {**CLASSIFIERS, **TABLES, **REGRESSORS}[name]().fit(rows, target), rows[:7], rows[200:204]
+        model = {**CLASSIFIERS, **PIPES, **NATIVE, **REGRESSORS}[name]().fit(rows, target)
+    return model, rows[:7], rows[200:204]
 
 
 def enumerated(function, background, rows):
@@ -80,23 +93,18 @@ def enumerated(function, background, rows):
     kind = object if isinstance(rows, pd.DataFrame) else float
     own, other = np.asarray(rows, kind), np.asarray(background, kind)
     d = own.shape[1]
-    coalitions = [members for size in range(d + 1) for members in combinations(range(d), size)]
-    masked = np.empty((len(coalitions), len(own), len(other), d), kind)
-    for block, members in zip(masked, coalitions, strict=True):
-        block[:] = other
-        block[:, :, members] = own[:, None, members]
+    coalitions = np.array(list(product([False, True], repeat=d)))
+    masked = np.where(coalitions[:, None, None], own[:, None], other)
     flat = masked.reshape(-1, d)
     if isinstance(rows, pd.DataFrame):
         flat = pd.DataFrame(flat, columns=rows.columns).astype(dict(rows.dtypes))
-    outputs = np.asarray(function(flat), float).reshape(*masked.shape[:3], -1).mean(axis=2)
-    worth = dict(zip(coalitions, outputs, strict=True))
-    values = np.zeros((len(own), d, outputs.shape[2]))
+    worth = np.asarray(function(flat), float).reshape(*masked.shape[:3], -1).mean(axis=2)
+    values = []
     for j in range(d):
-        for members in coalitions:
-            if j not in members:
-                added = worth[tuple(sorted((*members, j)))] - worth[members]
-                values[:, j] += added / (d * comb(d - 1, len(members)))
-    return values
+        without = np.flatnonzero(~coalitions[:, j])
+        share = [1 / (d * comb(d - 1, size)) for size in coalitions[without].sum(axis=1)]
+        values.append(np.tensordot(share, worth[without + 2 ** (d - 1 - j)] - worth[without], 1))
+    return np.stack(values, axis=1)
 
 
 def margin_of(model):
@@ -125,26 +133,31 @@ def assert_exact(explainer, function, background, rows):
 
 
 SOON = [  # of all of these in `make test`
-    ("tree", 2, "label"), ("histograms", 2, None), ("lightgbm", 2, "probability"), ("xgboost", 3, None),
-    ("catboost", 2, None), ("logistic", 3, "probability"), ("pipeline of logistic", 2, None),
-    ("counts by histograms", 2, None),
+    ("tree", 2, "label", False), ("histograms", 2, None, False), ("lightgbm", 2, "probability", False),
+    ("xgboost", 3, None, False), ("catboost", 2, None, False), ("logistic", 3, "probability", False),
+    ("pipeline of logistic", 2, None, False), ("counts by histograms", 2, None, False),
+    ("histograms", 2, None, True), ("lightgbm of categories", 2, "probability", True),
+    ("pipeline of histograms", 2, "label", True),
 ]  # fmt: skip
-GRID = [(name, k, output) for name in [*CLASSIFIERS, *TABLES] for k in (2, 3) for output in OUTPUTS]
-GRID = [case for case in GRID if case[:2] != ("lightgbm one against all", 2) and case[::2] != ("svc", "probability")]
-GRID += [(name, 2, None) for name in REGRESSORS]
+HOLEY = ("tree", "forest", *PIPED[1:], "pipeline of histograms", *NATIVE)
+GRID = [(name, k, output, False) for name in [*CLASSIFIERS, *PIPES] for k in (2, 3) for output in OUTPUTS]
+GRID = [case for case in GRID if case[:2] != ("lightgbm one against all", 2) and case[:3:2] != ("svc", "probability")]
+GRID += [(name, 2, None, False) for name in REGRESSORS] + [(name, 2, way, True) for name in HOLEY for way in OUTPUTS]
 
 
-@pytest.mark.parametrize(
-    ("name", "classes", "output"), [*SOON, *[pytest.param(*case, marks=THOROUGH) for case in GRID if case not in SOON]]
-)
-def test_outputs_are_explained_by_their_shapley_values(name, classes, output):
+@pytest.mark.parametrize(("name", "classes", "output", "holes"), graded(SOON, GRID))
+def test_outputs_are_explained_by_their_shapley_values_and_missing_values_are_values_like_any_other(
+    name, classes, output, holes
+):
     """The margin where there is one and nothing else is asked for, else the probability; of regressors the number."""
-    model, background, rows = fitted(name, classes)
+    model, background, rows = fitted(name, classes, holes)
     explainer = Shap(model, background, output=output, evaluations=2**D)
     margin = model.predict if name in REGRESSORS else margin_of(model)
     assert explainer.output == (output or ("probability" if margin is None else "margin"))
     functions = {"margin": margin, "label": lambda asked: np.ravel(model.predict(asked))}
     assert_exact(explainer, functions.get(explainer.output) or model.predict_proba, background, rows)
+    if holes and name in PIPED and output != "label":
+        assert explainer.algorithm == "tree"
 
 
 @pytest.mark.parametrize("algorithm", ["permutation", "kernel"])
@@ -164,100 +177,16 @@ def test_the_probability_of_a_booster_is_exact_without_being_asked_to_be(name):
     assert_exact(explainer, model.predict_proba, background, rows)
 
 
-def mixed(seed, rows):
-    """Numbers and words of which some are missing; numbers first, then category dtypes."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(rng.normal(size=(rows, 3)), columns=["age", "pay", "hours"])
-    frame.loc[rng.random(rows) < 0.3, "pay"] = np.nan
-    frame["age"] = frame["age"].where(frame["hours"] < 1)
-    frame["job"] = rng.choice(np.array(["clerk", "cook", "nurse", None], object), rows)
-    frame["sex"] = rng.choice(["f", "m"], rows)
-    label = frame["pay"].fillna(2) * (frame["job"] != "cook") + frame["age"].isna() - (frame["sex"] == "f") > 0
-    return frame, label.to_numpy().astype(int)
-
-
-def categories(frame):
-    return frame.assign(job=frame["job"].astype(JOBS), sex=frame["sex"].astype(SEXES))
-
-
-JOBS = pd.CategoricalDtype(["clerk", "cook", "nurse"])
-SEXES = pd.CategoricalDtype(["f", "m"])
-NUMBERS = ["age", "pay", "hours"]
-
-
-def words():
-    encoder = OneHotEncoder(handle_unknown="ignore")
-    return make_pipeline(
-        make_column_transformer((encoder, ["job", "sex"]), remainder="passthrough"), trees("histograms")
-    )
-
-
-INCOMPLETE = {
-    **{f"{name} of numbers": (CLASSIFIERS[name], lambda t: t[NUMBERS]) for name in ("tree", *PIPED[1:])},
-    "forest of an array": (CLASSIFIERS["forest"], lambda t: t[NUMBERS].to_numpy()),
-    "histograms of categories": (
-        lambda: trees("histograms", categorical_features="from_dtype"),
-        categories,
-    ),
-    "lightgbm of categories": (CLASSIFIERS["lightgbm"], categories),
-    "xgboost of categories": (lambda: trees("xgboost", enable_categorical=True), categories),
-    "catboost of words": (
-        lambda: trees("catboost", cat_features=["job", "sex"]),
-        lambda table: table.assign(job=table["job"].fillna("none")),
-    ),
-    "pipeline": (words, lambda table: table),
-}
-
-
-FIRST = [("histograms of numbers", None), ("lightgbm of categories", "probability"), ("pipeline", "label")]
-EVERY = [(name, output) for name in INCOMPLETE for output in OUTPUTS]
-
-
-@pytest.mark.parametrize(
-    ("name", "output"), [*FIRST, *[pytest.param(*case, marks=THOROUGH) for case in EVERY if case not in FIRST]]
-)
-def test_missing_values_are_values_like_any_other(name, output):
-    make, prepared = INCOMPLETE[name]
-    table, labels = mixed(0, 300)
-    rows = prepared(table)
-    model = make().fit(rows, labels)
-    background, asked = rows[:9], rows[200:212]
-    explainer = Shap(model, background, output=output)
-    functions = {"probability": model.predict_proba, "label": model.predict, "margin": margin_of(model)}
-    assert_exact(explainer, functions[explainer.output], background, asked)
-    if name.endswith("of numbers") and output != "label":
-        assert explainer.algorithm == "tree"
-
-
 def test_an_unseen_category_reaches_the_model_as_it_is_beside_missing_ones():
-    table, labels = mixed(0, 300)
-    model = words().fit(table, labels)
-    table["number"] = table["hours"]
-    seen = set()
+    (model, background, rows), seen = fitted("pipeline of histograms", 2, True), set()
 
-    def known(rows):
-        seen.update(rows["job"])
-        return model.decision_function(rows)
+    def known(asked):
+        seen.update(asked["c7"])
+        return model.decision_function(asked)
 
-    rows = table[200:206].assign(job=["pilot", None, "clerk", "pilot", "vet", "cook"])
-    explainer = Shap(known, table[:9])
-    assert_exact(explainer, model.decision_function, table[:9], rows)
-    assert {"pilot", "vet", "clerk"} <= seen
-
-
-def test_equal_rows_with_missing_values_are_explained_once():
-    asked = []
-
-    def counted(rows):
-        asked.append(len(rows))
-        return np.nan_to_num(rows).sum(axis=1)
-
-    explainer = Shap(counted, np.array([[0.0, 1.0], [np.nan, 2.0]]))
-    before = len(asked)
-    values = explainer.explain(np.array([[np.nan, 5.0]] * 50)).values
-    assert max(asked[before:]) <= 2
-    assert (values == values[0]).all()
-    assert values[0].tolist() == [0.0, 3.5]
+    rows = rows.assign(c7=["pilot", None, "yes", "vet"])
+    assert_exact(Shap(known, background, evaluations=2**D), model.decision_function, background, rows)
+    assert {"pilot", "vet", "yes"} <= seen
 
 
 # What is not exact is told.
@@ -295,9 +224,8 @@ def test_sampled_values_say_so_wherever_they_are_measured(tmp_path):
     explanations = explainer.explain(rows)
     note = f"importances are sampled, with standard errors up to {explanations.error:.2g}"
     assert explanations.notes == (note,)
-    for discretizer in (None, fs.Sign(), fs.Rank(), fs.SignOfTop(2) | fs.Sign(), lambda given: given.values.round(1)):
+    for discretizer in (None, fs.Rank(), fs.SignOfTop(2) | fs.Sign(), lambda given: given.values.round(1)):
         assert note in str(fs.consistency(explanations, labels, discretizer=discretizer))
-        assert note in fs.evaluate(labels, explainer, rows, discretizer=discretizer).consistency.notes
     for _ in range(2):  # from the cache, too
         kept = fs.evaluate(labels, explainer, rows, cache=tmp_path, discretizer=fs.Sign())
         assert note in kept.to_dict()["consistency"]["notes"]
@@ -306,11 +234,6 @@ def test_sampled_values_say_so_wherever_they_are_measured(tmp_path):
     assert note in (tmp_path / "report.html").read_text("utf-8")
     assert from_arrow(to_arrow(explanations)).error == explanations.error
     assert explanations.take(slice(3)).join(explanations).error == explanations.error
-
-
-def test_exact_values_carry_no_note():
-    explanations = Shap(smooth, WIDE[:10], evaluations=2**12).explain(WIDE[10:20])
-    assert fs.consistency(explanations, smooth(WIDE[10:20]) > 0.5).notes == ()
 
 
 def test_too_few_draws_to_tell_the_error_are_told():
@@ -365,10 +288,7 @@ def test_a_booster_that_takes_zeros_for_missing_is_not_read_as_if_it_did_not():
     assert_exact(explainer, margin_of(model), X[:7], X[200:204])
 
 
-READ = [pytest.param(name, marks=THOROUGH) for name in ("tree", "boosting", "histograms", "xgboost", "catboost")]
-
-
-@pytest.mark.parametrize("name", ["forest", "lightgbm", *READ])
+@pytest.mark.parametrize("name", graded(["forest", "lightgbm"], ["forest", "tree", "boosting", *PIPED[1:]]))
 def test_trees_over_whole_numbers_and_truth_values_are_read(name):
     rng = np.random.default_rng(0)
     columns = {
