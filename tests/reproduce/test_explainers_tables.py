@@ -18,7 +18,7 @@ from faithscope.reproduce.discretized import claims, measured
 from faithscope.reproduce.models.forest import Forest
 from faithscope.reproduce.models.reviews import reviews
 from faithscope.reproduce.models.tabulated import Tabulated
-from faithscope.reproduce.parts import figure3, figure4, figure5, table5, table6, table7
+from faithscope.reproduce.parts import figure3, figure4, figure5, table1, table5, table6, table7
 from faithscope.reproduce.printed import rows as printed_rows
 from faithscope.reproduce.records import Record
 from faithscope.reproduce.sweep import SweptAnchors
@@ -153,19 +153,21 @@ def test_of_two_classes_random_flips_reach_the_other_batches_change_nothing_and_
         assert fs.consistency(given, np.arange(30) % 2).distinct == 1
 
 
-@pytest.mark.parametrize("table", [table5, table6, table7])
-def test_every_printed_number_has_ours_beside_it_in_both_settings(settings, table):
-    outcome = table.run(settings)
-    cases = {f"{line['dataset']} {line['discretizer']}" for line in printed_rows(table.ID)}
+@pytest.mark.parametrize(("table", "count"), [(table1, 6), (table5, 2), (table6, 2), (table7, 2)])
+def test_every_printed_number_has_ours_beside_it_in_both_settings(settings, table, count):
+    outcome, lines = table.run(settings), printed_rows(table.ID)
+    keys = [key for key in lines[0] if key in ("explainer", "dataset", "discretizer")]
+    measures = [name for name in lines[0] if name not in keys and not name.endswith("_std")]
+    cases = {" ".join(line[key] for key in keys) for line in lines}
     printed = {
         (record.setting, record.measure, record.case) for record in outcome.records if record.printed is not None
     }
-    assert printed == set(product(("as_defined", "as_run"), ("consistency", "uniqueness"), cases))
+    assert printed == set(product(("as_defined", "as_run"), measures, cases))
     assert all(record.note if record.ours is None else 0 <= record.ours <= 1 for record in outcome.records)
     known = [record for record in outcome.records if record.measure == "consistency" and record.ours is not None]
     assert all(record.low <= record.ours <= record.high for record in known)
     assert len({record.case for record in known}) > len(cases) / 2
-    assert [claim.setting for claim in outcome.claims] == ["as_defined"] * 2 + ["as_run"] * 2
+    assert [claim.setting for claim in outcome.claims] == ["as_defined"] * count + ["as_run"] * count
 
 
 def test_as_run_uniqueness_is_of_explanations_as_defined_of_rows_and_no_difference_is_left_without_a_word():
