@@ -60,7 +60,7 @@ def test_common_phrases_are_learned_on_one_half_and_measured_on_the_other():
     outside, X, phrases = rng.random(400) < 0.5, np.arange(400.0)[:, None], fs.CommonPhrases(2, seed=5)
     words = np.where(outside, "He is outside", "She stays at home")
     reasons = fs.Reasons([f"{said} {number}" for said, number in zip(words, rng.permutation(400), strict=True)])
-    ev = fs.evaluate(outside, reasons, X, discretizer=phrases, progress=False)
+    ev = fs.evaluate(outside, reasons, X, discretizer=phrases)
     looked = np.setdiff1d(np.arange(400), ev.rows)
     assert ev.discretizer == repr(phrases.learned_from(reasons.take(looked)))
     cmp = fs.compare(outside, {"words": reasons, "phi": fs.Importances(X)}, X, discretizer=phrases)
@@ -70,8 +70,8 @@ def test_common_phrases_are_learned_on_one_half_and_measured_on_the_other():
         assert (estimate.n, estimate.distinct, estimate.value) == (200, 2, 1.0)
         assert estimate.interval == alone.interval
         assert any("learned from 200 other rows" in note for note in estimate.notes)
-    assert cmp["phi"].consistency.distinct == cmp["phi"].consistency.n, "other kinds stay as they are"
-    assert not any("learned" in note for note in cmp["phi"].consistency.notes)
+    other = cmp["phi"].consistency
+    assert (other.distinct, any("learned" in note for note in other.notes)) == (other.n, False), "stays as it is"
     best = fs.evaluate(outside, reasons, X, discretizer=fs.Best([None, fs.CommonPhrases(2)]))
     assert best.discretizer.startswith("Phrases(")
     refused(BadInput, "must first learn phrases", phrases, reasons)
@@ -108,12 +108,11 @@ def test_clusters_are_a_function_of_the_text_in_any_order():
     rng = np.random.default_rng(0)
     texts = np.array([f"reason {j % 40}" for j in range(200)])
     embeddings = rng.normal(size=(40, 5))[np.arange(200) % 40] + 0.01 * rng.normal(size=(200, 5))
-    codes = fs.Clusters(embeddings, 7)(fs.Reasons(texts)).group()[0]
-    assert all(len(set(codes[texts == text])) == 1 for text in set(texts))
-    order = rng.permutation(200)
-    shuffled = fs.Clusters(embeddings[order], 7)(fs.Reasons(texts[order])).group()[0]
-    pairs = {(codes[row], shuffled[place]) for place, row in enumerate(order)}
-    assert len(pairs) == len(set(codes)) == 7
+    codes, shuffled = np.empty((2, 200), int)
+    for found, order in ((codes, np.arange(200)), (shuffled, rng.permutation(200))):
+        found[order] = fs.Clusters(embeddings[order], 7)(fs.Reasons(texts[order])).group()[0]
+    for told, many in ((texts, 40), (shuffled, 7)):
+        assert len(set(zip(codes, told, strict=True))) == len(set(told)) == many
 
 
 def test_clusters_need_the_embeddings_of_these_reasons():
@@ -129,11 +128,10 @@ def test_clusters_need_the_embeddings_of_these_reasons():
 
 
 def test_discretizers_that_differ_read_differently():
-    letters = [fs.Phrases([f"{letter} {j}" for j in range(20)] + ["end"]) for letter in ("a", "a", "b")]
-    ends = [fs.Phrases([*"abcdefghijklmn", last]) for last in "xxy"]
+    phrases = [fs.Phrases([f"{letter} {j}" for j in range(20)] + [end]) for letter, end in ("ax", "ax", "bx", "ay")]
     clusters = [fs.Clusters(np.full((3, 2), value), 2) for value in (0.0, -0.0, 1.0)]
-    for one, same, other in (letters, ends, clusters):
-        assert repr(one) == repr(same) != repr(other)
+    for one, same, *others in (phrases, clusters):
+        assert repr(one) == repr(same) not in map(repr, others)
 
 
 def test_many_phrases_take_no_longer_than_few():

@@ -57,11 +57,6 @@ def indifferent(rows):
     return 0.5 + 0.0 * rows[:, 0]
 
 
-def same_sign(rows):
-    """The paper's XOR model."""
-    return (np.sign(rows[:, 0]) == np.sign(rows[:, 1])).astype(float)
-
-
 # The regression of each row is its own.
 
 
@@ -247,13 +242,3 @@ def test_a_row_in_a_quarter_that_no_training_row_is_in_differs_from_every_draw()
 
 
 # The paper's XOR model: of rows with different labels.
-
-
-def test_the_papers_picture_of_the_xor_model():
-    """Appendix, figure 5: the first feature counts nothing and the second .44, for both rows, though labels differ."""
-    train, rows = np.random.default_rng(0).normal(size=(4000, 2)), np.array([[2.5, 0.5], [-2.5, 0.5]])
-    assert same_sign(rows).tolist() == [1, 0]
-    how = {"class_index": "predicted", "samples": 50_000, "discretize": False}
-    with pytest.warns(UserWarning, match="different class from row to row"):
-        values = Lime(same_sign, train, **how).explain(rows).values
-    np.testing.assert_allclose(values, [[0, 0.44]] * 2, atol=0.06)

@@ -200,18 +200,6 @@ def test_remarks_of_all_parts_are_kept_once():
 # Keys.
 
 
-@pytest.mark.parametrize("table", [*TABLES.values(), SMOOTH], ids=[*TABLES, "smooth"])
-def test_keys_are_equal_exactly_if_mixtures_are(table):
-    rows, background = CodedRows.pair(table[:12], table[12:20])
-    members = np.random.default_rng(1).random((20, table.shape[1])) < 0.5
-    masked = np.where(members[:, None, :], table[:12, None, None, :], table[12:20]).reshape(-1, table.shape[1])
-    keys = (rows.sums(members)[:, :, None] + background.sums(~members).T).ravel()
-    _, bits = np.unique(masked.view(np.int64), axis=0, return_inverse=True)
-    _, numbers = np.unique(keys, return_inverse=True)
-    assert len(set(zip(bits.ravel().tolist(), numbers.tolist(), strict=True))) == bits.max() + 1 == numbers.max() + 1
-    assert rows.domain is None or keys.max() < rows.domain
-
-
 def test_the_share_of_repeated_keys_is_known_from_a_sample():
     rng = np.random.default_rng(0)
     for wanted in (0.0, 0.2, 0.5, 0.9):
