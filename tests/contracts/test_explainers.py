@@ -109,6 +109,7 @@ CASES = [
     (HOLEY, "surrogate", lambda X: TreePath.surrogate(boosted(), X)),
     (HOLEY, "lime", lambda X: Lime(boosted(), X, samples=300)),
     (HOLEY, "anchors", lambda X: Anchors(boosted(), X, beam=1)),
+    (HOLEY, "counterfactual", lambda X: Counterfactual(boosted(), X)),
     (HOLEY, "shap of margins", lambda X: Shap(boosted(), X[:20])),
     (HOLEY, "shap", lambda X: Shap(boosted(), X[:20], output="probability")),
     (NUMBERS, "tree path", lambda X: TreePath(regression_tree())),

@@ -4,13 +4,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.compose import make_column_transformer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 import faithscope as fs
 from brute import gower
-from explainers.systems import DAY, Rule, people, trees
+from explainers.systems import DAY, people
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import Counterfactual, NearestNeighbors
 
@@ -70,31 +67,6 @@ def test_a_metric_of_numbers_names_gower_and_counts_what_is_missing():
         with pytest.raises(BadInput, match=told) as problem:
             ask()
         assert "metric='gower'" in str(problem.value)
-
-
-def piped():
-    encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["job"]), remainder="passthrough")
-    return make_pipeline(encode, trees("histograms"))
-
-
-@pytest.mark.parametrize(
-    ("model", "columns"),
-    [
-        (lambda: trees("histograms"), ["pay", "age"]),
-        (piped, ["pay", "age", "job"]),
-        pytest.param(lambda: trees("lightgbm"), ["pay", "age"], marks=pytest.mark.thorough),
-    ],
-)
-def test_models_that_take_missing_values_are_explained_with_them(model, columns):
-    train, rows = (
-        part[columns].astype({name: float for name in columns if name != "job"})
-        for part in (people(300), people(12, 1, new=True))
-    )
-    fitted = model().fit(train, Rule().predict(people(300)))
-    explanations, where = Counterfactual(fitted, train).find(rows)
-    assert len(where) >= 8
-    after = pd.DataFrame(explanations.points, columns=columns).astype(train.dtypes)
-    assert (np.asarray(fitted.predict(after)) != np.asarray(fitted.predict(rows.iloc[where]))).all()
 
 
 def test_a_category_nobody_knows_differs_from_all_and_equals_itself():

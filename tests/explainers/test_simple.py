@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -54,15 +53,6 @@ def test_among_equally_near_rows_the_earlier_counts():
     assert NearestNeighbors(points, k=1).explain([[0.0]]).conjunction(0) == (0,)
     assert NearestNeighbors(points, k=2).explain([[0.0]]).conjunction(0) == (0, 1)
     assert NearestNeighbors(points, k=3).explain([[0.9]]).conjunction(0) == (0, 1, 2)
-
-
-def test_a_surrogate_follows_the_model_and_keeps_to_its_leaves():
-    forest = RandomForestClassifier(20, random_state=0).fit(X[:300], Y[:300])
-    surrogate = TreePath.surrogate(forest, X[:300], max_leaf_nodes=6)
-    ev = fs.evaluate(forest, surrogate, X[300:])
-    assert ev.consistency.distinct <= 6
-    assert ev.consistency.verified > ev.consistency.chance + 0.2
-    assert fs.mse_bound(ev.sufficiency) == fs.mse_bound(ev.consistency)
 
 
 def test_a_surrogate_speaks_of_categories_by_name():
