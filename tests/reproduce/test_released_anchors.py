@@ -1,17 +1,14 @@
 """The stand-in for anchor-exp 0.0.2.0: its start, its search on the same draws, its anchors beside the package's."""
 
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
 from faithscope.errors import BadInput
 from faithscope.explainers.anchors.bins import Bins
-from faithscope.reproduce.authors.anchor_search import TAU, anchors_of, start
+from faithscope.reproduce.authors.anchor_search import anchors_of
 from faithscope.reproduce.authors.drawn_rows import DrawnRows, Pool
 from faithscope.reproduce.authors.line_seeds import line_seeds
 from faithscope.reproduce.authors.released_anchors import ReleasedAnchors
@@ -65,31 +62,6 @@ class Corner:
 def table():
     rng = np.random.default_rng(1)
     return np.column_stack([rng.normal(size=(400, 3)), rng.integers(0, 2, 400)]).round(2)
-
-
-def started_by_the_package(bits, batch, threshold):
-    """The first lines of ``AnchorBaseBeam.anchor_beam``, with draws from a list."""
-    lower = pytest.importorskip("anchor.anchor_base").AnchorBaseBeam.dlow_bernoulli
-    drawn, beta = 1, np.log(1 / 0.1)
-    while True:
-        mean = bits[:drawn].mean()
-        low = lower(mean, beta / drawn)
-        if not (mean > threshold and low < threshold - TAU):
-            return drawn, low > threshold
-        drawn += batch
-
-
-@given(st.integers(0, 2**32), st.sampled_from([10, 100]), st.sampled_from([0.5, 0.6, 0.7, 0.8, 0.9, 0.95]))
-def test_the_start_is_the_packages(seed, batch, threshold):
-    rng = np.random.default_rng(seed)
-    bits = rng.random((6, 20_000)) < rng.choice([0.4, threshold, 0.9, 0.99, 1.0], 6)[:, None]
-
-    def agreeing(lines, held, first, count):
-        return np.array([bits[line, begin : begin + count].sum() for line, begin in zip(lines, first, strict=True)])
-
-    listed = SimpleNamespace(many=np.ones(6, int), batch=batch, seeds=None, agreeing=agreeing)
-    drawn, empty = start(listed, np.full(6, threshold))
-    assert list(zip(drawn, empty, strict=True)) == [started_by_the_package(line, batch, threshold) for line in bits]
 
 
 def searched_by_the_package(draws, line, threshold):
