@@ -39,6 +39,11 @@ def test_every_discretizer_of_importances_is_what_plain_python_says(matrix, k):
     assert fs.TopFeatures(k)(fs.Importances(matrix, names=list("abcdef"))).describe(0) == (named or "all 0")
 
 
+def test_floor_and_truncate_differ_below_zero_only():
+    assert values(fs.Floor(1), [[0.19, -0.19]]).tolist() == [[0.1, -0.2]]
+    assert values(fs.Truncate(1), [[0.19, -0.19]]).tolist() == [[0.1, -0.1]]
+
+
 def test_changes_read_as_text_and_chain():
     pairs = fs.Counterfactuals([[1.0, 2.0, 3.0]], [[1.0, 5.0, 1.0]], names=["a", "b", "c"])
     assert (fs.Delta() | fs.Floor(0) | fs.SignOfTop(1))(pairs).values.tolist() == [[0, -1, 0]]

@@ -100,6 +100,18 @@ def test_one_step_between_two_splits_of_trees_stands_for_all():
     assert sum(asked_about) - slow < slow / 2
 
 
+def test_a_value_with_decimals_that_was_not_changed_moves_to_a_whole_number():
+    known = np.column_stack([np.arange(-20, 21) / 10, np.arange(41)]).astype(float)
+    step = SmallChanges.of(known)
+    assert step.decimals.tolist() == [1, 0]
+    # Tenths first add up to 0.9999…, of which int() is 0.
+    for valid, wanted in ((np.ones, pytest.approx(1.1)), (np.zeros, 0.0)):
+        points, _ = step.take_back(
+            np.array([[0.1, 3.0]]), np.array([[0.1, 9.0]]), lambda asked, of, valid=valid: valid(len(asked), bool)
+        )
+        assert points.tolist() == [[wanted, 3.0]]
+
+
 def test_decimals_are_those_of_the_most_frequent_values():
     known = np.array([[1.0, 0.25, 1e-5], [2.0, 0.25, 1e-5], [3.0, 0.125, 2.0]])
     assert decimals(known).tolist() == [0, 2, 5]
