@@ -42,7 +42,8 @@ def three(rows):
     return np.column_stack([curved(rows), curved(2 * np.asarray(rows, float)), -curved(rows)])
 
 
-TABLES = {"flags": FLAGS, "grid": GRID, "holes": HOLES, "one-hot": ONE_HOT}
+MANY = np.hstack([FLAGS[:, :6], RNG.random((60, 34)) < 0.05]).astype(float)  # 2^40 rows: more than 32 bits hold
+TABLES = {"flags": FLAGS, "grid": GRID, "holes": HOLES, "one-hot": ONE_HOT, "many flags": MANY}
 WORDS = pd.DataFrame(FLAGS).astype({0: str, 1: str}).mask(FLAGS.cumsum(axis=1) == 3, None)
 
 
@@ -67,7 +68,7 @@ def asked_about_all(monkeypatch):
 @pytest.mark.parametrize("name", [*TABLES, "words"])
 def test_values_and_errors_are_those_of_asking_about_every_mixture(name, settings, function, asked_about_all):
     table = TABLES.get(name, WORDS)
-    if name == "one-hot":
+    if name in ("one-hot", "many flags"):
         table, settings = table[:30], {**settings, "evaluations": 160}
     explainer = Shap(function, table[:15], **settings)
     explanations, errors = explainer.explain_with_error(table[15:40])
