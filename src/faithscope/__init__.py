@@ -49,8 +49,7 @@ from faithscope.explanations.rules import Rules
 from faithscope.measures.certify import Certificate, certify
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import consistency
-from faithscope.measures.decoding.decoders import GibbsDecoder, OptimalDecoder
-from faithscope.measures.decoding.simulatability import Simulatability
+from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder, Simulatability
 from faithscope.measures.encoding.measure import encoding
 from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.estimate import Estimate

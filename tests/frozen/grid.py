@@ -348,7 +348,8 @@ def _decoded(decoder: Any, s: System, agreement: str) -> Any:
     half = max(1, s.n // 2)
     fitted = decoder().fit(s.keys[:half], y[:half], **options)
     told = fitted.predict(s.keys[half:][:20]) if s.n > 1 else []
-    return {"accuracy": fitted.accuracy(s.keys[half:], y[half:]), "predictions": " ".join(map(str, told))}
+    answers = {"accuracy": fitted.accuracy(s.keys[half:], y[half:])} if agreement == "labels" else {}
+    return answers | {"error": fitted.error, "predictions": " ".join(map(str, told))}
 
 
 def explaining() -> Iterator[Case]:

@@ -19,7 +19,7 @@ import faithscope
 from faithscope.errors import FaithscopeError
 from faithscope.measures.certify import Certificate
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.decoding.simulatability import Simulatability
+from faithscope.measures.decoders import Simulatability
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.local import Local
 from faithscope.measures.numbers.tolerance import ToleranceCurve

@@ -19,7 +19,7 @@ from faithscope.explanations.keys import Plain, Records
 from faithscope.integrations import sklearn
 from faithscope.measures.certify import Certificate
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.decoding.simulatability import Simulatability
+from faithscope.measures.decoders import Simulatability
 from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.local import Local

@@ -1,0 +1,484 @@
+"""Decoders guess the prediction from the explanation alone (paper, section 2.1); how well they do is simulatability."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
+
+from faithscope.counting.counts import Counts, count_rows, to_counts
+from faithscope.discretizers import Discretize, discretize
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.keys import Plain
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.frames import frame
+from faithscope.inputs.labels import families_of
+from faithscope.inputs.repeats import TOO_HIGH
+from faithscope.measures.estimate import FEW, agreement, few_rows_decide
+from faithscope.measures.intervals.local import clopper_pearson
+from faithscope.measures.intervals.margins import check_confidence
+from faithscope.measures.intervals.means import IndependentUnits
+from faithscope.measures.numbers.decoded import decoded_numbers
+from faithscope.measures.numbers.groups import NumberGroups
+from faithscope.readers import as_explanations
+from faithscope.sample import Sample
+from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.lines import in_lines
+from faithscope.sinks.shareable import Shareable
+from faithscope.visible import visible
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_ACCIDENT = 0.25  # a probability above which equal counts may well be an accident
+_SAME_ROWS = (
+    "these rows have the same explanations and predictions as those that the decoder learned from: if they are the "
+    f"same rows, {TOO_HIGH}; decode rows that it has not seen"
+)
+
+
+@dataclass(frozen=True)
+class Simulatability(Shareable):
+    """How well predictions of new rows are decoded from explanations alone: `GibbsDecoder.accuracy` gives it.
+
+    It is what somebody could predict who has seen the learned rows, and knows the explanation of a new row but not the
+    row itself. The interval is for all rows like the new ones, with the decoder as it is.
+
+    Attributes
+    ----------
+    value : float
+        Share of the new rows that are decoded rightly; the Gibbs decoder's is the expected share over its draws.
+    low, high, confidence : float
+        The interval, and its confidence.
+    method : str
+        How the interval was made: "exact" (Clopper and Pearson); "jackknife" for expected shares, weights and clusters.
+    chance : float
+        What the decoder reaches on the same rows without explanations: by the commonest of the labels that it learned,
+        or by a draw from all rows that it learned.
+    gain, gain_low, gain_high : float
+        ``value - chance`` with its own interval, row by row.
+    unseen : float
+        Share of new rows whose explanation was never seen; they count as decoded wrongly.
+    seen : float or None
+        The accuracy among the other rows; None if there are none.
+    n : int
+        Number of new rows.
+    decoder : str
+        The decoder's class.
+    notes : tuple of str
+        What a reader should know before trusting the interval.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> decoder = fs.OptimalDecoder().fit(["a", "a", "b", "b"], ["no", "no", "yes", "no"])
+    >>> result = decoder.accuracy(["a", "b", "b", "c"], ["no", "no", "yes", "yes"])
+    >>> result.value, result.chance, result.unseen
+    (0.5, 0.5, 0.25)
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    method: str
+    chance: float
+    gain: float
+    gain_low: float
+    gain_high: float
+    unseen: float
+    seen: float | None
+    n: int
+    decoder: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval for the true accuracy, (low, high)."""
+        return self.low, self.high
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, ready for JSON."""
+        told = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {"measure": "simulatability"} | told | {"notes": list(self.notes)}
+
+    def table(self) -> "pd.DataFrame":
+        """One line of numbers."""
+        told = self.to_dict()
+        return frame({name: [value] for name, value in told.items() if name not in {"measure", "notes"}})
+
+    def plot(self) -> "alt.LayerChart":
+        """The accuracy with its interval beside chance, as an Altair chart."""
+        from faithscope.charts import estimates
+
+        return estimates([(self.decoder, _Drawn(self))])
+
+    def _card(self) -> Card:
+        columns = ("decoder", "accuracy", "interval", "without explanations", "gain", "interval of the gain", "unseen")
+        ends = (f"{self.low:.3f} to {self.high:.3f}", f"{self.gain_low:.3f} to {self.gain_high:.3f}")
+        numbers = (
+            f"{self.value:.3f}",
+            ends[0],
+            f"{self.chance:.3f}",
+            f"{self.gain:.3f}",
+            ends[1],
+            f"{self.unseen:.1%}",
+        )
+        caption = f"{self.n:,} new rows, {100 * self.confidence:g}% intervals"
+        table = Table(columns, ((self.decoder, *numbers),), caption=caption)
+        return Card("simulatability", (Sentence(self._verdict()),), (table,), tuple(map(visible, self.notes)))
+
+    def _verdict(self) -> str:
+        if self.gain_low > 0:
+            told = "Explanations tell more of the predictions of new rows than a guess without them"
+        elif self.gain_high < 0:
+            told = "Explanations tell less of the predictions of new rows than a guess without them"
+        else:
+            told = "These rows do not show that explanations tell more than a guess without them"
+        return f"{told}: {self.value:.1%} against {self.chance:.1%}."
+
+    def __str__(self) -> str:
+        ends = f"{100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]"
+        value = f"simulatability {self.value:.3f}, {ends}"
+        gain = f"{self.gain:+.3f} [{self.gain_low:.2f}, {self.gain_high:.2f}] over guessing"
+        line = f"{value}; {gain} ({self.chance:.2f}); n={self.n:,}, {self.unseen:.0%} unseen"
+        return in_lines(line, self.notes)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """What a chart of estimates reads: no row is silent here."""
+
+    measured: Simulatability
+
+    def to_dict(self) -> dict[str, Any]:
+        value = self.measured.value
+        return self.measured.to_dict() | {"upper": value, "unverifiable": 0.0, "verified": value}
+
+
+@dataclass(frozen=True)
+class Decoder(ABC):
+    """The base of decoders: ``Decoder(estimate.counts)``, or ``Decoder().fit(explanations, predictions)``.
+
+    Counts must be unweighted. Explanations that were never seen decode to None; numbers, to NaN.
+    """
+
+    counts: Counts = field(default_factory=Counts.zero)
+    discretizer: Discretize | None = None
+
+    _draws: ClassVar[bool]  # whether a learned row is drawn
+
+    def __post_init__(self) -> None:
+        counts = self.counts
+        if not isinstance(counts, Counts) or counts.n:
+            counts = to_counts(counts, type(self).__name__)
+        object.__setattr__(self, "counts", counts)
+        if not counts.plain:
+            raise BadInput(
+                "Decoders read counts of independent rows, and these are weighted or clustered: count them without."
+            )
+
+    def fit(self, explanations: Any, predictions: Any, *, agreement: Any = None) -> Self:
+        """A new decoder that has learned from these rows.
+
+        Parameters
+        ----------
+        agreement : Spread, Close, Tolerance or callable, optional
+            Any of them if predictions are numbers; by default they are labels.
+        """
+        sample, discretizer = Sample.of(explanations, predictions, agreement=agreement).settled(self.discretizer)
+        return replace(self, counts=count_rows(sample.discretized(discretizer)), discretizer=discretizer)
+
+    def predict(self, explanations: Any) -> NDArray[Any]:
+        """The decoded prediction of each row; None, or NaN for numbers, if its explanation was never seen.
+
+        Returns
+        -------
+        (n,) array of objects; of numbers (n,) floats, or (n, k) for vectors
+        """
+        wanted, names = as_explanations(explanations), self._predictions()
+        decoded = np.full((len(wanted), *names.shape[1:]), None if names.dtype == object else np.nan, names.dtype)
+        if self.counts.n == 0 or len(wanted) == 0:
+            return decoded
+        place = self.counts.explanations.locate(discretize(wanted, self.discretizer))
+        seen = np.flatnonzero(place >= 0)
+        decoded[seen] = self._decode(place[seen], names)
+        return decoded
+
+    def accuracy(
+        self,
+        explanations: Any,
+        predictions: Any,
+        *,
+        confidence: float = 0.95,
+        weights: Any = None,
+        clusters: Any = None,
+    ) -> Simulatability:
+        """How well this decoder does on new rows: what somebody who knows the explanation alone could predict.
+
+        The rows must not be those that it was fitted on; a note tells if they look like them. Explanations that were
+        never seen count as decoded wrongly. Predictions must be labels.
+
+        Parameters
+        ----------
+        explanations : array-like, table or Explanations
+            Of the new rows; the decoder's discretizer is applied.
+        predictions : array-like, (n,)
+            The model's predicted labels of the new rows.
+        confidence : float
+            The confidence of the intervals, which are for all rows like these.
+        weights, clusters : array-like, (n,), optional
+            How much each row counts, and which rows belong together, as for `consistency`.
+
+        Returns
+        -------
+        Simulatability
+
+        Examples
+        --------
+        >>> import faithscope as fs
+        >>> decoder = fs.OptimalDecoder().fit(["old", "old", "young", "young"], ["yes", "yes", "no", "no"])
+        >>> accuracy = decoder.accuracy(["old", "young", "old"], ["yes", "no", "no"])
+        >>> round(accuracy.value, 2), round(accuracy.low, 2), round(accuracy.high, 2)
+        (0.67, 0.09, 0.99)
+        """
+        self._check_rows()
+        check_confidence(confidence)
+        counts = self.counts
+        if counts.agreement.of_numbers:
+            raise BadInput(
+                "Simulatability is of labels, and this decoder learned numbers: fs.consistency(explanations, "
+                "predictions, agreement=fs.Spread()) of the new rows tells how much of their variance they tell."
+            )
+        sample = Sample.of(explanations, predictions, None, weights, None, clusters).counted().evenly()
+        _refuse_other_labels(counts, sample.labels)
+        codes = counts.explanations.locate(discretize(sample.explanations, self.discretizer))
+        seen = codes >= 0
+        agreeing = np.zeros(sample.n)
+        agreeing[seen] = self._agreeing(codes[seen], sample.labels[seen])
+        guess, everybody = replace(self, counts=_without_explanations(counts), discretizer=None), np.zeros_like(codes)
+        guessed = guess._agreeing(everybody, sample.labels)
+        units = IndependentUnits.of(sample)
+        value, gain, unseen = (units.mean(part) for part in (agreeing, agreeing - guessed, 1.0 - seen))
+        margins, paired = units.margins(agreeing, confidence), units.margins(agreeing - guessed, confidence, span=2.0)
+        low, high, method = value - margins.below, value + margins.above, "jackknife"
+        notes = (few_rows_decide(margins),) if margins.degrees_of_freedom < FEW - 1e-9 else ()
+        if not self._draws and sample.weights is None and sample.clusters is None:
+            hits, trials = np.array([round(float(agreeing.sum()))]), np.array([sample.n])
+            low, high = (float(end[0]) for end in clopper_pearson(hits, trials, confidence))
+            method, notes = "exact", ()
+        told = (*sample.explanations.notes, *sample.notes)
+        if _are_learned(counts, counts.locate_codes(codes, sample.labels)[1]):
+            told = (*told, _SAME_ROWS)
+        strange = guess.counts.locate_codes(everybody, sample.labels)[1] < 0
+        if strange.any():
+            share = f"{units.mean(strange.astype(np.float64)):.1%} of rows are predicted a label that was never learned"
+            told = (*told, f"{share}, such as {sample.labels[strange].tolist()[0]!r}, which cannot be decoded")
+        return Simulatability(
+            value=value,
+            low=max(0.0, low),
+            high=min(1.0, high),
+            confidence=float(confidence),
+            method=method,
+            chance=units.mean(guessed),
+            gain=gain,
+            gain_low=max(-1.0, gain - paired.below),
+            gain_high=min(1.0, gain + paired.above),
+            unseen=unseen,
+            seen=min(1.0, value / (1 - unseen)) if seen.any() else None,
+            n=sample.n,
+            decoder=type(self).__name__,
+            notes=tuple(dict.fromkeys((*told, *notes))),
+        )
+
+    def _predictions(self) -> NDArray[Any]:
+        """The different predictions: an array of floats for numbers, else of objects."""
+        if self.counts.agreement.of_numbers:
+            return np.asarray(self.counts.labels, np.float64)
+        names = np.empty(len(self.counts.labels), object)
+        names[:] = self.counts.labels
+        return names
+
+    def _decode(self, explanation: Ints, names: NDArray[Any]) -> NDArray[Any]:
+        """What each explanation decodes to, from the different predictions."""
+        return np.asarray(names[self.counts.label[self._cells(explanation)]])
+
+    @abstractmethod
+    def _cells(self, explanation: Ints) -> Ints:
+        """For each explanation, the cell of the label that it decodes to."""
+
+    @abstractmethod
+    def _agreeing(self, explanation: Ints, labels: NDArray[Any]) -> Floats:
+        """How often what is decoded is expected to be each label, from 0 to 1."""
+
+    @property
+    @abstractmethod
+    def error(self) -> float:
+        """Share of the sample's own rows decoded wrongly; of numbers, the mean squared error."""
+
+    @property
+    @abstractmethod
+    def leave_one_out_error(self) -> float:
+        """The error if no row takes part in its own decoding."""
+
+    @property
+    def r2(self) -> float:
+        """Of numbers, the share of their variance in the sample that is decoded: ``1 - error / variance``."""
+        return 1 - self.error / decoded_numbers(self.counts).variance
+
+    @property
+    def leave_one_out_r2(self) -> float:
+        """Of numbers, ``1 - leave_one_out_error`` divided by the error of the mean of all other rows.
+
+        It is 0 for explanations that mean nothing, if the mean is decoded, and negative below that.
+        """
+        return 1 - self.leave_one_out_error / decoded_numbers(self.counts).error_of_mean
+
+    def _starts(self) -> Ints:
+        """The first cell of each explanation; cells are kept in order of explanation."""
+        return np.searchsorted(self.counts.explanation, np.arange(self.counts.distinct))
+
+    def _check_rows(self) -> None:
+        if self.counts.n == 0:
+            raise BadInput("This decoder has seen no rows: fit it, or build it from counts.")
+
+
+@dataclass(frozen=True)
+class GibbsDecoder(Decoder):
+    """Draws a label as often as the explanation was seen with it; `seed` and the order of rows determine the draws.
+
+    Consistency is its accuracy: ``m = 1 - E_G``. Of numbers it draws the prediction of a row with the explanation, and
+    its mean squared error in the sample is exactly twice the optimal decoder's.
+
+    Examples
+    --------
+    >>> decoder = GibbsDecoder().fit(["a", "a", "b"], [0, 1, 1])
+    >>> round(decoder.error, 3)
+    0.333
+    >>> decoder.predict(["b", "c"]).tolist()
+    [1, None]
+    """
+
+    seed: int = 0
+
+    _draws: ClassVar[bool] = True
+
+    @property
+    def error(self) -> float:
+        """In the sample: ``E_G = 1 - Σ n_{πy}² / (n N_π)``."""
+        self._check_rows()
+        if self.counts.agreement.of_numbers:
+            return 2 * decoded_numbers(self.counts).error
+        share = self.counts.given / self.counts.per_explanation[self.counts.explanation]
+        return float(1 - np.sum(self.counts.given * share) / self.counts.n)
+
+    @property
+    def leave_one_out_error(self) -> float:
+        """The estimate of E_G in the population, ``1 - M̂``: no row takes part in its own decoding.
+
+        Of numbers, the mean squared distance from another row with the explanation, drawn at random; a row without
+        such others draws from all other rows.
+        """
+        self._check_rows()
+        if self.counts.agreement.of_numbers:
+            return decoded_numbers(self.counts).error_of_draws
+        return 1 - agreement(self.counts.profile())
+
+    def _agreeing(self, explanation: Ints, labels: NDArray[Any]) -> Floats:
+        cells = self.counts.locate_codes(explanation, labels)[1]
+        return np.asarray(np.where(cells < 0, 0, self.counts.given[cells]) / self.counts.rows_given[explanation])
+
+    def _cells(self, explanation: Ints) -> Ints:
+        upto = np.cumsum(self.counts.given)
+        before = upto[self._starts()[explanation]] - self.counts.given[self._starts()[explanation]]
+        chance = np.random.default_rng(check_whole(self.seed, "seed", 0))
+        draws = chance.random(len(explanation)) * self.counts.per_explanation[explanation]
+        return np.searchsorted(upto, before + np.floor(draws).astype(np.int64), side="right")
+
+
+@dataclass(frozen=True)
+class OptimalDecoder(Decoder):
+    """Answers the label that was seen most often with the explanation; of several such labels, the first in order.
+
+    Its error relates to the Gibbs decoder's by ``E_O ≤ E_G ≤ 2 E_O`` (the paper's Claim 1). Of numbers it answers the
+    mean of the explanation's rows, and ``E_G = 2 E_O`` with squared errors.
+
+    Examples
+    --------
+    >>> OptimalDecoder().fit(["a", "a", "a", "b"], [0, 0, 1, 1]).error
+    0.25
+    >>> decoder = OptimalDecoder().fit(["a", "a", "b", "b"], [1.0, 3.0, 8.0, 8.0], agreement="spread")
+    >>> decoder.predict(["a", "b", "c"]).tolist(), round(decoder.r2, 3), round(decoder.leave_one_out_r2, 3)
+    ([2.0, 8.0, nan], 0.947, 0.882)
+    """
+
+    _draws: ClassVar[bool] = False
+
+    @property
+    def error(self) -> float:
+        """In the sample: ``E_O = 1 - Σ_π max_y n_{πy} / n``; of numbers, the mean squared distance from the mean."""
+        self._check_rows()
+        if self.counts.agreement.of_numbers:
+            return decoded_numbers(self.counts).error
+        return 1 - self.counts.profile().modal / self.counts.n
+
+    @property
+    def leave_one_out_error(self) -> float:
+        """Of numbers, the mean squared distance from the mean of the other rows with the explanation.
+
+        A row without such others is decoded to the mean of all other rows.
+        """
+        self._check_rows()
+        return decoded_numbers(self.counts).error_of_means
+
+    def _agreeing(self, explanation: Ints, labels: NDArray[Any]) -> Floats:
+        learned = self.counts.locate_codes(explanation, labels)[1]
+        return np.asarray(learned == self._cells(explanation), np.float64)
+
+    def _decode(self, explanation: Ints, names: NDArray[Any]) -> NDArray[Any]:
+        if not self.counts.agreement.of_numbers:
+            return super()._decode(explanation, names)
+        return np.asarray(NumberGroups.of_counts(self.counts).mean[explanation].reshape(-1, *names.shape[1:]))
+
+    def _cells(self, explanation: Ints) -> Ints:
+        starts = self._starts()
+        most = np.maximum.reduceat(self.counts.given, starts)
+        is_most = np.flatnonzero(self.counts.given == most[self.counts.explanation])
+        first = np.searchsorted(self.counts.explanation[is_most], np.arange(self.counts.distinct))
+        return is_most[first][explanation]
+
+
+def _are_learned(counts: Counts, cells: Ints) -> bool:
+    """Whether new rows fill the cells just as the learned rows do, which as many other rows would not by accident."""
+    if len(cells) != counts.n or (cells < 0).any():
+        return False
+    if (np.bincount(cells, minlength=len(counts.given)) != counts.given).any():
+        return False
+    rows = counts.given.astype(np.float64)
+    n = float(counts.n)  # the probability that n draws in these proportions fill the cells in just these numbers
+    return bool(gammaln(n + 1) + np.sum(xlogy(rows, rows / n) - gammaln(rows + 1)) < math.log(_ACCIDENT))
+
+
+def _without_explanations(counts: Counts) -> Counts:
+    """The same rows as if all of them had one explanation: what a decoder knows without any."""
+    rows, none = counts.per_label, np.zeros(len(counts.labels), np.int64)
+    return Counts(Plain([""]), counts.labels, none, np.arange(len(none)), rows, rows, none)
+
+
+def _refuse_other_labels(counts: Counts, labels: NDArray[Any]) -> None:
+    """Raise if predictions are of another type than the learned ones, so that none could be decoded."""
+    if not families_of(counts.labels) & families_of(set(labels.tolist())):
+        learned, label = next(iter(counts.labels)), labels.tolist()[0]
+        raise WrongType(
+            f"The decoder learned labels such as {learned!r}, and these predictions are such as {label!r}, of another "
+            "type: pass predictions of the type that it was fitted on."
+        )

@@ -1,1 +1,0 @@
-"""Decoders, and how well they decode rows that they have not seen."""
