@@ -1,4 +1,4 @@
-"""Draws of one's own, in all shapes that callers hold them in."""
+"""Draws of one's own, one below the other, each with the position of its explanation."""
 
 import numpy as np
 import pandas as pd
@@ -9,10 +9,9 @@ import faithscope as fs
 
 RULES = fs.Rules.parse(["a <= 5", "a > 1"], features=["a", "b"])
 WORDS = fs.Highlights([{"good"}, {"bad"}])
-ROWS = np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
-LABELS = np.array([[1, 0], [1, 1]])
-FLAT, OF, ORDER = ROWS.reshape(4, 2), [0, 0, 1, 1], [3, 0, 2, 1]
-TEXTS = [["good film", "good"], ["bad film", "bad"]]
+ROWS, LABELS = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]), np.array([1, 0, 1, 1])
+OF, ORDER = [0, 0, 1, 1], [3, 0, 2, 1]
+TEXTS, SIGNS = ["good film", "good", "bad film", "bad"], ["+", "-", "-", "-"]
 
 
 def measured(population, predictions=(1, 1), explanations=RULES, **how):
@@ -20,48 +19,43 @@ def measured(population, predictions=(1, 1), explanations=RULES, **how):
 
 
 @pytest.mark.parametrize(
-    ("rows", "labels", "how"),
+    ("rows", "labels", "of"),
     [
-        (ROWS, LABELS, {}),
-        (ROWS, LABELS.ravel(), {}),
-        (ROWS.tolist(), LABELS.tolist(), {}),
-        ([pd.DataFrame(part, columns=["a", "b"]) for part in ROWS], [pd.Series(y) for y in LABELS], {}),
-        ([pl.DataFrame(part, schema=["a", "b"]) for part in ROWS], list(LABELS), {}),
-        (pd.DataFrame(FLAT, columns=["a", "b"], index=[4, 2, 9, 1]), LABELS.ravel(), {"of": pd.Series(OF)}),
-        (FLAT[ORDER], LABELS.ravel()[ORDER], {"of": [1, 0, 1, 0]}),
+        (ROWS, LABELS, OF),
+        (ROWS.tolist(), LABELS.tolist(), OF),
+        (pl.DataFrame(ROWS, schema=["a", "b"]), pl.Series(LABELS), OF),
+        (pd.DataFrame(ROWS, columns=["a", "b"], index=[4, 2, 9, 1]), LABELS, pd.Series(OF)),
+        (ROWS[ORDER], LABELS[ORDER], [1, 0, 1, 0]),
     ],
-    ids=["three axes", "flat predictions", "lists", "frames", "polars", "one frame with of", "another order"],
+    ids=["arrays", "lists", "polars", "pandas", "another order"],
 )
-def test_draws_in_every_shape_give_the_same(rows, labels, how):
-    counts = measured(fs.drawn(RULES, rows, labels, **how)).counts
+def test_draws_in_every_form_give_the_same(rows, labels, of):
+    counts = measured(fs.drawn(RULES, rows, labels, of=of)).counts
     assert (counts.agreeing.tolist(), counts.others.tolist()) == ([1, 2], [2, 2])
 
 
-SIGNS = [["+", "-"], ["-", "-"]]
-
-
 @pytest.mark.parametrize(
-    ("explanations", "rows", "labels", "own", "value", "how"),
+    ("explanations", "rows", "labels", "of", "own", "value", "how"),
     [
-        (RULES, ROWS, LABELS.astype(str), ["1", "1"], 0.75, {}),
-        (np.eye(2), ROWS, LABELS, [1, 1], 0.75, {}),
-        (RULES, FLAT[[0, 3]], [1, 0], [1, 1], 0.5, {}),
-        (RULES, ROWS, LABELS, [1, 1], 0.625, {"weights": [3, 1]}),
-        (RULES, [[[1.0, 2.0]], []], [[0], []], [0, 1], 0.5, {}),
-        (WORDS, ["good film", "bad film"], ["+", "+"], ["+", "-"], 0.5, {}),
-        (WORDS, TEXTS, SIGNS, ["+", "-"], 0.75, {}),
-        (WORDS, np.array(TEXTS), SIGNS, ["+", "-"], 0.75, {}),
-        (WORDS, np.array(TEXTS, object), SIGNS, ["+", "-"], 0.75, {}),
+        (RULES, ROWS, LABELS.astype(str), OF, ["1", "1"], 0.75, {}),
+        (np.eye(2), ROWS, LABELS, OF, [1, 1], 0.75, {}),
+        (RULES, ROWS[[0, 3]], [1, 0], None, [1, 1], 0.5, {}),
+        (RULES, ROWS, LABELS, OF, [1, 1], 0.625, {"weights": [3, 1]}),
+        (RULES, ROWS[:1], [0], [0], [0, 1], 0.5, {}),
+        (WORDS, ["good film", "bad film"], ["+", "+"], None, ["+", "-"], 0.5, {}),
+        (WORDS, TEXTS, SIGNS, OF, ["+", "-"], 0.75, {}),
+        (WORDS, np.array(TEXTS, object), SIGNS, OF, ["+", "-"], 0.75, {}),
+        (WORDS, [text.split() for text in TEXTS], SIGNS, OF, ["+", "-"], 0.75, {}),
     ],
     ids=[
-        *("labels as text", "importances", "one draw needs no nesting", "weights", "none for some"),
-        *("one text per row", "lists of texts", "an array of texts", "an array of objects"),
+        *("labels as text", "importances", "one draw per explanation", "weights", "none for some"),
+        *("one text per row", "a list of texts", "an array of texts", "lists of words"),
     ],
 )
-def test_draws_are_compared_with_the_prediction_of_their_row(explanations, rows, labels, own, value, how):
-    told = measured(fs.drawn(explanations, rows, labels), own, explanations, **how)
+def test_draws_are_compared_with_the_prediction_of_their_row(explanations, rows, labels, of, own, value, how):
+    told = measured(fs.drawn(explanations, rows, labels, of=of), own, explanations, **how)
     assert told.value == pytest.approx(value)
-    assert told.unverifiable == np.mean([len(each) == 0 for each in rows])
+    assert told.unverifiable == (0.5 if of == [0] else 0)
 
 
 def test_a_model_is_asked_about_the_draws():
@@ -69,16 +63,18 @@ def test_a_model_is_asked_about_the_draws():
         return (np.asarray(rows)[:, 0] > 4).astype(int)
 
     X = [[2.0, 0.0], [9.0, 0.0]]
-    expected = measured(fs.drawn(RULES, ROWS, model(FLAT)), model(X)).to_dict()
-    for population, predictions in ((fs.drawn(RULES, ROWS), model), (fs.drawn(RULES, ROWS, model), model(X))):
+    expected = measured(fs.drawn(RULES, ROWS, model(ROWS), of=OF), model(X)).to_dict()
+    drawn = fs.drawn(RULES, ROWS, of=OF), fs.drawn(RULES, ROWS, model, of=OF)
+    for population, predictions in zip(drawn, (model, model(X)), strict=True):
         assert fs.sufficiency(RULES, predictions, X, population=population).to_dict() == expected
 
 
 def test_draws_that_the_explanation_does_not_cover_are_left_out_and_told():
-    rows = np.array([[[1.0, 2.0], [9.0, 4.0]], [[0.0, 6.0], [0.0, 8.0]]])
-    told = measured(fs.drawn(RULES, rows, LABELS))
+    rows = np.array([[1.0, 2.0], [9.0, 4.0], [0.0, 6.0], [0.0, 8.0]])
+    told = measured(fs.drawn(RULES, rows, LABELS, of=OF))
     assert told.counts.others.tolist() == [1, 0]
     assert "3 draws are left out, of 4, since their explanation does not apply to them" in told.notes
-    assert measured(fs.drawn(RULES, rows, LABELS, only_covered=False)).counts.others.tolist() == [2, 2]
-    asked = fs.sufficiency(RULES, lambda given: [1] * len(given), [[1.0, 1.0]] * 2, population=fs.drawn(RULES, rows))
+    assert measured(fs.drawn(RULES, rows, LABELS, of=OF, only_covered=False)).counts.others.tolist() == [2, 2]
+    asked = fs.drawn(RULES, rows, of=OF)
+    asked = fs.sufficiency(RULES, lambda given: [1] * len(given), [[1.0, 1.0]] * 2, population=asked)
     assert asked.counts.others.tolist() == [1, 0]

@@ -26,8 +26,9 @@ def measured(population=PERTURBED, model=MODEL, **how):
 
 def labeled(labels, own=LABELS, rules=RULES, **how):
     """Draws of which the predictions are known, whatever the rows are."""
-    rows = np.zeros((*labels.shape, 3))
-    return fs.sufficiency(rules, own, population=fs.drawn(rules, rows, labels, only_covered=False), **how)
+    of = np.repeat(np.arange(len(labels)), labels.shape[1])
+    told = fs.drawn(rules, np.zeros((len(of), 3)), labels.ravel(), of=of, only_covered=False)
+    return fs.sufficiency(rules, own, population=told, **how)
 
 
 def test_the_model_may_be_given_in_every_way_and_real_rows_are_the_default_to_the_last_digit():

@@ -17,7 +17,7 @@ RULES = fs.Rules.parse(np.where(X[:, 0] < 0, "a <= 0", "a > 0").tolist(), featur
 PERTURBED = fs.Perturbed(TRAIN, draws=10)
 TWO = fs.Rules.parse(["a <= 5", "a > 1"], features=["a", "b"])
 ROWS = np.arange(8.0).reshape(2, 2, 2)
-FLAT, LABELS, OF = ROWS.reshape(4, 2), [[1, 0], [1, 1]], [0, 0, 1, 1]
+FLAT, LABELS, FLAT_LABELS, OF = ROWS.reshape(4, 2), [[1, 0], [1, 1]], [1, 0, 1, 1], [0, 0, 1, 1]
 TABLE, TURNED = pd.DataFrame(FLAT, columns=["a", "b"], index=list("pqrs")), pd.Series(OF, index=list("srqp"))
 JOBS = pd.DataFrame({"job": pd.Categorical(["clerk", "cook"])})
 JUDGE = pd.DataFrame({"job": pd.Categorical(["judge"])})
@@ -90,26 +90,31 @@ REFUSED = {
     ],
     (BadInput, WrongType): [
         (lambda: fs.sufficiency(RULES, MODEL, population=PERTURBED), "X"),
-        (lambda: drawn(ROWS[:1], LABELS), "2 explanations, and draws of 1"),
-        (lambda: drawn(FLAT, LABELS), "2 explanations, and draws of 4: .* with of="),
-        (lambda: drawn(FLAT, [1] * 4, of=[0, 0, 1]), "Rows have 4 rows but of have 3"),
+        (lambda: drawn(FLAT, FLAT_LABELS), "There are 4 draws and 2 explanations: pass of="),
+        (
+            lambda: drawn(FLAT, [1] * 4, of=[0, 0, 1]),
+            "Rows have 4 rows but of have 3|There are 4 draws and 3 positions",
+        ),
+        (lambda: drawn(ROWS, LABELS), "a list or table per explanation: .* pass of="),
+        (lambda: drawn(ROWS.tolist(), LABELS), "a list or table per explanation: .* pass of="),
+        (lambda: drawn([TABLE, TABLE], LABELS), "a list or table per explanation: .* pass of="),
+        (lambda: fs.drawn(["a", "b"], [["good film", "good"], ["bad"]]), "a list or table per explanation"),
         (lambda: drawn(FLAT, [1] * 4, of=[0, 0, 1, 2]), "from 0 to 1; got 2"),
         (lambda: drawn(FLAT, [1] * 4, of=[0, 0, 1, 0.5]), "whole number"),
-        (lambda: drawn(ROWS, [[1, 0], [1]]), "Explanation 1 has 2 draws and 1 predictions"),
-        (lambda: drawn(ROWS, [1, 0, 1]), "4 draws and 3 predictions"),
-        (lambda: drawn(ROWS, LABELS, only_covered=1), "True or False"),
+        (lambda: drawn(FLAT, [1, 0, 1], of=OF), "4 rows but predictions have 3"),
+        (lambda: drawn(FLAT, FLAT_LABELS, of=OF, only_covered=1), "True or False"),
         (lambda: drawn(TABLE, TURNED, of=OF), "Predictions have the row labels of rows in another order"),
         (lambda: drawn(TABLE, [1] * 4, of=TURNED), "Of have the row labels of rows in another order"),
-        (lambda: drawn(ROWS, LABELS).draw(TWO, ROWS[:, 0]), "made elsewhere"),
-        (lambda: own(drawn(ROWS)), "have no predictions"),
-        (lambda: own(drawn(ROWS, [["1"] * 2] * 2)), "of another type"),
-        (lambda: own(drawn(ROWS, [[1, None]] * 2)), "missing|None"),
-        (lambda: own(drawn(ROWS, [[1, np.nan]] * 2)), "missing|nan"),
+        (lambda: drawn(FLAT, FLAT_LABELS, of=OF).draw(TWO, FLAT[::2]), "made elsewhere"),
+        (lambda: own(drawn(FLAT, of=OF)), "have no predictions"),
+        (lambda: own(drawn(FLAT, ["1"] * 4, of=OF)), "of another type"),
+        (lambda: own(drawn(FLAT, [1, None, 1, 1], of=OF)), "missing|None"),
+        (lambda: own(drawn(FLAT, [1, np.nan, 1, 1], of=OF)), "missing|nan"),
         (
-            lambda: own(drawn(ROWS, LABELS), TWO.take([1, 0])),
+            lambda: own(drawn(FLAT, FLAT_LABELS, of=OF), TWO.take([1, 0])),
             "other explanations: 'a <= 5' at row 0, and here it is 'a > 1'",
         ),
-        (lambda: own(drawn(ROWS, LABELS), TWO.take([1])), "have 1 rows but"),
+        (lambda: own(drawn(FLAT, FLAT_LABELS, of=OF), TWO.take([1])), "have 1 rows but"),
     ],
 }
 

@@ -15,11 +15,11 @@ from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import same_rows
-from faithscope.inputs.arrays import to_vector
+from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_flag, is_whole, same_length
+from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
 from faithscope.populations.base import Drawer, Population
-from faithscope.populations.nested import flat_draws, flat_predictions, is_model
 from faithscope.readers import as_explanations
 
 Ints = NDArray[np.int64]
@@ -103,14 +103,14 @@ def drawn(
     ----------
     explanations : Explanations, or what `sufficiency` takes as such
         The n explanations that rows were drawn for. They may be of any kind, since the draws say where they apply.
-    rows : list of n tables or lists, (n, k, d) array, or one table
-        The draws of each explanation, as many as one likes; or all draws in one table, with `of`. A table of n rows
-        without `of` is one draw per explanation.
-    predictions : list of n lists, (n, k) array, one value per draw, or a model, optional
+    rows : table, array or list, m rows
+        All draws, one below the other: as many of an explanation as one likes, with `of`.
+    predictions : array-like, (m,), or a model, optional
         What the model predicts for the draws, in their order. A model is asked for them; by default the model that
         `sufficiency` is given in place of predictions is.
     of : array-like, (m,), optional
-        The position of the explanation that each of m draws in one table was made for, from 0.
+        The position of the explanation that each draw was made for, from 0. Without it, there is one draw per
+        explanation, in their order.
     only_covered : bool
         Whether to leave out draws to which their explanation does not apply, as rules and highlights tell; the result
         says how many. False counts them all.
@@ -124,7 +124,7 @@ def drawn(
     --------
     >>> import faithscope as fs
     >>> words = fs.Highlights([{"great"}, {"dull"}])
-    >>> told = fs.drawn(words, [["a great film", "great fun"], ["a dull film"]], [["good", "good"], ["good"]])
+    >>> told = fs.drawn(words, ["a great film", "great fun", "a dull film"], ["good"] * 3, of=[0, 0, 1])
     >>> fs.sufficiency(words, ["good", "bad"], population=told).value
     0.5
     """
@@ -132,14 +132,35 @@ def drawn(
     same_length(explanations=len(kind))
     check_flag(only_covered, "only_covered")
     same_rows(explanations=kind if of is None else None, rows=rows, predictions=predictions, of=of)
-    if of is None:
-        table, places = flat_draws(rows, len(kind), texts=not isinstance(kind, _ROWS))
-    else:
-        table, places = rows, _positions(of, len(kind))
-    same_length(rows=rows_of(table), of=len(places))
-    asked = is_model(predictions)
-    answers = None if predictions is None or asked else flat_predictions(predictions, places, len(kind))
-    return OwnDraws(kind, table, places, answers, only_covered, predictions if asked else None)
+    _refuse_nested(rows, texts=of is None and not isinstance(kind, _ROWS))
+    places = np.arange(len(kind)) if of is None else _positions(of, len(kind))
+    if rows_of(rows) != len(places):
+        raise BadInput(
+            f"There are {rows_of(rows):,} draws and {len(places):,} {'explanations' if of is None else 'positions'}: "
+            "pass of=, the position of the explanation that each draw was made for."
+        )
+    asked = predictions is not None and not isinstance(predictions, type) and label_function(predictions) is not None
+    if predictions is not None and not asked:
+        same_length(draws=len(places), predictions=rows_of(predictions))
+    known, model = (None, predictions) if asked else (predictions, None)
+    return OwnDraws(kind, rows, places, known, only_covered, model)
+
+
+def _refuse_nested(rows: Any, *, texts: bool) -> None:
+    """Raise if draws come as one table or list per explanation; `texts` says that a list of words may be several."""
+    axes = getattr(rows, "ndim", 1)
+    inner = (list, tuple, np.ndarray, str) if texts else (list, tuple, np.ndarray)
+    several = (
+        is_frame(part)
+        or (isinstance(part, list | tuple | np.ndarray) and any(isinstance(item, inner) for item in part))
+        for part in (rows if rows_of(rows) and axes == 1 else ())
+    )
+    words = texts and axes == 2 and getattr(rows, "dtype", np.dtype(float)).kind in "OUT"
+    if not is_frame(rows) and (axes > 2 or words or any(several)):
+        raise BadInput(
+            "Draws come as a list or table per explanation: put all of them into one, and pass of=, the position of "
+            "the explanation that each was made for, such as of=np.repeat(np.arange(n), k)."
+        )
 
 
 def _positions(of: Any, explanations: int) -> Ints:
