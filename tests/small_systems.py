@@ -25,6 +25,13 @@ from faithscope.sample import Sample
 
 Floats = NDArray[np.float64]
 
+
+def pairs_of(answers: Floats) -> dict[str, NDArray[Any]]:
+    """A judge's answers about rows by explanations, NaN if not asked, as `fs.Judged` takes them: pair by pair."""
+    row, explanation = np.indices(answers.shape).reshape(2, -1)
+    return {"row": row, "explanation": explanation, "applies": answers.ravel()}
+
+
 # Predictions by kind, with an eps that matters to them.
 LABELS: dict[str, Callable[[np.random.Generator, int], tuple[NDArray[Any], float]]] = {
     "labels": lambda rng, n: (rng.integers(0, rng.integers(1, 5), n), 1.0),
@@ -136,7 +143,7 @@ class System:
         if how == "judged":
             order = list(dict.fromkeys(self.codes.tolist()))
             answers = np.where(self.masks[order].T, 1.0, np.where(np.arange(self.n)[:, None] % 2, 0.0, np.nan))
-            return fs.Reasons([f"reason {code}" for code in self.codes]), None, fs.Judged(answers)
+            return fs.Reasons([f"reason {code}" for code in self.codes]), None, fs.Judged(pairs_of(answers))
         return (self.codes[:, None].astype(float) if how == "near" else self.codes), None, None
 
     def options(self, measure: str, name: str) -> dict[str, Any]:

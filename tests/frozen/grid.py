@@ -88,7 +88,9 @@ class System:
         answers = self.masks[:, self.reason[np.sort(first)]].astype(float)
         if unasked:
             answers[np.random.default_rng(1).random(answers.shape) < 0.3] = np.nan
-        return fs.Reasons([f"reason {number}" for number in self.reason]), fs.Judged(answers)
+        row, explanation = np.indices(answers.shape).reshape(2, -1)
+        asked = {"row": row, "explanation": explanation, "applies": answers.ravel()}
+        return fs.Reasons([f"reason {number}" for number in self.reason]), fs.Judged(asked)
 
     def counterfactuals(self) -> fs.Counterfactuals:
         return fs.Counterfactuals((self.x + np.array([1.0, 0.5, 0.0])).round(), self.x)
@@ -691,7 +693,7 @@ def refusals() -> Iterator[Case]:
         "a rule that cannot be read": lambda: fs.Rules.parse(["age or so"], features=["age"]),
         "prototypes beyond the points": lambda: fs.Prototypes([0, 9], points=t.x),
         "counterfactuals of other rows": lambda: fs.Counterfactuals(s.x, t.x),
-        "a judge of other rows": lambda: fs.sufficiency(s.judge()[0], s.labels, relation=t.judge()[1]),
+        "a judge of other rows": lambda: fs.sufficiency(t.judge()[0], t.labels, relation=s.judge()[1]),
         "one run": lambda: fs.repeatability([s.keys]),
         "runs of other rows": lambda: fs.repeatability([s.keys, t.keys]),
         "one explainer": lambda: fs.explainer_agreement({"a": s.keys}),

@@ -331,7 +331,7 @@ INSTANCES = {
     "OptimalDecoder": _decoder(fs.OptimalDecoder),
     "Ball": st.just(fs.Ball(1.0)),
     "Nearest": st.just(fs.Nearest()),
-    "Judged": st.just(fs.Judged([[1]])),
+    "Judged": st.just(fs.Judged({"row": [0], "explanation": [0], "applies": [1]})),
     "CommonPhrases": st.just(fs.CommonPhrases(2)),
     "Codebook": st.just(fs.Codebook({"a": "b"})),
 }

@@ -1,7 +1,8 @@
 """Judged: a judge, such as a language model or a person, says which rows explanations apply to."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +11,28 @@ from faithscope.errors import BadInput, Incompatible, NotProven, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Postings
 from faithscope.inputs.alignment import same_rows
-from faithscope.inputs.answers import JudgeAnswers, read_answers
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_vector
 from faithscope.inputs.folding import fold
-from faithscope.inputs.missing import is_missing
+from faithscope.inputs.missing import is_missing, missing_values
+from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.rows import rows_of
 from faithscope.relations.asking import text_of
 from faithscope.relations.base import Blocks, Masks, Relation
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_COLUMNS = ("row", "explanation", "applies")
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+class _Answers(NamedTuple):
+    """What a judge answered about the pairs that were asked."""
+
+    row: Ints
+    explanation: Ints
+    applies: Bools
+    texts: NDArray[Any] | None  # of the explanations, if they were told
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,28 +49,26 @@ class Judged(Relation):
 
     Parameters
     ----------
-    answers : array-like or table
-        1 or True if the explanation applies to the row, 0 or False if not, NaN or None if that was not asked. Either
-        pairs: a table with columns ``row`` (the position of the row), ``explanation`` (the number of the explanation
-        among the different ones, in order of first appearance) and ``applies``; a column ``text`` is held against the
-        explanations. Or rows by explanations: (n, m) with one column per different explanation, in order of first
-        appearance, or (n, n) with one column per row's own explanation; columns of equal explanations are then put
-        together. A pair may be answered twice, but not differently.
+    answers : table, or mapping of columns
+        One line per pair, as `pairs_to_ask` makes them: ``row`` (the position of the row), ``explanation`` (the number
+        of the explanation among the different ones, in order of first appearance) and ``applies``, which is 1 or True
+        if the explanation applies to the row, 0 or False if not, NaN or None if that was not asked. A column ``text``
+        is held against the explanations. A pair may be answered twice, but not differently.
 
     Examples
     --------
     >>> import faithscope as fs
     >>> reasons = fs.Reasons(["late payments", "late payments", "high income"])
-    >>> answers = [[1, 0], [1, None], [0, 1]]
+    >>> answers = {"row": [0, 1, 2, 0, 2], "explanation": [0, 0, 0, 1, 1], "applies": [1, 1, 0, 0, 1]}
     >>> fs.sufficiency(reasons, ["no", "no", "yes"], relation=fs.Judged(answers)).value
     0.6666666666666666
     """
 
     answers: InitVar[Any]
-    _read: JudgeAnswers = field(init=False)
+    _read: _Answers = field(init=False)
 
     def __post_init__(self, answers: Any) -> None:
-        object.__setattr__(self, "_read", read_answers(answers))
+        object.__setattr__(self, "_read", _read(answers))
 
     def __repr__(self) -> str:
         return f"Judged({len(self._read.row):,} answers)"
@@ -70,14 +83,21 @@ class Judged(Relation):
     def about(self, explanations: Explanations, X: Any = None) -> "JudgedPairs":
         """The answers as those about these explanations, one per row that was handed over."""
         read = self._read
-        notes = same_rows(X=X, explanations=explanations, answers=read.table)
+        notes = same_rows(X=X, explanations=explanations)
         codes, first = explanations.group()
-        number = _numbers_of_pairs(read, explanations, first) if read.shape is None else read.column
-        if read.shape is not None:
-            number = _columns(read, explanations, codes, first)[read.column]
+        if read.explanation.max() >= len(first):
+            raise BadInput(
+                f"An answer is about explanation {read.explanation.max():,}, but there are {len(first):,} different "
+                "explanations, from 0 on: number those that are measured, after any discretizer, as fs.pairs_to_ask "
+                "does."
+            )
+        if read.texts is not None:
+            _check_texts(read.explanation, read.texts, explanations, first)
         if read.row.max() >= len(codes):
             raise BadInput(f"An answer is about row {read.row.max():,}, but there are {len(codes):,} rows, from 0 on.")
-        pair, place, times = np.unique(number * len(codes) + read.row, return_inverse=True, return_counts=True)
+        pair, place, times = np.unique(
+            read.explanation * len(codes) + read.row, return_inverse=True, return_counts=True
+        )
         yes = np.bincount(place.reshape(-1), read.applies)
         which, row = np.divmod(pair, len(codes))
         _refuse_contradictions(which, row, (yes > 0) & (yes < times))
@@ -103,7 +123,7 @@ class JudgedPairs(Relation):
     rows: int
     which: Ints
     row: Ints
-    applies: NDArray[np.bool_]
+    applies: Bools
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -147,7 +167,7 @@ class JudgedPairs(Relation):
             raise Incompatible(f"The judge was asked about other explanations than {text!r}: pass answers about these.")
         return numbers
 
-    def _asked(self, numbers: Ints, positions: Ints, distinct: int) -> tuple[Postings, NDArray[np.bool_]]:
+    def _asked(self, numbers: Ints, positions: Ints, distinct: int) -> tuple[Postings, Bools]:
         """The pairs of these explanations and rows that were asked, by explanation; and the answers."""
         code, place = np.full(len(self.distinct), -1), np.full(self.rows, -1)
         code[numbers], place[positions] = np.arange(distinct), np.arange(len(positions))
@@ -175,15 +195,77 @@ def check_rows(X: Any, relation: Any) -> None:
         rows_of(X)
 
 
-def _numbers_of_pairs(read: JudgeAnswers, explanations: Explanations, first: Ints) -> Ints:
-    if read.column.max() >= len(first):
-        raise BadInput(
-            f"An answer is about explanation {read.column.max():,}, but there are {len(first):,} different "
-            "explanations, from 0 on: number those that are measured, after any discretizer, as fs.pairs_to_ask does."
+def _read(answers: Any) -> _Answers:
+    """The answers that a caller hands over, checked; of pairs that were asked only."""
+    refuse_query(answers, "Answers")
+    names: Sequence[str] = ()
+    if isinstance(answers, Mapping):
+        names = tuple(map(str, answers))
+    elif is_frame(answers):
+        names = frame_names(answers)
+    if not set(_COLUMNS) <= set(names):
+        seen = f"columns {', '.join(map(repr, names[:6]))}" if names else f"{type(answers).__name__}"
+        raise WrongType(
+            f"Answers must be a table of pairs with columns 'row', 'explanation' and 'applies', as fs.pairs_to_ask "
+            f"makes it; got {seen}. Of a table of rows by explanations, row, explanation = "
+            "np.indices(table.shape).reshape(2, -1), and applies = table.ravel()."
         )
-    if read.texts is not None:
-        _check_texts(read.column, read.texts, explanations, first)
-    return read.column
+
+    def column(name: str) -> NDArray[Any]:
+        place = names.index(name)
+        values = list(answers.values())[place] if isinstance(answers, Mapping) else frame_column(answers, place)
+        return to_vector(values, f"The column {name!r}")
+
+    row, explanation, applies = map(column, _COLUMNS)
+    if not len(row) == len(explanation) == len(applies):
+        raise BadInput(
+            "The columns 'row', 'explanation', 'applies' differ in length: "
+            f"{len(row)}, {len(explanation)}, {len(applies)}."
+        )
+    asked, yes = _decided(applies)
+    if not asked.any():
+        raise BadInput("No pair has an answer: fill in True or False for the pairs that the judge was asked about.")
+    texts = column("text")[asked] if "text" in names else None
+    return _Answers(_whole(row[asked], "row"), _whole(explanation[asked], "explanation"), yes[asked], texts)
+
+
+def _whole(values: NDArray[Any], name: str) -> Ints:
+    """Whole numbers of at least 0: positions of rows, numbers of explanations."""
+    numbers = values
+    if values.dtype == object and all(isinstance(item, _NUMBERS) for item in values):
+        numbers = np.array([float(item) for item in values])
+    fits = numbers.dtype.kind in "iuf"
+    wrong = np.flatnonzero(~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers < 2**53))) if fits else [0]
+    if len(wrong):
+        what = "positions of rows" if name == "row" else "numbers of explanations, in order of first appearance"
+        raise BadInput(
+            f"The column {name!r} must hold {what}, whole numbers from 0 on, as fs.pairs_to_ask gives them; got "
+            f"{values[wrong[0]]!r}."
+        )
+    return np.asarray(numbers.astype(np.int64))
+
+
+def _decided(values: NDArray[Any]) -> tuple[Bools, Bools]:
+    """Which answers were given, and which of them are yes."""
+    if values.ndim != 1:
+        raise WrongType(f"The column 'applies' must hold one answer per row; got shape {values.shape}.")
+    asked = ~missing_values(values)
+    if values.dtype.kind in "biuf":
+        yes, no = values == 1, values == 0
+    else:
+        numbers = [item if isinstance(item, _NUMBERS) else None for item in values]
+        yes, no = (np.fromiter((item == wanted for item in numbers), bool, len(values)) for wanted in (1, 0))
+    wrong = asked & ~yes & ~no
+    if wrong.any():
+        at = int(wrong.argmax())
+        value = values[at].item() if isinstance(values[at], np.generic) else values[at]
+        likely = isinstance(value, _NUMBERS) and 0 < value < 1
+        advice = "say first which probabilities mean yes, (p >= 0.5)" if likely else "map other words to these first"
+        raise BadInput(
+            "Answers are 1 or True if the explanation applies to the row, 0 or False if not, NaN or None if that was "
+            f"not asked; got {value!r} at row {at} of column 'applies': {advice}."
+        )
+    return asked, yes
 
 
 def _check_texts(numbers: Ints, texts: NDArray[Any], explanations: Explanations, first: Ints) -> None:
@@ -197,48 +279,7 @@ def _check_texts(numbers: Ints, texts: NDArray[Any], explanations: Explanations,
             )
 
 
-def _columns(read: JudgeAnswers, explanations: Explanations, codes: Ints, first: Ints) -> Ints:
-    """The number of the explanation of each column of a table."""
-    assert read.shape is not None
-    rows, columns = read.shape
-    if rows != len(codes):
-        raise BadInput(f"Answers have {rows:,} rows but explanations have {len(codes):,}: pass one of each per row.")
-    if columns not in (len(first), len(codes)):
-        raise BadInput(
-            f"Answers have {columns:,} columns: pass {len(first):,}, one per different explanation in order of first "
-            f"appearance, or {len(codes):,}, one per row's explanation."
-        )
-    numbers = np.arange(len(first)) if columns == len(first) else codes
-    return numbers if read.names is None else numbers[_places(read.names, explanations, first, columns)]
-
-
-def _places(names: tuple[str, ...], explanations: Explanations, first: Ints, columns: int) -> Ints:
-    """The place of each named column: names are numbers from 0 on, or the texts of the explanations."""
-    places = {name: place for place in range(columns) for name in (str(place), f"column_{place}")}
-    of = first if columns == len(first) else np.arange(columns)
-    texts = [explanations.describe(int(row)) for row in of]
-    if len(set(names)) == columns and all(name in places for name in names):
-        numbers = [places[name] for name in names]
-        if set(names) <= set(texts) and [texts[place] for place in numbers] != list(names):
-            raise BadInput(
-                f"The columns of the answers are named {', '.join(map(repr, names[:3]))}, which are numbers of columns "
-                "and explanations as well, so their order is not known: pass answers.to_numpy(), with one column per "
-                "explanation in order of first appearance."
-            )
-        return np.array(numbers)
-    if list(names) == texts:
-        return np.arange(columns)
-    places = {text: place for place, text in enumerate(texts)}
-    if len(places) == columns and set(names) == set(places):
-        return np.array([places[name] for name in names])
-    strange = next((name for name in names if name not in places), names[0])
-    raise WrongType(
-        f"The columns of the answers are named neither 0 to {columns - 1:,} nor by the explanations (the first other "
-        f"name is {strange!r}), so their order is not known: rename them, or pass answers.to_numpy() if it is right."
-    )
-
-
-def _refuse_contradictions(which: Ints, row: Ints, differ: NDArray[np.bool_]) -> None:
+def _refuse_contradictions(which: Ints, row: Ints, differ: Bools) -> None:
     if differ.any():
         first, more = int(differ.argmax()), int(differ.sum()) - 1
         also = f" and about {more:,} more pairs" if more else ""
