@@ -4,7 +4,6 @@ from functools import partial
 from itertools import count
 
 import numpy as np
-from decoders import AGREEMENTS as DECODED_AGREEMENTS
 from decoders import DECODED, simulatability
 from draws import ROW_KINDS, TABLES, of_kinds, of_rules
 from encoders import CHOICES, ENCODERS, HONEST, Choices, encoded_bar, encodes, found_bar
@@ -47,7 +46,8 @@ def judged(system, n, rng, asked):
         answers = population.covers[kinds[first]][:, kinds].T.astype(float)
         if asked is not None:
             answers[rng.permutation(n)[asked:]] = np.nan
-        judge = fs.Judged(answers)
+        row, explanation = np.indices(answers.shape).reshape(2, -1)
+        judge = fs.Judged({"row": row, "explanation": explanation, "applies": answers.ravel()})
     else:
         table = fs.pairs_to_ask(reasons, asked, seed=int(rng.integers(2**31)))
         table["applies"] = population.covers[kinds[first[table["explanation"]]], kinds[table["row"]]]
@@ -115,15 +115,9 @@ def lines():
     ):
         ask, seeds = partial(measured, measure=measure, names=names), named(f"numbers: {measure}")
         yield Line(f"numbers/{measure}", ask, systems, ROWS, times, seeds, numbers_bar, quick)
-    for how, agreements, times in (
-        ("independent", DECODED_AGREEMENTS, 300),
-        ("weighted", ("labels", "spread"), 200),
-        ("clustered", ("labels", "spread"), 200),
-    ):
-        for agreed in agreements:
-            ask, seeds = partial(simulatability, agreement=agreed, how=how), named(f"simulatability: {agreed}, {how}")
-            some = ("mixed, few",) if agreed in ("labels", "spread") else ()
-            yield Line("simulatability", ask, DECODED, ROWS, times, seeds, from_200, some)
+    for how, times in (("independent", 300), ("weighted", 200), ("clustered", 200)):
+        ask, seeds = partial(simulatability, how=how), named(f"simulatability: labels, {how}")
+        yield Line("simulatability", ask, DECODED, ROWS, times, seeds, from_200, ("mixed, few",))
     some = ("one row in 20 disagrees", "rows of all kinds")
     for draws, how, quick in (
         (1, "independent", some),
