@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 import faithscope as fs
-from faithscope.report import Summary, summarize
 from faithscope.report.html import render
+from faithscope.report.summary import Summary, summarize
 
 HOSTILE = (
     "<script>alert(1)</script>",

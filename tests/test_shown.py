@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.explanations.keys import Plain, Records
-from faithscope.report import summarize
+from faithscope.report.summary import summarize
 from faithscope.report.terminal import render
 from faithscope.runtime.progress import BarDisplay, Clock, LogDisplay
 from faithscope.visible import visible, visible_lines

@@ -26,6 +26,45 @@ def test_everything_public_is_listed_before_it_is_used():
     assert {"audit", "explainers", "__version__"} <= set(listed)
 
 
+HEAVY = [
+    "pandas",
+    "pyarrow",
+    "ibis",
+    "duckdb",
+    "altair",
+    "rich",
+    "jinja2",
+    "sklearn",
+    "torch",
+    "scipy.stats",
+    "scipy.optimize",
+]
+ROOMS = [
+    "charts",
+    "cli",
+    "explainers",
+    "monitor",
+    "readers.rationales",
+    "report.summary",
+    "reproduce",
+    "tables",
+    "testing",
+]
+
+
+@pytest.mark.parametrize(
+    ("used", "absent"),
+    [
+        ("fs.__version__", ["numpy", "scipy", "faithscope.inputs"]),
+        ("fs.Importances([[1.0, 2.0]])", ["scipy", "faithscope.measures", "faithscope.evaluation"]),
+        ("fs.evaluate([0, 0, 1], [1, 1, 2], [[1], [2], [3]])", [*HEAVY, *(f"faithscope.{room}" for room in ROOMS)]),
+    ],
+)
+def test_a_name_loads_what_it_needs_when_it_is_first_used(used, absent):
+    code = f"import faithscope as fs, sys; {used}; print(*(name for name in {absent} if name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split() == []
+
+
 @pytest.mark.parametrize("room", [fs, fs.explainers, fs.testing, sklearn], ids=lambda room: room.__name__)
 def test_every_public_name_has_an_example(room):
     public = [getattr(room, name) for name in room.__all__]

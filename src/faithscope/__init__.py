@@ -7,72 +7,70 @@ Implements and extends "Framework for Evaluating Faithfulness of Local Explanati
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from faithscope import agreements, discretizers, errors, populations, relations
-from faithscope.agreements import Close, Same, Spread, Tolerance
-from faithscope.counting.counts import Counts, count
-from faithscope.discretizers import (
-    Clusters,
-    Codebook,
-    CommonPhrases,
-    Delta,
-    DeltaSign,
-    Floor,
-    Grouped,
-    Modified,
-    Phrases,
-    Pool,
-    Rank,
-    ReasonCodes,
-    Sign,
-    SignOfTop,
-    Template,
-    TopFeatures,
-    TopRegions,
-    Truncate,
-)
-from faithscope.evaluation.assertions import assert_faithful
-from faithscope.evaluation.best import Best
-from faithscope.evaluation.cache import Cache
-from faithscope.evaluation.compare import Comparison, compare
-from faithscope.evaluation.evaluate import evaluate, local
-from faithscope.evaluation.repeatability import repeatability
-from faithscope.evaluation.result import Evaluation
-from faithscope.explanations import Explanations
-from faithscope.explanations.codes import Codes
-from faithscope.explanations.concepts import Concepts
-from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.importances import Importances
-from faithscope.explanations.prototypes import Prototypes
-from faithscope.explanations.reasons import Reasons
-from faithscope.explanations.rules import Rules
-from faithscope.measures.certify import Certificate, certify
-from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.consistency import consistency
-from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder, Simulatability
-from faithscope.measures.encoding.measure import encoding
-from faithscope.measures.encoding.result import Encoding
-from faithscope.measures.estimate import Estimate
-from faithscope.measures.explainer_agreement.measure import explainer_agreement
-from faithscope.measures.explainer_agreement.result import ExplainerAgreement
-from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
-from faithscope.measures.leakage import Leakage, leakage
-from faithscope.measures.local import Local, sample_until
-from faithscope.measures.necessity import necessity
-from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
-from faithscope.measures.planning.plan import Plan, plan
-from faithscope.measures.repeatability.result import Repeatability
-from faithscope.measures.sufficiency import sufficiency
-from faithscope.measures.within import WithinCurve, within, within_curve
-from faithscope.populations import Conditional, Perturbed, Product, RealRows, drawn
-from faithscope.readers import read
-from faithscope.readers.rationales import Rationales, read_rationales
-from faithscope.relations import Ball, Judged, Nearest, pairs_to_ask
-from faithscope.sample import Sample
-
 if TYPE_CHECKING:
-    from faithscope import explainers
+    from faithscope import agreements, discretizers, errors, explainers, populations, relations
+    from faithscope.agreements import Close, Same, Spread, Tolerance
+    from faithscope.counting.counts import Counts, count
+    from faithscope.discretizers import (
+        Clusters,
+        Codebook,
+        CommonPhrases,
+        Delta,
+        DeltaSign,
+        Floor,
+        Grouped,
+        Modified,
+        Phrases,
+        Pool,
+        Rank,
+        ReasonCodes,
+        Sign,
+        SignOfTop,
+        Template,
+        TopFeatures,
+        TopRegions,
+        Truncate,
+    )
+    from faithscope.evaluation.assertions import assert_faithful
+    from faithscope.evaluation.best import Best
+    from faithscope.evaluation.cache import Cache
+    from faithscope.evaluation.compare import Comparison, compare
+    from faithscope.evaluation.evaluate import evaluate, local
+    from faithscope.evaluation.repeatability import repeatability
+    from faithscope.evaluation.result import Evaluation
+    from faithscope.explanations import Explanations
+    from faithscope.explanations.codes import Codes
+    from faithscope.explanations.concepts import Concepts
+    from faithscope.explanations.counterfactuals import Counterfactuals
+    from faithscope.explanations.highlights import Highlights
+    from faithscope.explanations.importances import Importances
+    from faithscope.explanations.prototypes import Prototypes
+    from faithscope.explanations.reasons import Reasons
+    from faithscope.explanations.rules import Rules
+    from faithscope.measures.certify import Certificate, certify
+    from faithscope.measures.comparing.populations import Populations
+    from faithscope.measures.consistency import consistency
+    from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder, Simulatability
+    from faithscope.measures.encoding.measure import encoding
+    from faithscope.measures.encoding.result import Encoding
+    from faithscope.measures.estimate import Estimate
+    from faithscope.measures.explainer_agreement.measure import explainer_agreement
+    from faithscope.measures.explainer_agreement.result import ExplainerAgreement
+    from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
+    from faithscope.measures.leakage import Leakage, leakage
+    from faithscope.measures.local import Local, sample_until
+    from faithscope.measures.necessity import necessity
+    from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
+    from faithscope.measures.planning.plan import Plan, plan
+    from faithscope.measures.repeatability.result import Repeatability
+    from faithscope.measures.sufficiency import sufficiency
+    from faithscope.measures.within import WithinCurve, within, within_curve
     from faithscope.monitor.monitor import Monitor
+    from faithscope.populations import Conditional, Perturbed, Product, RealRows, drawn
+    from faithscope.readers import read
+    from faithscope.readers.rationales import Rationales, read_rationales
+    from faithscope.relations import Ball, Judged, Nearest, pairs_to_ask
+    from faithscope.sample import Sample
     from faithscope.tables.audit import Audit, audit
 
 __version__ = "0.1.0"
@@ -173,10 +171,52 @@ __all__ = [
     "within_curve",
 ]
 
-_WHEN_FIRST_USED = {
-    "Audit": "faithscope.tables.audit",
-    "audit": "faithscope.tables.audit",
-    "Monitor": "faithscope.monitor.monitor",
+_HOMES = {  # modules, and the public names that each of them has
+    "agreements": "Close Same Spread Tolerance",
+    "counting.counts": "Counts count",
+    "discretizers": "Clusters Codebook CommonPhrases Delta DeltaSign Floor Grouped Modified Phrases Pool Rank "
+    "ReasonCodes Sign SignOfTop Template TopFeatures TopRegions Truncate",
+    "evaluation.assertions": "assert_faithful",
+    "evaluation.best": "Best",
+    "evaluation.cache": "Cache",
+    "evaluation.compare": "Comparison compare",
+    "evaluation.evaluate": "evaluate local",
+    "evaluation.repeatability": "repeatability",
+    "evaluation.result": "Evaluation",
+    "explanations": "Explanations",
+    "explanations.codes": "Codes",
+    "explanations.concepts": "Concepts",
+    "explanations.counterfactuals": "Counterfactuals",
+    "explanations.highlights": "Highlights",
+    "explanations.importances": "Importances",
+    "explanations.prototypes": "Prototypes",
+    "explanations.reasons": "Reasons",
+    "explanations.rules": "Rules",
+    "measures.certify": "Certificate certify",
+    "measures.comparing.populations": "Populations",
+    "measures.consistency": "consistency",
+    "measures.decoders": "GibbsDecoder OptimalDecoder Simulatability",
+    "measures.encoding.measure": "encoding",
+    "measures.encoding.result": "Encoding",
+    "measures.estimate": "Estimate",
+    "measures.explainer_agreement.measure": "explainer_agreement",
+    "measures.explainer_agreement.result": "ExplainerAgreement",
+    "measures.intervals.bounds": "local_sample_size mse_bound sample_size",
+    "measures.leakage": "Leakage leakage",
+    "measures.local": "Local sample_until",
+    "measures.necessity": "necessity",
+    "measures.numbers.tolerance": "ToleranceCurve tolerance_curve",
+    "measures.planning.plan": "Plan plan",
+    "measures.repeatability.result": "Repeatability",
+    "measures.sufficiency": "sufficiency",
+    "measures.within": "WithinCurve within within_curve",
+    "monitor.monitor": "Monitor",
+    "populations": "Conditional Perturbed Product RealRows drawn",
+    "readers": "read",
+    "readers.rationales": "Rationales read_rationales",
+    "relations": "Ball Judged Nearest pairs_to_ask",
+    "sample": "Sample",
+    "tables.audit": "Audit audit",
 }
 
 
@@ -185,9 +225,10 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Explainers and audits are loaded when first used."""
-    if name == "explainers":
-        return import_module("faithscope.explainers")
-    if name in _WHEN_FIRST_USED:
-        return getattr(import_module(_WHEN_FIRST_USED[name]), name)
-    raise AttributeError(f"module 'faithscope' has no attribute {name!r}")
+    """Public names are loaded when they are first used: NumPy and SciPy alone take half a second."""
+    if name not in __all__:
+        raise AttributeError(f"module 'faithscope' has no attribute {name!r}")
+    home = next((home for home, names in _HOMES.items() if name in names.split()), None)
+    found = import_module(f"faithscope.{name}") if home is None else getattr(import_module(f"faithscope.{home}"), name)
+    globals()[name] = found
+    return found

@@ -10,7 +10,7 @@ import altair as alt
 import pytest
 
 import faithscope as fs
-from faithscope.charts import offline
+from faithscope.charts import estimates, offline
 from faithscope.charts.bundle import EXPORT, bundle, kept
 from faithscope.errors import MissingExtra
 from refused import refused
@@ -20,7 +20,7 @@ VERSIONS = json.loads(kept("versions.json"))
 
 @pytest.fixture
 def chart():
-    return fs.charts.estimates([("</script><script>alert(1)</script>", fs.consistency(["a", "a"], [0, 1]))])
+    return estimates([("</script><script>alert(1)</script>", fs.consistency(["a", "a"], [0, 1]))])
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 import faithscope as fs
 from faithscope.discretizers.reasons.words import label_phrases
 from faithscope.errors import BadInput, NotProven, WrongType
+from faithscope.readers import as_explanations
 from limited import cpu_seconds
 from refused import refused
 
@@ -49,7 +50,7 @@ def test_labels_have_words_and_numbers_have_none():
 
 def test_discretizers_of_reasons_take_texts_and_refuse_the_rest():
     for discretizer in (fs.Template(), fs.Codebook({"a": "a"}), fs.CommonPhrases(2)):
-        for given in (fs.Importances([[1.0]]), fs.Highlights([{"a"}]), fs.readers.as_explanations([1, 2])):
+        for given in (fs.Importances([[1.0]]), fs.Highlights([{"a"}]), as_explanations([1, 2])):
             refused(WrongType, r"discretizes reasons in words.*fs.Reasons\(texts\)", discretizer, given)
     texts = fs.consistency(["a b", "b", "a"], [0, 1, 0], discretizer=fs.Codebook({"a": "a"}))
     assert texts.value == pytest.approx(2 / 3)

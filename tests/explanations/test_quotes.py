@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.explanations.structured.quotes import quoted_spans
+from faithscope.explanations.tokenizers import folded_words
 from limited import cpu_seconds
 from refused import refused
 
@@ -29,7 +30,7 @@ def test_words_of_a_quote_are_highlighted_whatever_marks_it_stands_in(documents,
         start = data.draw(st.integers(0, len(words) - 1))
         span = words[start : start + data.draw(st.integers(1, 4))]
         texts.append("I see " + data.draw(st.sampled_from(MARKS)).format(" ".join(span)) + ", so it isn't good.")
-        expected.append({fs.explanations.tokenizers.folded_words(word)[0] for word in span})
+        expected.append({folded_words(word)[0] for word in span})
     highlights = fs.Reasons(texts, [", ".join(words) + "!" for words in documents]).to_highlights()
     assert [set(highlights.item(row)) for row in range(len(texts))] == expected
     assert highlights.notes == ()

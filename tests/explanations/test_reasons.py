@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.errors import BadInput, Incompatible, NotScoped, WrongType
 from faithscope.inputs.folding import fold
+from faithscope.readers import as_explanations
 from held import columns, tables
 from refused import refused
 
@@ -90,7 +91,7 @@ def test_reasons_are_taken_joined_and_located():
     both = reasons.take([2]).join(reasons.take(np.array([True, False, False, False])))
     assert both.texts.tolist() == ["She is young!", "He is old."]
     assert both.locate(fs.Reasons(["HE IS OLD!", "other"])).tolist() == [1, -1]
-    refused(Incompatible, "plain keys", reasons.join, fs.readers.as_explanations(["a"]))
+    refused(Incompatible, "plain keys", reasons.join, as_explanations(["a"]))
 
 
 def test_hostile_texts_are_shown_shortened_with_control_characters_visible():

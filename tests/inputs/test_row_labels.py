@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput
-from faithscope.report import summarize
+from faithscope.report.summary import summarize
 
 N = 80
 RNG = np.random.default_rng(0)

@@ -8,7 +8,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.discretizers import from_word
-from faithscope.report import summarize
+from faithscope.report.summary import summarize
 
 RNG = np.random.default_rng(0)
 N = 1000

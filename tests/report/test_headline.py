@@ -3,11 +3,12 @@
 import re
 
 import numpy as np
+import pandas as pd
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.report import summarize
 from faithscope.report.headline import headline
+from faithscope.report.summary import summarize
 
 ROWS = [[number] for number in range(200)]
 
@@ -52,8 +53,9 @@ def test_a_group_is_named_only_if_it_is_no_accident():
     reasons, groups = rng.choice(["old", "young"], 2000), np.repeat(["a", "b"], 1000)
     for wrong, named in ((0.25, True), (0.02, False)):
         flipped = rng.random(2000) < np.where(groups == "a", wrong, 0.01)
-        evaluation = fs.evaluate((reasons == "old") ^ flipped, list(reasons), np.zeros((2000, 1)))
-        said = headline(summarize(evaluation, populations={"team": evaluation.by(groups)}, examples=0))
+        teams = pd.Series(groups, name="team")
+        evaluation = fs.evaluate((reasons == "old") ^ flipped, list(reasons), np.zeros((2000, 1)), groups=teams)
+        said = headline(summarize(evaluation, examples=0))
         assert ("; among team a " in said) == named
         assert "among team b" not in said
 

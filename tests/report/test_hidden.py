@@ -8,8 +8,8 @@ import pytest
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.report import summarize
 from faithscope.report.html import render
+from faithscope.report.summary import summarize
 from faithscope.report.terminal import render as print_summary
 
 ALWAYS_TRUE = {"yes": [("age", "<=", 200.0)], "no": [("income", "<=", 900.0)]}

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.report import summarize
 from faithscope.report.html import render
 from faithscope.report.maps import draw, map_of, picture_of
+from faithscope.report.summary import summarize
 from report_examples import HOSTILE
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import faithscope as fs
 from faithscope.measures.telling.verdict import judge, level
-from faithscope.report import summarize
 from faithscope.report.glossary import GLOSSARY, glossary
 from faithscope.report.html import render
+from faithscope.report.summary import summarize
 from faithscope.report.terminal import render as print_summary
 from number_evaluations import AGREEMENTS, evaluated, exponential
 

@@ -18,10 +18,10 @@ import report_examples as examples
 from faithscope.charts.bundle import safe_json
 from faithscope.charts.theme import DARK, LIGHT
 from faithscope.measures.telling.rounding import down, up
-from faithscope.report import summarize
 from faithscope.report.glossary import GLOSSARY
 from faithscope.report.headline import headline
 from faithscope.report.html import render
+from faithscope.report.summary import summarize
 from faithscope.report.terminal import render as in_terminal
 from faithscope.report.terminal import show
 

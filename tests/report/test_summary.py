@@ -11,9 +11,9 @@ import report_examples as examples
 from faithscope.cli.outcome import Outlets, tell
 from faithscope.errors import BadInput, TooLarge, WrongType
 from faithscope.measures.telling.verdict import READING_ORDER
-from faithscope.report import summarize
 from faithscope.report.contradictions import FeatureColumns, most_alike_first
 from faithscope.report.html import render
+from faithscope.report.summary import summarize
 from faithscope.report.terminal import render as in_terminal
 from faithscope.report.wording import two_values, wording
 from refused import refused
@@ -134,23 +134,11 @@ def test_notes_are_told_in_a_terminal_with_whom_and_what_they_speak_of():
     assert "a few rows decide" in printed
 
 
-def test_populations_of_one_explainer_may_be_given_by_column():
-    evaluation, by_job = (each["constant"] for each in (examples.comparison(), examples.comparison().populations))
-    nameless = evaluation.by(list(examples.rows()["job"]))
-    for populations, names in (
-        ({"job": by_job, "again": by_job}, ["job", "again"]),
-        (by_job, ["job"]),
-        (nameless, [""]),
-    ):
-        assert [part.by for part in summarize(evaluation, populations=populations).explainers[0].populations] == names
-
-
 @pytest.mark.parametrize("many", [5, 6, pytest.param(30, marks=pytest.mark.thorough)])
 def test_of_many_populations_the_lowest_are_told_and_intervals_of_more_than_ten_pairs_hold_together(many):
     X = examples.rows(400)
-    evaluation = fs.evaluate(examples.predict, fs.explainers.Constant(), X)
-    groups = evaluation.by(np.arange(400) % many)
-    summary = summarize(evaluation, populations=groups)
+    evaluation = fs.evaluate(examples.predict, fs.explainers.Constant(), X, groups=np.arange(400) % many)
+    groups, summary = evaluation.populations, summarize(evaluation)
     shown, pairs = summary.explainers[0].populations[0], many * (many - 1) // 2
     lows = sorted(estimate.low for estimate in groups.estimates.values())
     assert sorted(estimate.low for _, estimate in shown.groups) == lows[:12]
@@ -187,7 +175,5 @@ def test_an_audit_is_summarized_with_its_windows_of_time():
 
 def test_what_is_no_evaluation_is_refused_in_one_sentence():
     comparison = examples.comparison()
-    nobody = {"nobody": comparison.populations["constant"]}
     refused(WrongType, "evaluation, a comparison or an audit; got list", summarize, [1, 2])
-    refused(BadInput, "Populations are given for 'nobody'", summarize, comparison, populations=nobody)
     refused(BadInput, "wanted", summarize, comparison, wanted=1.5)

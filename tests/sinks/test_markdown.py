@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import faithscope as fs
 import report_examples as examples
 from faithscope.measures.telling.rounding import down, up
-from faithscope.report import summarize
 from faithscope.report.html import render as render_page
+from faithscope.report.summary import summarize
 from faithscope.report.terminal import render as render_terminal
 from faithscope.sinks import markdown
 from faithscope.sinks.card import Card, Sentence, Table

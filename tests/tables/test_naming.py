@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput
-from faithscope.report import summarize
+from faithscope.report.summary import summarize
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
 from faithscope.tables.scoped.measures import scoped_measures

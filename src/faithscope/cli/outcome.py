@@ -32,8 +32,8 @@ class Outlets:
 def tell(result: Any, outlets: Outlets, title: str) -> None:
     """Print the result, and write a report and a summary if they are wanted."""
     from faithscope.cli.advice import with_options
-    from faithscope.report import summarize
     from faithscope.report.html import write
+    from faithscope.report.summary import summarize
     from faithscope.report.summary_card import summary_card
     from faithscope.report.terminal import show
 

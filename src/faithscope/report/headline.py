@@ -14,7 +14,7 @@ def headline(summary: Summary) -> str:
     Examples
     --------
     >>> import faithscope as fs
-    >>> from faithscope.report import summarize
+    >>> from faithscope.report.summary import summarize
     >>> rows = [[age] for age in range(200)]
     >>> result = fs.evaluate(["yes", "no"] * 100, ["old", "old", "young", "young"] * 50, rows)
     >>> print(headline(summarize(result)).partition(" (")[0])

@@ -1,10 +1,12 @@
 """What evaluations, comparisons and audits share: one summary, from which page, Markdown and MLflow are written."""
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from faithscope.report.result import Result
 from faithscope.sinks.card import Card
 from faithscope.sinks.shareable import Shareable
+
+if TYPE_CHECKING:
+    from faithscope.report.result import Result
 
 
 class Reported(Shareable):
@@ -14,12 +16,12 @@ class Reported(Shareable):
         from faithscope.report.summary import summarize
         from faithscope.report.summary_card import summary_card
 
-        return summary_card(summarize(cast(Result, self), examples=0))
+        return summary_card(summarize(cast("Result", self), examples=0))
 
     def _card_and_page(self) -> tuple[Card, str]:
         from faithscope.report.html import render
         from faithscope.report.summary import summarize
         from faithscope.report.summary_card import summary_card
 
-        summary = summarize(cast(Result, self))
+        summary = summarize(cast("Result", self))
         return summary_card(summary), render(summary)

@@ -9,12 +9,11 @@ from importlib.metadata import version
 from typing import Any
 
 from faithscope.charts import upper_of
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import WrongType
 from faithscope.inputs.checks import check_share, check_whole
-from faithscope.inputs.hints import hint
 from faithscope.measures.comparing.differences import MANY, together
 from faithscope.measures.comparing.paired import PairedDifference
-from faithscope.measures.comparing.populations import Difference, Populations
+from faithscope.measures.comparing.populations import Difference
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.outlook import FARTHEST
 from faithscope.measures.planning.plan import Plan
@@ -24,7 +23,7 @@ from faithscope.report.contradictions import Contradiction, contradictions
 from faithscope.report.hidden import Hidden
 from faithscope.report.leaking import Leaking
 from faithscope.report.missing import Missing, Section, attempt
-from faithscope.report.result import Breakdown, Contents, ExplainerResult, Result
+from faithscope.report.result import Breakdown, ExplainerResult, Result
 from faithscope.report.wording import plain, wording
 
 _MOST_GROUPS = 12  # shown in full, with their differences
@@ -247,7 +246,6 @@ def _for_json(value: Any) -> Any:
 def summarize(
     result: Result,
     *,
-    populations: "Populations | Mapping[str, Populations | Sequence[Populations]] | None" = None,
     title: str = "How faithful are these explanations?",
     wanted: float = WANTED,
     examples: int = 4,
@@ -257,9 +255,6 @@ def summarize(
     Parameters
     ----------
     result : Evaluation, Comparison or Audit
-    populations : Populations or mapping of str to Populations, optional
-        For one explainer: its populations, or several by column. For several explainers: populations by the
-        explainers' names, or a list of them per name. By default the populations that the result has.
     title : str
     wanted : float
         What a faithful explainer is asked to reach.
@@ -286,11 +281,10 @@ def summarize(
             "Call evaluate or compare first."
         )
     contents = result._contents()
-    breakdowns = contents.breakdowns if populations is None else _breakdowns(populations, contents)
     many = len(contents.differences) > MANY
     pairs = together(contents.differences) if many else contents.differences
     explainers = [
-        _explainer(name, explainer, breakdowns.get(name, ()), wanted, examples)
+        _explainer(name, explainer, contents.breakdowns.get(name, ()), wanted, examples)
         for name, explainer in contents.explainers.items()
     ]
     return Summary(
@@ -304,27 +298,6 @@ def summarize(
         together=len(pairs) if many else 0,
         agreeing=Agreeing.of(contents.agreement),
     )
-
-
-def _breakdowns(populations: Any, contents: Contents) -> dict[str, list[Breakdown]]:
-    """The populations that a caller gave, by the explainers' names."""
-    named = {"": populations} if isinstance(populations, Populations) else populations
-    first = next(iter(contents.explainers))
-    if len(contents.explainers) == 1 and first not in named:
-        return {
-            first: [
-                Breakdown.of(part, by="" if given.each else column)
-                for column, given in named.items()
-                for part in given.groupings
-            ]
-        }
-    unknown = next((name for name in named if name not in contents.explainers), None)
-    if unknown is not None:
-        raise BadInput(
-            f"Populations are given for {unknown!r}, which is no explainer here. {hint(unknown, contents.explainers)}"
-        )
-    lists = {name: [given] if isinstance(given, Populations) else given for name, given in named.items()}
-    return {name: [Breakdown.of(part) for parts in given for part in parts.groupings] for name, given in lists.items()}
 
 
 def _explainer(

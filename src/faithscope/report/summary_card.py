@@ -12,7 +12,7 @@ def summary_card(summary: Summary) -> Card:
     Examples
     --------
     >>> import faithscope as fs
-    >>> from faithscope.report import summarize
+    >>> from faithscope.report.summary import summarize
     >>> result = fs.evaluate(["yes", "no", "no", "no"], ["old", "old", "young", "young"], [[7], [8], [1], [2]])
     >>> summary_card(summarize(result)).sentences[0].text.partition(":")[0]
     'Cannot tell yet'
