@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -68,6 +69,21 @@ def test_a_step_is_computed_once_keeps_its_seconds_and_is_computed_anew_if_it_wa
     path = next((fresh.cache / "results").iterdir())
     path.write_bytes(path.read_bytes()[:40])
     assert done(0.1).records[0].ours == 0.1
+
+
+@pytest.mark.parametrize(
+    ("changed", "anew"), [("claims.py", True), ("records.py", True), ("table6_lime.csv", True), ("markdown.py", False)]
+)
+def test_a_step_is_computed_anew_if_claims_or_printed_numbers_change_and_not_if_they_are_told_otherwise(
+    fresh, monkeypatch, changed, anew
+):
+    def done(value):
+        return Steps(fresh, HERE).do("one", lambda: Outcome((replace(ONE, ours=value),))).records[0].ours
+
+    assert done(0.25) == 0.25
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == changed))
+    assert done(0.75) == (0.75 if anew else 0.25)
 
 
 def test_other_settings_are_another_question_and_rows_are_capped_by_default(settings):

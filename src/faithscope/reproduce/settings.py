@@ -23,15 +23,7 @@ CAPS: dict[Setting, dict[str, int]] = {
     "as_run": {"chess": 2_800, "adult": 8_000, "covtype": 4_650},
 }
 _QUICK = 200
-_SHARED = (
-    *("discretized", "growth", "ranges", "samples", "sweep", "systems"),
-    *("models/boosted", "models/forest", "models/reviews", "models/splits", "models/stand_in", "models/tabulated"),
-    "models/trained",
-    *("authors/kernel_coalitions", "authors/label_shap", "authors/lars", "authors/literal_top"),
-    *("authors/mixed_labels", "authors/random_flips", "authors/small_changes"),
-    *("authors/anchor_search", "authors/drawn_rows", "authors/line_seeds"),
-    *("authors/released_anchors", "authors/released_text_anchors"),
-)
+_ALONE = ("parts", "telling", "running.py", "settings.py")  # what parts do not share
 _FORMAT = 2
 _ALL = ("quick", "all_rows", "search", "dice", "seed")
 
@@ -102,8 +94,8 @@ class Steps:
     ----------
     settings : Settings
     part : module
-        The part's module. Its ``ID`` and a digest of its source, and of the modules that parts share, name the files
-        of results, so that a changed part is computed anew.
+        The part's module. Its ``ID`` and a digest of its source, and of all that parts share (modules, and what the
+        paper prints), name the files of results, so that a changed part is computed anew.
     """
 
     settings: Settings
@@ -112,7 +104,9 @@ class Steps:
     def __post_init__(self) -> None:
         # Read now: files may be edited while a long step runs what they held before.
         folder = Path(__file__).parent
-        files = [Path(str(self.part.__file__)), *(folder / f"{name}.py" for name in _SHARED)]
+        shared = [file for end in ("py", "csv") for file in sorted(folder.rglob(f"*.{end}"))]
+        shared = [file for file in shared if file.relative_to(folder).parts[0] not in _ALONE]
+        files = [Path(str(self.part.__file__)), *shared]
         self.source = hashlib.blake2b(b"".join(file.read_bytes() for file in files), digest_size=8).hexdigest()
 
     def do(self, name: str, compute: Callable[..., Outcome], *given: Any) -> Outcome:
