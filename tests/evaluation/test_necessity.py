@@ -7,7 +7,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput, NotProven
 from faithscope.measures.telling.verdict import judge
-from faithscope.report import summarize
+from faithscope.report.summary import summarize
 from faithscope.report.terminal import render
 from refused import refused
 
@@ -49,7 +49,7 @@ def test_it_is_judged_only_if_asked_for():
     refused(AssertionError, words, fs.assert_faithful, narrow, at_least=0.9, measure="necessity")
 
 
-METHODS = "interval must be one of jackknife, any, or None for the tightest"
+METHODS = "interval must be one of 'jackknife', 'any' or None"
 
 
 def test_what_it_has_not_is_refused():

@@ -165,7 +165,7 @@ def test_an_output_that_cannot_be_had_is_refused_in_a_sentence():
         (explain, {"output": "probability"}, "function does not have: leave output out"),
         (HIGH, {"output": "probability"}, "ndarray does not have: leave output out"),
         (tree, {"output": "probability", "agreement": fs.Same()}, "pass output='label'"),
-        (tree, {"output": "score"}, "must be 'label' or 'probability'; got 'score'"),
+        (tree, {"output": "score"}, "must be one of 'label', 'probability' or None; got 'score'"),
         (tree, {"output": ["label"]}, r"got \['label'\]"),
     ):
         refused(BadInput, message, fs.evaluate, model, explain, X, **how)

@@ -88,7 +88,7 @@ def test_a_log_of_which_nothing_can_be_read_is_an_error_even_if_uncovered_rows_a
     refused(BadInput, "None is left to measure", fs.Reasons(["young", "old"]).to_rules, unreadable="uncovered")
     assert len(fs.Reasons([]).to_rules()) == 0
     for unreadable in ("drop", None, 3, ["error"]):
-        told = "unreadable must be one of error, uncovered"
+        told = "unreadable must be one of 'error', 'uncovered'"
         refused(BadInput, told, fs.Reasons(["x"]).to_rules, unreadable=unreadable)
 
 

@@ -4,7 +4,7 @@ import datetime
 import math
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
@@ -34,6 +34,56 @@ ODD = (
     *([], [1], [1, [2]], {}, {"a": 1}, {1, 2}, np.array(3), np.zeros(2), np.array([]), np.str_("s"), np.bytes_(b"s")),
     *(object, len, lambda X: X, object(), np.ma.masked, NotImplemented, np.dtype("f8"), MappingProxyType({})),
 )
+
+
+class Raising:
+    """Whatever is asked of it raises."""
+
+    def __eq__(self, other):
+        raise RuntimeError("no comparing")
+
+    __hash__ = None
+
+
+# What is put by mistake where a word, a function or a number belongs.
+MISPLACED = {
+    "array": np.array([1.0, 2.0]),
+    "array of one": np.array([1]),
+    "empty array": np.array([]),
+    "array without axes": np.array(1),
+    "array of texts": np.array(["jackknife", "cpu"]),
+    "matrix": np.zeros((2, 2)),
+    "Series": pd.Series(["jackknife", "a"]),
+    "DataFrame": pd.DataFrame({"a": [1, 2]}),
+    "polars Series": pl.Series([1, 2]),
+    "polars DataFrame": pl.DataFrame({"a": [1, 2]}),
+    "Arrow array": pa.array([1, 2]),
+    "Arrow table": pa.table({"a": [1, 2]}),
+    "list": ["jackknife"],
+    "empty list": [],
+    "nested list": [[1, 2], [3]],
+    "set": {"cpu"},
+    "dictionary": {"kind": "rules"},
+    "empty dictionary": {},
+    "lambda": lambda *args: 0,
+    "function": len,
+    "partial": partial(len),
+    "class": dict,
+    "module": np,
+    "object": object(),
+    "raising": Raising(),
+    "bytes": b"cpu",
+    "complex": 1j,
+    "NA": pd.NA,
+    "NaN": float("nan"),
+    "number": 3,
+    "huge": 10**400,
+    "True": True,
+    "tuple": (1, "a"),
+    "word": "nonsense",
+    "no text": "",
+}
+
 
 SCALARS = st.sampled_from([*TEXTS, *WHOLE, *FRACTIONS, *DATES, *ODD])
 

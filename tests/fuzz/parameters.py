@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope import testing
-from fuzz.hostile import SCALARS, SIZES, TEXTS, columns, foreign, lists, matrices, tables
+from fuzz.hostile import MISPLACED, SCALARS, SIZES, TEXTS, columns, foreign, lists, matrices, tables
 from fuzz.kinds import (
     CONDITIONS,
     EVALUATIONS,
@@ -61,11 +61,13 @@ DISTANCES = any_of(
 WORDS = any_of(
     *("jackknife", "mcdiarmid", "bootstrap", "auto", "cpu", "cuda", "tpu", "error", "drop", "key", "1d", "0d", "1mo"),
     *("-1d", "", None, 3, b"cpu", ["jackknife"], "x" * 5000, "\0", "consistency", "sufficiency"),
+    *MISPLACED.values(),
 )
 METRICS = any_of(
     *("euclidean", "euclidean", "manhattan", "cosine", "hamming", "chebyshev", "canberra", "correlation", "jaccard"),
     *("haversine", "minkowski", "gower", "mahalanobis", "seuclidean", "nan_euclidean", "precomputed", "nonsense", ""),
     *(None, 3, "x" * 5000, lambda a, b: 0.0, lambda a, b: math.nan, dict),
+    *MISPLACED.values(),
 )
 DISCRETIZERS = any_of(
     *(None, None, fs.Sign(), fs.Floor(1), fs.Truncate(2), fs.Floor(300), fs.Floor(-300), fs.Rank(), fs.SignOfTop(2)),
@@ -80,6 +82,7 @@ RELATIONS = any_of(
     *(None, None, fs.Nearest(), fs.Ball(1.0), fs.Nearest, "nearest", 3),
     *(fs.Judged({"row": [0, 1], "explanation": [0, 0], "applies": [True, None]}), fs.Judged),
     *(lambda X, e: np.ones(len(X), bool), lambda X, e: [1], lambda X, e: None, lambda X, e: [True] * len(X)),
+    *MISPLACED.values(),
 )
 POPULATIONS = any_of(
     *(fs.RealRows(), fs.RealRows, fs.Perturbed, "real", 3, fs.Perturbed(draws=2), fs.Perturbed(draws=1, keep=0)),
@@ -94,12 +97,13 @@ AGREEMENTS = any_of(
     *(fs.Same(), fs.Spread(), fs.Close(1.0), fs.Close(1e-300), fs.Close(1e300), fs.Tolerance(0.5)),
     *(None, "spread", "close:0.5", "tolerance:", "close:nan", "", fs.Close, 3, [], math.nan),
     *(lambda a, b: a == b, lambda a, b: 2.0, lambda a, b: a - b),
+    *MISPLACED.values(),
 )
 MODELS = any_of(
     *(predict, proba, lambda X: proba(X)[:, 1] * 3.5, about, None, 3, "model", object()),
     *(lambda X: None, lambda X: [1], lambda X: X),
 )
-TOKENIZERS = any_of(str.split, list, None, 3, "split", lambda text: None, lambda text: [1])
+TOKENIZERS = any_of(str.split, list, None, 3, "split", lambda text: None, lambda text: [1], *MISPLACED.values())
 CACHES = any_of(None, 3, "\0", ["here"])
 FIELDS = any_of(
     *("input", "answer", "explanation", "id", "value", "rationale", "name", "scores", "epoch", "label", "score"),

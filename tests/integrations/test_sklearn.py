@@ -98,7 +98,7 @@ def test_a_mistake_is_one_sentence():
     for explain, words in ((None, "got NoneType"), (fs.explainers.Constant(), advice), (["a"], "got list")):
         refused(WrongType, words, scorer, explain)
     for words, how in (
-        ("measure must be one of consistency, sufficiency", {"measure": "accuracy"}),
+        ("measure must be one of 'consistency', 'sufficiency'", {"measure": "accuracy"}),
         ("Did you mean 'low'", {"bound": "lower"}),
         ("got None", {"bound": None}),
     ):

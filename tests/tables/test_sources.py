@@ -147,7 +147,7 @@ REFUSED = [
     (BadInput, {"explanation": MIXED_KEYS, "kind": "rules"}, "sit in one column"),
     (BadInput, {"discretizer": fs.Delta()}, "discretizes counterfactuals"),
     (WrongType, {"discretizer": lambda explanations: explanations}, "cannot be applied in an engine"),
-    (BadInput, {"nulls": "maybe"}, "nulls must be one of error, drop, key"),
+    (BadInput, {"nulls": "maybe"}, "nulls must be one of 'error', 'drop', 'key'"),
     (BadInput, {"by": "regoin"}, "no column 'regoin' for by"),
     (BadInput, {"by": "nothing"}, "'nothing' is null in all"),
     (BadInput, {"time": "leaf"}, "holds string, not dates"),

@@ -7,6 +7,7 @@ from faithscope.agreements.numbers import Close, Tolerance
 from faithscope.agreements.own import OwnAgreement
 from faithscope.agreements.spread import Spread
 from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.checks import check_function
 
 
 def to_agreement(given: Any) -> Agreement:
@@ -16,7 +17,7 @@ def to_agreement(given: Any) -> Agreement:
     if isinstance(given, Agreement):
         return given
     if callable(given) and not isinstance(given, type):
-        return OwnAgreement(given)
+        return OwnAgreement(check_function(given, "agreement", "a", "b"))
     if isinstance(given, str):
         return from_word(given)
     hint = f"{given.__name__}(...)" if isinstance(given, type) and issubclass(given, Agreement) else repr(given)

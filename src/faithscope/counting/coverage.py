@@ -16,7 +16,7 @@ from faithscope.counting.bits.pair_counts import PairCounts
 from faithscope.counting.blocks import Content
 from faithscope.counting.counts import Counts
 from faithscope.counting.gpu.covering import cover_on_gpu
-from faithscope.counting.gpu.devices import on_gpu
+from faithscope.counting.gpu.devices import DEVICES, on_gpu
 from faithscope.counting.numbered import NumberedRows, number_among, number_rows
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
 from faithscope.counting.weights.thinned_tally import ThinnedTally
@@ -25,6 +25,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.metrics import to_metric_name
 from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.tiles import need_distances, to_tiles
+from faithscope.inputs.checks import check_word
 from faithscope.relations import Blocks, Parts, Relation, Within, vectors
 from faithscope.sample import Sample
 
@@ -118,6 +119,7 @@ def _tally(sample: Sample, rows: NumberedRows, interval: bool, thinned: bool = F
 
 def _device(device: str, sample: Sample) -> str:
     """Where to count: weighted or clustered rows and numbers are counted on the CPU."""
+    check_word(device, "device", DEVICES)
     plain = sample.weights is None and sample.clusters is None and not sample.agreement.of_numbers
     if device == "cuda" and not plain:
         rows = "Weighted" if sample.weights is not None else "Clustered"

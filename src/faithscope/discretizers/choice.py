@@ -16,6 +16,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.importances import Importances, Rankings
+from faithscope.inputs.checks import check_function
 from faithscope.readers import as_explanations
 
 Discretize = Callable[[Explanations], Any] | str  # a discretizer, a function like one, or the paper's word for one
@@ -52,7 +53,7 @@ def to_discretizer(given: Any) -> Callable[[Explanations], Any] | None:
         raise WrongType(
             f"discretizer={given!r} cannot be applied: pass an object such as fs.Sign(), or a word such as 'sign'."
         )
-    discretizer: Callable[[Explanations], Any] = given
+    discretizer: Callable[[Explanations], Any] = check_function(given, "discretizer", "explanations")
     return discretizer
 
 

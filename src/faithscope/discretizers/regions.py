@@ -12,7 +12,7 @@ from faithscope.discretizers.importances import _coarser, _form, _importances, _
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_whole, check_word
 from faithscope.runtime.memory import need
 
 _USUAL = (4, 4)
@@ -60,8 +60,7 @@ class Pool(Discretizer):
         object.__setattr__(self, "grid", grid)
         if self.shape is not None:
             object.__setattr__(self, "shape", _whole_numbers(self.shape, "Pool's shape of one map", "(28, 28)"))
-        if self.channels not in (None, "first", "last"):
-            raise BadInput(f"channels must be 'first' or 'last', or left out; got {self.channels!r}.")
+        check_word(self.channels, "channels", ("first", "last"), optional=True)
 
     def __repr__(self) -> str:
         known = {"grid": self.grid, "shape": self.shape, "channels": self.channels}

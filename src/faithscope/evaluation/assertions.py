@@ -11,12 +11,11 @@ from faithscope.evaluation.compare import Comparison
 from faithscope.evaluation.result import Evaluation
 from faithscope.explanations.base import readable, several
 from faithscope.inputs.arrays import to_items
-from faithscope.inputs.checks import check_share
+from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.estimate import NECESSITY, Estimate
+from faithscope.measures.estimate import MEASURES, NECESSITY, Estimate
 from faithscope.measures.telling.rounding import down, up
 
-MEASURES = ("consistency", "sufficiency", NECESSITY)
 _PAIRS = 3  # counterexamples shown with a failure
 
 
@@ -143,8 +142,7 @@ def judge(
 ) -> Judgment:
     """Compare every estimate of a result with a threshold; parameters as for `assert_faithful`."""
     check_share(at_least, "at_least")
-    if measure is not None and measure not in MEASURES:
-        raise BadInput(f"measure must be 'consistency', 'sufficiency' or 'necessity'; got {measure!r}.")
+    check_word(measure, "measure", MEASURES, optional=True)
     if isinstance(result, Comparison):
         chosen, remarks = _chosen(result, explainers)
         judged = [part for name in chosen for part in _of_explainer(result, name, measure, by)]

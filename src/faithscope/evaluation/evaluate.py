@@ -190,7 +190,10 @@ def _single_row(x: Any) -> Any:
     elif hasattr(x, "to_frame") and hasattr(x, "index"):
         row = x.to_frame().T.infer_objects()  # a pandas Series: one row of a table, with its names
     else:
-        row = [x] if isinstance(x, str) else np.asarray(x)
+        try:
+            row = [x] if isinstance(x, str) else np.asarray(x)
+        except ValueError:
+            raise BadInput("x must be one row; got lists of different lengths.") from None
         row = row[None, :] if np.ndim(row) == 1 and not isinstance(row, list) else row
     if rows_of(row) != 1:
         raise BadInput(f"x must be one row; got {rows_of(row):,}.")

@@ -11,6 +11,7 @@ from faithscope.agreements import Agreement, Same, Spread, column_notes, to_agre
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations
 from faithscope.inputs.arrays import to_array
+from faithscope.inputs.checks import check_word
 from faithscope.inputs.labels import to_number_predictions, to_predictions
 from faithscope.inputs.models import label_function, lacks_predict, number_function, probability_function
 from faithscope.inputs.regressors import classifier_name, is_torch_module, regressor_name
@@ -54,8 +55,7 @@ class Output:
         agreement : Agreement, callable, str or None
         output : {"label", "probability"}, optional
         """
-        if output is not None and output not in _OUTPUTS:
-            raise BadInput(f"output must be 'label' or 'probability'; got {output!r}.")
+        check_word(output, "output", _OUTPUTS, optional=True)
         if output == "probability":
             return cls._of_probabilities(model, agreement)
         if agreement is not None or output == "label":

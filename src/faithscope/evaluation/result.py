@@ -15,12 +15,12 @@ from faithscope.counting.coverage import cover
 from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.tally import Coverage
 from faithscope.discretizers import Discretize, Original, usual
-from faithscope.errors import BadInput, NotScoped
+from faithscope.errors import NotScoped
 from faithscope.evaluation.asker import Identity
 from faithscope.explanations import Explanations
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.alignment import index_of, row_labels
-from faithscope.inputs.checks import same_length
+from faithscope.inputs.checks import check_word, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels
 from faithscope.inputs.rows import rows_of, take_rows
@@ -31,7 +31,7 @@ from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding.measure import measure_encoding
 from faithscope.measures.encoding.result import Encoding
-from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
+from faithscope.measures.estimate import MEASURES, Estimate, Method, estimate_columns, noted
 from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.named_labels import LabelWords, label_word_notes
@@ -295,10 +295,8 @@ class Evaluation(Reported):
             list of texts that is as long as X is taken for groups.
         measure : {"consistency", "sufficiency", "necessity"}
         """
-        if measure == "consistency":
+        if check_word(measure, "measure", MEASURES) == "consistency":
             return measure_groups(self.sample, groups, self._measure_consistency)
-        if measure not in ("sufficiency", "necessity"):
-            raise BadInput(f"measure must be 'consistency', 'sufficiency' or 'necessity'; got {measure!r}.")
         self._scoped()
         if measure == "necessity":
             return measure_groups(self.sample, groups, self._measure_necessity)

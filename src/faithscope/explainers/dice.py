@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress
-from faithscope.explainers.shared.choices import check_choice
 from faithscope.explainers.shared.columns import column_kinds
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, refuse_unflipped, unlike
 from faithscope.explainers.shared.manners import Mannered
@@ -23,6 +22,7 @@ from faithscope.explainers.shared.models import is_regressor, name_of, to_predic
 from faithscope.explainers.shared.seeds import check_seed, row_seeds
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.inputs.checks import check_word
 from faithscope.inputs.rows import rows_of
 from faithscope.readers.dice import frame_of
 
@@ -68,7 +68,7 @@ class Dice(Mannered):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_choice(self.method, "method", _METHODS)
+        check_word(self.method, "method", _METHODS)
         check_seed(self.seed)
         if is_regressor(self.model):
             raise WrongType(

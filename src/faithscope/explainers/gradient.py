@@ -10,7 +10,6 @@ import numpy as np
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress, blocks
-from faithscope.explainers.shared.choices import check_choice
 from faithscope.explainers.shared.classes import (
     chosen_classes,
     importances_of,
@@ -20,7 +19,7 @@ from faithscope.explainers.shared.classes import (
 )
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_whole, check_word
 from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
 from faithscope.inputs.rows import flat_rows
 from faithscope.runtime.memory import need
@@ -82,7 +81,7 @@ class Gradient(Mannered):
         _need_torch()
         if not (callable(module) and hasattr(module, "parameters") and hasattr(module, "eval")):
             raise WrongType(f"Gradient explains a torch.nn.Module; got {type(module).__name__}.")
-        check_choice(method, "method", _METHODS)
+        check_word(method, "method", _METHODS)
         self.module, self.offset, self.class_index = module, offset, class_index
         self.method = "gradient x input" if method == "gradient*input" else method
         start = None if baseline is None else flat_rows([baseline])[0]

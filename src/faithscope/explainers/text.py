@@ -8,10 +8,10 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shared.arrays import Floats, Ints
 from faithscope.explainers.shared.blocks import Progress
-from faithscope.explainers.shared.choices import check_choice
 from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explanations.highlights import Highlights
+from faithscope.inputs.checks import check_word
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +89,7 @@ class TopCoefficient(Mannered):
     def __post_init__(self) -> None:
         if not hasattr(self.model, "coef_") or not hasattr(self.vectorizer, "vocabulary_"):
             raise WrongType("TopCoefficient needs a fitted linear model (coef_) and a fitted vectorizer (vocabulary_).")
-        check_choice(self.by, "by", ("absolute", "favor"))
+        check_word(self.by, "by", ("absolute", "favor"))
         if not hasattr(self.model, "classes_") and (self.by == "favor" or len(np.atleast_2d(self.model.coef_)) > 1):
             raise BadInput(
                 f'{type(self.model).__name__} has no classes, so that no word is in favor of one: use by="absolute", '

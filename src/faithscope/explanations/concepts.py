@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.conditions.conjunctions import Postings
 from faithscope.explanations.highlights import Highlights
-from faithscope.inputs.arrays import frame_names, is_frame
+from faithscope.inputs.arrays import frame_names, is_frame, to_items
 from faithscope.inputs.hints import hint
 from faithscope.inputs.numbers import to_matrix
 from faithscope.visible import visible
@@ -76,9 +76,8 @@ def _named(matrix: Any, names: Any) -> tuple[str, ...]:
     """The concepts, each named once."""
     if names is None and not is_frame(matrix):
         raise BadInput("Concepts need names, one per column: fs.Concepts(matrix, ['stripes', 'hooves']).")
-    if isinstance(names, str) or (not hasattr(names, "__iter__") and names is not None):
-        raise BadInput(f"names must be a list with one name per concept; got {names!r}.")
-    concepts = frame_names(matrix) if names is None else tuple(map(str, names))
+    listed = frame_names(matrix) if names is None else to_items(names, "names, one per concept,")
+    concepts = tuple(map(str, listed))
     repeated = next((name for place, name in enumerate(concepts) if name in concepts[:place]), None)
     if repeated is not None:
         raise BadInput(f"Two concepts are named {repeated!r}: give each column its own name.")

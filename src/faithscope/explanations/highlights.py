@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.conditions.conjunctions import Conjunctions, Postings, number_conjunctions
-from faithscope.inputs.arrays import frame_columns, is_frame, to_vector
-from faithscope.inputs.checks import same_length
+from faithscope.inputs.arrays import frame_columns, is_frame, to_items, to_vector
+from faithscope.inputs.checks import check_function, same_length
 from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
 
@@ -47,8 +47,7 @@ class Highlights(Conjunctions):
         tokenizer: Callable[[str], Iterable[str]] = str.split,
         vocabulary: Sequence[str] | Mapping[str, int] | None = None,
     ) -> None:
-        if not callable(tokenizer):
-            raise WrongType(f"tokenizer must be a function from a text to its words; got {tokenizer!r}.")
+        check_function(tokenizer, "tokenizer", "text")
         rows = to_vector(words, "Highlights")
         distinct, codes = number_conjunctions([_to_words(row, item) for row, item in enumerate(rows)])
         object.__setattr__(self, "codes", codes)
@@ -175,11 +174,9 @@ def _to_words(row: int, item: Any) -> tuple[str, ...]:
 def _to_vocabulary(vocabulary: Any) -> Mapping[str, int] | None:
     if vocabulary is None:
         return None
-    if isinstance(vocabulary, str) or not hasattr(vocabulary, "__iter__"):
-        raise WrongType(f"vocabulary must be a list of words or a mapping to their columns; got {vocabulary!r}.")
     if isinstance(vocabulary, Mapping):
         return {str(word): _to_column(word, column) for word, column in vocabulary.items()}
-    words = [str(word) for word in vocabulary]
+    words = list(map(str, to_items(vocabulary, "vocabulary, if it is no mapping of words to their columns,")))
     if len(set(words)) < len(words):
         raise BadInput(f"vocabulary names {max(words, key=words.count)!r} twice: give each column its own word.")
     return {word: column for column, word in enumerate(words)}

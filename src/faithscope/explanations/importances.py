@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import Explanations, readable, shorten
 from faithscope.explanations.forms import NO_CODE, are_codes, have_order, only_named
+from faithscope.inputs.arrays import to_items
 from faithscope.inputs.axes import flattened
 from faithscope.inputs.grouping import Column
 from faithscope.inputs.numbers import to_matrix
@@ -222,9 +223,7 @@ def to_names(
     """One name per feature: those given, else those of the columns."""
     if names is None:
         return columns
-    if isinstance(names, str) or not hasattr(names, "__iter__"):
-        raise BadInput(f"names must be a list with one name per feature; got {names!r}.")
-    chosen = tuple(map(str, names))
+    chosen = tuple(map(str, to_items(names, "names, one per feature,")))
     if len(chosen) != width:
         raise BadInput(f"{what} have {width} features but {len(chosen)} names: pass one name per feature.")
     return chosen

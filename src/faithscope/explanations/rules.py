@@ -389,7 +389,7 @@ def _bounds(given: Any, what: str, names: Sequence[str]) -> NDArray[np.float64]:
         if np.iscomplexobj(given):
             raise TypeError("complex")
         bounds = np.asarray(given, np.float64) + 0.0
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise WrongType(
             f"{what} must be an array of numbers of shape (n_rows, n_features); got {type(given).__name__}."
         ) from None

@@ -173,7 +173,7 @@ def to_objects(items: Sequence[Any]) -> NDArray[Any]:
 
 def to_items(values: Any, what: str) -> list[Any]:
     """The items of a list, a tuple or an array, in their order."""
-    listed = hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set | frozenset)
+    listed = hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set | frozenset | type)
     if not listed or getattr(values, "shape", None) == ():
         raise WrongType(f"{what} must be a list; got {values!r} ({type(values).__name__}).")
     _refuse_sparse(values, what)

@@ -37,7 +37,7 @@ def flattened(values: Any) -> tuple[Any, tuple[int, ...] | None, str]:
 
 def shape_of(values: Any) -> tuple[int, ...]:
     """The shape of an array, or of a list of arrays of one shape; () for anything else."""
-    if hasattr(values, "shape"):
+    if isinstance(getattr(values, "shape", None), tuple):
         return tuple(values.shape)
     first = _first(values)
     inner = tuple(getattr(first, "shape", ()))

@@ -1,11 +1,14 @@
 """Checks of single arguments, and of lengths that must agree."""
 
+from collections.abc import Iterable
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.arrays import INTEGERS
+from faithscope.inputs.hints import close
 
 
 def same_length(**lengths: int) -> None:
@@ -36,6 +39,52 @@ def check_share(value: Any, what: str) -> float:
     if not is_real(value) or not 0 < value < 1:
         raise BadInput(f"{what} must be a number strictly between 0 and 1; got {value!r}.")
     return float(value)
+
+
+def check_word(value: Any, what: str, words: Iterable[str], *, optional: bool = False) -> Any:
+    """One of these words; if it is optional, None too. Only texts are compared: an array is equal to nothing at all.
+
+    Examples
+    --------
+    >>> check_word("gpu", "device", ("cpu", "cuda"))
+    Traceback (most recent call last):
+        ...
+    faithscope.errors.BadInput: device must be one of 'cpu', 'cuda'; got 'gpu'.
+    """
+    known = tuple(words)
+    if (value is None and optional) or (isinstance(value, str) and value in known):
+        return value
+    near = close(value, known) if isinstance(value, str) else []
+    meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    none = " or None" if optional else ""
+    raise BadInput(f"{what} must be one of {', '.join(map(repr, known))}{none}; got {value!r}.{meant}")
+
+
+def check_function(value: Any, what: str, *takes: str) -> Any:
+    """A function that can be called with these arguments; one that does not tell what it takes is believed.
+
+    Examples
+    --------
+    >>> check_function(len, "agreement", "a", "b")
+    Traceback (most recent call last):
+        ...
+    faithscope.errors.WrongType: agreement must be a function of (a, b); got <built-in function len>.
+    """
+    if callable(value) and _can_be_called(value, takes):
+        return value
+    raise WrongType(f"{what} must be a function of ({', '.join(takes)}); got {value!r}.")
+
+
+def _can_be_called(function: Any, takes: tuple[str, ...]) -> bool:
+    try:
+        known = signature(function)
+    except (TypeError, ValueError):  # some functions that are not written in Python
+        return True
+    try:
+        known.bind(*takes)
+    except TypeError:
+        return False
+    return True
 
 
 def check_flag(value: Any, what: str) -> bool:

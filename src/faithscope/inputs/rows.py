@@ -46,7 +46,8 @@ def rows_of(X: Any) -> int:
     """The number of rows of X."""
     refuse_query(X, "X")
     shape = getattr(X, "shape", None)
-    if shape == () or (shape is None and not hasattr(X, "__len__")) or isinstance(X, str):
+    counted = shape != () if isinstance(shape, tuple) else hasattr(X, "__len__")
+    if not counted or isinstance(X, str | type):
         raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")
     if hasattr(X, "num_rows") and (is_frame(X) or not shape):
         return int(X.num_rows)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from faithscope.errors import BadInput, NotScoped, WrongType
+from faithscope.errors import NotScoped, WrongType
 from faithscope.evaluation.evaluate import evaluate
-from faithscope.inputs.hints import hint
+from faithscope.inputs.checks import check_word
 from faithscope.measures.estimate import Method
 
 Measure = Literal["consistency", "sufficiency"]
@@ -110,6 +110,5 @@ def scorer(
             f"or lambda model: fs.explainers.Lime(model, X_train); got {type(explainer).__name__}."
         )
     for name, word, words in (("measure", measure, _MEASURES), ("bound", bound, _BOUNDS)):
-        if word not in words:
-            raise BadInput(f"{name} must be one of {', '.join(words)}; got {word!r}. {hint(word, words)}")
+        check_word(word, name, words)
     return FaithfulnessScorer(explainer, measure, bound, discretizer, confidence, interval, agreement)

@@ -11,6 +11,7 @@ from faithscope.counting.leaving_out.leave_out import Sums
 from faithscope.counting.profile import Counted, Profile
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
+from faithscope.inputs.checks import check_word
 from faithscope.inputs.frames import frame
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals.margins import Margins, check_confidence, jackknife, mcdiarmid
@@ -45,6 +46,7 @@ COLUMNS = (
 )  # of every table of estimates
 KNOWN_IF_ASKED = ("gap", "silence", "clusters", "population", "drop", "drop_low", "drop_high")
 NECESSITY = "necessity"  # the measure that no verdict is made of
+MEASURES = ("consistency", "sufficiency", NECESSITY)
 FEW = 10  # with fewer degrees of freedom, a few rows decide the interval
 
 
@@ -309,9 +311,8 @@ def estimate(
 
 def check_method(method: Method | None, known: Collection[str] = METHODS) -> Method | None:
     """The method, if it is among the known ones that make an interval."""
-    if method is not None and (not isinstance(method, str) or method not in known):
-        raise BadInput(f"interval must be one of {', '.join(known)}, or None for the tightest; got {method!r}.")
-    return method
+    checked: Method | None = check_word(method, "interval", known, optional=True)
+    return checked
 
 
 def refuse_unproven(agreement: Agreement, method: Method | None) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from datetime import MAXYEAR
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -350,7 +351,7 @@ class Monitor(Shareable):
 def check_reference(reference: Any) -> None:
     """Raise if the reference is not a number of days."""
     if reference is not None:
-        check_whole(reference, "reference, a number of days,", 1)
+        check_whole(reference, "reference, a number of days,", 1, MAXYEAR * 366)
 
 
 def _batch_name(batch: Any) -> str | None:

@@ -12,6 +12,7 @@ from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.inputs.arrays import to_vector
+from faithscope.inputs.checks import check_function
 from faithscope.inputs.rows import rows_of
 from faithscope.relations.applies import Applies
 from faithscope.relations.base import Blocks, Masks, Relation, Same
@@ -70,7 +71,7 @@ def to_relation(relation: Any, explanations: Explanations) -> Relation:
             f"relation={relation!r} is not a relation: pass Nearest(), Ball(tau), Judged(answers), or a "
             "function applies(X, explanation) that gives a mask of rows."
         )
-    return Custom(relation)
+    return Custom(check_function(relation, "relation", "X", "explanation"))
 
 
 def says_where(explanations: Explanations, relation: Any) -> bool:

@@ -43,6 +43,7 @@ class Within(Relation):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau", to_tau(self.tau))
+        to_metric_name(self.metric)  # raises if it is none
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
         known, rows = vectors(distinct), vectors(explanations)

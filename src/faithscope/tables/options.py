@@ -5,10 +5,13 @@ from dataclasses import dataclass, field
 from faithscope.agreements import Agreement, OwnAgreement, Same, Spread
 from faithscope.discretizers import Discretizer
 from faithscope.errors import NotProven, WrongType
+from faithscope.inputs.checks import check_word
 from faithscope.measures.estimate import Method, check_method, refuse_for, refuse_unproven
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.tables.engine.missing import Nulls, check_nulls
+from faithscope.tables.engine.missing import NULLS, Nulls
 from faithscope.tables.log.columns import Names
+
+_KINDS = ("importances", "keys", "reasons", "codes", "rules", "words", "prototypes", "counterfactuals")
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class AuditOptions:
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         check_method(self.interval)
-        check_nulls(self.nulls)
+        check_word(self.nulls, "nulls", NULLS)
+        check_word(self.kind, "kind", _KINDS, optional=True)
         if isinstance(self.agreement, Spread):
             refuse_unproven(self.agreement, self.interval)
         if self.clusters is not None:

@@ -150,7 +150,7 @@ BAD_INPUT = [
     (lime_of(lambda rows: np.full(7, 0.5)), "gave 7 outputs for 51 rows"),
     (lime_of(lambda rows: np.full(7, 0.5), draws="own"), "gave 7 outputs for 100 rows"),
     *[(lime_of(numbers, samples=k), "samples must be a whole number of at least 2") for k in (1, 0, 2.5, True)],
-    (lime_of(numbers, mode="number"), "mode must be one of None, 'classification', 'regression'; got 'number'"),
+    (lime_of(numbers, mode="number"), "mode must be one of 'classification', 'regression' or None; got 'number'"),
     (lime_of(numbers, draws="common"), "draws must be one of 'shared', 'own'; got 'common'"),
 ]
 WRONG_TYPE = [

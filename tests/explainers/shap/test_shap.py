@@ -237,7 +237,7 @@ BAD_INPUT = [
     (lambda: Shap(nurses, TABLE, output="margin", algorithm="tree"), "over numbers only, not over categories"),
     (
         shap_of(chance, output="log-odds"),
-        "must be one of None, 'margin', 'probability', 'label'; got 'log-odds'",
+        "must be one of 'margin', 'probability', 'label' or None; got 'log-odds'",
     ),
     (shap_of(chance, algorithm="deep"), "algorithm must be one of"),
     (shap_of(chance, evaluations=23), "evaluations must be at least 2 per feature, which is 24; got 23"),

@@ -11,7 +11,7 @@ from faithscope.explainers.anchors.candidates import Candidates
 from faithscope.explainers.anchors.kl_bounds import lower_bound, may_exceed, upper_bound
 from faithscope.explainers.anchors.perturbations import CHECKED, Perturbations, Wanted
 from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
-from faithscope.inputs.checks import check_share, check_whole
+from faithscope.inputs.checks import check_share, check_whole, is_real
 
 _SLACK = 0.05  # the lower bound of an anchor that passes may lie this much below the threshold, as in anchor-exp
 
@@ -66,7 +66,7 @@ class Search:
     longest: int | None = None
 
     def __post_init__(self) -> None:
-        if self.threshold != 1:
+        if not is_real(self.threshold) or self.threshold != 1:
             check_share(self.threshold, "threshold")
         check_whole(self.beam, "beam")
         check_share(self.delta, "delta")

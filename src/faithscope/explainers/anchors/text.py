@@ -21,7 +21,7 @@ from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.highlights import Highlights
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_function, check_whole
 from faithscope.readers.shared.conditions import claims
 
 _GROUP = 256  # documents searched at the same time
@@ -82,8 +82,9 @@ class TextAnchors(Mannered):
         agreement: Any = None,
     ) -> None:
         self._outcomes = Outcomes.of(predict, agreement, type(self).__name__)
-        if not callable(tokenizer) or not isinstance(unknown, str):
-            raise WrongType(f"tokenizer must be a function, and unknown a text; got {tokenizer!r} and {unknown!r}.")
+        check_function(tokenizer, "tokenizer", "text")
+        if not isinstance(unknown, str):
+            raise WrongType(f"unknown must be a text; got {unknown!r}.")
         self.model, self.tokenizer, self.unknown, self.seed = predict, tokenizer, unknown, seed
         self.agreement = agreement
         self.search = Search(threshold, beam, delta, tau, max_words)

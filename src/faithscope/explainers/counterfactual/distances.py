@@ -10,7 +10,7 @@ from faithscope.errors import BadInput
 from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.counterfactuals import gower, ranges
 from faithscope.explainers.shared.table import Table
-from faithscope.explanations.distances.metrics import Gower, paired, pairwise
+from faithscope.explanations.distances.metrics import Gower, paired, pairwise, to_metric_name
 from faithscope.explanations.distances.points import numbers_only
 
 
@@ -41,7 +41,8 @@ class RowDistances(Protocol):
 
 def row_distances(metric: Any, table: Table, known: Floats) -> RowDistances:
     """The distances of a metric between rows as the table encodes them."""
-    if metric == "gower":
+    metric = to_metric_name(metric)
+    if isinstance(metric, str) and metric == "gower":
         return GowerDistances(_coded_gower(table, known), gower(table, known), ~table.categorical, known)
     if table.categorical.any() or table.whole.any():
         raise BadInput(numbers_only(metric, 0))

@@ -13,7 +13,6 @@ from faithscope.explainers.lime.own import OwnDraws
 from faithscope.explainers.lime.shared import SharedDraws
 from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress
-from faithscope.explainers.shared.choices import check_choice
 from faithscope.explainers.shared.classes import (
     importances_of,
     label_of,
@@ -24,7 +23,7 @@ from faithscope.explainers.shared.classes import (
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_flag, check_whole, check_word
 from faithscope.inputs.regressors import is_torch_module
 from faithscope.inputs.rows import take_rows
 
@@ -120,12 +119,12 @@ class Lime(Mannered):
         mode: Mode | None = None,
         draws: Literal["shared", "own"] = "shared",
     ) -> None:
-        check_choice(mode, "mode", (None, "classification", "regression"))
-        check_choice(draws, "draws", tuple(_DRAWINGS))
+        check_word(mode, "mode", ("classification", "regression"), optional=True)
+        check_word(draws, "draws", _DRAWINGS)
         self.model, self.class_index, self.seed, self.mode = predict_proba, class_index, seed, mode
         asked = AskedModel.of(predict_proba, mode, class_index)
         self.X_train, self.categorical, self.draws = X_train, categorical, draws
-        self.samples, self.discretize = check_whole(samples, "samples", least=2), discretize
+        self.samples, self.discretize = check_whole(samples, "samples", least=2), check_flag(discretize, "discretize")
         self.table = Table.learn(X_train, categorical if discretize else truth_values(X_train, categorical))
         rows = self.table.encode(X_train)
         features, self._known = learn_features(self.table, rows, discretize), rows[:1]

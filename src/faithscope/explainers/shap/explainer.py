@@ -20,7 +20,6 @@ from faithscope.explainers.shap.rows import distinct, moved, refuse_lost, widene
 from faithscope.explainers.shap.trees import Trees, is_off
 from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.blocks import Progress
-from faithscope.explainers.shared.choices import check_choice
 from faithscope.explainers.shared.classes import (
     importances_of,
     label_of,
@@ -32,7 +31,7 @@ from faithscope.explainers.shared.manners import Mannered, settings_line
 from faithscope.explainers.shared.models import is_regressor
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_whole, check_word
 from faithscope.runtime.memory import in_memory, need
 
 _LARGE = 1_000  # background rows above which explaining is slow
@@ -118,8 +117,8 @@ class Shap(Mannered):
         evaluations: int | None = None,
         seed: int = 0,
     ) -> None:
-        check_choice(output, "output", (None, "margin", "probability", "label"))
-        check_choice(algorithm, "algorithm", ("auto", "tree", "permutation", "kernel"))
+        check_word(output, "output", ("margin", "probability", "label"), optional=True)
+        check_word(algorithm, "algorithm", ("auto", "tree", "permutation", "kernel"))
         self.model, self.class_index, self.error = model, class_index, 0.0
         self.asked, self.saved = 0, 0
         self._output_given, self._algorithm_given = output, algorithm

@@ -5,6 +5,7 @@ from typing import Any
 
 from faithscope.errors import WrongType
 from faithscope.inputs.arrays import to_vector
+from faithscope.inputs.checks import check_function
 
 Tokenizer = Callable[[str], Iterable[str]]
 
@@ -20,9 +21,7 @@ def to_documents(X: Any) -> list[str]:
 
 def words_of(tokenizer: Any, text: str) -> list[str]:
     """The words of a text, by a caller's tokenizer, whose answer is checked."""
-    if not callable(tokenizer):
-        raise WrongType(f"tokenizer must be a function from a text to its words; got {tokenizer!r}.")
-    tokens = tokenizer(text)
+    tokens = check_function(tokenizer, "tokenizer", "text")(text)
     words: list[Any] = list(tokens) if hasattr(tokens, "__iter__") else [None]
     if not all(isinstance(word, str) for word in words):
         raise WrongType(f"The tokenizer must give words; for {text!r} it gave {tokens!r}.")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import readable
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
+from faithscope.inputs.checks import check_function
 from faithscope.inputs.date_numbers import as_floats
 from faithscope.inputs.dates import hold_dates
 from faithscope.inputs.hints import hint
@@ -175,8 +176,10 @@ def _nothing(column: NDArray[Any]) -> Floats:
 
 
 def to_metric_name(metric: Any) -> Any:
-    """A metric by its canonical name; raises for one that depends on more than two rows."""
-    if isinstance(metric, str) and metric in _UNUSABLE:
+    """A metric by its canonical name; raises for one that depends on more than two rows, and for what is none."""
+    if not isinstance(metric, str | Gower):
+        return check_function(metric, "metric, if it is no name such as 'euclidean',", "a", "b")
+    if metric in _UNUSABLE:
         raise BadInput(f"metric={metric!r} cannot be used: {_UNUSABLE[metric]}")
     return _ALIASES.get(metric, metric) if isinstance(metric, str) else metric
 

@@ -31,12 +31,13 @@ def to_metric(metric: Any, rows: NDArray[Any], categories: Collection[int] = ())
     """The metric that a caller means; Gower's learns its ranges from these rows, but for features of categories."""
     if metric is None:
         metric = "gower" if rows.dtype == object or categories else "euclidean"
-    if metric == "gower":
+    metric = to_metric_name(metric)
+    if isinstance(metric, str) and metric == "gower":
         columns = _columns(rows)
         return Gower.fit([column.astype(object) if j in categories else column for j, column in enumerate(columns)])
     if (rows.dtype == object or categories) and not isinstance(metric, Gower):
         raise BadInput(numbers_only(metric, missing_cells(rows)))
-    return to_metric_name(metric)
+    return metric
 
 
 def numbers_only(metric: Any, missing: int) -> str:

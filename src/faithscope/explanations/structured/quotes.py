@@ -7,8 +7,9 @@ from typing import Any
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.structured.unreadable import Problems, check_choice, listed
+from faithscope.explanations.structured.unreadable import CHOICES, Problems, listed
 from faithscope.explanations.tokenizers import folded_words
+from faithscope.inputs.checks import check_word
 
 NO_QUOTE = "nothing quoted"  # in place of words: no tokenizer here makes a word with a space, so it covers no document
 _ADVICE = 'Pass unreadable="uncovered" to count such rows as unverifiable, or leave these rows out.'
@@ -37,7 +38,7 @@ def quoted_spans(text: str) -> list[str]:
 
 def quoted_highlights(texts: Iterable[str], inputs: Iterable[Any], unreadable: str) -> Highlights:
     """The words of each text's quotes that stand in its input, as highlights of folded words."""
-    check_choice(unreadable)
+    check_word(unreadable, "unreadable", CHOICES)
     problems, strangers, quotes = Problems(), [], 0
     words: list[set[str]] = []
     for row, (text, about) in enumerate(zip(texts, inputs, strict=True)):

@@ -16,7 +16,8 @@ from faithscope.explanations.rules import Rules
 from faithscope.explanations.structured.columns import Columns
 from faithscope.explanations.structured.json_texts import adjoining_values
 from faithscope.explanations.structured.statements import is_structured, triples_of
-from faithscope.explanations.structured.unreadable import Problems, Unreadable, check_choice
+from faithscope.explanations.structured.unreadable import CHOICES, Problems, Unreadable
+from faithscope.inputs.checks import check_word
 
 _ADVICE = (
     'Write {"feature": "age", "op": "<=", "value": 37}, or a list of such objects; '
@@ -34,7 +35,7 @@ def structured_rules(rationales: Iterable[Any], features: Any, unreadable: str) 
     features : sequence of names, a table of rows, or None
     unreadable : {"error", "uncovered"}
     """
-    check_choice(unreadable)
+    check_word(unreadable, "unreadable", CHOICES)
     columns, problems = Columns.of(features), Problems()
     read = _reader(columns)
     rows: list[list[Triple] | None] = []

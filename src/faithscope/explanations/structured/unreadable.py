@@ -44,12 +44,6 @@ class Problems:
         return (f"{seen}; {told}",)
 
 
-def check_choice(unreadable: object) -> None:
-    """Raise if this is no way to treat rationales that cannot be read."""
-    if not isinstance(unreadable, str) or unreadable not in CHOICES:
-        raise BadInput(f"unreadable must be one of {', '.join(CHOICES)}; got {unreadable!r}.")
-
-
 def listed(names: Sequence[str], most: int = 3) -> str:
     """The first few of these names, in quotes."""
     return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most:,} more" if len(names) > most else "")

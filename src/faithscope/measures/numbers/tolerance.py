@@ -93,8 +93,8 @@ def tolerance_curve(
 
 
 def _kind(agreement: Any) -> Callable[[float], Agreement]:
-    if agreement in (Close, Tolerance):
-        return _KINDS[agreement.__name__.lower()]
+    if agreement is Close or agreement is Tolerance:
+        return agreement
     if isinstance(agreement, str) and agreement.strip().lower() in _KINDS:
         return _KINDS[agreement.strip().lower()]
     raise WrongType(

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.checks import check_word
 from faithscope.readers.rationales import chats, inspect_logs, langfuse, mlflow, phoenix, records
 from faithscope.readers.rationales.assembling import assembled
 from faithscope.readers.rationales.choosing import of_name, present, refuse_unknown
@@ -68,8 +69,7 @@ def read_rationales(
     1.0
     """
     asked = AskedFields(*(_checked(*pair) for pair in _options(name, answer, explanation, input, id)))
-    if not isinstance(nulls, str) or nulls not in _NULLS:
-        raise BadInput(f"nulls must be one of {', '.join(_NULLS)}; got {nulls!r}.")
+    check_word(nulls, "nulls", _NULLS)
     rows = log_rows(thing, lambda row: any(each.recognizes(row) for each in READERS))
     if not rows:
         raise BadInput("The log holds no rows: pass one that holds rationales.")

@@ -7,8 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances
+from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.hints import hint
 
@@ -138,9 +139,7 @@ def _repeated(names: Sequence[str]) -> str:
 def _to_features(features: Any) -> tuple[str, ...] | None:
     if features is None:
         return None
-    if isinstance(features, str) or not hasattr(features, "__iter__"):
-        raise WrongType(f"features must be a list of names; got {features!r}.")
-    names = tuple(map(str, features))
+    names = tuple(map(str, to_items(features, "features")))
     if len(set(names)) < len(names):
         raise BadInput(f"features names {_repeated(names)!r} twice: give each feature once.")
     return names

@@ -12,14 +12,8 @@ from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table
 
 Nulls = Literal["error", "drop", "key"]
-_CHOICES = ("error", "drop", "key")
+NULLS = ("error", "drop", "key")
 _NAMED = 5  # columns that an error names
-
-
-def check_nulls(nulls: str) -> None:
-    """Raise if this is no way to treat missing values."""
-    if nulls not in _CHOICES:
-        raise BadInput(f"nulls must be one of {', '.join(_CHOICES)}; got {nulls!r}.")
 
 
 @dataclass(frozen=True)

@@ -59,11 +59,6 @@ def kind_by_columns(schema: Any, columns: Sequence[str], wanted: str | None, *, 
         if nested is not None:
             raise WrongType(f"Column {nested!r} holds {schema[nested]}: a key is one value; name its parts as columns.")
         return KeyColumns(tuple(columns), (False,) * len(columns), len(columns) > 1)
-    if kind not in ("reasons", "codes", "rules", "words", "prototypes"):
-        raise BadInput(
-            "kind must be importances, keys, reasons, codes, rules, words, prototypes or counterfactuals; "
-            f"got {kind!r}."
-        )
     if len(columns) > 1:
         raise BadInput(f"{kind.capitalize()} sit in one column; got {', '.join(columns)}.")
     if kind == "reasons":

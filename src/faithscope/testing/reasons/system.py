@@ -10,7 +10,7 @@ from faithscope.discretizers import Discretize, discretize
 from faithscope.discretizers.reasons.codebook import Codebook
 from faithscope.errors import BadInput
 from faithscope.explanations.reasons import Reasons
-from faithscope.inputs.checks import check_flag, check_whole, is_real
+from faithscope.inputs.checks import check_flag, check_whole, check_word, is_real
 from faithscope.testing.reasons.kinds import ReasonKinds
 from faithscope.testing.reasons.rows import ReasonedRows, drawn
 from faithscope.testing.reasons.truth import ReasonTruth, consistency, measured
@@ -72,8 +72,7 @@ class ReasonSystem:
     names_label: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.says, str) or self.says not in get_args(Says):
-            raise BadInput(f"says must be one of {', '.join(map(repr, get_args(Says)))}; got {self.says!r}.")
+        check_word(self.says, "says", get_args(Says))
         for field in fields(self):
             value = getattr(self, field.name)
             if field.type is float and not (is_real(value) and 0 <= value <= 1):
