@@ -55,7 +55,9 @@ def _serve() -> None:
 
     import faithscope
 
-    assert all((numpy, pandas, pyarrow, scipy.stats, sklearn.ensemble, faithscope))
+    assert all((numpy, pandas, pyarrow, scipy.stats, sklearn.ensemble))
+    for name in {*faithscope.__all__} - {"Audit", "audit", "Monitor", "explainers"}:
+        getattr(faithscope, name)  # loaded when first used: here, and not in every fork
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         asked = json.loads(line)

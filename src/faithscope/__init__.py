@@ -229,6 +229,6 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'faithscope' has no attribute {name!r}")
     home = next((home for home, names in _HOMES.items() if name in names.split()), None)
-    found = import_module(f"faithscope.{name}") if home is None else getattr(import_module(f"faithscope.{home}"), name)
-    globals()[name] = found
-    return found
+    module = import_module(f"faithscope.{home or name}")
+    globals()[name] = module if home is None else getattr(module, name)
+    return globals()[name]

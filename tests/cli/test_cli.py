@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import faithscope as fs
 from faithscope.cli import main
 from faithscope.measures.telling.rounding import down, up
 
@@ -37,6 +38,15 @@ def hollow(rows):
     return fs.Rules.from_conditions(rules, features=list(rows.columns))
 
 signs = lambda rows: np.sign(importances(rows))
+class Likely:
+    def predict(self, rows):
+        return predict(rows)
+
+    def predict_proba(self, rows):
+        yes = 1 / (1 + np.exp(-rows["a"].to_numpy()))
+        return np.column_stack([1 - yes, yes])
+
+likely = Likely(), signs
 drawn = fs.explainers.Random(2)
 guarded = predict, {"signs": signs, "hollow": hollow, "constant": fs.explainers.Constant(), "r": drawn}
 sound = predict, {"signs": signs, "constant": fs.explainers.Constant(), "random": fs.explainers.Random(2)}
@@ -123,6 +133,34 @@ def test_every_example_in_help_runs(folder, command):
         if "--report" in line:
             report = folder / re.search(r"--report (\S+)", line)[1]
             assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("options", "how"),
+    [
+        ("--interval jackknife", {"interval": "jackknife"}),
+        ("--output probability", {"output": "probability"}),
+        ("--weights w --interval jackknife", {"interval": "jackknife", "weights": "w"}),
+    ],
+)
+def test_evaluate_takes_the_words_that_python_takes(folder, options, how):
+    rows = pd.read_parquet(folder / "X.parquet")[["a", "b"]].assign(w=np.arange(1.0, 301.0))
+    rows.to_parquet(folder / "weighted.parquet")
+    done = run(folder, f"evaluate --system my_module:likely --data weighted.parquet --drop w --json {options}")
+    (told,) = json.loads(done.stdout)["evaluations"].values()
+    system = {}
+    exec(MODULE, system)
+    weights = rows["w"] if "weights" in how else None
+    python = fs.evaluate(*system["likely"], rows[["a", "b"]], progress=False, **{**how, "weights": weights})
+    assert told["consistency"] == json.loads(json.dumps(python.consistency.to_dict()))
+    usual = fs.evaluate(*system["likely"], rows[["a", "b"]], progress=False).consistency
+    assert told["consistency"] != json.loads(json.dumps(usual.to_dict()))
+
+
+def test_necessity_is_judged_where_help_says_so(folder):
+    assert "consistency, sufficiency or necessity" in " ".join(run(folder, "evaluate --help").stdout.split())
+    line = "evaluate --system my_module:guarded --data X.csv --fail-under 0.9 --measure necessity --gate hollow"
+    assert "necessity" in run(folder, line).stderr
 
 
 def data_folder():
@@ -234,11 +272,14 @@ MISTAKES = [
     ("my_module:single --data X.parquet --by regoin", "Did you mean 'reg"),
     ("my_module:single --data X.csv --discretize 3fp", "'3fp'"),
     ("my_module:single --data X.csv --gate importances", "--gate says what --fail-under judges"),
+    ("my_module:single --data X.csv --interval bootstrap", "--interval must be one of 'tight'"),
+    ("my_module:single --data X.csv --output score", "--output must be one of 'label', 'probability'"),
+    ("my_module:single --data X.csv --weights c", "no column 'c'"),
     ("my_module:single --data X.csv --measure consistency", "--measure says what --fail-under judges"),
     ("my_module:system --data X.csv --fail-under 0.9 --gate constnat", "Did you mean 'constant'?"),
     (
         "my_module:system --data X.csv --fail-under 0.9 --measure purity",
-        "--measure must be consistency or sufficiency; got 'purity'",
+        "--measure must be one of 'consistency', 'sufficiency', 'necessity'; got 'purity'",
     ),
     ("my_module:single --data X.csv --fail-under 7", "--fail-under"),
     ("my_module:faulty --data X.csv", "my_module.py, line 12"),

@@ -1,13 +1,17 @@
 """The cache: a run goes on where it was cut off, a second run computes nothing, and a bad file is never trusted."""
 
+import math
 import os
 import signal
 import subprocess
 import sys
+from collections import Counter
+from functools import partial, partialmethod
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import faithscope as fs
 from child import python
@@ -70,6 +74,51 @@ def test_other_settings_other_rows_and_other_models_are_asked_anew(tmp_path):
     assert ASKED == [100, 100, 30, 100, 100, 30, 30]
     turned = fs.evaluate(lambda rows: rows[:, 0] <= 0, Rounded(), ROWS, cache=tmp_path).predictions
     assert (labels != turned).all()
+
+
+def put(home, name, *values):
+    """An attribute of installed code, changed while Python runs."""
+    return lambda patch: [partial(patch.setattr, home, name, value, raising=False) for value in values]
+
+
+LINEAR = LogisticRegression().fit(ROWS, ROWS[:, 0] > 0)
+NAMED = pd.DataFrame(ROWS)
+SEEN = Counter(a=1)
+SCALED = partial(np.multiply, 2.0)
+CHANGES = {
+    "a number in an installed class": (LINEAR, put(LogisticRegression, "bar", 0.5, 0.7)),
+    "an array in an installed class": (LINEAR, put(LogisticRegression, "bar", np.zeros(2), np.ones(2))),
+    "a method of an installed class by another of its own": (
+        LINEAR,
+        put(LogisticRegression, "predict", LogisticRegression.predict, LogisticRegression.decision_function),
+    ),
+    "a method of an installed class by a partial": (
+        LINEAR,
+        put(LogisticRegression, "bar", partialmethod(print, 1), partialmethod(print, 2)),
+    ),
+    "a number in an installed module": (lambda rows: rows * math.bar, put(math, "bar", 1.0, 2.0)),
+    "a setting in an installed module": (lambda rows: math.bar["by"], put(math, "bar", {"by": 1}, {"by": 2})),
+    "a function in an installed module": (lambda rows: math.bar(rows), put(math, "bar", np.mean, np.median)),
+    "an object in a module inside a package": (
+        lambda rows: pd.api.bar.decimals,
+        put(pd.api, "bar", Rounded(1), Rounded(2)),
+    ),
+    "attributes of a mapping of Python's": (lambda rows: SEEN.by, put(SEEN, "by", 1, 2)),
+    "attributes of a partial": (lambda rows: SCALED.by, put(SCALED, "by", 1, 2)),
+    "names of a frame's columns": (NAMED, put(NAMED.columns, "name", "a", "b")),
+    "attributes of a frame": (NAMED, put(NAMED, "attrs", {"unit": "m"}, {"unit": "km"})),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_is_changed_while_python_runs_is_another_question(name, tmp_path, monkeypatch):
+    asked, changes = CHANGES[name]
+    questions = []
+    for change in changes(monkeypatch):
+        change()
+        questions.append(Cache(tmp_path).question(asked, name))
+    assert None not in questions
+    assert len(set(questions)) == len(questions) == 2
 
 
 def test_a_plain_function_sees_all_rows_at_once(tmp_path):

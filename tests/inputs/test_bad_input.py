@@ -138,7 +138,7 @@ SETTINGS = by_error(
             ("confidence", 1.0, "strictly between 0 and 1"),
             ("confidence", 95, "got 95"),
             ("confidence", "0.95", "got '0.95'"),
-            ("interval", "bootstrap", "tight, jackknife, mcdiarmid, any, or None for the tightest; got 'bootstrap'"),
+            ("interval", "bootstrap", "'tight', 'jackknife', 'mcdiarmid', 'any' or None; got 'bootstrap'"),
             ("interval", ["jackknife"], "interval must be one of"),
             ("weights", [1], "2 rows but weights have 1"),
             ("weights", [1, -1], "row 1 has -1"),

@@ -96,6 +96,21 @@ def test_nothing_that_takes_two_of_them_looks_away(call):
         call(moved(Y))
 
 
+def test_evaluate_and_compare_say_alike_how_to_align_explanations():
+    for explanations in (moved(WHY), moved(WHY)["a"], fs.Importances(moved(WHY)), renamed(WHY)):
+        said = []
+        for call in (
+            lambda: fs.evaluate(Y, explanations, ROWS),  # noqa: B023
+            lambda: fs.compare(Y, {"a": explanations}, ROWS)["a"],  # noqa: B023
+        ):
+            try:
+                said.append(call().consistency.notes)
+            except BadInput as error:
+                said.append(str(error))
+        assert said[0] == said[1]
+        assert said[0]
+
+
 def test_the_error_says_how_to_align_and_both_ways_run():
     predictions, explanations = moved(Y), WHY
     with pytest.raises(BadInput) as refused:

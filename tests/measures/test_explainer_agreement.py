@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
+from faithscope.report.summary import summarize
 
 RNG = np.random.default_rng(0)
 SHAP = RNG.normal(size=(40, 4))
@@ -44,6 +45,18 @@ def test_a_comparison_is_asked_at_the_granularity_and_with_the_rows_with_which_i
     assert ready.n == np.count_nonzero(how["weights"])
     assert comparison.agreement("rank").pairs[0].same != ready.pairs[0].same
     assert comparison.agreement(confidence=0.5).confidence == 0.5
+
+
+def test_as_many_features_are_named_as_the_discretizer_keeps_unless_one_says_otherwise():
+    few, most = fs.SignOfTop(2), fs.Floor(1) | fs.TopFeatures(3)
+    for discretizer, k in ((None, 5), ("sign", 5), (few, 2), (most, 3), ({"shap": few, "lime": most}, 3)):
+        asked = fs.explainer_agreement(BOTH, discretizer=discretizer)
+        explicit = fs.explainer_agreement(BOTH, discretizer=discretizer, k=k)
+        assert (asked.k, asked.pairs) == (k, explicit.pairs)
+        assert compared(discretizer=discretizer).agreement().pairs == explicit.pairs
+    reported = summarize(compared(discretizer=few), examples=0).agreeing.pairs[0]["feature_agreement"]
+    assert reported == fs.explainer_agreement(BOTH, discretizer=few, k=2).pairs[0].columns()["feature_agreement"]
+    assert compared(discretizer=few).agreement(k=1).k == 1
 
 
 def test_repeated_rows_are_told_unless_they_are_clusters():

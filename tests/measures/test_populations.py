@@ -1,5 +1,7 @@
 """For whom does it fail: groups add up, and are called different only with reason."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,9 +9,11 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.counting.counts import Counts
+from faithscope.errors import BadInput
 from faithscope.measures.comparing.populations import difference
 from faithscope.measures.planning.rarefaction import rarefy
 from faithscope.testing.systems import SYSTEMS
+from refused import refused
 from strategies import samples
 
 
@@ -70,5 +74,64 @@ def test_populations_that_differ_are_called_different():
 def test_differences_of_many_groups_are_told_on_request_only(groups, told):
     found = by(np.repeat(np.arange(groups), 4).astype(str), ["a", "b"] * 2 * groups, ["y", "z"] * 2 * groups).to_dict()
     assert len(found["groups"]) == groups
-    note = f"differences of {groups:,} groups are left out: ask for them with .differences()"
+    note = f"pairs of {groups:,} groups are left out: ask for .differences(against='rest')"
     assert (found["differences"] is None, note in found.get("notes", [])) == (not told, not told)
+
+
+def test_of_two_groups_the_rest_is_the_other_one():
+    parts = by(np.arange(300) % 3 == 0, *SYSTEMS["noisy"].draw(300, np.random.default_rng(0)))
+    for simultaneous in (False, True):
+        pair, rest = (parts.differences(simultaneous, against=against) for against in ("each", "rest"))
+        (here, there), numbers = (rest.iloc[row] for row in (0, 1)), ["value", "low", "high"]
+        assert rest["b"].tolist() == ["the rest"] * 2
+        if not simultaneous:  # of one pair the interval holds together with itself alone
+            assert here[numbers].tolist() == pytest.approx(pair[numbers].iloc[0].tolist())
+        assert there[["value", "high", "low"]].tolist() == pytest.approx((-here[numbers]).tolist())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_rest_is_the_mean_of_the_other_groups_by_their_rows_or_their_weights(weighted):
+    rng = np.random.default_rng(0)
+    groups, weights = rng.choice(4, 400, p=[0.1, 0.2, 0.3, 0.4]), rng.uniform(0.5, 3, 400) if weighted else np.ones(400)
+    parts = by(groups, *SYSTEMS["noisy"].draw(400, rng), weights=weights if weighted else None)
+    for line in parts.differences(against="rest").itertuples():
+        others = {group: weights[groups == group].sum() for group in parts.estimates if group != line.a}
+        shares = [(parts.estimates[group], mass / sum(others.values())) for group, mass in others.items()]
+        own, most = parts.estimates[line.a], sum(share * each.bracket[1] for each, share in shares)
+        below = np.hypot(own.margins.below, np.linalg.norm([share * each.margins.above for each, share in shares]))
+        assert line.value == pytest.approx(own.value - sum(share * each.value for each, share in shares))
+        assert line.low == pytest.approx(max(-1, own.bracket[0] - most - below))
+        assert line.n == min(own.n, 400 - own.n)
+
+
+def test_one_group_among_many_that_differs_is_found_against_the_rest():
+    rng = np.random.default_rng(0)
+    groups, reasons = np.repeat(np.arange(51), 400), rng.integers(0, 2, 20400)
+    parts = by(groups, reasons, reasons ^ (rng.random(20400) < np.where(groups == 7, 0.5, 0.02)))
+    lines = parts.differences(True, against="rest")
+    assert lines["a"][lines["differ"]].tolist() == [7]
+    refused(BadInput, "51 groups make 1,275 pairs", parts.differences)
+    assert len(parts.differences(against="each")) == 1275
+    assert by(["a"] * 4, [1, 1, 2, 2], [0, 1, 1, 1]).differences(against="rest").empty
+
+
+def told_differences(written):
+    """The words on whether groups differ, as Markdown and pages write them."""
+    return re.findall(r"(?<=[|>])\s*(yes|cannot tell|no)\s*(?=[|<])", written)
+
+
+@pytest.mark.parametrize("many", [3, 6, 14])
+def test_page_and_markdown_show_the_same_groups_and_the_same_word_on_each_difference(many, tmp_path):
+    rng = np.random.default_rng(0)
+    groups, reasons = np.arange(200 * many) % many, rng.integers(0, 2, 200 * many)
+    wrong = rng.random(200 * many) < np.where(groups < many / 2, 0.01, 0.5)
+    evaluation = fs.evaluate(reasons ^ wrong, reasons, np.zeros((200 * many, 1)), groups=groups)
+    evaluation.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    card, alone = evaluation.to_markdown(), evaluation.populations.to_markdown()
+    assert told_differences(card) == told_differences(alone)
+    if many <= 6:  # of more than 15 pairs cards show those that differ
+        assert told_differences(page) == told_differences(card)
+    assert told_differences(page).count("yes") == told_differences(card).count("yes") > 0
+    assert "no" not in told_differences(page + card)
+    assert all((f"{many - 12} more" in text) == (many > 12) for text in (card, alone))

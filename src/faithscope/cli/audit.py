@@ -16,6 +16,7 @@ from faithscope.cli.options import (
     Explanation,
     FailUnder,
     InputTexts,
+    IntervalMethod,
     Json,
     Kind,
     LogFiles,
@@ -28,7 +29,7 @@ from faithscope.cli.options import (
     Where,
     one_or_several,
 )
-from faithscope.cli.outcome import Outlets, check_gate, gate, tell
+from faithscope.cli.outcome import Outlets, check_gate, check_interval, gate, tell
 from faithscope.errors import BadInput
 from faithscope.report.wording import wording
 from faithscope.visible import visible_lines
@@ -51,13 +52,6 @@ RowId = Annotated[
     list[str] | None,
     typer.Option(
         "--id", help="A column that identifies rows, shown with pairs of rows and never measured; repeatable."
-    ),
-]
-IntervalMethod = Annotated[
-    str | None,
-    typer.Option(
-        "--interval",
-        help="tight (the default), jackknife, any (for rules), or mcdiarmid, which is proven and wide.",
     ),
 ]
 
@@ -142,14 +136,6 @@ def _refuse_worse(reference: Any) -> None:
         typer.echo(wording(f"--fail-if-worse: {lines[measure]}", longest=1000), err=True)
     if reference.worse:
         raise typer.Exit(1)
-
-
-def check_interval(word: str | None) -> None:
-    """Refuse a word that names no method of intervals."""
-    from faithscope.measures.estimate import METHODS
-
-    if word is not None and word not in METHODS:
-        raise BadInput(f"--interval must be one of {', '.join(METHODS)}; got {word!r}. Without it: tight.")
 
 
 def _reference(word: str | None) -> str | int | None:

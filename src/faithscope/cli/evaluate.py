@@ -1,7 +1,7 @@
 """faithscope evaluate: the explainers of your own model on your own rows."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -12,14 +12,17 @@ from faithscope.cli.options import (
     Cluster,
     Confidence,
     FailUnder,
+    IntervalMethod,
     Json,
     MeasureName,
     Report,
     SummaryFile,
 )
-from faithscope.cli.outcome import Outlets, check_gate, gate, tell
+from faithscope.cli.outcome import Outlets, check_gate, check_interval, gate, tell
 from faithscope.cli.rows import column, populations, read_rows, without_columns
 from faithscope.errors import UnknownName
+from faithscope.evaluation.outputs import OUTPUTS
+from faithscope.inputs.checks import check_word
 from faithscope.inputs.hints import hint
 
 SystemPath = Annotated[str, typer.Option(help="Your model and explainers, as module:attribute.")]
@@ -33,6 +36,14 @@ DiscretizeOrBest = Annotated[
 ]
 ByColumn = Annotated[str | None, typer.Option(help="A column of the rows that names populations.")]
 Drop = Annotated[list[str] | None, typer.Option(help="A column that the model does not get; repeatable.")]
+ModelOutput = Annotated[
+    str | None,
+    typer.Option("--output", help="What the model is asked for: label or probability, which is measured by spread."),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option("--weights", help="A column that says how much each row counts in the population that is meant."),
+]
 HalvesSeed = Annotated[int, typer.Option(help="Seed of the halves of --discretize best and common-phrases-20.")]
 GatedExplainers = Annotated[
     list[str] | None,
@@ -48,10 +59,13 @@ def evaluate(
     data: DataFile,
     discretize: DiscretizeOrBest = None,
     agreement: AgreementWord = None,
+    output: ModelOutput = None,
     by: ByColumn = None,
     drop: Drop = None,
     cluster: Cluster = None,
+    weights: Weights = None,
     confidence: Confidence = 0.95,
+    interval: IntervalMethod = None,
     seed: HalvesSeed = 0,
     cache: CacheFolder = None,
     report: Report = None,
@@ -72,6 +86,9 @@ def evaluate(
     from faithscope.evaluation.compare import compare
 
     check_gate(fail_under, measure, judged)
+    check_interval(interval)
+    if output is not None:
+        check_word(output, "--output", OUTPUTS)
     outlets = Outlets(report, as_json, summary)
     outlets.check()
     named = load_system(system)
@@ -85,11 +102,14 @@ def evaluate(
         without_columns(rows, drop or []),
         discretizer=to_choice(discretize),
         confidence=confidence,
+        interval=cast(Any, interval),
         groups=None if by is None else populations(rows, by),
         clusters=None if cluster is None else column(rows, cluster),
+        weights=None if weights is None else column(rows, weights),
         seed=seed,
         cache=cache,
         agreement=None if agreement is None else from_word(agreement),
+        output=cast(Any, output),
     )
     tell(comparison, outlets, f"How faithful are the explanations of {system}?")
     gate(comparison, fail_under, measure, judged)

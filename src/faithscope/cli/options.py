@@ -17,9 +17,19 @@ FailUnder = Annotated[
     typer.Option("--fail-under", help="Exit with 1 if a lower limit, of all rows or a population, is below this."),
 ]
 MeasureName = Annotated[
-    str | None, typer.Option("--measure", help="What --fail-under judges: consistency or sufficiency; by default both.")
+    str | None,
+    typer.Option(
+        "--measure", help="What --fail-under judges: consistency, sufficiency or necessity; by default the first two."
+    ),
 ]
 Confidence = Annotated[float, typer.Option(help="Confidence of the intervals.")]
+IntervalMethod = Annotated[
+    str | None,
+    typer.Option(
+        "--interval",
+        help="tight (the default), jackknife, any (for rules), or mcdiarmid, which is proven and wide.",
+    ),
+]
 Cluster = Annotated[
     str | None,
     typer.Option("--cluster", help="A column of rows that belong together, such as customer_id: only others vouch."),

@@ -172,7 +172,7 @@ class Comparison(Reported):
         self,
         discretizer: Discretize | Mapping[str, Any] | None = None,
         *,
-        k: int = 5,
+        k: int | None = None,
         confidence: float | None = None,
     ) -> ExplainerAgreement:
         """How far every two of these explainers agree with each other on these rows, whatever the model says.
@@ -184,8 +184,9 @@ class Comparison(Reported):
         discretizer : discretizer, str or callable, or mapping of str to these, optional
             At which granularity two explanations are the same, as for `explainer_agreement`. By default that at which
             the explainers were compared; if none was discretized, importances by ``SignOfTop(5)``.
-        k : int
-            How many features importances name.
+        k : int, optional
+            How many features importances name, as for `explainer_agreement`: by default as many as the discretizer
+            keeps, or 5.
         confidence : float, optional
             Of each interval; by default that of the comparison.
 
@@ -308,11 +309,11 @@ def compare(
     {'sign': 1.0, 'nothing': 0.33}
     """
     named = {name: adapted(explainer, model) for name, explainer in _named(explainers).items()}
+    for explainer in named.values():
+        refuse_swapped(model, explainer)
     discretizer, relation = _by_name(discretizer, named, "discretizer"), _by_name(relation, named, "relation")
     check_groups(groups, X)
     asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *named.values())
-    for explainer in named.values():
-        refuse_swapped(model, explainer)
     question, choices = (
         Output.of(model, agreement, output),
         {name: to_choice(_for_one(discretizer, name)) for name in named},
@@ -326,8 +327,7 @@ def compare(
     for name, explainer in named.items():
         explanations = asker.explanations(explainer, X, name)
         same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(explanations)})
-        row_labels = {"predictions": model, "explanations": explanations}
-        sample = question.sample(explanations, labels, X, weights, clusters, row_labels=row_labels)
+        sample = question.sample(explanations, labels, X, weights, clusters, of=(model, explainer))
         samples[name] = sample.noting(fitted_notes(model, explainer, X))
     same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
     one_for_all, looked = not isinstance(discretizer, Mapping), 0

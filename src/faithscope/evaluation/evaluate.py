@@ -15,7 +15,7 @@ from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.foreign import adapted
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
-from faithscope.inputs.alignment import index_of, name_of
+from faithscope.inputs.alignment import name_of
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.models import label_function
@@ -114,9 +114,7 @@ def evaluate(
     answers = asker.predictions(model, X, question)
     question = question.settled(answers)
     labels, explanations = question.read(answers), asker.explanations(explainer, X, who.name)
-    named = explanations if index_of(explainer) is None else explainer  # a table of theirs can be aligned by label
-    names = {"predictions": model, "explanations": named}
-    sample = question.sample(explanations, labels, X, weights, clusters, row_labels=names)
+    sample = question.sample(explanations, labels, X, weights, clusters, of=(model, explainer))
     sample = sample.noting(fitted_notes(model, explainer, X))
     options = Options(confidence, interval, relation, seed, further, name_of(clusters))
     if learns(choice):
@@ -169,8 +167,8 @@ def local(
     refuse_swapped(model, explainer)
     row, asker, question = _single_row(x), Asker(None, Watch(progress=False)), Output.of(model, agreement)
     answers, explanations = asker.predictions(model, X, question), asker.explanations(explainer, X, "explainer")
-    question, names = question.settled(answers), {"predictions": model, "explanations": explanations}
-    sample = question.sample(explanations, question.read(answers), X, row_labels=names)
+    question = question.settled(answers)
+    sample = question.sample(explanations, question.read(answers), X, of=(model, explainer))
     sample, coarsen = sample.settled(discretizer)
     sample, explanation = sample.discretized(coarsen), asker.explanations(explainer, row, "explainer")
     explanation = discretize(explanation, coarsen)

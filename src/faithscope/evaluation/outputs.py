@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faithscope.agreements import Agreement, Same, Spread, column_notes, to_agreement
 from faithscope.errors import BadInput
 from faithscope.explanations import Explanations
+from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import to_array
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.labels import to_number_predictions, to_predictions
@@ -17,7 +18,7 @@ from faithscope.inputs.models import label_function, lacks_predict, number_funct
 from faithscope.inputs.regressors import classifier_name, is_torch_module, regressor_name
 from faithscope.sample import Sample
 
-_OUTPUTS = ("label", "probability")
+OUTPUTS = ("label", "probability")
 _HIGHEST = "a torch module with several outputs predicts the position of the highest"
 _MOST_PROBABLE = "predictions are the most probable classes (predict_proba), since the model has no predict"
 
@@ -55,7 +56,7 @@ class Output:
         agreement : Agreement, callable, str or None
         output : {"label", "probability"}, optional
         """
-        check_word(output, "output", _OUTPUTS, optional=True)
+        check_word(output, "output", OUTPUTS, optional=True)
         if output == "probability":
             return cls._of_probabilities(model, agreement)
         if agreement is not None or output == "label":
@@ -150,9 +151,12 @@ class Output:
         weights: Any = None,
         clusters: Any = None,
         *,
-        row_labels: Any,
+        of: tuple[Any, Any],
     ) -> Sample:
-        """A sample of predictions that were read; see `Sample.checked`."""
+        """A sample of predictions that were read from a model and an explainer (`of`); see `Sample.checked`."""
+        model, explainer = of
+        named = explanations if index_of(explainer) is None else explainer  # a table of theirs can be aligned by label
+        row_labels = {"predictions": model, "explanations": named}
         sample = Sample.checked(explanations, labels, X, weights, clusters, row_labels=row_labels)
         told = (*self._told(labels), *column_notes(self.agreement, labels))
         return replace(sample, agreement=self.agreement, notes=(*told, *sample.notes))

@@ -76,7 +76,7 @@ def _named(matrix: Any, names: Any) -> tuple[str, ...]:
     """The concepts, each named once."""
     if names is None and not is_frame(matrix):
         raise BadInput("Concepts need names, one per column: fs.Concepts(matrix, ['stripes', 'hooves']).")
-    listed = frame_names(matrix) if names is None else to_items(names, "names, one per concept,")
+    listed = frame_names(matrix) if names is None else to_items(names, "names")
     concepts = tuple(map(str, listed))
     repeated = next((name for place, name in enumerate(concepts) if name in concepts[:place]), None)
     if repeated is not None:

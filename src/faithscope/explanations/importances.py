@@ -223,7 +223,7 @@ def to_names(
     """One name per feature: those given, else those of the columns."""
     if names is None:
         return columns
-    chosen = tuple(map(str, to_items(names, "names, one per feature,")))
+    chosen = tuple(map(str, to_items(names, "names")))
     if len(chosen) != width:
         raise BadInput(f"{what} have {width} features but {len(chosen)} names: pass one name per feature.")
     return chosen

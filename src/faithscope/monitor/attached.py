@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from faithscope.monitor.queries import fetch_value
+from faithscope.runtime.forks import anew_in_children
 
 _OPTIONS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 _lock = threading.Lock()
+anew_in_children(_lock._at_fork_reinit)  # type: ignore[attr-defined]
 _begun: dict[int, Any] = {}  # the DuckDB of this process, by its number: a process that was forked begins its own
 _numbers = count()
 

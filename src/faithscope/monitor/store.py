@@ -15,11 +15,13 @@ from faithscope.monitor.attached import attach, detach, in_memory
 from faithscope.monitor.queries import fetch_lines, fetch_table, registered
 from faithscope.monitor.schema import FORMAT, SCOPE_TABLES, TABLES, VERSION
 from faithscope.runtime.files import to_path
+from faithscope.runtime.forks import anew_in_children
 
 _PATIENCE = 120.0  # seconds to wait for another process
 _PAUSE = 0.05
 
 _locks: dict[str, threading.RLock] = defaultdict(threading.RLock)  # of this process, by file
+anew_in_children(_locks.clear)
 
 
 class Store:

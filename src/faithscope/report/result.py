@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from math import comb
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -11,7 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.measures.comparing.differences import MANY, together
 from faithscope.measures.comparing.paired import PairedDifference
-from faithscope.measures.comparing.populations import Difference, Populations, difference
+from faithscope.measures.comparing.populations import Difference, Populations, shown_differences
 from faithscope.measures.encoding.result import Encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
@@ -233,18 +231,13 @@ class Breakdown:
         """Whether the groups are windows of time."""
         return self.from_reference is not None
 
-    @property
-    def pairs(self) -> int:
-        """How many differences there are, whether they are shown or not."""
-        return comb(len(self.estimates), 2) if self.from_reference is None else len(self.from_reference)
+    def differences(self, groups: Collection[Any]) -> tuple[list[Difference], int]:
+        """Differences of these groups, from the reference or between any two, and how many intervals hold together.
 
-    def differences(self, groups: Collection[Any]) -> list[Difference]:
-        """Differences of these groups: from the reference if there is one, otherwise between any two of them.
-
-        If there are many, shown or not, their intervals hold for all of them together.
+        If there are many, shown or not, their intervals hold for all of them together; 0 if each holds by itself.
         """
         if self.from_reference is not None:
             pairs = [apart for group, apart in self.from_reference.items() if group in groups]
-        else:
-            pairs = [difference(self.estimates[a], self.estimates[b], (a, b)) for a, b in combinations(groups, 2)]
-        return together(pairs, self.pairs) if self.pairs > MANY else pairs
+            many = len(self.from_reference)
+            return (together(pairs, many), many) if many > MANY else (pairs, 0)
+        return shown_differences(self.estimates, groups)

@@ -13,7 +13,7 @@ from faithscope.errors import WrongType
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.measures.comparing.differences import MANY, together
 from faithscope.measures.comparing.paired import PairedDifference
-from faithscope.measures.comparing.populations import Difference
+from faithscope.measures.comparing.populations import Difference, shown_groups
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.outlook import FARTHEST
 from faithscope.measures.planning.plan import Plan
@@ -26,7 +26,6 @@ from faithscope.report.missing import Missing, Section, attempt
 from faithscope.report.result import Breakdown, ExplainerResult, Result
 from faithscope.report.wording import plain, wording
 
-_MOST_GROUPS = 12  # shown in full, with their differences
 _MEASURED_WITH = ("faithscope", "numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -112,17 +111,17 @@ class Groups:
     def of(cls, breakdown: Breakdown) -> "Groups":
         """The groups of a breakdown that are shown."""
         estimates = breakdown.estimates
-        lowest = set(sorted(estimates, key=lambda group: estimates[group].low)[:_MOST_GROUPS])
-        told = [group for group in estimates if group in lowest]
+        told = shown_groups(estimates)
+        pairs, together = breakdown.differences(told)
         measure = estimates[told[0]].measure if told else "consistency"
         return cls(
             by=wording(breakdown.by),
             measure=measure,
             groups=tuple((wording(group), estimates[group]) for group in told),
-            differences=tuple(DifferenceLine.of(apart, measure) for apart in breakdown.differences(told)),
+            differences=tuple(DifferenceLine.of(apart, measure) for apart in pairs),
             left_out=len(estimates) - len(told),
             over_time=breakdown.over_time,
-            together=breakdown.pairs if breakdown.pairs > MANY else 0,
+            together=together,
         )
 
 

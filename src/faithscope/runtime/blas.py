@@ -1,12 +1,13 @@
 """BLAS on one thread, while threads of our own multiply: small products gain nothing from its threads."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from threading import Lock
 from typing import Any
+
+from faithscope.runtime.forks import anew_in_children
 
 
 class _Limit:
@@ -69,5 +70,4 @@ def _forget() -> None:
     _LIMIT = _Limit()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+anew_in_children(_forget)

@@ -140,7 +140,7 @@ def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
     if kind is list:
         return ("plain list", [repr(thing)]) if _plain(thing) else ("list", thing)
     if isinstance(thing, Mapping) and kind.__module__ in ("builtins", "collections", "types"):
-        return kind.__name__, _mapping(thing)
+        return kind.__name__, [*_mapping(thing), *filter(None, [getattr(thing, "__dict__", None)])]
     if isinstance(thing, type):
         return "class", class_parts(thing)
     if isinstance(thing, types.FunctionType):
@@ -150,7 +150,8 @@ def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
     if isinstance(thing, _C_CODE):
         return "compiled", compiled(thing)
     if isinstance(thing, _WRAPPERS):
-        return "wrapper", [kind, *_wrapped(thing), vars(thing) if is_own(kind) and hasattr(thing, "__dict__") else None]
+        remembers = (is_own(kind) or isinstance(thing, partial)) and hasattr(thing, "__dict__")
+        return "wrapper", [kind, *_wrapped(thing), vars(thing) if remembers else None]
     if _is_array(thing):
         return "array", _array(np.asarray(thing))
     if isinstance(thing, np.ufunc):
@@ -217,7 +218,8 @@ def _content(thing: Any) -> list[Any]:
     if hasattr(type(thing), "__fingerprint__"):
         return [thing.__fingerprint__()]
     if _is(thing, "pandas", "DataFrame"):
-        return [*_columns(thing), thing.index.names, _dtype(thing.index.dtype), thing.index.to_numpy()]
+        names = [thing.index.names, thing.columns.names, thing.attrs or None]
+        return [*_columns(thing), *names, _dtype(thing.index.dtype), thing.index.to_numpy()]
     if _is(thing, "polars", "DataFrame"):
         return _columns(thing)
     if _is(thing, "torch", "Tensor"):
@@ -255,9 +257,11 @@ def _dtype(dtype: Any) -> Any:
 def _tensor(thing: Any) -> list[Any]:
     import torch
 
+    if thing.is_quantized:
+        raise WrongType("A quantized tensor does not show what its numbers stand for: use its dequantize().")
     values = thing.detach().cpu().contiguous()
     try:
-        return [str(thing.dtype), *_array(values.numpy())]
+        return [str(thing.dtype), *_array(values.numpy()), vars(thing) or None]
     except TypeError:  # NumPy has no such type
         return [str(thing.dtype), tuple(thing.shape), *_array(values.reshape(-1).view(torch.uint8).numpy())]
 

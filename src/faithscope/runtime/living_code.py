@@ -6,7 +6,10 @@ import importlib.util
 import sys
 import types
 from collections.abc import Iterator
+from functools import partial, partialmethod
 from typing import Any
+
+import numpy as np
 
 from faithscope.errors import WrongType
 from faithscope.runtime import origins
@@ -26,6 +29,9 @@ _LEADS_ANYWHERE = {
     "pkgutil": {"resolve_name"},
 }
 _ABSENT = "absent"
+_OURS = "faithscope"
+_OF_THE_PROCESS = ("sys", "os")  # what they hold is another in every run
+_VALUES = {type(None), bool, int, float, complex, str, bytes}
 
 
 def is_own(kind: type) -> bool:
@@ -106,12 +112,32 @@ def _seeded(name: str, value: Any) -> bool:
 
 
 def _patches(kind: type) -> Iterator[Any]:
-    """The user's own functions in an installed class or its bases."""
+    """What the user may have put into an installed class or its bases: own functions, those of other names, values."""
     for base in kind.__mro__:
-        for name, value in vars(base).items():
+        known = vars(base).items() if base.__flags__ & _HEAP_TYPE else ()
+        for name, value in known:
             function = getattr(value, "__func__", value)
             if isinstance(function, types.FunctionType) and not _of_package(function):
                 yield base.__qualname__, name, value
+            elif not name.startswith("__"):
+                yield from ((base.__qualname__, name, part) for part in _put(name, value))
+
+
+def _put(name: str, value: Any) -> list[Any]:
+    """What a version does not say of an attribute of installed code: a value, or a function of another name."""
+    if isinstance(value, partial | partialmethod) or (is_own(type(value)) and not isinstance(value, types.ModuleType)):
+        return [value]
+    if isinstance(value, types.ModuleType | type) or not callable(value):
+        return [value] if _simple(value) else []
+    return [] if getattr(value, "__name__", name) == name else [named(value)[:2]]
+
+
+def _simple(value: Any) -> bool:
+    """Whether this is a number, a text or the like, an array, or a list, a tuple or a dictionary of plain values."""
+    if isinstance(value, list | tuple | dict):
+        held = [*value, *value.values()] if isinstance(value, dict) else value
+        return set(map(type, held)) <= _VALUES
+    return type(value) in _VALUES or (type(value) is np.ndarray and not value.dtype.hasobject)
 
 
 def _of_package(function: types.FunctionType) -> bool:
@@ -197,7 +223,8 @@ def _along(module: types.ModuleType, attributes: tuple[str, ...]) -> Any:
         if not isinstance(value, types.ModuleType):
             break
         if origins.of_module(value.__name__) is not None:
-            return _installed(value, name)
+            value = _installed(value, name)
+            continue
         made_up += [vars(value)["__getattr__"]] if "__getattr__" in vars(value) else []
         value = getattr(value, name, _ABSENT)
     return (value, *made_up) if made_up else value
@@ -205,8 +232,13 @@ def _along(module: types.ModuleType, attributes: tuple[str, ...]) -> Any:
 
 def _installed(module: types.ModuleType, name: str) -> Any:
     """The version of a package stands for all it holds, except what the user put into it."""
-    value = vars(module).get(name)
+    value = vars(module).get(name, module)
+    if isinstance(value, types.ModuleType) and value.__name__.startswith(f"{_OURS}."):
+        return module  # ours are loaded when they are first used, and our sources stand for all of them
     if isinstance(value, types.ModuleType) or any(value is loader for loader in _BY_NAME):
         return value
     own = isinstance(value, types.FunctionType) and origins.of_function(value) is None
-    return value if own or (isinstance(value, type) and is_own(value)) else module
+    if own or (isinstance(value, type) and is_own(value)):
+        return value
+    put = _put(name, value) if module.__name__ not in _OF_THE_PROCESS else []
+    return (module, *put) if put else module

@@ -1,20 +1,21 @@
 """Populations: the same measure for each group of rows, and whether groups differ."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread
+from faithscope.errors import BadInput
 from faithscope.explanations.base import readable
-from faithscope.inputs.checks import check_flag
+from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
-from faithscope.measures.comparing.differences import Apart, clipped, together
+from faithscope.measures.comparing.differences import MANY, Apart, clipped, together
 from faithscope.measures.comparing.groupings import Grouping, to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate, estimate_columns
 from faithscope.measures.intervals.margins import Margins
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 
     from faithscope.sinks.card import Card
 
-_MOST_TOLD = 50  # with more groups, `to_dict` leaves out the pairs
+_MOST_PAIRED = 50  # with more groups, pairs are left out unless they are asked for
+_MOST_SHOWN = 12
+_REST = "the rest"
 _COLUMNS = ("a", "b", "value", "low", "high", "differ", "n", "a_at_equal_n", "b_at_equal_n")
 
 
@@ -51,7 +54,7 @@ class Difference:
     low: float
     high: float
     n: int  # rows of the smaller sample
-    a_at_equal_n: float | None  # M̂ of each at n rows, by rarefaction; None if rows are weighted, or by `Spread`
+    a_at_equal_n: float | None  # M̂ of each at n rows, by rarefaction; None if weighted, by `Spread`, or of the rest
     b_at_equal_n: float | None
     apart: Apart = field(repr=False, compare=False)
 
@@ -93,6 +96,58 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
         b_at_equal_n=rarefy(b.counts.profile(), rows)[0] if rarefied else None,
         apart=apart,
     )
+
+
+def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
+    """Each group less the mean of all others, in which a group counts by its rows, or by their weights.
+
+    Groups are independent samples, so the margins of that mean add in squares, each by its share.
+    """
+    if len(estimates) < 2:
+        return []
+    known = list(estimates.values())
+    rows = np.array([each.n for each in known])
+    mass = [each.n if each.counts.weight is None else float(each.counts.weight.sum()) for each in known]
+    shares = np.tile(np.array(mass, np.float64), (len(known), 1))
+    np.fill_diagonal(shares, 0.0)
+    shares /= shares.sum(axis=1, keepdims=True)
+    values, brackets = np.array([each.value for each in known]), np.array([each.bracket for each in known])
+    apart_by = brackets - shares @ brackets[:, ::-1]  # the lower end of a group less the upper end of the rest
+
+    @cache
+    def margins(confidence: float) -> NDArray[np.float64]:
+        each = [one.margins if confidence == one.confidence else one.margins.at(confidence) for one in known]
+        squares = np.array([(part.below, part.above) for part in each]) ** 2
+        return np.asarray(np.sqrt(squares + (shares**2 @ squares)[:, ::-1]))
+
+    def difference_of(place: int, group: Any) -> Difference:
+        apart = Apart(
+            *apart_by[place].tolist(),
+            lambda confidence: tuple(margins(confidence)[place].tolist()),
+            known[place].confidence,
+        )
+        low, high = apart.interval(apart.confidence)
+        value = float(values[place] - shares[place] @ values)
+        smaller = min(int(rows[place]), int(rows.sum() - rows[place]))
+        return Difference(group, _REST, value, low, high, smaller, None, None, apart)
+
+    return [difference_of(place, group) for place, group in enumerate(estimates)]
+
+
+def shown_groups(estimates: Mapping[Any, Estimate]) -> list[Any]:
+    """The groups that pages, cards and terminals show: of many, those with the lowest intervals, in their order."""
+    lowest = set(sorted(estimates, key=lambda group: estimates[group].low)[:_MOST_SHOWN])
+    return [group for group in estimates if group in lowest]
+
+
+def shown_differences(estimates: Mapping[Any, Estimate], groups: Iterable[Any]) -> tuple[list[Difference], int]:
+    """Differences between any two of these groups, and how many intervals hold together: 0 if each by itself.
+
+    If all groups, shown or not, make many pairs, the intervals hold for all of them together.
+    """
+    pairs = [difference(estimates[a], estimates[b], (a, b)) for a, b in combinations(groups, 2)]
+    all_pairs = math.comb(len(estimates), 2)
+    return (together(pairs, all_pairs), all_pairs) if all_pairs > MANY else (pairs, 0)
 
 
 def _added(a: Margins, b: Margins) -> tuple[float, float]:
@@ -145,8 +200,10 @@ class Populations(Shareable):
         names = [grouping.by for grouping, many in zip(self.groupings, lines, strict=True) for _ in range(many)]
         return {"by": names} if self.each else {}
 
-    def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
-        """One line per pair of groups: the difference with its interval, and both at equal numbers of rows.
+    def differences(
+        self, simultaneous: bool = False, *, against: Literal["each", "rest"] | None = None
+    ) -> "pd.DataFrame":
+        """One line per pair of groups, or per group: the difference with its interval.
 
         Groups of several columns are compared within each column, which `by` names, and within their combinations.
 
@@ -155,14 +212,27 @@ class Populations(Shareable):
         simultaneous : bool
             By default each interval has the stated confidence by itself: among many pairs some will differ by chance.
             If True, all intervals hold together with that confidence (Bonferroni), and are wider.
+        against : {"each", "rest"}, optional
+            "each" compares every two groups, and tells both at equal numbers of rows. "rest" compares each group with
+            the mean of all others, in which a group counts by its rows, or by their weights: a row is still compared
+            with rows of its own group alone. By default "each", up to 50 groups.
         """
-        within = [grouping._differences() for grouping in self.groupings]
+        check_word(against, "against", ("each", "rest"), optional=True)
+        within = [grouping._differences(against) for grouping in self.groupings]
         pairs = [pair for grouping in within for pair in grouping]
         pairs = together(pairs) if check_flag(simultaneous, "simultaneous") else pairs
         columns = {name: [getattr(pair, name) for pair in pairs] for name in _COLUMNS}
         return frame({**self._by_lines(list(map(len, within))), **columns})
 
-    def _differences(self) -> list[Difference]:
+    def _differences(self, against: str | None = "each") -> list[Difference]:
+        many = len(self.estimates)
+        if against is None and many > _MOST_PAIRED:
+            raise BadInput(
+                f"{many:,} groups make {math.comb(many, 2):,} pairs: compare each group with all others by "
+                ".differences(against='rest'), or every two of them by .differences(against='each')."
+            )
+        if against == "rest":
+            return _from_the_rest(self.estimates)
         pairs = combinations(self.estimates, 2)
         return [difference(self.estimates[a], self.estimates[b], (a, b)) for a, b in pairs]
 
@@ -177,19 +247,15 @@ class Populations(Shareable):
 
     def _told(self) -> dict[str, Any]:
         groups = [{"group": for_json(group), **estimate.to_dict()} for group, estimate in self.estimates.items()]
-        if len(groups) > _MOST_TOLD:
-            note = f"differences of {len(groups):,} groups are left out: ask for them with .differences()"
+        if len(groups) > _MOST_PAIRED:
+            note = f"pairs of {len(groups):,} groups are left out: ask for .differences(against='rest')"
             return {"groups": groups, "differences": None, "notes": [note]}
         return {"groups": groups, "differences": [pair.to_dict() for pair in self._differences()]}
 
     def _card(self, differences: bool = True) -> "Card":
         from faithscope.measures.telling.cards import joined, populations_card
 
-        def card(part: Populations) -> "Card":
-            few = differences and len(part.estimates) <= _MOST_TOLD
-            return populations_card(part.by, part.estimates, part._differences() if few else [])
-
-        return joined([card(part) for part in self.groupings])
+        return joined([populations_card(part.by, part.estimates, differences) for part in self.groupings])
 
     def plot(self) -> "alt.LayerChart":
         """Every group with its interval, chance and the unverifiable part as an Altair chart."""

@@ -7,7 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.discretizers import Chain, Discretizer, Grouped, Original, Pool, SignOfTop, discretize, to_discretizer
+from faithscope.discretizers import (
+    Chain,
+    Discretizer,
+    Grouped,
+    Original,
+    Pool,
+    ReasonCodes,
+    SignOfTop,
+    TopFeatures,
+    TopRegions,
+    discretize,
+    to_discretizer,
+)
 from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances, Rankings
@@ -15,6 +27,7 @@ from faithscope.inputs.hints import hint
 from faithscope.measures.explainer_agreement.named_features import NamedFeatures, named_features
 
 _USUAL = SignOfTop(5)
+_KEEPING = SignOfTop | TopFeatures | TopRegions | ReasonCodes  # discretizers that keep k features
 
 
 class ComparedExplainer(NamedTuple):
@@ -30,6 +43,8 @@ class ComparedExplainer(NamedTuple):
     discretizer : str
     named : NamedFeatures or None
         The features that it names, once they were read.
+    top : int
+        How many features its discretizer keeps; 0 if that is not said.
     """
 
     name: str
@@ -37,6 +52,7 @@ class ComparedExplainer(NamedTuple):
     naming: Explanations
     discretizer: str
     named: NamedFeatures | None = None
+    top: int = 0
 
     @classmethod
     def of(cls, name: str, raw: Explanations, chosen: Any, ready: Explanations | None = None) -> "ComparedExplainer":
@@ -46,7 +62,8 @@ class ComparedExplainer(NamedTuple):
         naming, rest = _with_its_features(raw, chosen)
         if isinstance(coarse, Importances) and naming is not raw:  # sums of one-hot features are comparable with others
             coarse = coarse._with(form=" | ".join(map(repr, rest)))
-        return cls(name, coarse, naming, told)
+        kept = [step.k for step in _steps(chosen) if isinstance(step, _KEEPING)]
+        return cls(name, coarse, naming, told, top=kept[-1] if kept else 0)
 
     def reading(self, k: int) -> "ComparedExplainer":
         """The same explainer with the features that it names."""
@@ -149,7 +166,7 @@ def _with_its_features(raw: Explanations, chosen: Any) -> tuple[Explanations, Se
     return (summed._with(form="") if sums else raw), steps[len(sums) :]
 
 
-def _steps(discretizer: Discretizer) -> tuple[Discretizer, ...]:
+def _steps(discretizer: Any) -> tuple[Any, ...]:
     if isinstance(discretizer, Chain):
         return (*_steps(discretizer.first), *_steps(discretizer.second))
     return (discretizer,)

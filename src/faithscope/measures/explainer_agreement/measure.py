@@ -21,13 +21,15 @@ from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.visible import visible
 
+_USUAL = 5
+
 
 @in_memory("compare fewer explainers, or on fewer rows")
 def explainer_agreement(
     explanations: Mapping[str, Any],
     *,
     discretizer: Any = None,
-    k: int = 5,
+    k: int | None = None,
     confidence: float = 0.95,
     weights: Any = None,
     clusters: Any = None,
@@ -52,8 +54,9 @@ def explainer_agreement(
         At which granularity two explanations are the same: one for all explainers whose kind it takes, or one per
         explainer by name. By default importances are compared by ``SignOfTop(5)``, and all others as they are. One that
         learns, such as `CommonPhrases`, does so from one half of the rows, and the other half is compared.
-    k : int
-        How many features importances name.
+    k : int, optional
+        How many features importances name. By default as many as the discretizer keeps, such as 3 of ``SignOfTop(3)``,
+        the most if they differ; 5 if none says.
     confidence : float
         Of each interval.
     weights, clusters : array-like, (n,), optional
@@ -84,9 +87,11 @@ def explainer_agreement(
 
 
 def measure_agreement(
-    explainers: Sequence[ComparedExplainer], rows: Sample, k: int, confidence: float
+    explainers: Sequence[ComparedExplainer], rows: Sample, k: int | None, confidence: float
 ) -> ExplainerAgreement:
     """The agreement of every two explainers on the rows of a sample, whose notes are told."""
+    if k is None:
+        k = max(each.top for each in explainers) or _USUAL
     check_whole(k, "k, the number of features that importances name,")
     check_share(confidence, "confidence")
     if len(explainers) < 2:

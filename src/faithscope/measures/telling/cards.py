@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from faithscope.explanations.base import readable, several
+from faithscope.measures.comparing.populations import shown_differences, shown_groups
 from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.numbers.words import named
-from faithscope.measures.telling.differences import AnyDifference, difference_tables
+from faithscope.measures.telling.differences import difference_tables
 from faithscope.measures.telling.recall import recall_sentence
 from faithscope.measures.telling.rounding import down, up
 from faithscope.measures.telling.verdict import doubts, judge, with_doubts
@@ -16,7 +17,6 @@ from faithscope.visible import visible
 
 COLUMNS = ("value", "interval", "unverifiable", "checked", "chance")  # of every table of estimates that is shown
 _COUNTED = ("rows", "bound")  # columns of numbers, which follow those of words
-_MOST_GROUPS = 50
 
 
 def numbers(estimate: Estimate) -> tuple[str, ...]:
@@ -79,10 +79,9 @@ def curve_card(title: str, name: str, points: Sequence[tuple[float, Estimate]], 
     return Card(title, (), (table,), (*([visible(note)] if note else []), *notes(told)))
 
 
-def populations_card(by: str, estimates: Mapping[Any, Estimate], differences: Sequence[AnyDifference]) -> Card:
-    """Estimates by group with the verdict on each, and how the groups differ."""
-    lowest = set(sorted(estimates, key=lambda group: estimates[group].low)[:_MOST_GROUPS])
-    shown = {group: estimates[group] for group in estimates if group in lowest}
+def populations_card(by: str, estimates: Mapping[Any, Estimate], differences: bool) -> Card:
+    """Estimates by group with the verdict on each, and how the groups differ if that is wanted."""
+    shown = {group: estimates[group] for group in shown_groups(estimates)}
     named_groups = [(visible(readable(group)), estimate) for group, estimate in shown.items()]
     lines = [((name, *_word(each), f"{each.n:,}"), each) for name, each in named_groups]
     left_out = len(estimates) - len(shown)
@@ -90,7 +89,8 @@ def populations_card(by: str, estimates: Mapping[Any, Estimate], differences: Se
     first = lines[0][1]
     words = ("verdict",) if _word(first) else ()
     told = estimate_table((by or "group", *words, "rows"), lines, below=f"{intervals(first)}{more}")
-    tables = (told, *difference_tables(differences))
+    pairs, together = shown_differences(estimates, shown) if differences else ([], 0)
+    tables = (told, *difference_tables(pairs, together=together))
     return Card(f"{first.measure} by {by or 'group'}", (), tables, notes(named_groups))
 
 

@@ -47,7 +47,7 @@ def difference_tables(pairs: Sequence[AnyDifference], title: str = "Differences"
             visible(readable(pair.b)),
             f"{pair.value:+.3f}",
             f"{pair.low:+.3f} to {pair.high:+.3f}",
-            "yes" if pair.differ else "no",
+            "yes" if pair.differ else "cannot tell",
         )
         for pair in shown
     )

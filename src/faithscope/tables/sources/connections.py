@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from faithscope.errors import BadInput
 from faithscope.runtime.files import expanded
+from faithscope.runtime.forks import anew_in_children
 from faithscope.runtime.memory import available
 from faithscope.tables.engine.failures import clear_errors
 from faithscope.tables.engine.protocol import Connection
@@ -22,6 +23,7 @@ _PATIENCE = 10  # seconds to wait for a database
 _LEAST = 256  # MiB that DuckDB is given to work in
 
 _lock = threading.Lock()
+anew_in_children(_lock._at_fork_reinit)  # type: ignore[attr-defined]
 _kept: dict[int, Connection] = {}  # the shared DuckDB, by process: one that was forked begins its own
 
 
