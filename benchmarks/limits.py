@@ -74,6 +74,11 @@ def grouped(groups):
     return partial(evaluation.by, labels(10**6, groups))
 
 
+def differing(groups, against):
+    evaluation = fs.evaluate(labels(10**5), labels(10**5, 20), np.zeros((10**5, 1)), progress=False)
+    return partial(evaluation.by(labels(10**5, groups)).differences, against=against)
+
+
 def ruled(n, rules, many):
     """Rules of three conditions on 20 columns, ten thresholds per column; every row has one, which may not hold."""
     X, random = numbers(n, 20), default_rng(2)
@@ -168,6 +173,8 @@ CASES = {
         "labels, one for every two rows; 1,000 keys", 10**6, lambda n: consistent(labels(n, 1000), np.arange(n) // 2)
     ),
     "populations": Case("groups of 1,000,000 rows", 250, grouped, 10**3),
+    "differences, each": Case("groups of 100,000 rows, every 2", 25, lambda many: differing(many, "each"), 10**3, 2.0),
+    "differences, rest": Case("groups of 100,000 rows, with the rest", 25, lambda many: differing(many, "rest"), 10**3),
     "sufficiency, rows": Case("rows; 1,000 rules, 7 labels", 10**5, lambda n: ruled(n, 1000, 7)),
     "sufficiency, rules": Case("rules; 100,000 rows, 7 labels", 10**3, lambda rules: ruled(10**5, rules, 7), 10**5),
     "sufficiency, labels": Case("labels; 100,000 rows, 1,000 rules", 100, lambda many: ruled(10**5, 1000, many), 10**5),
@@ -273,6 +280,8 @@ class Run:
 
 def measure(name, size):
     """Print seconds and memory of one size, in this process."""
+    for each in fs.__all__:
+        getattr(fs, each)  # loaded when first used
     held = peak_bytes()
     work = CASES[name].prepare(size)
     begun = time.process_time()

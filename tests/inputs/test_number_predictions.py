@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.regressors import owner_of, regressor_name
 
 RNG = np.random.default_rng(0)
@@ -81,9 +81,15 @@ def test_an_own_agreement_that_returns_no_numbers_is_refused(answer):
 
 
 def test_an_error_of_an_own_agreement_stays_and_says_whose_it_is():
-    with pytest.raises(TypeError) as caught:
-        fs.consistency(KEYS, NUMBERS, agreement=lambda a: a)
+    with pytest.raises(ZeroDivisionError) as caught:
+        fs.consistency(KEYS, NUMBERS, agreement=lambda a, b: 1 / 0)
     assert "Raised by agreement=" in caught.value.__notes__[0]
+
+
+def test_an_own_agreement_that_does_not_take_two_arrays_is_refused():
+    for given in (lambda a: a, lambda a, b, c: a, len):
+        with pytest.raises(WrongType, match=r"agreement must be a function of \(a, b\)"):
+            fs.consistency(KEYS, NUMBERS, agreement=given)
 
 
 def test_an_own_agreement_that_is_not_symmetric_is_refused():

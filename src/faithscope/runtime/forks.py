@@ -19,7 +19,7 @@ def _free_properties() -> None:
         kinds = vars(module).values() if name.partition(".")[0] == "faithscope" else ()
         for held in [held for kind in kinds if isinstance(kind, type) for held in vars(kind).values()]:
             if isinstance(held, cached_property):
-                held.lock = RLock()
+                held.lock = RLock()  # type: ignore[attr-defined]
 
 
 if sys.version_info < (3, 12):
