@@ -120,12 +120,13 @@ def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
         squares = np.array([(part.below, part.above) for part in each]) ** 2
         return np.asarray(np.sqrt(squares + (shares**2 @ squares)[:, ::-1]))
 
+    def at(place: int, confidence: float) -> tuple[float, float]:
+        below, above = margins(confidence)[place].tolist()
+        return below, above
+
     def difference_of(place: int, group: Any) -> Difference:
-        apart = Apart(
-            *apart_by[place].tolist(),
-            lambda confidence: tuple(margins(confidence)[place].tolist()),
-            known[place].confidence,
-        )
+        least, most = apart_by[place].tolist()
+        apart = Apart(least, most, partial(at, place), known[place].confidence)
         low, high = apart.interval(apart.confidence)
         value = float(values[place] - shares[place] @ values)
         smaller = min(int(rows[place]), int(rows.sum() - rows[place]))
