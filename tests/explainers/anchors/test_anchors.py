@@ -109,7 +109,9 @@ def test_the_widest_rule_that_passes_is_given_though_a_shorter_one_passes():
     assert wide[2] > narrow[2]
 
 
-def test_both_bounds_of_a_number_are_one_condition():
+def test_what_needs_two_conditions_gets_two_and_both_bounds_of_a_number_are_one():
+    rules = Anchors(corner, UNIFORM, threshold=0.9).explain([[0.9, 0.9, 0.5, 0.5], [0.1, 0.9, 0.5, 0.5]])
+    assert [features(rules.take([row])) for row in (0, 1)] == [{"x0", "x1"}, {"x0"}]
     rows = np.linspace(0, 1, 1001)[:, None].repeat(2, axis=1)
     rules = Anchors(lambda X: (X[:, 0] > 0.25) & (X[:, 0] <= 0.5), rows).explain([[0.4, 0.9]])
     assert rules.describe(0) == "0.25 < x0 <= 0.5"
