@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.digests import combined, explanation_words, row_words, value_words
 from faithscope.explanations.base import Explanations
-from faithscope.inputs.grouping import Words
+from faithscope.explanations.conditions.conjunctions import Shared
+from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.grouping import Words, hash_rows
+from faithscope.inputs.row_hashes import Block, row_blocks
 
 Ints = NDArray[np.int64]
 
@@ -36,10 +38,9 @@ class Content:
 
     @cached_property
     def _of_rows(self) -> Words:
-        """One digest per row, without its explanation."""
-        weights = [] if self.weights is None else [value_words(self.weights)]
-        columns = [self.labels] if self.labels.ndim == 1 else list(self.labels.T)
-        return combined([*map(value_words, columns), *weights, *row_words(self.X)], len(self.labels))
+        """One digest per row, without its explanation; of rows that cannot be read, without them."""
+        known = (part for part in (self.labels, self.weights, self.X) if part is not None)
+        return hash_rows([block for part in known for block in row_blocks(part) or ()])
 
     @cached_property
     def of_rows_alone(self) -> bool:
@@ -67,13 +68,19 @@ class Content:
         if self.of_rows_alone and self.clusters is None:
             return _deal(self._order, blocks)
         if not self.of_rows_alone:
-            given = [word for explanations in self.explanations for word in explanation_words(explanations)]
-            words = combined([words, *given], len(words))
+            words = hash_rows([words[:, None], *(block for each in self.explanations for block in _blocks(each))])
         if self.clusters is None:
             return _deal(np.argsort(words, kind="stable"), blocks)
         whole = np.zeros(int(self.clusters.max()) + 1, np.uint64)  # a cluster is what its rows are, in any order
         np.add.at(whole, self.clusters, words)
         return _deal(np.argsort(whole, kind="stable"), blocks)[self.clusters]
+
+
+def _blocks(explanations: Explanations) -> list[Block]:
+    """The explanation of each row as numbers; those of `Shared` ones by content, not in order of appearance."""
+    if isinstance(explanations, Shared):
+        return [block[explanations.codes] for block in row_blocks(to_objects(explanations.distinct)) or ()]
+    return [block for column in explanations.scope_key for block in row_blocks(column) or ()]
 
 
 def _deal(order: Ints, blocks: int) -> Ints:

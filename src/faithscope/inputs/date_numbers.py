@@ -11,21 +11,15 @@ from faithscope.inputs.missing import missing_values
 
 def nanoseconds(column: NDArray[Any]) -> list[int | None]:
     """Dates or spans as whole numbers, whatever their unit and however far away; None for a missing one."""
-    ticks, unit = _ticks(column)
+    ticks, unit = to_ticks(column)
     pairs = zip(ticks.tolist(), missing_values(column).tolist(), strict=True)
     return [None if missing else tick * unit for tick, missing in pairs]
 
 
 def as_floats(column: NDArray[Any]) -> NDArray[np.float64]:
     """Dates or spans as floats, NaN for a missing one."""
-    ticks, unit = _ticks(column)
+    ticks, unit = to_ticks(column)
     return np.where(missing_values(column), np.nan, ticks.astype(np.float64) * unit)
-
-
-def _ticks(column: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    if column.dtype.kind == "m":  # read a span as the date that lies so long after the start of 1970
-        column = column.view(column.dtype.str.replace("m8", "M8"))
-    return to_ticks(column)
 
 
 def span(value: int) -> str:

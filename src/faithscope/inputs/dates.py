@@ -112,8 +112,10 @@ def to_ticks(column: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
     Parameters
     ----------
-    column : (n,) array of datetime64, or of Python's or pandas' dates
+    column : (n,) array of datetime64 or timedelta64, or of Python's or pandas' dates
     """
+    if column.dtype.kind == "m":  # read a span as the date that lies so long after the start of 1970
+        column = column.view(column.dtype.str.replace("m8", "M8"))
     if column.dtype.kind == "M":
         name, many = np.datetime_data(column.dtype)
         if name not in UNITS:

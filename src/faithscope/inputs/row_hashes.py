@@ -1,14 +1,18 @@
 """Hashes of whole rows: which rows repeat an earlier one, and which rows two tables share, whatever holds them."""
 
+import re
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.inputs.arrays import frame_column, frame_width, is_frame, to_array, to_objects, to_vector
+from faithscope.inputs.arrays import EXACT, frame_column, frame_width, is_frame, to_array, to_objects, to_vector
+from faithscope.inputs.dates import dated_column, hold_dates, to_ticks
 from faithscope.inputs.grouping import Words, hash_rows
-from faithscope.inputs.missing import is_missing
+from faithscope.inputs.missing import is_missing, missing_values
 from faithscope.inputs.rows import rows_of
 
 Ints = NDArray[np.int64]
@@ -17,13 +21,14 @@ Block = NDArray[Any]  # float64 or int64
 _PROBED, _PROBED_COLUMNS = 1_000, 16  # rows and columns that are looked at to choose one column
 _NUMERIC = ("int", "uint", "float", "double")  # how pandas, polars and Arrow write types of numbers
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # what Python writes of objects that have no text of their own
 
 
 def row_blocks(X: Any) -> list[Block] | None:
     """The cells of rows as blocks of numbers, (n, w): floats as they are, texts and the like by a digest, as integers.
 
     Equal cells are equal numbers in every process, whatever their types: 1, 1.0, True and float32(1). So are missing
-    values. None if the rows cannot be read here, such as a caller's own objects.
+    values, and dates whatever their unit. None if the rows cannot be read here.
     """
     try:
         return _sparse(X.tocsr()) if hasattr(X, "tocsr") else [_numbers(column) for column in _columns(X)]
@@ -90,7 +95,7 @@ def _columns_of_numbers(X: Any) -> list[NDArray[Any]]:
 def _columns(X: Any) -> list[NDArray[Any]]:
     """Rows as columns, or as one block of numbers, (n, w)."""
     if is_frame(X):
-        return [to_vector(frame_column(X, j)) for j in range(frame_width(X))]
+        return [dated_column(X, j)[0] for j in range(frame_width(X))]
     array = to_array(X, "X")
     if array is None:
         array = to_vector(X) if hasattr(X, "to_numpy") else _of_list(X)
@@ -112,24 +117,40 @@ def _of_list(rows: Any) -> NDArray[Any]:
 
 def _numbers(column: NDArray[Any]) -> Block:
     """A column, or a block of columns of numbers, as numbers that are equal for equal cells."""
-    if column.dtype.kind in "Mm":
-        return column.astype(np.int64)[:, None]
+    if hold_dates(column) or column.dtype.kind == "m":
+        return _moments(column)[:, None]
     if column.dtype.kind not in "biuf":
         return _objects(column)[:, None]
     block = column.reshape(len(column), -1).astype(np.float64, copy=False)
+    if column.dtype.kind in "iu" and np.abs(block).max(initial=0) >= EXACT:  # neighbors may be one float
+        return np.column_stack([_objects(each) for each in column.reshape(block.shape).T])
     with np.errstate(all="ignore"):
         if np.isfinite(block.sum()):
             return block
     return np.where(np.isnan(block), np.nan, block)  # a NaN may have a sign
 
 
+def _moments(column: NDArray[Any]) -> Ints:
+    """Dates or spans in microseconds, which hold all years; in nanoseconds if that makes a difference."""
+    ticks, unit = to_ticks(column)
+    whole, rest = (ticks * (unit // 1000), ticks * 0) if unit >= 1000 else np.divmod(ticks, 1000 // unit)
+    return np.where(missing_values(column), -(2**63), ticks if rest.any() else whole).astype(np.int64)
+
+
 def _objects(column: NDArray[Any]) -> Block:
     """A column of Python objects: numbers, of which some may be missing, as floats; anything else by a digest."""
     items = column.tolist()
     types = set(map(type, items))
-    if types != {str} and all(isinstance(item, int | float | np.number) or is_missing(item) for item in items):
+    if types != {str} and all(_is_float(item) or is_missing(item) for item in items):
         return np.array([np.nan if is_missing(item) else float(item) for item in items])
     return np.fromiter(map(_digest, items), np.int64, len(items))
+
+
+def _is_float(item: Any) -> bool:
+    """Whether this is a number that a float holds, up to the rounding of decimals."""
+    if not isinstance(item, Real | Decimal | np.bool_):
+        return False
+    return not isinstance(item, int | np.integer) or (-(2**1023) < item < 2**1023 and int(float(item)) == item)
 
 
 def _digest(item: Any) -> int:
@@ -137,8 +158,27 @@ def _digest(item: Any) -> int:
     if type(item) is not str:  # most are
         if is_missing(item):
             return -1
-        item = str(float(item)) if isinstance(item, int | float | np.number) else repr(item)
+        item = str(item) if isinstance(item, str) else _text(item)
     return crc32(item.encode("utf-8", "surrogatepass")) | (len(item) & 0xFFFFF) << 32
+
+
+def _text(item: Any) -> str:
+    """A value as a text, the same in every process: equal values have equal texts, and no text holds an address."""
+    if _is_float(item):
+        return repr(float(item))
+    if isinstance(item, np.ndarray):
+        item = item.tolist()
+    if isinstance(item, list | tuple):
+        return f"({', '.join(map(_text, item))})"
+    if isinstance(item, set | frozenset):
+        return f"{{{', '.join(sorted(map(_text, item)))}}}"
+    if isinstance(item, dict):
+        return _text(list(item.items()))
+    try:
+        text, addresses = _ADDRESS.subn("", repr(item))
+        return text + _text(item.__getstate__()) if addresses else text
+    except Exception:  # a caller's class may raise anything
+        return type(item).__name__
 
 
 def _sparse(matrix: Any) -> list[Block]:
