@@ -1,6 +1,7 @@
 """Rows that belong together do not vouch for each other; their measures are among those of brute force."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import faithscope as fs
@@ -110,3 +111,80 @@ def test_counterexamples_are_pairs_of_strangers():
         assert set(zip(shown["row_a"].tolist(), shown["row_b"].tolist(), strict=True)) == pairs
         for explanation, many in zip(shown["explanation"], shown["disagreeing_pairs"], strict=True):
             assert many == sum(str(codes[a]) == explanation for a, _ in pairs)
+
+
+def returning(by_label, seed=0, explanations=100, people=500):
+    """Customers with one explanation and prediction each, who come back; the declined ones more often if `by_label`."""
+    rng = np.random.default_rng(seed)
+    codes, labels = rng.integers(0, explanations, people), rng.integers(0, 2, people)
+    times = np.where(labels == 1, 8, 1) if by_label else rng.integers(1, 9, people)
+    customer = np.repeat(np.arange(people), times)
+    return codes[customer], labels[customer], customer
+
+
+def doors(codes, labels, customer):
+    """The estimates of clustered rows in every place that makes one, each with the note or without."""
+    rows = pd.DataFrame({"code": codes, "side": codes % 2})
+    rules = fs.Rules.parse([f"code == {code}" for code in codes], features=["code", "side"])
+    log = rows.assign(yhat=labels, customer=customer)
+    ev = fs.evaluate(labels, rules, rows, clusters=customer, groups=rows.side, progress=False)
+    asked = {"prediction": "yhat", "explanation": "code", "kind": "keys", "clusters": "customer"}
+    audited = fs.audit(log, by="side", **asked)
+    close = {"agreement": fs.Close(0.5), "clusters": customer}
+    return {
+        "consistency": fs.consistency(codes, labels, clusters=customer),
+        "numbers": fs.consistency(codes, labels / 3, **close),
+        "within": fs.within(codes[:, None], labels, 0.1, clusters=customer),
+        "certify": fs.certify(codes, labels, [None], interval="jackknife", clusters=customer),
+        "evaluate": ev.consistency,
+        "sufficiency": ev.sufficiency,
+        "necessity": ev.necessity,
+        "groups": ev.populations.estimates[0],
+        "audit": audited.consistency,
+        "audited numbers": fs.audit(log, agreement=fs.Close(0.5), **asked).consistency,
+        "audited groups": audited.populations.estimates[1],
+    }
+
+
+def test_an_interval_that_sizes_of_clusters_may_bias_says_so_in_every_place_and_leaves_no_verdict():
+    told = doors(*returning(by_label=True))
+    assert {
+        name for name, each in told.items() if not any("may miss the truth" in note for note in each.notes)
+    } == set()
+    for name in ("consistency", "sufficiency", "audit", "groups"):
+        assert told[name].to_markdown().split("\n\n")[1].startswith("Cannot tell yet: the interval may miss the truth.")
+    with pytest.raises(AssertionError, match=r"was not shown to be at least 0.1: .* keep one row per cluster"):
+        fs.assert_faithful(told["consistency"], 0.1)
+    told = doors(*returning(by_label=False))
+    assert {name for name, each in told.items() if any("may miss the truth" in note for note in each.notes)} == set()
+
+
+def test_rules_of_single_rows_know_sizes_of_clusters_that_go_with_predictions():
+    for by_label in (True, False):
+        codes, labels, customer = returning(by_label, explanations=10**6)
+        rules = fs.Rules.parse([f"code > {code - 2000} and code <= {code + 2000}" for code in codes], features=["code"])
+        notes = fs.sufficiency(rules, labels, codes[:, None], clusters=customer).notes
+        assert any("may miss the truth" in note for note in notes) == by_label
+
+
+def test_nothing_is_told_of_differences_if_an_interval_may_miss_the_truth():
+    codes, labels, customer = returning(by_label=True)
+    group = np.where(codes % 2, "odd", "even")
+    labels[group == "odd"] = codes[group == "odd"] % 4 // 2
+    for by_label, differ in ((False, True), (True, False)):
+        rows = np.arange(len(codes)) if by_label else np.unique(customer, return_index=True)[1]
+        given, asked = (labels[rows], codes[rows], codes[rows, None]), {"clusters": customer[rows], "progress": False}
+        ev = fs.evaluate(*given, groups=group[rows], **asked)
+        assert ev.populations.differences().differ.tolist() == [differ]
+        other = {"a": codes[rows], "b": np.zeros(len(rows))}
+        assert fs.compare(labels[rows], other, codes[rows, None], **asked).differences().differ.tolist() == [differ]
+
+
+def test_tables_that_take_clustered_rows_for_independent_ones_warn():
+    codes, labels, customer = returning(by_label=False)
+    ev = fs.evaluate(labels, codes, codes[:, None], clusters=customer, progress=False)
+    log = pd.DataFrame({"code": codes, "yhat": labels, "customer": customer})
+    audited = fs.audit(log, prediction="yhat", explanation="code", kind="keys", clusters="customer")
+    for table in (ev.local, ev.table, audited.table):
+        with pytest.warns(UserWarning, match="Rows of one cluster count as independent rows in this table"):
+            table()

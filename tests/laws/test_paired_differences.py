@@ -100,3 +100,15 @@ def test_differences_by_spread_are_those_of_the_brute_force_jackknife(measure):
         assert pair.high >= min(1, high) - 1e-9
     else:
         assert (pair.low, pair.high) == pytest.approx((max(-1, low), min(1, high)), abs=1e-9)
+
+
+def test_explainers_that_give_every_row_the_same_explanation_are_told_as_the_same_on_these_rows_alone(tmp_path):
+    explanations, labels = SYSTEMS["medium"].draw(100, np.random.default_rng(4))
+    comparison = fs.compare(
+        labels, {"a": explanations, "b": list(explanations)}, np.arange(100)[:, None], progress=False
+    )
+    (pair,) = comparison.pairs
+    assert (pair.low, pair.high, pair.differ) == (0, 0, False)
+    comparison.to_html(tmp_path / "page.html")
+    for told in (comparison.to_markdown(), (tmp_path / "page.html").read_text()):
+        assert "the same on these rows" in told

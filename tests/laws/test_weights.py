@@ -158,6 +158,35 @@ def test_weights_that_differ_much_are_thinned_if_they_go_with_the_prediction_and
         assert any(note in told for told in found.notes)
 
 
+def test_weights_that_vary_otherwise_in_other_explanations_are_not_tilted_however_alike_their_logarithms():
+    """Of labels and explanations with equal means of log w, one may weigh three times as much in the mean."""
+    rng = np.random.default_rng(1)
+    explanations, labels = rng.integers(0, 50, 1000), rng.integers(0, 2, 1000)
+    heavy = labels == (explanations < 25)
+    found = fs.consistency(explanations, labels, weights=np.exp(np.where(heavy, 1.5, 0.3) * rng.normal(size=1000)))
+    share = np.exp(1.5**2 / 2) / (np.exp(1.5**2 / 2) + np.exp(0.3**2 / 2))
+    assert found.method == "thinned"
+    assert found.low <= share**2 + (1 - share) ** 2 <= found.high
+    even = fs.consistency(explanations, labels, weights=np.exp(rng.normal(size=1000)))
+    assert even.method == "tilted"
+
+
+def test_spread_with_weights_says_that_its_interval_may_miss_the_truth():
+    rng = np.random.default_rng(2)
+    explanations = rng.integers(0, 20, 600)
+    numbers, weights = explanations + 0.1 * rng.normal(size=600), rng.integers(1, 9, 600).astype(float)
+    rules = fs.Rules.parse([f"x == {code}" for code in explanations], features=["x"])
+    rows = explanations[:, None]
+    for mass, doubted in ((weights, True), (np.full(600, 2.0), False), (None, False)):
+        ev = fs.evaluate(numbers, rules, rows, weights=mass, agreement=fs.Spread(), progress=False)
+        for estimate in (ev.consistency, ev.sufficiency):
+            assert any("the interval may miss the truth" in note for note in estimate.notes) == doubted
+            assert ("Faithful:" in estimate.to_markdown()) != doubted
+    assert not any(
+        "may miss" in note for note in fs.consistency(rows, numbers, weights=weights, agreement=fs.Close(1)).notes
+    )
+
+
 def test_blocks_of_rows_have_about_the_error_of_single_rows():
     rules, labels, X, weights = windows(0, 2000)
     sample, relation = Sample.of(rules, labels, X, weights), to_relation(None, rules)

@@ -8,6 +8,7 @@ from faithscope.report.summary import Explainer, Groups, Summary
 _OPTIONS = (
     ("pass clusters= with one value per case", "name a column that tells cases apart with --cluster"),
     ("pass clusters=", "pass --cluster"),
+    ("measure without clusters=", "audit it without --cluster"),
 )
 
 

@@ -1,6 +1,6 @@
 """Clusters: rows that belong together, such as those of one customer, are no witnesses for each other."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -58,11 +58,16 @@ class Strangers:
         return self.sample.explanations.group()[0]
 
     @cached_property
+    def _part(self) -> tuple[Ints, Ints]:
+        """The pairs of an explanation and a cluster that occur, as one number each, and the place of each row's."""
+        pairs, part = np.unique(self.codes * (int(self.cluster.max()) + 1) + self.cluster, return_inverse=True)
+        return pairs, part.reshape(-1)
+
+    @cached_property
     def parts(self) -> "Parts":
         """The rows of each explanation, by cluster."""
-        clusters = int(self.cluster.max()) + 1
-        pairs, part = np.unique(self.codes * clusters + self.cluster, return_inverse=True)
-        part, (explanation, cluster) = part.reshape(-1), np.divmod(pairs, clusters)
+        pairs, part = self._part
+        explanation, cluster = np.divmod(pairs, int(self.cluster.max()) + 1)
         agreeing = np.maximum(self.within(self.codes) - self.within(part), 0.0)
         columns = (self.weights, self.weights * agreeing)
         weight, agreed = (np.bincount(part, column).astype(np.float64) for column in columns)
@@ -75,6 +80,42 @@ class Strangers:
         cell, (groups, values) = cell.reshape(-1), np.divmod(cells, size)
         rows = GroupedRows(groups, values, np.bincount(cell, self.weights).astype(np.float64))
         return np.asarray(self.sums.within(rows)[cell])
+
+    def sizes_apart(self) -> float:
+        """How many standard errors agreement by rows is from agreement by clusters, each of which counts once.
+
+        The two are equal in the mean if the size of a cluster says nothing of its predictions, given the explanation.
+        Explanations of two clusters have one pair, whose weight says nothing.
+        """
+        alike = replace(self.sample, weights=self.weights / self.parts.weight[self._part[1]])
+        (weight, agreeing, pairs), (_, again, even) = (
+            parts.by_explanation() for parts in (self.parts, Strangers(alike, self.cluster).parts)
+        )
+        apart = (weight * (ratio(agreeing, pairs) - ratio(again, even)))[self._several]
+        error = float(np.sqrt(np.sum(apart**2)))
+        return 0.0 if error <= 1e-9 * weight.sum() else float(apart.sum()) / error
+
+    @property
+    def _several(self) -> NDArray[np.bool_]:
+        """Which explanations are of more than two clusters."""
+        return np.asarray(np.bincount(self.parts.explanation) > 2)
+
+    @property
+    def told_apart(self) -> int:
+        """Number of rows whose explanation is of more than two clusters."""
+        return int(self._several[self.codes].sum())
+
+    def sizes_by_label(self) -> Floats:
+        """How many standard errors each label's share of a cluster goes with the size of the cluster."""
+        names, numbers = self.sample.numbered_labels
+        size = np.bincount(self.cluster, self.weights)
+        cells, cell = np.unique(self.cluster * len(names) + numbers, return_inverse=True)
+        cluster, label = np.divmod(cells, len(names))
+        share, more = np.bincount(cell.reshape(-1), self.weights) / size[cluster], size - size.mean()
+        mean = np.bincount(label, share) / len(size)
+        squares = np.bincount(label, more[cluster] ** 2 * share * (share - 2 * mean[label])) + mean**2 * (more @ more)
+        error = np.sqrt(np.maximum(squares, 0.0))
+        return np.asarray(ratio(np.abs(np.bincount(label, more[cluster] * share)), error))
 
     def totals(self) -> ClusterTotals:
         """Of all rows, whatever their explanations."""
@@ -103,11 +144,15 @@ class Parts(NamedTuple):
     weight: Floats
     agreeing: Floats
 
+    def by_explanation(self) -> tuple[Floats, Floats, Floats]:
+        """W, P and D of each explanation."""
+        weight, pairs = (np.bincount(self.explanation, column) for column in (self.weight, self.agreeing))
+        return weight, pairs, weight**2 - np.bincount(self.explanation, self.weight**2)
+
     def terms(self) -> tuple[Sums, LeftOut | None]:
         """The sums of M̂ and U, and both without each cluster; None if all rows are of one cluster."""
         several = np.bincount(self.explanation) > 1
-        weight, pairs = (np.bincount(self.explanation, column) for column in (self.weight, self.agreeing))
-        strangers = weight**2 - np.bincount(self.explanation, self.weight**2)
+        weight, pairs, strangers = self.by_explanation()
         before, silent = np.where(several, weight * ratio(pairs, strangers), 0.0), np.where(several, 0.0, weight)
         whole = Sums(float(before.sum()), float(silent.sum()), float(weight.sum()))
         if self.cluster.max() == 0:

@@ -14,6 +14,7 @@ from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import MEASURES, NECESSITY, Estimate
+from faithscope.measures.notes.intervals import MAY_MISS, may_miss
 from faithscope.measures.telling.rounding import down, up
 
 _PAIRS = 3  # counterexamples shown with a failure
@@ -27,6 +28,8 @@ def assert_faithful(
     result: Any, at_least: float = 0.9, measure: str | None = None, *, by: Any = None, explainers: Any = None
 ) -> None:
     """Raise unless every measure is shown to be at least a threshold: ``limit >= at_least``.
+
+    An interval that may miss the truth, as a note then says, shows nothing.
 
     `Estimate.limit` is `low`, or below it if rare rows pull the measure down: of an interval with two ends the one pays
     for what the other misses, but here only the lower end is read.
@@ -123,8 +126,12 @@ class Judgment:
 
     @property
     def failures(self) -> tuple[JudgedEstimate, ...]:
-        """Those whose lower limit is below the threshold: of all rows first, then of populations; the weakest first."""
-        failed = [judged for judged in self.judged if not judged.estimate.limit >= self.at_least]
+        """Those not shown to reach the threshold: of all rows first, then of populations; the weakest first."""
+        failed = [
+            judged
+            for judged in self.judged
+            if not judged.estimate.limit >= self.at_least or may_miss(judged.estimate.notes)
+        ]
         return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.limit, 9))))
 
     def lines(self) -> list[str]:
@@ -267,6 +274,8 @@ def _reached_by_chance(judged: Iterable[JudgedEstimate], at_least: float) -> lis
 def _reason(estimate: Estimate, wanted: float) -> str:
     if estimate.verified is None and estimate.unverifiable < 1:  # a group without variance, by Spread
         return estimate.notes[-1]
+    if may_miss(estimate.notes):
+        return next(note for note in estimate.notes if MAY_MISS in note)
     if estimate.high < wanted and estimate.measure == NECESSITY:
         return "all of it is below: these explanations apply to fewer of the rows with their prediction than that"
     if estimate.high < wanted:

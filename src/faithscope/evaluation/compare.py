@@ -147,7 +147,7 @@ class Comparison(Reported):
     def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
         """One line per pair of explainers and measure; ``differ`` is whether the interval excludes zero.
 
-        Explainers that gave every row the same explanation differ by 0, without doubt.
+        Explainers that gave every row the same explanation are the same on these rows: their interval is [0, 0].
 
         Parameters
         ----------

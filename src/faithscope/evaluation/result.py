@@ -37,6 +37,7 @@ from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.named_labels import LabelWords, label_word_notes
 from faithscope.measures.necessity import measure_necessity, necessity_estimate, reached, sample_notes
 from faithscope.measures.notes.asked import asked_notes
+from faithscope.measures.notes.intervals import warn_if_clustered
 from faithscope.measures.notes.restatement import copy_notes
 from faithscope.measures.sufficiency import (
     Further,
@@ -183,6 +184,7 @@ class Evaluation(Reported):
         The index of the frame holds the row labels of X, or positions if X has none. Every row counts once here,
         whatever its weight or cluster: rows of its own cluster are among the others.
         """
+        warn_if_clustered(self.sample.clusters is not None)
         columns = per_row(self._counts(), self.sample, self.options.confidence)
         if self._coverage is not None:
             columns |= scopes.per_row(self._coverage, self.predictions, self.options.confidence)
@@ -196,6 +198,7 @@ class Evaluation(Reported):
         spread, lowest, highest and largest gap, and ``disagreement`` summed over pairs of rows: ``1 - K``, or squared
         distances for `Spread`.
         """
+        warn_if_clustered(self.sample.clusters is not None)
         return frame(per_explanation(self._counts(), self.options.confidence, k))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
@@ -218,6 +221,7 @@ class Evaluation(Reported):
         `SufficientReason` do, ``claimed`` stands beside the measured one, and ``claim`` says whether it lies within the
         interval: "holds", "too high" or "too low". Of many explanations, a few intervals fail by chance.
         """
+        warn_if_clustered(self.sample.clusters is not None)
         return frame(scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence, k))
 
     def _claims(self) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from faithscope.measures.estimate import (
 from faithscope.measures.intervals.margins import jackknife_margins
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.notes.given_codes import given_code_notes
+from faithscope.measures.notes.intervals import cluster_notes
 from faithscope.measures.numbers.spread import spread_consistency
 from faithscope.measures.weighted import NOT_BY_PREDICTION, weighted_consistency
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
@@ -126,4 +127,5 @@ def _among_strangers(sample: Sample, confidence: float, method: Method | None) -
     counts = replace(count_rows(sample), clusters=strangers.totals())
     margins = jackknife_margins(left_out, counts.effective_n, confidence)
     notes = () if sample.evenly().weights is None else (NOT_BY_PREDICTION,)
+    notes = (*notes, *cluster_notes(sample, scoped=False))
     return assemble(counts, terms, margins, "consistency", confidence, notes=notes)

@@ -18,6 +18,7 @@ from faithscope.measures.intervals.margins import (
     jackknife_margins,
     least_margin,
 )
+from faithscope.measures.notes.intervals import cluster_notes
 from faithscope.measures.notes.labels import label_notes
 from faithscope.measures.sufficiency import FEWER, check_scoped, coverage_notes
 from faithscope.relations import bind, check_rows, says_where, to_relation
@@ -109,7 +110,7 @@ def reached(sample: Sample, relation: Any = None) -> NecessityCounts:
 def sample_notes(sample: Sample) -> tuple[str, ...]:
     """What a reader should know of the sample."""
     counted = sample.counted()
-    return (*counted.explanations.notes, *counted.notes)
+    return (*counted.explanations.notes, *counted.notes, *cluster_notes(counted))
 
 
 def necessity_estimate(

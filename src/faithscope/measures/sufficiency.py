@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Agreement
+from faithscope.agreements import Agreement, Spread
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import count_among, cover
 from faithscope.counting.further import reach_of
@@ -22,6 +22,7 @@ from faithscope.measures.estimate import FOR_EQUALITY, METHODS, Estimate, Method
 from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, UnseenRows, jackknife_margins
 from faithscope.measures.intervals.tight import tight
 from faithscope.measures.notes.asked import asked_notes
+from faithscope.measures.notes.intervals import SPREAD_BY_WEIGHT, cluster_notes
 from faithscope.measures.notes.restatement import copy_notes
 from faithscope.measures.numbers.spread import spread_estimate
 from faithscope.measures.on_draws import asking, measure_on_draws
@@ -179,6 +180,9 @@ def measure_sufficiency(
         estimate if pairs is None else about_pairs(estimate, pairs),
         (*counted.explanations.notes, *counted.notes, *copy_notes(counted), *asked_notes(coverage, counted)),
     )
+    estimate = noted(estimate, cluster_notes(counted))
+    if counted.weights is not None and isinstance(counted.agreement, Spread):
+        return noted(estimate, (SPREAD_BY_WEIGHT,))
     assumed = counted.weights is not None and not thinned and method is None
     return noted(estimate, (NOT_BY_PREDICTION,) if assumed else ())
 

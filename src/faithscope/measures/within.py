@@ -11,6 +11,7 @@ from faithscope.errors import BadInput
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_numbers
 from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
+from faithscope.measures.notes.intervals import cluster_notes
 from faithscope.measures.sufficiency import FEWER, check_scoped, coverage_estimate
 from faithscope.measures.telling.cards import curve_card
 from faithscope.relations import Within
@@ -117,7 +118,7 @@ def within_curve(
 
 def _estimate(coverage: Coverage, tau: float, sample: Sample, confidence: float, method: Method | None) -> Estimate:
     estimate = coverage_estimate(coverage, f"consistency within {tau:g}", confidence, method)
-    return noted(estimate, (*sample.explanations.notes, *sample.notes))
+    return noted(estimate, (*sample.explanations.notes, *sample.notes, *cluster_notes(sample)))
 
 
 @dataclass(frozen=True)

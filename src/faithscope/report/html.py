@@ -11,6 +11,7 @@ from faithscope.charts.theme import LIGHT, theme
 from faithscope.explanations.base import several
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import described, named, told_number
+from faithscope.measures.telling.differences import differ_word
 from faithscope.measures.telling.recall import recall_sentence
 from faithscope.measures.telling.rounding import down, up
 from faithscope.measures.telling.verdict import READING_ORDER, WORDS, ExplainerVerdict
@@ -102,6 +103,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
     }
     return {
         "several": len(explainers) > 1,
+        "differ_word": differ_word,
         "has": has,
         "sections": _sections(has),
         "headline": headline(summary),

@@ -4,17 +4,19 @@ Rows are grouped by explanation, label and cluster, these groups by explanation 
 a line of sums per population comes back. The formulas are those of `faithscope.counting.clusters`.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from faithscope.agreements import Agreement
+from faithscope.agreements import Agreement, Same
 from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.counts import Counts
 from faithscope.counting.leaving_out.leave_out import Sums
 from faithscope.counting.profile import Profile
 from faithscope.measures.estimate import Estimate, assemble
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, jackknife_margins
+from faithscope.measures.notes.intervals import size_notes
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table
@@ -39,11 +41,14 @@ class CountedClusters:
         Of rows that are compared with rows of other clusters.
     left_out : LeftOutDeviations or None
         What the interval reads of values without each cluster; None if all rows are of one cluster.
+    sizes_apart : float
+        How many standard errors agreement by rows is from agreement by clusters.
     """
 
     counts: Counts | Profile
     terms: Sums
     left_out: LeftOutDeviations | None
+    sizes_apart: float
 
     @property
     def n(self) -> int:
@@ -53,18 +58,25 @@ class CountedClusters:
     def estimate(self, confidence: float) -> Estimate:
         """The estimate of consistency."""
         margins = jackknife_margins(self.left_out, self.counts.effective_n, confidence)
-        return assemble(self.counts, self.terms, margins, "consistency", confidence)
+        notes = size_notes(self.sizes_apart)
+        return assemble(self.counts, self.terms, margins, "consistency", confidence, notes=notes)
 
 
 def count_clusters(
     rows: KeyedRows, counted: Mapping[Any, Any], agreement: Agreement, by: Sequence[str] = ()
 ) -> dict[Any, CountedClusters]:
     """The clusters of each population, whose rows were counted as they are: `Counts`, `Profile` or `CountedNumbers`."""
-    cells = met_strangers(one_text_per_rule(rows), agreement, [*by, *rows.keys])
+    table, groups = one_text_per_rule(rows), [*by, *rows.keys]
+    cells = met_strangers(table, agreement, groups)
     sums = parts_of(fetch(_population_sums(cells, by, rows.keys)), by)
     chance = parts_of(fetch(_chance(met_strangers(rows.table, agreement, by), by)), by)
+    labels = met_strangers(_halves(table, by), Same(), groups) if agreement.of_numbers else cells
+    apart = parts_of(fetch(_sizes_apart(labels, by, groups)), by)
     plain = {name: part.profile if isinstance(part, CountedNumbers) else part for name, part in counted.items()}
-    return {name: _clusters(counts, _line(sums, name), _line(chance, name)) for name, counts in plain.items()}
+    return {
+        name: _clusters(counts, _line(sums, name), _line(chance, name), _line(apart, name))
+        for name, counts in plain.items()
+    }
 
 
 def _line(parts: Mapping[Any, Any], name: Any) -> dict[str, Any]:
@@ -72,14 +84,19 @@ def _line(parts: Mapping[Any, Any], name: Any) -> dict[str, Any]:
     return parts[name].to_pylist()[0] if name in parts and parts[name].num_rows else {"n": 0}
 
 
-def _clusters(counts: Counts | Profile, line: Mapping[str, Any], chance: Mapping[str, Any]) -> CountedClusters:
+def _clusters(
+    counts: Counts | Profile, line: Mapping[str, Any], chance: Mapping[str, Any], apart: Mapping[str, Any]
+) -> CountedClusters:
     for seen in (line, chance):
         refuse_change(counts.n, int(seen["n"] or 0))
     n, many, squares = float(line["n"]), int(line["clusters"]), float(line["squares"])
     several = many > 1
     agreed = min(1.0, float(chance["agreeing"]) / (n**2 - squares)) if several else None
     known = replace(counts, clusters=ClusterTotals(many, n**2 / squares, agreed))
-    return CountedClusters(known, Sums(line["agreeing"], line["alone"], n), _left_out(line) if several else None)
+    error = math.sqrt(apart.get("squares") or 0.0)
+    sizes_apart = apart["sum"] / error if error > 1e-9 * n else 0.0
+    terms, left_out = Sums(line["agreeing"], line["alone"], n), _left_out(line) if several else None
+    return CountedClusters(known, terms, left_out, sizes_apart)
 
 
 def _left_out(line: Mapping[str, Any]) -> LeftOutDeviations:
@@ -154,6 +171,32 @@ def stranger_parts(cells: Table, groups: Sequence[str]) -> Table:
         agreed=total(parts["agreeing"], everyone),
     )
     return parts.mutate(strangers=parts["size"] * parts["size"] - parts["squares"])
+
+
+def _halves(table: Table, by: Sequence[str]) -> Table:
+    """Rows with a number, labeled by whether it is above the mean of its population."""
+    value = table[VALUE].cast("float64")
+    return table.mutate(label=value > share(total(value, by), total(value * 0 + 1, by)))
+
+
+def _sizes_apart(cells: Table, by: Sequence[str], groups: Sequence[str]) -> Table:
+    """One line per population: what `Strangers.sizes_apart` sums, and the sum of its squares."""
+    part = share(cells["given"], total(cells["given"], [*groups, CLUSTER]))
+    cells = cells.mutate(part=part)
+    cells = cells.mutate(even=cells["part"] * (total(cells["part"], [*groups, "label"]) - cells["part"]))
+    agreeing = (cells["given"] * cells["agreeing"]).sum()
+    parts = cells.group_by([*groups, CLUSTER]).aggregate(
+        rows=cells["given"].sum(), agreeing=agreeing, even=cells["even"].sum()
+    )
+    rows = parts["rows"]
+    sums = {name: parts[name].sum() for name in ("rows", "agreeing", "even")}
+    each = parts.group_by(list(groups)).aggregate(**sums, squares=(rows * rows).sum(), held=parts.count())
+    each = each.filter(each["held"] > 2)
+    size, held = each["rows"], each["held"].cast("float64")
+    by_rows = share(each["agreeing"], size * size - each["squares"])
+    each = each.mutate(apart=size * (by_rows - share(each["even"], held * (held - 1))))
+    lines = each.group_by(list(by)) if by else each
+    return lines.aggregate(sum=each["apart"].sum(), squares=(each["apart"] * each["apart"]).sum())
 
 
 def _population_sums(cells: Table, by: Sequence[str], keys: Sequence[str]) -> Table:

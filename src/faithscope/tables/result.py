@@ -14,6 +14,7 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.local import per_explanation
+from faithscope.measures.notes.intervals import warn_if_clustered
 from faithscope.report.reported import Reported
 from faithscope.sinks.lines import in_lines, several_in_lines
 from faithscope.tables.log.columns import Names, named_columns, one_column
@@ -104,6 +105,7 @@ class Audit(Reported):
         with measured.asked():
             if isinstance(measured.labels, Numbers):
                 return frame(worst_numbers(measured.rows, measured.labels, measured.agreement, k))
+            warn_if_clustered(bool(measured.log.clusters))
             return frame(per_explanation(worst_counts(measured.rows.independent(), k), self.consistency.confidence, k))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":

@@ -32,6 +32,11 @@ class Apart(NamedTuple):
         return clipped(self.least - below), clipped(self.most + above)
 
 
+def known_margins(margin: float, _: float) -> tuple[float, float]:
+    """The same margin at any confidence: 0 for what is known exactly, 1 for what is not known."""
+    return margin, margin
+
+
 def clipped(difference: float) -> float:
     """A difference of two measures lies between -1 and 1, though estimates by `Spread` may be below 0."""
     return min(1.0, max(-1.0, difference))

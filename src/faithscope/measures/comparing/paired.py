@@ -20,10 +20,11 @@ from faithscope.counting.tally import Coverage
 from faithscope.counting.weights.rows import can_be_thinned
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
-from faithscope.measures.comparing.differences import Apart
+from faithscope.measures.comparing.differences import Apart, known_margins
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Deviations, UnseenRows, check_confidence
 from faithscope.measures.intervals.tight import bracketed
+from faithscope.measures.notes.intervals import may_miss
 from faithscope.measures.weighted import weighted_left_out
 from faithscope.relations import Relation
 from faithscope.sample import Sample
@@ -37,8 +38,8 @@ class PairedDifference:
 
     It begins a margin below the lower end of A's bracket less the upper end of B's, and ends likewise; the margins are
     jackknifes of these two differences: what changes both explainers alike cancels. Explainers that gave every row the
-    same explanation are the same explainer: they differ by 0, for sure. The value, of M̂, counts silent rows as 0, and
-    may lie outside.
+    same explanation have the interval [0, 0]: they are the same on these rows, and may differ on others. If either
+    interval may miss the truth, nothing is known. The value, of M̂, counts silent rows as 0, and may lie outside.
     """
 
     measure: str
@@ -148,9 +149,9 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
     first, second = a.estimate, b.estimate
     least, most = first.value - second.upper, first.upper - second.value
     if _same_explainer(a, b):
-        apart = Apart(0.0, 0.0, partial(_known, 0.0), confidence)
-    elif a.left_out is None or b.left_out is None:
-        apart = Apart(least, most, partial(_known, 1.0), confidence)
+        apart = Apart(0.0, 0.0, partial(known_margins, 0.0), confidence)
+    elif a.left_out is None or b.left_out is None or may_miss((*first.notes, *second.notes)):
+        apart = Apart(least, most, partial(known_margins, 1.0), confidence)
     else:
         pairs = zip(_brackets(a, a.left_out), _brackets(b, b.left_out), strict=True)
         unseen = tuple(rows for rows in (a.unseen, b.unseen) if rows is not None)
@@ -188,11 +189,6 @@ def _apart(a: Bracketed, b: Bracketed, unseen: tuple[UnseenRows, ...], n: float,
 def _width(apart: Apart) -> float:
     low, high = apart.interval(apart.confidence)
     return high - low
-
-
-def _known(margin: float, _: float) -> tuple[float, float]:
-    """The same margin at any confidence."""
-    return margin, margin
 
 
 def _same_explainer(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:

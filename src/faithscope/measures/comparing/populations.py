@@ -15,10 +15,11 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import readable
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
-from faithscope.measures.comparing.differences import MANY, Apart, clipped, together
+from faithscope.measures.comparing.differences import MANY, Apart, clipped, known_margins, together
 from faithscope.measures.comparing.groupings import Grouping, to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate, estimate_columns
 from faithscope.measures.intervals.margins import Margins
+from faithscope.measures.notes.intervals import may_miss
 from faithscope.measures.planning.rarefaction import rarefy
 from faithscope.sample import Sample
 from faithscope.sinks.json_values import for_json
@@ -45,7 +46,7 @@ class Difference:
 
     It begins a margin below the lower end of A's bracket less the upper end of B's, and ends likewise: samples of
     unequal size are silent on unequal shares of their rows, so M̂ alone would differ even if the populations do not. The
-    value, of M̂, may therefore lie outside.
+    value, of M̂, may therefore lie outside. If the interval of either may miss the truth, nothing is known.
     """
 
     a: Any
@@ -76,15 +77,16 @@ class Difference:
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
     """The difference a - b of two independent samples; the margins add in squares."""
     rows = min(a.n, b.n)
+    unknown = may_miss((*a.notes, *b.notes))
     weighted = not (a.counts.plain and b.counts.plain)
     rarefied = not weighted and not isinstance(a.agreement, Spread) and a.measure != NECESSITY
     apart = Apart(
         a.bracket[0] - b.bracket[1],
         a.bracket[1] - b.bracket[0],
-        partial(_margins_at, a.margins, b.margins),
+        partial(known_margins, 1.0) if unknown else partial(_margins_at, a.margins, b.margins),
         min(a.confidence, b.confidence),
     )
-    below, above = _added(a.margins, b.margins)
+    below, above = (1.0, 1.0) if unknown else _added(a.margins, b.margins)
     return Difference(
         a=names[0],
         b=names[1],

@@ -17,6 +17,7 @@ from faithscope.inputs.chunks import rows_at
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.estimate import FEW, Estimate, few_rows_decide
 from faithscope.measures.intervals.margins import Deviations, Margins, check_confidence, deviations, least_margin
+from faithscope.measures.notes.intervals import SPREAD_BY_WEIGHT
 from faithscope.measures.notes.occurrences import occurrence_notes
 from faithscope.sample import Sample
 
@@ -29,7 +30,8 @@ def spread_consistency(sample: Sample, confidence: float) -> Estimate:
     """`Spread` among rows with the same explanation."""
     spread, left_out, kinds, rows = spread_by_explanation(sample)
     if sample.weights is not None:
-        return spread_estimate(count_rows(sample), spread, left_out, "consistency", confidence)
+        notes = () if sample.evenly().weights is None else (SPREAD_BY_WEIGHT,)
+        return spread_estimate(count_rows(sample), spread, left_out, "consistency", confidence, notes)
     label_pairs = LabelPairs.of_centered(rows.total, rows.square, rows.weight)
     return spread_estimate(_profile(sample, kinds, label_pairs), spread, left_out, "consistency", confidence)
 

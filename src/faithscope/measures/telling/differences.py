@@ -27,6 +27,13 @@ class AnyDifference(Protocol):
     def differ(self) -> bool: ...
 
 
+def differ_word(pair: AnyDifference) -> str:
+    """Whether two measures differ, in words; of an interval [0, 0], what it is known for: these rows."""
+    if pair.low == pair.high == 0:
+        return "the same on these rows"
+    return "yes" if pair.differ else "cannot tell"
+
+
 def difference_tables(pairs: Sequence[AnyDifference], title: str = "Differences", together: int = 0) -> list[Table]:
     """Differences with their intervals; of many, those whose interval excludes zero. No table if there is no pair.
 
@@ -47,7 +54,7 @@ def difference_tables(pairs: Sequence[AnyDifference], title: str = "Differences"
             visible(readable(pair.b)),
             f"{pair.value:+.3f}",
             f"{pair.low:+.3f} to {pair.high:+.3f}",
-            "yes" if pair.differ else "cannot tell",
+            differ_word(pair),
         )
         for pair in shown
     )

@@ -7,6 +7,7 @@ from typing import Literal, cast
 from faithscope.agreements import Agreement, Spread
 from faithscope.inputs.repeats import TOO_HIGH
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.notes.intervals import MAY_MISS, may_miss
 from faithscope.measures.notes.restatement import NO_MERIT, RESTATE
 from faithscope.measures.numbers.words import agreeing, named, told_number
 from faithscope.measures.telling.rounding import percent_down, percent_up
@@ -29,7 +30,7 @@ _SUBJECT = {
     "consistency": "rows with the same explanation",
     "sufficiency": "rows to which an explanation applies",
 }
-_DOUBTFUL = (TOO_HIGH, NO_MERIT, RESTATE)  # what such notes say
+_DOUBTFUL = (TOO_HIGH, NO_MERIT, RESTATE, MAY_MISS)  # what such notes say
 _ALONE = {"consistency": "that no other row has", "sufficiency": "that applies to no other row"}
 
 
@@ -47,9 +48,9 @@ class ExplainerVerdict:
 
 
 def doubts(notes: Iterable[str]) -> tuple[str, ...]:
-    """The notes by which explanations look more faithful than they are, each once.
+    """The notes by which explanations may look more faithful than they are, each once.
 
-    An assumption may not hold, or explanations may restate the prediction.
+    An assumption or the interval may not hold, or explanations may restate the prediction.
     """
     return tuple(dict.fromkeys(note for note in notes if any(words in note for words in _DOUBTFUL)))
 
@@ -84,20 +85,22 @@ def level(estimate: Estimate, wanted: float = WANTED) -> Level:
     - unfaithful: all of it is at or below chance, even if every silent row agreed;
     - partly: it is below the bar, and rows that can be checked agree more than chance;
     - chance: they do not, and the interval stays nearer to chance than to the bar;
-    - unknown: anything else; also if no row can be checked, or if all predictions are the same and anything agrees.
+    - unknown: anything else; also if no row can be checked, if all predictions are the same and anything agrees, or if
+      a note says that the interval may miss the truth.
     """
-    if estimate.verified is None or estimate.chance is None or estimate.chance >= 1:
+    if why_unknown(estimate):
         return "unknown"
-    threshold = bar(estimate.chance, wanted)
+    chance = cast(float, estimate.chance)
+    threshold = bar(chance, wanted)
     if estimate.limit >= threshold:
         return "faithful"
     if estimate.high >= threshold:
         return "unknown"
     if estimate.above_chance:
         return "partly"
-    if estimate.high <= estimate.chance:
+    if estimate.high <= chance:
         return "unfaithful"
-    return "chance" if estimate.high < (estimate.chance + threshold) / 2 else "unknown"
+    return "chance" if estimate.high < (chance + threshold) / 2 else "unknown"
 
 
 def judge(estimates: list[Estimate], needed: dict[str, str], wanted: float = WANTED) -> ExplainerVerdict:
@@ -129,7 +132,7 @@ def why_unknown(estimate: Estimate) -> str:
         return f"every row has an explanation {_alone(estimate)}, so that nothing can be checked"
     if estimate.chance is None or estimate.chance >= 1:
         return _all_agree(estimate.agreement)
-    return ""
+    return MAY_MISS if may_miss(estimate.notes) else ""
 
 
 def mostly_silent(estimate: Estimate) -> bool:
@@ -216,8 +219,8 @@ def _between(low: float, high: float) -> str:
 
 def _aside(reached: Level, estimate: Estimate, *, same: bool) -> str:
     """The measure that did not decide, in a few words."""
-    if reached == "unknown" and (estimate.verified is None or estimate.chance is None or estimate.chance >= 1):
-        bounds = "nothing can be checked"
+    if reached == "unknown" and why_unknown(estimate):
+        bounds = MAY_MISS if may_miss(estimate.notes) else "nothing can be checked"
     elif reached == "faithful":
         bounds = f"at least {percent_down(estimate.limit)}"
     elif reached == "unfaithful":
