@@ -330,3 +330,25 @@ def test_a_state_prints_no_bars(tmp_path):
     for held in (None, tmp_path / "state.duckdb"):
         with fs.Monitor(held)._store.opened() as connection:
             assert connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (False,)
+
+
+def test_cases_that_come_back_in_later_batches_are_noticed_and_nothing_is_said_to_hold():
+    rng = np.random.default_rng(0)
+    of_customers, labels = rng.integers(0, 10**6, 60), rng.integers(0, 2, 60)
+
+    def watched(returning):
+        monitor = fs.Monitor(at_least=0.6)
+        for day in range(1, 29):
+            customers = rng.choice(60, 20, replace=False)
+            given = of_customers[customers] if returning else rng.integers(0, 60, 20)
+            told = labels[customers] if returning else given % 2
+            monitor.add(given, told, when=f"2026-02-{day:02d}", batch=str(day))
+        return monitor
+
+    monitor = watched(returning=True)
+    assert monitor.limits().low > 0.6  # where the truth is .5
+    assert monitor.limits().verdict == "cannot tell yet"
+    assert any("the same cases seem to come back" in note for note in monitor.notes)
+    assert "the same cases seem to come back" in str(monitor)
+    independent = watched(returning=False)
+    assert (independent.limits().verdict, independent.notes) == ("holds", ())

@@ -31,6 +31,14 @@ _GROUPS = "SELECT shown, code FROM groups ORDER BY code"
 _CLOSED = """
 SELECT day, grp, n, agreeing, unverifiable, explanations, low, high, confidence FROM days ORDER BY day, grp
 """
+# Ordered pairs of rows with one explanation, of one batch and of any; and rows, and ordered pairs of one batch.
+_TOGETHER = """
+WITH each AS (SELECT high, low, batch, period, sum(given) AS g FROM cells WHERE level = 0 GROUP BY ALL),
+alike AS (SELECT sum(g * g) - sum(g) AS same, sum(g) * sum(g) - sum(g) AS pairs FROM each GROUP BY high, low),
+parts AS (SELECT sum(g) AS n FROM each GROUP BY batch, period)
+SELECT (SELECT sum(same) FROM alike), (SELECT sum(pairs) FROM alike), sum(n), sum(n * n) - sum(n) FROM parts
+"""
+_FEWER, _FAR = 4.0, 0.95  # standard errors, and the share below which pairs are far fewer
 _FIELDS = {"grp": "group"}
 _OPEN = "(SELECT period AS day, {group} AS grp, high, low, label, given FROM cells WHERE level = 0{further})"
 
@@ -163,6 +171,19 @@ class History:
             labels = fetch_lines(connection, f"SELECT label, sum(rows)::BIGINT FROM ({both}) GROUP BY label")
         label_rows = np.sort(np.array([rows for _, rows in labels], np.int64))
         return with_forgotten(known, sum(rows for _, rows in lines), label_rows)
+
+    @property
+    def come_back(self) -> tuple[int, int] | None:
+        """How many pairs of rows with one explanation came in one batch, and how many should; None if not far fewer.
+
+        Given how often each explanation came, every two rows are as likely to be of one batch as any other two if rows
+        are independent draws, and batches alike. Whoever comes back later, and not twice in a batch, makes them fewer.
+        """
+        with self._store.transaction() as connection:
+            same, pairs, n, together = (float(number or 0) for number in fetch_lines(connection, _TOGETHER)[0])
+        expected = pairs * together / max(1.0, n * (n - 1))
+        few = min(_FAR * expected, expected - _FEWER * (2 * expected) ** 0.5)
+        return (round(same / 2), round(expected / 2)) if same < few else None
 
     @property
     def forgotten(self) -> int:

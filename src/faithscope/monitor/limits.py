@@ -33,6 +33,8 @@ class Limits:
         The level that was promised.
     measure : str
         "consistency", or "sufficiency" if scopes were fixed beforehand.
+    doubted : bool
+        Whether rows seem to come back in later batches, so that limits need not hold; the notes of the monitor say so.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Limits:
     waiting: int
     at_least: float | None = None
     measure: str = "consistency"
+    doubted: bool = False  # whether rows seem to come back, so that they are no independent draws
 
     @classmethod
     def of(
@@ -76,10 +79,14 @@ class Limits:
 
     @property
     def verdict(self) -> str:
-        """`alarm` if the measure is below the promised level, `holds` if it is not, else `cannot tell yet`."""
+        """`alarm` if the measure is below the promised level, `holds` if it is not, else `cannot tell yet`.
+
+        If rows seem to come back, `holds` is not said.
+        """
         if self.at_least is None:
             return "no level was promised"
-        return "alarm" if self.high < self.at_least else "holds" if self.low >= self.at_least else "cannot tell yet"
+        holds = self.low >= self.at_least and not self.doubted
+        return "alarm" if self.high < self.at_least else "holds" if holds else "cannot tell yet"
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import MAXYEAR
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LONGEST_ID = 200
+_AGAIN = (
+    "{} pairs of rows with the same explanation came in one batch, and of independent rows about {} would: the same "
+    'cases seem to come back in later batches, so that limits may miss the truth and "holds" is not said; add each '
+    "case once, or audit the log with clusters="
+)
 
 
 class Monitor(Shareable):
@@ -239,13 +245,13 @@ class Monitor(Shareable):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know."""
-        forgotten = self._history.forgotten
-        if not forgotten:
-            return ()
-        return (
+        forgotten, come_back = self._history.forgotten, self._history.come_back
+        gone = (
             f"{several(forgotten, 'row', 'rows')} of explanations that came once, more than a year ago, are no longer "
-            "known by explanation and count as unverifiable",
+            "known by explanation and count as unverifiable"
         )
+        again = () if come_back is None else (_AGAIN.format(*(f"{number:,}" for number in come_back)),)
+        return (*((gone,) if forgotten else ()), *again)
 
     @property
     def groups(self) -> list[Any]:
@@ -259,9 +265,10 @@ class Monitor(Shareable):
         """
         with self._store.transaction():
             history = self._history
-            code, pairs = history.code(group), history.pairs
+            code, pairs, doubted = history.code(group), history.pairs, history.come_back is not None
         share = 1.0 if group is None else group_shares(pairs)[code]
-        return Limits.of(pairs.of_group(code), self.confidence, self.at_least, share, self._measure)
+        limits = Limits.of(pairs.of_group(code), self.confidence, self.at_least, share, self._measure)
+        return replace(limits, doubted=doubted)
 
     def alarms(self, reference: int | None = None) -> dict[Any, tuple[Alarm, ...]]:
         """Alarms of all rows (None) and of groups, false with probability at most 1 - `confidence` over all looks ever.

@@ -1,7 +1,7 @@
 """From an engine to the waist: groups are counted where the rows are, and only the numbers in each group come back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,10 +36,10 @@ def counted(rows: KeyedRows, labels: Labels, by: Sequence[str] = ()) -> dict[Any
     plain = labels.side_by_side and not rows.table["label"].type().is_unknown()
     groups = _side_by_side(rows, labels, by) if plain else _as_lists(rows, by)
     if not by:
-        return {None: groups.profile(labels.rows)}
-    label_rows, none = _label_rows(rows, by), np.empty(0, np.int64)
-    refuse_change(sum(int(given.sum()) for given in label_rows.values()), groups.rows)
-    return {name: groups.part(name).profile(label_rows.get(name, none)) for name in in_order(groups.names)}
+        return {None: groups.profile(labels)}
+    known, none = _labels_by(rows, by), Labels((), np.empty(0, np.int64))
+    refuse_change(sum(part.n for part in known.values()), groups.rows)
+    return {name: groups.part(name).profile(known.get(name, none)) for name in in_order(groups.names)}
 
 
 def _count_rules(rows: KeyedRows, labels: Labels, by: Sequence[str]) -> dict[Any, Counts | Profile]:
@@ -75,10 +75,10 @@ class _Groups:
         """Rows of all groups together."""
         return int((self.given * self.times[self.which]).sum())
 
-    def profile(self, label_rows: Ints) -> Profile:
+    def profile(self, labels: Labels) -> Profile:
         """All of them as a profile, if another question counted as many rows by their labels."""
-        refuse_change(int(label_rows.sum()), self.rows)
-        return Profile.of_groups(self.which, self.given, self.times, label_rows)
+        refuse_change(labels.n, self.rows)
+        return replace(Profile.of_groups(self.which, self.given, self.times, labels.rows), labels=labels.values)
 
 
 def _side_by_side(rows: KeyedRows, labels: Labels, by: Sequence[str]) -> _Groups:
@@ -107,15 +107,15 @@ def _as_lists(rows: KeyedRows, by: Sequence[str]) -> _Groups:
     return _Groups(which, given, numbers_of(answer, "times"), names_of(answer, by))
 
 
-def _label_rows(rows: KeyedRows, by: Sequence[str]) -> dict[Any, Ints]:
-    """For each population the rows of each label."""
+def _labels_by(rows: KeyedRows, by: Sequence[str]) -> dict[Any, Labels]:
+    """The labels of each population."""
     answer = fetch(rows.table.group_by([*by, "label"]).aggregate(given=rows.table.count()))
-    parts: dict[Any, list[int]] = {}
-    names = names_of(answer, by)
-    refuse_alike(list(zip(names, answer.column("label").to_pylist(), strict=True)))
-    for name, given in zip(names, answer.column("given").to_pylist(), strict=True):
-        parts.setdefault(name, []).append(given)
-    return {name: np.array(given, np.int64) for name, given in parts.items()}
+    parts: dict[Any, dict[Any, int]] = {}
+    names, labels = names_of(answer, by), answer.column("label").to_pylist()
+    refuse_alike(list(zip(names, labels, strict=True)))
+    for name, label, given in zip(names, labels, answer.column("given").to_pylist(), strict=True):
+        parts.setdefault(name, {})[label] = given
+    return {name: Labels(tuple(given), np.array([*given.values()], np.int64)) for name, given in parts.items()}
 
 
 def _is(column: Expression, value: Any, missing: bool) -> Expression:

@@ -168,14 +168,10 @@ class MeasuredLog:
         if isinstance(self.labels, Numbers):
             parts = dict(count_numbers(rows, self.labels, self.agreement, names))
         else:
-            parts = {name: self._named(counts) for name, counts in counted(rows, self.labels, names).items()}
+            parts = dict(counted(rows, self.labels, names))
         if not self.log.clusters:
             return parts
         return dict(count_clusters(rows, parts, self.agreement, names))
-
-    def _named(self, counts: Counts | Profile) -> Counts | Profile:
-        """Counts that know the labels of the log."""
-        return replace(counts, labels=self.labels.values) if isinstance(counts, Profile) else counts
 
     def estimate(self, counts: CountedRows) -> Estimate:
         """An estimate from what was counted."""

@@ -51,6 +51,38 @@ class WeightedRows:
         """Whether at least half the effective sample size is kept."""
         return _keeps(self.weights, 1 / 2)
 
+    @property
+    def go_with_labels(self) -> bool:
+        """Whether logarithms of weights, or how far they spread, are more alike within a label than across labels.
+
+        Two rows of one explanation have a product of deviations whose mean does not depend on whether they share a
+        label, if weights do not. Labels may have equal means of logarithms and yet unequal means of weights, if
+        logarithms spread more in one of them.
+        """
+        counts, logs = self.counts, np.log(self.weights)
+        rows = counts.given.astype(np.float64)
+
+        def by_explanation(cells: Floats) -> Floats:
+            return sums(counts.explanation, cells, counts.distinct)
+
+        def pairs(cells: Floats, squares: Floats) -> tuple[Floats, Floats]:
+            """Sums over ordered pairs of rows of each explanation: of one label, and of different ones."""
+            alike = by_explanation(cells**2)
+            return alike - by_explanation(squares), by_explanation(cells) ** 2 - alike
+
+        def centered(column: Floats) -> Floats:
+            means = by_explanation(sums(self.cells, column, len(rows))) / by_explanation(rows)
+            return np.asarray(column - means[counts.explanation[self.cells]])
+
+        n_alike, n_others = pairs(rows, rows)
+        location = centered(logs)
+        for column in (location, centered(np.abs(location))):
+            alike, others = pairs(sums(self.cells, column, len(rows)), sums(self.cells, column**2, len(rows)))
+            apart = (alike * n_others - others * n_alike) / np.maximum(n_alike + n_others, 1)
+            if apart.sum() > _APART * np.sqrt(np.sum(apart**2)) + 1e-9 * len(logs):
+                return True
+        return False
+
 
 @dataclass(frozen=True, eq=False)
 class WeightedTerms:
@@ -75,7 +107,7 @@ class WeightedTerms:
         None if that would keep few rows, and weights do not seem to depend on predictions.
         """
         few = not rows.thinning_is_cheap
-        if few and _even_weights_believed(rows.counts):
+        if few and _even_weights_believed(rows.counts) and not rows.go_with_labels:
             return None
         most, total = float(rows.weights.max()), rows.total
         entries, entry = Alike.of_rows(rows.cells, rows.weights / most)
