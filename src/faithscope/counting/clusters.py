@@ -146,8 +146,9 @@ class Parts(NamedTuple):
 
     def by_explanation(self) -> tuple[Floats, Floats, Floats]:
         """W, P and D of each explanation."""
-        weight, pairs = (np.bincount(self.explanation, column) for column in (self.weight, self.agreeing))
-        return weight, pairs, weight**2 - np.bincount(self.explanation, self.weight**2)
+        columns = (self.weight, self.agreeing, self.weight**2)
+        weight, pairs, own = (np.bincount(self.explanation, column).astype(np.float64) for column in columns)
+        return weight, pairs, weight**2 - own
 
     def terms(self) -> tuple[Sums, LeftOut | None]:
         """The sums of M̂ and U, and both without each cluster; None if all rows are of one cluster."""
