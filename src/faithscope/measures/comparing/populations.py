@@ -122,7 +122,11 @@ def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
         squares = np.array([(part.below, part.above) for part in each]) ** 2
         return np.asarray(np.sqrt(squares + (shares**2 @ squares)[:, ::-1]))
 
+    unknown = may_miss(note for each in known for note in each.notes)
+
     def at(place: int, confidence: float) -> tuple[float, float]:
+        if unknown:
+            return known_margins(1.0, confidence)
         below, above = margins(confidence)[place].tolist()
         return below, above
 
