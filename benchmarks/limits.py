@@ -178,6 +178,11 @@ CASES = {
     "sufficiency, rows": Case("rows; 1,000 rules, 7 labels", 10**5, lambda n: ruled(n, 1000, 7)),
     "sufficiency, rules": Case("rules; 100,000 rows, 7 labels", 10**3, lambda rules: ruled(10**5, rules, 7), 10**5),
     "sufficiency, labels": Case("labels; 100,000 rows, 1,000 rules", 100, lambda many: ruled(10**5, 1000, many), 10**5),
+    "rules, conditions": Case(
+        "conditions of one rule on one feature",
+        2000,
+        lambda n: partial(fs.Rules.parse, [[f"job != v{value}" for value in range(n)]]),
+    ),
     "highlights, documents": Case(
         "documents of 20 words of 10,000", 10**4, lambda n: highlighted(n, 10**4, lambda _, first: first)
     ),

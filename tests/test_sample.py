@@ -38,6 +38,12 @@ def test_groups_are_every_row_once_and_keep_their_names():
     assert fs.evaluate(LABELS, RULES, X).by(groups).by == "side"
 
 
+def test_the_parts_of_a_sample_keep_its_notes():
+    sample = Sample.of(RULES, LABELS, X).noting(("read from a log",))
+    parts = sample.split(np.arange(len(LABELS)) % 2)
+    assert all(part.notes == sample.notes for part in parts.values())
+
+
 @given(st.integers(4, 60), st.integers(0, 5))
 def test_halves_are_every_row_once_in_order_and_depend_on_the_seed_alone(n, seed):
     one, other = Sample(fs.Importances(np.zeros((n, 1))), np.zeros(n)).halves(seed)

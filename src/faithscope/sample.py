@@ -229,7 +229,7 @@ class Sample:
         for name, part in parts.items():
             if part.weights is not None and not part.weights.any():
                 raise BadInput(f"All rows of group {name!r} have weight 0: leave them out, or give them some weight.")
-        return {name: replace(part, notes=notes) for name, part in parts.items()}
+        return {name: part.noting(notes) for name, part in parts.items()}
 
     def _members(self, groups: Any) -> dict[Any, Ints]:
         column = to_labels(groups, "Groups")

@@ -110,6 +110,15 @@ def test_explanations_are_taken_joined_and_located():
     assert as_explanations([1, 2]).join(as_explanations([2.0, 2.5])).group()[0].tolist() == [0, 1, 1, 2]
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [as_explanations(["x"]), fs.Rules.parse(["x < 3"]), fs.Highlights([{"x"}]), fs.Prototypes([1]), fs.Reasons(["x"])],
+)
+def test_joined_explanations_keep_the_notes_of_both(kind):
+    first, second = (kind._with(remarks=notes) for notes in (("a", "b"), ("b", "c")))
+    assert first.join(second).notes == ("a", "b", "c")
+
+
 def test_explanations_over_other_features_are_never_compared():
     zeros, names = np.zeros((1, 15)), [f"f{j}" for j in range(15)]
     named = fs.Importances(zeros, names)

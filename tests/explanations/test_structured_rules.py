@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from conditions import conditions
 from faithscope.errors import BadInput
+from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.structured.operators import _KNOWN, to_operator
 from limited import cpu_seconds
 from refused import refused
@@ -117,6 +118,13 @@ REFUSED = {
     "2 pieces of JSON with words between": f"First I thought {PIECE}, but then {PIECE}",
     "2 pieces of JSON": f"```json\n{PIECE}\n```\nor rather\n```json\n{PIECE}\n```",
     "'feature' stands twice": PIECE.replace("{", '{"feature": "job", '),
+    "its JSON is broken": f'Since {PIECE} and {{"feature": "job", "op": "is", "value": clerk}}.',
+    "its JSON is broken (Expecting value": f'{{"reasons": [{PIECE}, {{"feature": "job", "op": }}]}}',
+    "its JSON is broken (Expecting property": f"{PIECE} and {{'feature': 'job', 'op': 'is', 'value': 'clerk'}}",
+    "its JSON is broken (Expecting property name": f"{PIECE}, {{feature: job, op: is, value: clerk}}",
+    "its JSON is broken (": f"{PIECE}, {{“feature”: “job”, “op”: “is”, “value”: “clerk”}}",
+    "its JSON is broken (Unterminated": f'```\n{PIECE}\n```\nand ```json\n{{"feature": "job", "op": "is", "val',
+    "its JSON holds no condition": f'{PIECE} and {{"feature": "job", "value": "clerk"}}',
 }
 
 
@@ -124,6 +132,21 @@ REFUSED = {
 def test_what_a_rule_cannot_say_is_refused_with_its_row(why):
     text = REFUSED[why] if isinstance(REFUSED[why], str) else json.dumps(REFUSED[why])
     refused(BadInput, f"row 1.*{re.escape(why)}", fs.Reasons([PIECE, text]).to_rules, ["age", "job"])
+
+
+def test_brackets_in_words_are_no_broken_conditions():
+    for words in ("as {so} says", "see [[1]] and [[Age]]", "of {1, 2}", "{}", "{x} or [y]"):
+        assert fs.Reasons([f"{words}: {PIECE}, {words}"]).to_rules().describe(0) == "age < 3"
+
+
+def test_a_rule_that_no_row_satisfies_over_no_features_is_written_and_read_back():
+    rules = fs.Reasons(['{"reasons": []}', "junk"]).to_rules(unreadable="uncovered")
+    for written in (fs.Rules.from_conditions(rules.to_conditions()), from_arrow(to_arrow(rules))):
+        assert conjunctions(written) == conjunctions(rules)
+        assert written.features == ()
+    named = fs.Rules.parse(["age <= 3", "nothing"])
+    assert rules.join(named).group()[0].tolist() == [0, 1, 2, 1]
+    assert fs.sufficiency(rules, [0, 1], [[1.0], [2.0]]).unverifiable == 0.5
 
 
 def test_a_mark_that_turns_nothing_is_no_word_of_a_rule():
@@ -178,6 +201,8 @@ HOSTILE = [
     PIECE.replace("3", "9" * 10_000),
     "```" * 300_000,
     "``` {" * 200_000,
+    "```" + " " * 4000,  # took minutes
+    f"```json{' ' * 100_000}x",
     f"{'1.' * 500_000}{PIECE} and{' 1' * 500_000}",
     f"{PIECE}{' and' * 200_000} x {PIECE}",
     PIECE.replace("age", "\0<script>\n").replace("3", "3" + "1" * 300),

@@ -9,6 +9,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
+from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from refused import refused
 
 NAMES = ["age", "tiny share (%)", "job"]
@@ -72,6 +73,9 @@ def test_what_the_explainer_claims_is_kept_and_told(system):
         assert both.claimed[claimed].tolist() == [values[row] for row in (0, 1, 5)]
     notes = fs.sufficiency(objects, predict(X[:N]), X[:N]).notes
     assert any(f"claim a precision of {rules.claimed['precision'].mean():.2f}" in note for note in notes)
+    for part in (both, from_arrow(to_arrow(both))):  # one note, of the rows that there are
+        (note,) = [note for note in part.notes if "claim a precision" in note]
+        assert f"precision of {part.claimed['precision'].mean():.2f} and" in note
 
 
 def test_bins_that_print_alike_are_taken_as_the_widest_and_told():
@@ -172,4 +176,4 @@ def test_anchor_exps_texts_are_highlights():
     found = {"names": ["great"], "feature": [1], "precision": [0.9], "coverage": [0.5], "instance": "a great film"}
     highlights = fs.read([explanation.AnchorExplanation("text", found, None)] * 2)
     assert highlights.item(0) == {"great"}
-    assert any("precision of 0.90" in remark for remark in highlights.remarks)
+    assert any("precision of 0.90" in note for note in highlights.notes)

@@ -30,6 +30,8 @@ class Explanations(ABC):
         How they were read from another library's object, for a reader of the result.
     claimed : (n,) structured array or None
         What the explainer itself says of each explanation, such as its "precision" and "coverage".
+    claim : str
+        The note on what is claimed, in which ``{precision}`` stands for its mean; empty if there is none.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Explanations(ABC):
     index: Any = None
     remarks: tuple[str, ...] = ()
     claimed: NDArray[Any] | None = None
+    claim: str = ""
 
     _per_row: ClassVar[tuple[str, ...]]
 
@@ -61,7 +64,12 @@ class Explanations(ABC):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know about these explanations, whatever is measured on them."""
-        return self.remarks
+        if self.claimed is None or not self.claim or not len(self.claimed):
+            return self.remarks
+        note = self.claim
+        for name in self.claimed.dtype.names or ():
+            note = note.replace(f"{{{name}}}", f"{self.claimed[name].mean():.2f}")
+        return (*self.remarks, note)
 
     @abstractmethod
     def describe(self, row: int) -> str:
@@ -99,8 +107,12 @@ class Explanations(ABC):
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self._per_row}
         columns = {name: np.concatenate(pair) for name, pair in pairs.items()}
         remarks = tuple(dict.fromkeys([*self.remarks, *other.remarks]))
-        claimed = joined_claims(self.claimed, other.claimed)
-        return self._with(**columns, index=joined(self.index, other.index), remarks=remarks, claimed=claimed)
+        alike = self.claimed is not None and other.claimed is not None and self.claimed.dtype == other.claimed.dtype
+        claims = {
+            "claimed": np.concatenate([self.claimed, other.claimed]) if alike else None,
+            "claim": self.claim if self.claim == other.claim else "",
+        }
+        return self._with(**columns, index=joined(self.index, other.index), remarks=remarks, **claims)
 
     def group(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Number the rows by explanation, exactly: the number of each row, and the first row with each number."""
@@ -136,13 +148,6 @@ class Explanations(ABC):
         for name, value in changes.items():
             object.__setattr__(clone, name, value)
         return clone
-
-
-def joined_claims(first: NDArray[Any] | None, second: NDArray[Any] | None) -> NDArray[Any] | None:
-    """The claims of two sets of explanations; None unless both claim the same kind of thing."""
-    if first is None or second is None or first.dtype != second.dtype:
-        return None
-    return np.concatenate([first, second])
 
 
 def shorten(parts: Sequence[str], most: int = 12) -> str:

@@ -29,6 +29,7 @@ Fetch = Callable[
     [int], tuple[NDArray[Any], bool]
 ]  # from a feature's position to its column, and whether that has a time zone
 
+_NEVER = ("", "in", ())  # how a rule that no row satisfies is written over no features
 _MOST_FEATURES = 1_000_000  # that are named x0, x1, … if only positions are given
 
 
@@ -241,7 +242,7 @@ class Rules(Conjunctions):
 
         Such a list differs from one set of rules to the next, though the columns that they name are the same.
         """
-        lists = [each.features for each in (self, other) if each.positional]
+        lists = [each.features for each in (self, other) if each.positional and each.features]
         if len(lists) == 2:
             return self, other
         features = lists[0] if lists else tuple(dict.fromkeys([*self.features, *other.features]))
@@ -277,7 +278,9 @@ class Rules(Conjunctions):
         return [list(written[code]) for code in self.codes]
 
     def _triples(self, condition: Any) -> list[Triple]:
-        return [(self.features[0], "in", ())] if condition == NOTHING else list(condition.triples())
+        if condition != NOTHING:
+            return list(condition.triples())
+        return [(self.features[0], "in", ())] if self.features else [_NEVER]
 
     def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Mask]:
         """For each of the conditions in turn, the mask of the rows of X on which it holds.
@@ -341,7 +344,7 @@ class Rules(Conjunctions):
 
 def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:
     """The features in order of appearance, and whether they are positions of columns."""
-    names = list(dict.fromkeys(triple[0] for row in rows for triple in row if is_triple(triple)))
+    names = list(dict.fromkeys(triple[0] for row in rows for triple in row if is_triple(triple) and triple != _NEVER))
     whole = [name for name in names if isinstance(name, int | np.integer) and not isinstance(name, np.timedelta64)]
     positions = list(map(int, whole))
     if len(positions) < len(names) and positions:
@@ -364,6 +367,8 @@ def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], 
         if not is_triple(triple):
             raise BadInput(f"A condition must be (feature, operator, value); got {triple!r}.")
         feature, operator, value = triple
+        if not places and triple == _NEVER:
+            return NOTHING
         if feature not in places:
             raise BadInput(
                 f"Condition {triple!r} is on {feature!r}, which is not among the features. {hint(feature, names)}"

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
@@ -17,6 +16,11 @@ from faithscope.readers.shared.conditions import claims, printed_rules
 from faithscope.readers.shared.printed import Column, Read, edges_of, read_condition
 from faithscope.readers.shared.rows import first_of, one_per_row
 from faithscope.readers.shared.wanted import Wanted
+
+_CLAIM = (
+    "the anchors claim a precision of {precision} and a coverage of {coverage} on average, on rows that their "
+    "explainer made up"
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ def recognizes(thing: Any) -> bool:
 def read(thing: Any, wanted: Wanted) -> Explanations:
     """Rules with bounds in full where they are known; highlights if texts were explained.
 
-    What the library claims is in `Rules.claimed`, and its mean is a remark, to be held against sufficiency.
+    What the library claims is in `Rules.claimed`, and its mean in the notes, to be held against sufficiency.
     """
     given = [thing] if _to_anchor(thing) is not None else one_per_row(thing)
     anchors = [_to_anchor(item) for item in given]
@@ -62,18 +66,9 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
         odd = anchors.index(None)
         raise BadInput(f"Row {odd} is a {type(given[odd]).__name__} among anchors: pass one anchor per row.")
     claimed = claims({"precision": [row.precision for row in rows], "coverage": [row.coverage for row in rows]})
-    said = (_said(claimed),)
-    if any(isinstance(row.instance, str) for row in rows):
-        return _highlights(rows, wanted)._with(remarks=said)
-    return _rules(rows, wanted, said)._with(claimed=claimed)
-
-
-def _said(claimed: NDArray[Any]) -> str:
-    precision, coverage = (float(claimed[name].mean()) for name in ("precision", "coverage"))
-    return (
-        f"the anchors claim a precision of {precision:.2f} and a coverage of {coverage:.2f} on average, on rows that "
-        "their explainer made up"
-    )
+    texts = any(isinstance(row.instance, str) for row in rows)
+    explanations: Explanations = _highlights(rows, wanted) if texts else _rules(rows, wanted)
+    return explanations._with(claimed=claimed, claim=_CLAIM)
 
 
 def _to_anchor(thing: Any) -> Anchor | None:
@@ -121,12 +116,12 @@ def _highlights(rows: Sequence[Anchor], wanted: Wanted) -> Highlights:
     return Highlights(words, split_lower_words if lower else split_words)
 
 
-def _rules(rows: Sequence[Anchor], wanted: Wanted, remarks: tuple[str, ...]) -> Rules:
+def _rules(rows: Sequence[Anchor], wanted: Wanted) -> Rules:
     if wanted.top is not None:
         raise BadInput("top= chooses tokens of a text, and these are anchors of a table: leave it out.")
     names = _names(rows[0].explainer)
     conditions = [_read_row(number, row, names or wanted.features) for number, row in enumerate(rows)]
-    return printed_rules(conditions, names, wanted, remarks)
+    return printed_rules(conditions, names, wanted)
 
 
 def _read_row(row: int, anchor: Anchor, names: Sequence[str] | None) -> list[Read]:

@@ -42,11 +42,10 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
     names = [str(name) for name in rows[0].get_explainer().feature_names]
     conditions = [_conditions(row, names, wanted.top) for row in rows]
     claimed = claims({name: [float(row.prediction[key]) for row in rows] for name, key in _CLAIMS.items()})
-    width = float(np.mean(claimed["high"] - claimed["low"]))
-    said = f"calibrated intervals of the predictions are {width:.2f} wide on average (claimed)"
-    return printed_rules(conditions, names, wanted, (_told(wanted.top), said))._with(claimed=claimed)
+    return printed_rules(conditions, names, wanted, (_told(wanted.top),))._with(claimed=claimed, claim=_CLAIM)
 
 
+_CLAIM = "calibrated intervals of the predictions go from {low} to {high} on average (claimed)"
 _CLAIMS = {"prediction": "predict", "low": "low", "high": "high"}
 
 

@@ -60,7 +60,7 @@ def to_arrow(explanations: Explanations) -> Any:
     if explanations.remarks:
         metadata["remarks"] = explanations.remarks
     if explanations.claimed is not None:
-        metadata["claims"] = list(explanations.claimed.dtype.names or ())
+        metadata |= {"claims": list(explanations.claimed.dtype.names or ()), "claim": explanations.claim}
         columns |= {f"claimed_{name}": pa.array(explanations.claimed[name]) for name in metadata["claims"]}
     return pa.table(columns).replace_schema_metadata({METADATA: json.dumps(metadata).encode()})
 
@@ -87,7 +87,8 @@ def _from_arrow(table: Any, settings: Settings, tokenizer: Callable[[str], Itera
         raise BadInput(f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope.")
     columns = _validated(table, settings["columns"])
     explanations = _KINDS[kind][1](columns, settings)._with(remarks=tuple(map(str, settings.get("remarks", ()))))
-    explanations = explanations._with(claimed=_claims(table, settings.get("claims")))
+    claim = str(settings.get("claim", ""))
+    explanations = explanations._with(claimed=_claims(table, settings.get("claims")), claim=claim)
     return _with_tokenizer(explanations, settings, tokenizer) if isinstance(explanations, Highlights) else explanations
 
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
 from math import inf
-from operator import and_
 from typing import Any
 
 from faithscope.errors import WrongType
@@ -79,14 +77,7 @@ class Condition:
         return family_of(values[0]) if values else "number" if self.bounded else None
 
     def __and__(self, other: "Condition") -> "Condition":
-        low, low_open = max((self.low, self.low_open), (other.low, other.low_open))
-        high, closed = min((self.high, not self.high_open), (other.high, not other.high_open))
-        among = _common(self.among, other.among)
-        without = in_order({*self.without, *other.without})
-        missing = self.missing and other.missing
-        return canonical(
-            Condition(self.position, self.feature, low, high, low_open, not closed, among, without, missing)
-        )
+        return _all_of([self, other])
 
     def triples(self) -> list[Triple]:
         """The condition as (feature, operator, value), of which there may be several: all of them must hold."""
@@ -177,21 +168,35 @@ def _intersection(conditions: list[Condition]) -> Condition:
             f"Conditions on {conditions[0].feature!r} compare it with {with_article(family)} ({condition}) and with "
             f"{with_article(other_family)} ({other}): a feature holds one or the other."
         )
-    return reduce(and_, conditions)
+    return _all_of(conditions)
+
+
+def _all_of(conditions: list[Condition]) -> Condition:
+    """All these conditions on one feature, at once: one after the other, many values ruled out would be sorted often."""
+    low, low_open = max((part.low, part.low_open) for part in conditions)
+    high, closed = min((part.high, not part.high_open) for part in conditions)
+    lists = [part.among for part in conditions if part.among is not None]
+    allowed = [set(values) for values in lists[1:]]
+    among = tuple(value for value in lists[0] if all(value in values for values in allowed)) if lists else None
+    without = in_order({value for part in conditions for value in part.without})
+    missing = all(part.missing for part in conditions)
+    position, feature = conditions[0].position, conditions[0].feature
+    return canonical(Condition(position, feature, low, high, low_open, not closed, among, without, missing))
 
 
 def canonical(given: Condition) -> Condition:
     """The same condition in the form that all conditions with its meaning share."""
+    ruled_out = set(given.without)
     if given.among is not None:
-        return _only(given, [value for value in given.among if _admits(given, value)])
+        return _only(given, [value for value in given.among if value not in ruled_out and _in_bounds(given, value)])
     if given.low > given.high or (given.low == given.high and (given.low_open or given.high_open)):
         return _only(given, [])
     if given.low == given.high:
-        return _only(given, [] if given.low in given.without else [given.low])
+        return _only(given, [] if given.low in ruled_out else [given.low])
     without = given.without
     if without and not isinstance(without[0], str):
         without = tuple(value for value in without if given.low < value < given.high)  # type: ignore[operator]
-    low_open, high_open = given.low_open or given.low in given.without, given.high_open or given.high in given.without
+    low_open, high_open = given.low_open or given.low in ruled_out, given.high_open or given.high in ruled_out
     return Condition(
         given.position, given.feature, given.low, given.high, low_open, high_open, None, without, given.missing
     )
@@ -201,18 +206,11 @@ def _only(given: Condition, values: list[Value]) -> Condition:
     return Condition(given.position, given.feature, among=tuple(values), missing=given.missing)
 
 
-def _admits(given: Condition, value: Value) -> bool:
-    if value in given.without or isinstance(value, str):
-        return value not in given.without
+def _in_bounds(given: Condition, value: Value) -> bool:
+    if isinstance(value, str):
+        return True
     above = value > given.low if given.low_open else value >= given.low
     return above and (value < given.high if given.high_open else value <= given.high)
-
-
-def _common(a: tuple[Value, ...] | None, b: tuple[Value, ...] | None) -> tuple[Value, ...] | None:
-    if a is None or b is None:
-        return b if a is None else a
-    allowed = set(b)
-    return tuple(value for value in a if value in allowed)
 
 
 def family_of(value: Value) -> str:

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explanations.base import Explanations, joined_claims
-from faithscope.inputs.alignment import joined
+from faithscope.explanations.base import Explanations
 from faithscope.inputs.grouping import Column
 
 Postings = tuple[NDArray[np.int64], NDArray[np.int64]]  # pairs: numbers of conditions, and the rows on which they hold
@@ -56,9 +55,8 @@ class Shared(Explanations):
         self.check_comparable(other)
         both, numbers = number_conjunctions([*self.distinct, *other.distinct])
         split = len(self.distinct)
-        codes = np.concatenate([numbers[:split][self.codes], numbers[split:][other.codes]])
-        claimed = joined_claims(self.claimed, other.claimed)
-        return self._with(codes=codes, distinct=both, index=joined(self.index, other.index), claimed=claimed)
+        own = self._with(codes=numbers[:split][self.codes], distinct=both)
+        return super(Shared, own).join(other._with(codes=numbers[split:][other.codes], distinct=both))
 
     def locate(self, wanted: Explanations) -> NDArray[np.int64]:
         self.check_comparable(wanted)

@@ -8,15 +8,16 @@ from typing import Any
 
 from faithscope.explanations.structured.unreadable import Unreadable
 
-_FENCE = re.compile(r"```[^\S\n]*[\w+-]*[^\S\n]*\n?(.*?)```", re.DOTALL)
-_START = re.compile(r'\{\s*"|\[\s*[\[{]')  # of an object, or of a list of objects or lists
+_FENCE = re.compile(r"```[^\S\n]*(?:[\w+-]+[^\S\n]*)?\n?")  # how a fence begins
+# Of an object, or of a list of objects or lists; as JSON, or as it is written by mistake: {'age': 3}, {age: 3}.
+_START = re.compile(r"""\{\s*(?:["'\u201c]|\w+\s*:)|\[\s*[\[{](?:\s*["'\u201c])?""")
 _BETWEEN = re.compile(r"(?:\s|[,;&*•-]|\band\b|\d+[.)])*", re.IGNORECASE)  # what joins the items of one list
 _SPACE = re.compile(r"[\s,]*")
 _MOST = 100  # brackets of a text that begin no JSON, after which it is given up
 
 
 def json_values(text: str) -> list[Any]:
-    """The outermost objects and lists of a text, in their order; raises `Unreadable` if they cannot be told.
+    """The outermost objects and lists of a text, in their order; raises `Unreadable` if none can be read.
 
     Of a text with fences that hold JSON, only these count.
 
@@ -25,12 +26,23 @@ def json_values(text: str) -> list[Any]:
     >>> json_values('Because: {"feature": "age", "op": ">", "value": 60}.')
     [{'feature': 'age', 'op': '>', 'value': 60}]
     """
-    return [value for _, _, value in _placed(text)]
+    values = [value for _, _, value in _placed(text)]
+    whole = [value for value in values if not isinstance(value, Unreadable)]
+    if values and not whole:
+        raise values[0]
+    return whole
 
 
 def adjoining_values(text: str, wanted: Any) -> list[Any]:
-    """The values of a text for which ``wanted(value)``; raises if other words than those of a list part them."""
-    chosen = [part for part in _placed(text) if wanted(part[2])]
+    """The values of a text for which ``wanted(value)``.
+
+    Raises if one that may be wanted is broken, or if other words than those of a list part them.
+    """
+    parts = _placed(text)
+    for _, _, value in parts:
+        if isinstance(value, Unreadable):
+            raise value
+    chosen = [part for part in parts if wanted(part[2])]
     for (_, end, _), (start, _, _) in pairwise(chosen):
         if not _BETWEEN.fullmatch(text, end, start):
             raise Unreadable(f"it holds {len(chosen)} pieces of JSON with words between, which may not be one rule")
@@ -38,45 +50,47 @@ def adjoining_values(text: str, wanted: Any) -> list[Any]:
 
 
 def _placed(text: str) -> list[tuple[int, int, Any]]:
-    """Where each value begins and ends, and the value."""
+    """Where each value begins and ends, and the value, or why what begins like one is none."""
     start, end = len(text) - len(text.lstrip("\ufeff \t\r\n")), len(text.rstrip())
     if text[start : start + 1] in ("{", "["):
         whole = _decoded(text, start)
         if not isinstance(whole, Unreadable) and whole[1] == end:
-            return [(start, *reversed(whole))]
-    fenced = [match for match in _FENCE.finditer(text) if match[1].lstrip()[:1] in ("{", "[")]
-    if fenced:
-        return [part for match in fenced for part in _in_fence(text, match)]
-    return list(_scanned(text))
+            return [(start, end, whole[0])]
+    fences, place = [], 0
+    while (opening := _FENCE.search(text, place)) and (closing := text.find("```", opening.end())) >= 0:
+        fences.append((opening.end(), closing))
+        place = closing + 3
+    holding = [fence for fence in fences if text[slice(*fence)].lstrip()[:1] in ("{", "[")]
+    if not holding:
+        return list(_scanned(text, 0))
+    unclosed = opening.start() if opening else len(text)
+    return [*(part for fence in holding for part in _in_fence(text, *fence)), *_scanned(text, unclosed)]
 
 
-def _in_fence(text: str, match: "re.Match[str]") -> list[tuple[int, int, Any]]:
+def _in_fence(text: str, place: int, end: int) -> Iterator[tuple[int, int, Any]]:
     """The values of one fence, which must hold nothing else."""
-    place, values = _SPACE.match(text, match.start(1)).end(), []  # type: ignore[union-attr]
-    while place < match.end(1):
+    while (place := _SPACE.match(text, place).end()) < end:  # type: ignore[union-attr]
         value = _decoded(text, place)
         if isinstance(value, Unreadable):
             raise value
-        values.append((place, value[1], value[0]))
-        place = _SPACE.match(text, value[1]).end()  # type: ignore[union-attr]
-    return values
+        yield place, value[1], value[0]
+        place = value[1]
 
 
-def _scanned(text: str) -> Iterator[tuple[int, int, Any]]:
-    place, failures = 0, 0
-    last: Unreadable | None = None
-    reached = False
+def _scanned(text: str, place: int) -> Iterator[tuple[int, int, Any]]:
+    """The values from here on, with words around them."""
+    failures = 0
     while (match := _START.search(text, place)) is not None:
         value = _decoded(text, match.start())
-        if isinstance(value, Unreadable):
-            last, failures, place = value, failures + 1, match.start() + 1
-            if failures > _MOST:
-                raise Unreadable(f"it holds more than {_MOST} brackets that begin no JSON")
+        if not isinstance(value, Unreadable):
+            yield match.start(), value[1], value[0]
+            place = value[1]
             continue
-        reached, place = True, value[1]
-        yield match.start(), value[1], value[0]
-    if last is not None and not reached:
-        raise last
+        failures, place = failures + 1, match.start() + 1
+        if failures > _MOST:
+            raise Unreadable(f"it holds more than {_MOST} brackets that begin no JSON")
+        if match[0][0] == "{" or match[0][-1] not in "[{":  # others may be a link or a footnote, [[1]
+            yield match.start(), place, value
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int] | Unreadable:

@@ -15,7 +15,7 @@ from faithscope.explanations.conditions.written import to_condition
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.structured.columns import Columns
 from faithscope.explanations.structured.json_texts import adjoining_values
-from faithscope.explanations.structured.statements import is_structured, triples_of
+from faithscope.explanations.structured.statements import is_structured, may_be_condition, triples_of
 from faithscope.explanations.structured.unreadable import CHOICES, Problems, Unreadable
 from faithscope.inputs.checks import check_word
 
@@ -89,7 +89,7 @@ def _reader(columns: Columns) -> Callable[[Any], tuple[list[Triple] | Unreadable
 def _triples(given: Any, habits: Counter[str]) -> list[Triple]:
     if not isinstance(given, str):
         return triples_of(_plain(given), habits)
-    values = adjoining_values(given, lambda value: is_structured(value) or value == [])
+    values = adjoining_values(given, lambda value: value == [] or is_structured(value) or may_be_condition(value))
     if not values:
         raise Unreadable(f"it holds no conditions as JSON ({given[:60]!r})")
     return [triple for value in values for triple in triples_of(value, habits)]

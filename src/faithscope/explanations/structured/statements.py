@@ -28,6 +28,13 @@ def is_structured(value: Any, depth: int = 0) -> bool:
     return isinstance(value, list | tuple) and any(_is_condition(item) or _is_triple(item) for item in value)
 
 
+def may_be_condition(value: Any) -> bool:
+    """Whether this object has the keys of a condition, of which some may be missing or hold something else."""
+    if not isinstance(value, Mapping) or _key(value, _FEATURE) is None:
+        return False
+    return _key(value, _OPERATOR) is not None or _key(value, _VALUE) is not None
+
+
 def triples_of(value: Any, habits: Counter[str], depth: int = 0) -> list[Triple]:
     """The conditions of one rationale, as (feature, operator, value); raises `Unreadable` if it holds none.
 

@@ -147,7 +147,7 @@ def _comparable(a: Explanations, b: Explanations) -> tuple[Explanations, Explana
             raise Incompatible("counterfactuals are over different features: give both the same columns")
         return a, b._with(metric=a.metric)
     if isinstance(a, Rules) and isinstance(b, Rules) and a.features != b.features:
-        if not set(a.features) & set(b.features):
+        if a.features and b.features and not set(a.features) & set(b.features):
             raise Incompatible(f"rules are over different features, {a.features[0]!r} and {b.features[0]!r} among them")
         features = tuple(dict.fromkeys([*a.features, *b.features]))
         return _over(a, features), _over(b, features)
