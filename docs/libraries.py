@@ -5,6 +5,7 @@
 A library that is not installed is left out, and named below the table.
 """
 
+import atexit
 import contextlib
 import io
 import warnings
@@ -178,8 +179,10 @@ def dice_counterfactuals() -> Any:
 
 
 def pyxai_reasons() -> Any:
+    import pycsp3
     from pyxai import Explaining, Learning, Tools
 
+    atexit.unregister(pycsp3.end)  # which would print a warning below the table
     Tools.set_verbose(0)
     X, y, _ = system()
     learner = Learning.Scikitlearn(

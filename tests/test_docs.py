@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
 import pytest
@@ -144,6 +144,13 @@ def test_what_a_page_shows_is_what_it_prints(path, tmp_path, monkeypatch):
 def test_no_block_of_a_page_scrolls_sideways(path):
     wide = [line for block in _FENCED.findall(path.read_text()) for line in block.splitlines() if len(line) > WIDTH]
     assert not wide, "\n".join(wide)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_nothing_stray_follows_a_table(path):
+    lines = _FENCED.sub("", path.read_text()).splitlines()
+    pairs = [(line, after) for line, after in pairwise(lines) if line.startswith("|") and after.strip()]
+    assert [after for _, after in pairs if not after.startswith(("|", "```"))] == []
 
 
 def test_the_readme_is_read_in_a_minute():

@@ -8,6 +8,7 @@ import random
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import brute
@@ -157,6 +158,14 @@ def same(a, b):
 
 def test_every_explainer_is_looked_at():
     assert {type(make(training())).__name__ for (_, training, _), _, make in CASES} == set(names)
+
+
+@of_every_system
+def test_explanations_keep_the_row_labels_of_their_table(name):
+    explainer, rows, _ = system(name)
+    two, labels = take_rows(rows, np.array([1, 0])), ["row 7", "row 3"]
+    labelled = pd.Series(two, labels) if isinstance(two, list) else pd.DataFrame(two).set_axis(labels, axis=0)
+    assert explainer.explain(labelled).index.tolist() == labels
 
 
 @of_every_system

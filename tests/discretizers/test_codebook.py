@@ -92,6 +92,22 @@ def test_texts_can_be_searched_as_written():
         assert fs.Codebook(names, folded=False)(fs.Reasons(texts)).values.tolist() == found
 
 
+LETTERS = ["Straße", "STRASSE", "İzmir", "ſo", "ΟΔΟΣ", "οδος", "ﬁn", "Ǆ", "e\u0301tage"]
+
+
+@pytest.mark.parametrize("text", LETTERS)
+@pytest.mark.parametrize("case", [str, str.lower, str.upper])
+def test_every_word_matches_itself_however_its_letters_fold(text, case):
+    names = fs.Codebook({"found": rf"\b(?:weg|{case(text)})\b"})(fs.Reasons([f"The {text}!", "no"])).values.tolist()
+    assert names == [{"found"}, {"other"}]
+
+
+def test_a_letter_that_folds_to_two_repeats_as_one_and_stands_in_no_set():
+    found = fs.Codebook({"found": r"^maß{2}e$"})(fs.Reasons(["Maßße", "Masse", "Massse"])).values.tolist()
+    assert found == [{"found"}, {"other"}, {"other"}]
+    refused(BadInput, r"'ß' inside \[\], which folded texts have as 'ss': write", fs.Codebook, {"a": "gro[ßs]e"})
+
+
 def test_operations_of_later_pythons_are_refused(monkeypatch):
     monkeypatch.setattr(backtracking, "_KNOWN", backtracking._KNOWN - {"MIN_REPEAT"})
     told = "uses MIN_REPEAT, which a codebook does not know"

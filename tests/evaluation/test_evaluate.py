@@ -4,6 +4,8 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
+import polars as pl
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
@@ -32,6 +34,18 @@ def test_functions_and_ready_arrays_give_the_same():
     made = fs.evaluate(lambda rows: rows[:, 0] > 0, Explainer(), X)
     assert made.consistency == fs.evaluate(X[:, 0] > 0, np.round(X), X).consistency
     assert made._repr_html_() == made.consistency._repr_html_()
+
+
+def test_functions_of_tables_give_explanations_over_the_columns():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["age", "hours"])
+    for rows in (X, pl.DataFrame(X)):
+        for function, told in ((lambda rows: np.round(rows), "age "), (lambda rows: np.where(rows, "a", "b"), "age a")):
+            explanations = fs.evaluate([0, 1] * 10, lambda rows: function(np.asarray(rows)), rows).explanations  # noqa: B023
+            assert explanations.names == ("age", "hours")
+            assert explanations.describe(0).startswith(told)
+        wider = fs.evaluate([0, 1] * 10, lambda rows: np.ones((len(rows), 3)), rows).explanations
+        assert wider.names is None, "of other features"
+    assert fs.evaluate([0, 1] * 10, np.asarray, pd.DataFrame(X.to_numpy())).explanations.describe(0).startswith("x0 ")
 
 
 def test_weighted_rows_are_still_listed_one_by_one():

@@ -164,6 +164,17 @@ def test_the_cache_knows_a_changed_explainer(tmp_path):
         assert (answers(other, cache=tmp_path) != first).any()
 
 
+def test_shaps_explainers_of_texts_highlight_words_of_these_texts():
+    shap = pytest.importorskip("shap")
+    texts = [f"{first} {second} film" for first in ("great", "dull", "fine") for second in ("old", "new", "long")]
+    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, ["great" in text for text in texts])
+    for given in (texts, np.array(texts), pd.Series(texts)):
+        explainer = shap.Explainer(model.predict_proba, shap.maskers.Text(r"\W+"))
+        told = fs.evaluate(model, explainer, given, progress=False)
+        assert told.explanations.kind == "highlighted words"
+        assert told.sufficiency.counts.missed.sum() == 0
+
+
 def test_shaps_explainers_are_functions_of_rows():
     shap = pytest.importorskip("shap")
     held = evaluate(shap.TreeExplainer(MODEL))

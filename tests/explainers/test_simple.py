@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
@@ -25,6 +26,7 @@ from faithscope.explainers import (
     TreePath,
     Unique,
 )
+from refused import refused
 
 X, Y = load_breast_cancer(return_X_y=True)
 DAY = datetime.datetime(2020, 1, 1)
@@ -75,6 +77,12 @@ def test_the_top_coefficient_is_the_decisive_word_for_the_predicted_class_if_ask
     model = LogisticRegression().fit(vectorizer.transform(texts), [1, 0, 1, 1])
     weight = dict(zip(vectorizer.get_feature_names_out(), model.coef_[0], strict=True))
     explanations = TopCoefficient(model, vectorizer).explain([*texts, "unknown words", ""])
+    piped = make_pipeline(vectorizer, model)
+    for alike in (TopCoefficient(piped), TopCoefficient(piped, texts), TopCoefficient(piped, by="absolute")):
+        assert alike.explain([*texts, "unknown words", ""]).locate(explanations).min() >= 0
+        assert repr(alike) == "TopCoefficient(model=Pipeline, vectorizer=None, by='absolute')"
+    for wrong in (model, vectorizer, make_pipeline(vectorizer, TfidfTransformer(), model)):
+        refused(WrongType, r"pipeline of these two: pass TopCoefficient\(model, vectorizer\)", TopCoefficient, wrong)
     expected = [max(text.split(), key=lambda word: abs(weight[word])) for text in texts]
     assert written(explanations)[:4] == expected
     assert explanations.conjunction(4) == explanations.conjunction(5) == ()

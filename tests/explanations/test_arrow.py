@@ -173,7 +173,8 @@ def test_a_tokenizer_is_asked_for_again():
 def test_what_cannot_be_stored_says_so():
     refused(WrongType, "slice", Plain, [slice(1), slice(2)])
     moment = pd.Timestamp("2026-01-01") + pd.Timedelta(1, "ns")
-    refused(WrongType, "nanoseconds", to_arrow, Plain([moment]))
+    refused(WrongType, "nanoseconds", to_arrow, Plain([(moment, 1)]))
+    assert from_arrow(to_arrow(Plain([moment]))).locate(Plain([moment])).tolist() == [0]
     refused(BadInput, "lone surrogate", to_arrow, fs.Highlights([{"\ud800"}]))
     refused(WrongType, "is a function", to_arrow, Balls(np.zeros((1, 1)), np.ones(1), lambda a, b: 0.0))
     refused(BadInput, "as tables that to_arrow writes", from_arrow, pa.table({"a": [1]}))

@@ -9,7 +9,7 @@ import shap
 
 import faithscope as fs
 from faithscope.discretizers import discretize
-from faithscope.errors import Incompatible
+from faithscope.errors import Incompatible, WrongType
 from faithscope.explanations.keys import Plain, Records
 from faithscope.readers import as_explanations
 from held import columns, tables
@@ -117,6 +117,55 @@ def test_explanations_are_taken_joined_and_located():
 def test_joined_explanations_keep_the_notes_of_both(kind):
     first, second = (kind._with(remarks=notes) for notes in (("a", "b"), ("b", "c")))
     assert first.join(second).notes == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("rows", [[["R1", "R9"], ["R1"], []], [["R1", "R9"], ["R9", "R1"]], [[], ["R1"], ["R1"]]])
+def test_lists_of_texts_lead_to_codes_and_highlights(rows):
+    for given in (rows, pd.Series(rows), pl.Series(rows)):
+        refused(
+            WrongType,
+            r"pass fs\.Codes\(explanations\) .* or fs\.Highlights\(explanations\)",
+            fs.consistency,
+            given,
+            [1] * len(rows),
+        )
+    for advised in (fs.Codes(rows), fs.Highlights(rows)):
+        assert fs.consistency(advised, [1] * len(rows)).n == len(rows)
+
+
+DAYS = np.array(["2024-01-01", "2024-01-02", "2024-01-01"], "M8[D]")
+SPANS = np.array([1, 2, 1], "m8[s]")
+SAME = {
+    "day": [DAYS.astype(f"M8[{unit}]") for unit in ("D", "h", "s", "ms", "us", "ns")]
+    + [DAYS.tolist(), DAYS.astype("M8[s]").tolist(), [pd.Timestamp(day) for day in DAYS]]
+    + [pd.Series(DAYS).astype(f"datetime64[{unit}]") for unit in ("s", "ns")]
+    + [pl.Series(DAYS.tolist()), pl.Series(DAYS.astype("M8[ns]")), pa.array(DAYS.astype("M8[ms]"))],
+    "zone": [
+        pd.Series(DAYS.astype("M8[ns]")).dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin"),
+        pl.Series(DAYS.astype("M8[ms]")).dt.replace_time_zone("UTC"),
+        pa.array(DAYS.astype("M8[s]"), pa.timestamp("s", "UTC")),
+    ],
+    "span": [SPANS, SPANS.astype("m8[ns]"), SPANS.tolist(), pd.Series(SPANS).astype("timedelta64[ns]")],
+    "fine": [DAYS.astype("M8[ns]") + 1, pd.Series(DAYS.astype("M8[ns]") + 1)],
+}
+
+
+@pytest.mark.parametrize("what", SAME)
+def test_equal_dates_are_equal_explanations_whatever_their_unit_and_library(what):
+    first, *others = map(as_explanations, SAME[what])
+    for other in others:
+        assert first.join(other).group()[0].tolist() == [0, 1, 0, 0, 1, 0]
+        assert first.locate(other.take([1])).tolist() == first.locate(first.take([1])).tolist()
+        assert other.describe(1) == first.describe(1)
+    table = pd.DataFrame({"when": SAME[what][-1] if what == "span" else SAME[what][0], "job": ["a", "b", "a"]})
+    first, *others = map(as_explanations, tables(table))
+    assert all(first.join(other).group()[0].tolist() == [0, 1, 0, 0, 1, 0] for other in others)
+
+
+def test_groups_that_are_dates_read_as_dates_whatever_their_unit():
+    evaluation = fs.evaluate([1, 0, 1], [1, 1, 2], np.zeros((3, 1)), progress=False)
+    told = [evaluation.by(DAYS.astype(f"M8[{unit}]")).table()["group"].tolist() for unit in ("s", "us", "ns")]
+    assert told[0] == told[1] == told[2]
 
 
 def test_explanations_over_other_features_are_never_compared():

@@ -126,6 +126,16 @@ def test_what_cannot_be_measured_is_refused_in_one_sentence(error, call, words):
     refused(error, words, call)
 
 
+@pytest.mark.parametrize(
+    "given", [lambda rows: 2.0 * rows[:, 0] + rows[:, 1], LinearRegression().fit(TRAIN, TRAIN[:, 0])]
+)
+def test_what_numbers_on_draws_are_advised_to_take_runs(given):
+    predict = getattr(given, "predict", given)
+    refused(BadInput, r"pass agreement=fs\.Close\(eps\) or fs\.Tolerance\(eps\)", measured, model=predict)
+    for advised in (fs.Close(0.5), fs.Tolerance(0.5)):
+        assert 0 <= fs.sufficiency(RULES, predict, X, population=PERTURBED, agreement=advised).value <= 1
+
+
 def test_an_error_of_the_model_says_that_it_was_raised_on_draws():
     def fails(rows):
         return [1] * len(rows) if len(rows) <= 80 else 1 / 0

@@ -1,6 +1,7 @@
 """Rationales of records, chats, batches and files, and what is wrong with them in one sentence."""
 
 import json
+from contextlib import suppress
 from itertools import product
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope import read_rationales as read
 from faithscope.errors import BadInput, UnknownName
+from limited import cpu_seconds
 from refused import refused
 
 LOG = [
@@ -118,6 +120,8 @@ def test_other_fields_are_named_by_the_caller():
             ["answer", "label"],
         ),
         ({"Answer": "x", "answer": "y"}, "'Answer' and 'answer'", []),
+        ({"id": "7", "text": "x", "created_at": "now", "verdikt": "spam"}, "such as answer='verdikt'", ["verdikt"]),
+        ({"id": "7", "text": "x"}, "there are 'id', 'text', 'explanation': read a log that holds the answer", []),
     ],
 )
 def test_fields_that_may_be_the_answer_are_not_chosen_between(fields, told, choices):
@@ -139,6 +143,25 @@ def test_missing_parts_are_an_error_or_dropped_or_kept(field, told, kept):
         rationales = read(log, nulls="key")
         assert (rationales.predictions[3], rationales.reasons.texts[3]) == kept
         assert fs.consistency(rationales.reasons, rationales.predictions).n == 4
+
+
+@pytest.mark.parametrize("wrap", [lambda reply: {"output": reply}, lambda reply: chat(reply)], ids=["record", "chat"])
+def test_the_label_of_a_reply_is_its_answer_and_other_names_are_asked_for(wrap):
+    log = [wrap(json.dumps({"label": label, "rationale": "It offers money."})) for label in ("spam", "ham")]
+    assert list(read(log).predictions) == ["spam", "ham"]
+    odd = [wrap(json.dumps({"id": 7, "mood": label, "why": "It offers money."})) for label in ("spam", "ham")]
+    refused(BadInput, "No field looks like the answer; there are 'id', 'mood', 'why': .* answer='mood'", read, odd)
+    refused(BadInput, "explanation='why'", read, [wrap('{"answer": "spam", "why": "x"}')] * 2)
+    assert list(read(odd, answer="mood", explanation="why").predictions) == ["spam", "ham"]
+
+
+def test_a_reply_with_a_fence_that_is_never_closed_is_read_soon():
+    with cpu_seconds(20), suppress(BadInput):  # took minutes
+        read([chat("```" + " " * 4000)] * 2)
+
+
+def chat(reply):
+    return {"messages": [{"role": "user", "content": "Is it spam?"}, {"role": "assistant", "content": reply}]}
 
 
 def test_a_missing_answer_never_becomes_a_label_that_exists():

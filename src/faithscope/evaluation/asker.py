@@ -11,8 +11,11 @@ from faithscope.errors import BadInput
 from faithscope.evaluation.cache import Cache, takes_progress
 from faithscope.evaluation.outputs import Output
 from faithscope.explanations import Explanations
+from faithscope.explanations.conditions.features import default_names
+from faithscope.explanations.importances import Importances
+from faithscope.explanations.keys import Records
 from faithscope.inputs.alignment import is_fresh, made_in_order
-from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.asking import framed, rows_of_its_own
 from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
@@ -64,6 +67,7 @@ class Asker:
                 copied = rows_of_its_own(rows)
                 answers = as_explanations(function(copied, progress=step) if told else function(copied))
                 made_in_order(rows, answers, "explanations")
+                answers = _over_columns(answers, rows)
                 return answers._with(index=None) if is_fresh(answers.index) else answers
 
         with self.watch.phase(f"explaining with {name}", n) as step:
@@ -81,6 +85,17 @@ class Asker:
             name = str(getattr(asked, "__name__", type(asked).__name__))
             self.questions[id(asked)] = self.cache.question(asked, name)
         return self.questions.get(id(asked))
+
+
+def _over_columns(explanations: Explanations, X: Any) -> Explanations:
+    """The explanations with the names of the table's columns, if they have none and are of as many features."""
+    if not is_frame(X) or not isinstance(explanations, Importances | Records):
+        return explanations
+    own, columns = explanations.names, frame_names(X)
+    width = len(own) if own else explanations.values.shape[1]
+    unnamed = own in (None, default_names(width)) and not getattr(explanations, "shape", None)
+    known = len(set(columns)) == width == len(columns) and columns != tuple(map(str, range(width)))
+    return explanations._with(names=columns) if unnamed and known else explanations
 
 
 @dataclass(frozen=True)

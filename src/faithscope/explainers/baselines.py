@@ -28,7 +28,7 @@ class Constant(Mannered):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
         """The same explanation for each row."""
-        return Plain(["the same for all"] * rows_of(X))
+        return Plain(["the same for all"] * rows_of(X))._labelled(X)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +59,8 @@ class Random(Mannered):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
         """One explanation per row, drawn at random."""
-        return Plain([int.from_bytes(digest, "little") % int(self.k) for digest in row_digests(self.seed, X)])
+        drawn = [int.from_bytes(digest, "little") % int(self.k) for digest in row_digests(self.seed, X)]
+        return Plain(drawn)._labelled(X)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,4 +78,4 @@ class Unique(Mannered):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
         """One explanation per row, which only equal rows share."""
-        return Plain([digest.hex() for digest in row_digests(0, X)])
+        return Plain([digest.hex() for digest in row_digests(0, X)])._labelled(X)

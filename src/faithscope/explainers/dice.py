@@ -22,6 +22,7 @@ from faithscope.explainers.shared.models import is_regressor, name_of, to_predic
 from faithscope.explainers.shared.seeds import check_seed, row_seeds
 from faithscope.explainers.shared.table import Table, Unseen
 from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.inputs.alignment import index_of, taken
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.rows import rows_of
 from faithscope.readers.dice import frame_of
@@ -115,7 +116,8 @@ class Dice(Mannered):
                 progress(row + 1, len(rows))
         flipped[flipped] = coded.flips(rows[flipped], points[flipped], unseen.take(flipped))
         where, metric = np.flatnonzero(flipped), gower(table, known)
-        return as_counterfactuals(table, points[where], rows[where], unseen.take(where), known, metric), where
+        counterfactuals = as_counterfactuals(table, points[where], rows[where], unseen.take(where), known, metric)
+        return counterfactuals._with(index=taken(index_of(X), where)), where
 
 
 @dataclass(frozen=True, eq=False)

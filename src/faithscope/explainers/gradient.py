@@ -108,7 +108,7 @@ class Gradient(Mannered):
         need(16 * len(rows) * classes * width, many, "explain fewer rows at a time, or choose a class")
         step = 4 * _ROWS // self.steps if self.method == "integrated gradients" else _ROWS
         parts += [self._vectors(module, rows[block], start) for block in blocks(len(rows), step, progress)]
-        return self._importances(np.concatenate(parts), names, module.axes)
+        return self._importances(np.concatenate(parts), names, module.axes)._labelled(X)
 
     def _start(self, features: int) -> Floats:
         if self.baseline is None:

@@ -54,4 +54,4 @@ class NearestNeighbors(Mannered):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Prototypes:
         """The k nearest training rows of each row."""
-        return self._prototypes.nearest(X, self.k)
+        return self._prototypes.nearest(X, self.k)._labelled(X)

@@ -33,8 +33,8 @@ class FirstWord(Mannered):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """The first word of each document; nothing if it has no words."""
-        documents = to_documents(X)
-        return Highlights([words_of(self.tokenizer, text)[:1] for text in documents], tokenizer=self.tokenizer)
+        words = [words_of(self.tokenizer, text)[:1] for text in to_documents(X)]
+        return Highlights(words, tokenizer=self.tokenizer)._labelled(X)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +56,8 @@ class AllWords(Mannered):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """All words of each document."""
-        return Highlights([words_of(self.tokenizer, text) for text in to_documents(X)], tokenizer=self.tokenizer)
+        words = [words_of(self.tokenizer, text) for text in to_documents(X)]
+        return Highlights(words, tokenizer=self.tokenizer)._labelled(X)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,8 +66,9 @@ class TopCoefficient(Mannered):
 
     Parameters
     ----------
-    model : fitted linear classifier or regressor with ``coef_``
-    vectorizer : fitted scikit-learn vectorizer of texts, such as CountVectorizer
+    model : fitted linear classifier or regressor with ``coef_``, or a pipeline of a vectorizer and such a model
+    vectorizer : fitted scikit-learn vectorizer of texts, such as CountVectorizer, optional
+        Of a pipeline its own; training texts in this place are left alone.
     by : {"absolute", "favor"}
         The coefficient of largest absolute value, as in the paper's text; or the largest coefficient in favor of the
         prediction, which the paper's printed numbers seem to be about. A regressor has no prediction to be in favor of.
@@ -83,33 +85,46 @@ class TopCoefficient(Mannered):
     """
 
     model: Any
-    vectorizer: Any
+    vectorizer: Any = None
     by: Literal["absolute", "favor"] = "absolute"
 
     def __post_init__(self) -> None:
-        if not hasattr(self.model, "coef_") or not hasattr(self.vectorizer, "vocabulary_"):
-            raise WrongType("TopCoefficient needs a fitted linear model (coef_) and a fitted vectorizer (vocabulary_).")
+        if hasattr(self.model, "steps") and not hasattr(self.vectorizer, "vocabulary_"):
+            object.__setattr__(self, "vectorizer", None)  # training texts, which nothing may show
+        linear, vectorizer = self._parts()
+        if not hasattr(linear, "coef_") or not hasattr(vectorizer, "vocabulary_"):
+            raise WrongType(
+                "TopCoefficient needs a fitted linear model (coef_) and a fitted vectorizer (vocabulary_), or a "
+                f"pipeline of these two: pass TopCoefficient(model, vectorizer); got {type(self.model).__name__} and "
+                f"{type(self.vectorizer).__name__}."
+            )
         check_word(self.by, "by", ("absolute", "favor"))
-        if not hasattr(self.model, "classes_") and (self.by == "favor" or len(np.atleast_2d(self.model.coef_)) > 1):
+        if not hasattr(linear, "classes_") and (self.by == "favor" or len(np.atleast_2d(linear.coef_)) > 1):
             raise BadInput(
-                f'{type(self.model).__name__} has no classes, so that no word is in favor of one: use by="absolute", '
+                f'{type(linear).__name__} has no classes, so that no word is in favor of one: use by="absolute", '
                 "with a model of one output."
             )
 
+    def _parts(self) -> tuple[Any, Any]:
+        """The linear model and its vectorizer."""
+        steps = [step for _, step in getattr(self.model, "steps", ())]
+        return (steps[1], steps[0]) if self.vectorizer is None and len(steps) == 2 else (self.model, self.vectorizer)
+
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """The decisive word of each document; nothing if the model knows none of its words."""
-        documents = to_documents(X)
-        names = self.vectorizer.get_feature_names_out()
+        documents, (_, vectorizer) = to_documents(X), self._parts()
+        names = vectorizer.get_feature_names_out()
         words = [[names[j]] if j >= 0 else [] for j in self._decisive(documents)]
-        return Highlights(words, tokenizer=self.vectorizer.build_analyzer(), vocabulary=self.vectorizer.vocabulary_)
+        return Highlights(words, vectorizer.build_analyzer(), vectorizer.vocabulary_)._labelled(X)
 
     def _decisive(self, documents: list[str]) -> Ints:
         """The column of the decisive word of each document; -1 if there is none."""
         columns = np.full(len(documents), -1)
         if not documents:
             return columns
-        bag = self.vectorizer.transform(documents).tocsr()
-        weight = self._weights(bag)[np.repeat(np.arange(bag.shape[0]), np.diff(bag.indptr)), bag.indices]
+        linear, vectorizer = self._parts()
+        bag = vectorizer.transform(documents).tocsr()
+        weight = _weights(linear, bag, self.by)[np.repeat(np.arange(bag.shape[0]), np.diff(bag.indptr)), bag.indices]
         filled = np.flatnonzero(np.diff(bag.indptr))
         starts = bag.indptr[filled]
         best = np.maximum.reduceat(weight, starts) if len(filled) else np.empty(0)
@@ -117,16 +132,16 @@ class TopCoefficient(Mannered):
         columns[filled] = bag.indices[is_best[np.searchsorted(is_best, starts)]]
         return columns
 
-    def _weights(self, bag: Any) -> Any:
-        """The weight of every word in every document: a view that is indexed by document and word."""
-        coefficients = np.atleast_2d(self.model.coef_)
-        if not hasattr(self.model, "classes_"):
-            return _ByDocument(np.abs(coefficients), np.zeros(bag.shape[0], np.int64))
-        if len(coefficients) == 1:
-            coefficients = np.vstack([-coefficients, coefficients])
-        predicted = np.searchsorted(self.model.classes_, self.model.predict(bag))
-        table = np.abs(coefficients) if self.by == "absolute" else coefficients
-        return _ByDocument(table, predicted)
+
+def _weights(linear: Any, bag: Any, by: str) -> "_ByDocument":
+    """The weight of every word in every document: a view that is indexed by document and word."""
+    coefficients = np.atleast_2d(linear.coef_)
+    if not hasattr(linear, "classes_"):
+        return _ByDocument(np.abs(coefficients), np.zeros(bag.shape[0], np.int64))
+    if len(coefficients) == 1:
+        coefficients = np.vstack([-coefficients, coefficients])
+    predicted = np.searchsorted(linear.classes_, linear.predict(bag))
+    return _ByDocument(np.abs(coefficients) if by == "absolute" else coefficients, predicted)
 
 
 @dataclass(frozen=True)

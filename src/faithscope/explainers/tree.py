@@ -128,7 +128,8 @@ class TreePath(Mannered):
         to_leaf = _readable_paths(self.tree.tree_, self.table, self.missing)
         trained_missing = np.array(self.missing)
         distinct, codes = rules_of(to_leaf, reached, _missing(self.table, rows) & ~trained_missing)
-        return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, trained_missing))
+        rules = Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, trained_missing))
+        return rules._labelled(X)
 
 
 def _tree_and_target(model: Any, answer: Any, agreement: Any) -> tuple[Any, NDArray[Any]]:

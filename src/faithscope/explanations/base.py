@@ -3,6 +3,7 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -142,6 +143,11 @@ class Explanations(ABC):
         if index is not None:
             object.__setattr__(self, "index", index)
 
+    def _labelled(self, table: Any) -> Self:
+        """These explanations with the row labels of a table, if it has any."""
+        index = index_of(table)
+        return self if index is None else self._with(index=index)
+
     def _with(self, **changes: Any) -> Self:
         """A copy with some attributes replaced, not checked again."""
         clone = copy.copy(self)
@@ -156,7 +162,7 @@ def shorten(parts: Sequence[str], most: int = 12) -> str:
 
 
 def readable(value: object) -> str:
-    """The text of one value, the same in every process: sets sorted, whole numbers without a point."""
+    """The text of one value, the same in every process: sets sorted, whole numbers without a point, midnight a day."""
     if isinstance(value, frozenset):
         return "{" + ", ".join(sorted(map(readable, value))) + "}"
     if isinstance(value, tuple):
@@ -164,6 +170,8 @@ def readable(value: object) -> str:
     if isinstance(value, float | np.floating):
         value = float(value) + 0.0
         return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else str(value)
+    if isinstance(value, datetime) and value.tzinfo is None and value == datetime(value.year, value.month, value.day):
+        return str(value.date())
     return str(value)
 
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations, readable
 from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.date_numbers import exact_objects
+from faithscope.inputs.dates import has_zone, hold_dates
 from faithscope.inputs.grouping import Column
 from faithscope.inputs.labels import refuse_mixed, to_keys
 from faithscope.inputs.numbers import refuse_nonfinite
@@ -22,7 +24,10 @@ def exact_column(values: Any, what: str) -> NDArray[Any]:
     column = to_keys(values, what)
     if column.dtype.kind == "f":
         refuse_nonfinite(column[:, None], what)
-    if column.dtype.kind in "Mm" or (column.dtype == np.uint64 and column.max(initial=0) > _LARGEST):
+    if column.dtype.kind == "m" or hold_dates(column):
+        zoned = has_zone(values) or getattr(next(iter(column), None), "tzinfo", None) is not None
+        return exact_objects(column, zoned=zoned)
+    if column.dtype == np.uint64 and column.max(initial=0) > _LARGEST:
         return column.astype(object)
     return column.astype(np.int64) if column.dtype.kind in "iu" else column
 

@@ -194,10 +194,6 @@ class Rules(Conjunctions):
         distinct, numbers = number_conjunctions(conjunctions)
         return cls(numbers[codes], distinct, names)._labelled(lower)
 
-    def _labelled(self, table: Any) -> Self:
-        self._remember(table)
-        return self
-
     @property
     def kind(self) -> str:
         return f"rules over {len(self.features)} features ({shorten(self.features)})"

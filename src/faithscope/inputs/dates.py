@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.errors import BadInput
 from faithscope.inputs.arrays import frame_column, frame_names, frame_width, to_vector
 from faithscope.inputs.missing import is_missing, missing_values
 
@@ -118,6 +119,10 @@ def to_ticks(column: NDArray[Any]) -> tuple[NDArray[Any], int]:
         column = column.view(column.dtype.str.replace("m8", "M8"))
     if column.dtype.kind == "M":
         name, many = np.datetime_data(column.dtype)
+        if name in ("ps", "fs", "as"):
+            raise BadInput(
+                f"Dates are in units of {name}, finer than nanoseconds: pass dates.astype('datetime64[ns]')."
+            )
         if name not in UNITS:
             column, name, many = column.astype("M8[D]"), "D", 1
         return column.astype(np.int64), UNITS[name] * many

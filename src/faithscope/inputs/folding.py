@@ -52,12 +52,12 @@ def fold(text: str) -> str:
     >>> fold("…?!")
     '...?!'
     """
-    plain = (text.casefold() if text.isascii() else _compatible(text)).replace("!=", "≠")
+    plain = (text.casefold() if text.isascii() else compatible(text)).replace("!=", "≠")
     marked = _WITHIN_WORD.sub("", plain.translate(_CHARACTERS))
     return " ".join(_LOOSE.sub(" ", marked).split()) or " ".join(plain.split())
 
 
-def _compatible(text: str) -> str:
+def compatible(text: str) -> str:
     """Compatibility forms in folded case, as the standard's identifiers have them."""
     apart = _RAISED.sub(" ", text)  # 10² is not 102, and 1½ not 11/2
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", apart).casefold()).casefold()

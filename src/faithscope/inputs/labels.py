@@ -1,5 +1,6 @@
 """Labels, groups and keys: one value per row, hashable, of one type, none missing."""
 
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.checks import is_real
+from faithscope.inputs.dates import Moment
 from faithscope.inputs.missing import is_missing, refuse_missing, refuse_rows
 from faithscope.inputs.numbers import as_floats, refuse_nonfinite, rows_to_array, to_matrix
 from faithscope.inputs.several import of_scores, of_sets
@@ -17,7 +19,9 @@ _FEWEST = 20  # rows below which nothing looks continuous
 _FEWEST_WHOLE = 50  # different whole numbers that may all be classes
 _NEARLY_ALL = 0.9
 _CLASSES = "the predicted class, e.g. probabilities.argmax(axis=1)"
-_NUMBERS = "pass agreement=fs.Spread() or fs.Close(eps) for numbers, or "  # where agreement= is taken
+OF_NUMBERS = "agreement=fs.Spread() or fs.Close(eps)"
+OF_DRAWN_NUMBERS = "agreement=fs.Close(eps) or fs.Tolerance(eps)"  # draws do not share the variance of the rows
+_NUMBERS = f"pass {OF_NUMBERS} for numbers, or "  # where agreement= is taken
 _SETS = "; if they are several labels per row, predictions.astype(int)"
 _SWAPPED = "; if they are explanations, two arguments are swapped"
 _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
@@ -29,6 +33,9 @@ def to_keys(values: Any, what: str) -> NDArray[Any]:
     if column.ndim != 1:
         raise BadInput(f"{what} must be one value per row; got shape {column.shape}.")
     refuse_missing(column, what)
+    if column.dtype.kind in "Mm" and np.datetime_data(column.dtype)[0] == "ns":  # which Python turns into integers
+        coarse = column.astype(f"{column.dtype.kind}8[us]")
+        column = coarse if (coarse == column).all() else column
     if column.dtype == object:
         _refuse_incomparable(column, what)
         refuse_mixed(column, what)
@@ -78,6 +85,8 @@ def refuse_mixed(column: NDArray[Any], what: str) -> None:
 def _family(item: object) -> str:
     if isinstance(item, bool | int | float | np.number | np.bool_) and not isinstance(item, np.timedelta64):
         return "number"
+    if isinstance(item, Moment | datetime):  # dates with and without nanoseconds
+        return "date with a time zone" if getattr(item, "zoned", getattr(item, "tzinfo", None)) else "date and time"
     return next((t.__name__ for t in (str, bytes, tuple, frozenset) if isinstance(item, t)), type(item).__name__)
 
 

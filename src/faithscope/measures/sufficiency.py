@@ -16,6 +16,7 @@ from faithscope.counting.tally import Coverage
 from faithscope.counting.weights.rows import can_be_thinned
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import Explanations, several
+from faithscope.inputs.labels import OF_DRAWN_NUMBERS, OF_NUMBERS
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.estimate import FOR_EQUALITY, METHODS, Estimate, Method, assemble, check_method, noted
@@ -141,7 +142,12 @@ def sufficiency(
     if not isinstance(chosen, OwnDraws):
         check_rows(X, relation)
     ask = None if X is None else asking(predictions, agreement, "X")
-    sample = Sample.of(explanations, predictions if ask is None else ask(X), X, weights, agreement, clusters)
+    try:
+        sample = Sample.of(explanations, predictions if ask is None else ask(X), X, weights, agreement, clusters)
+    except BadInput as error:
+        if isinstance(chosen, RealRows):
+            raise
+        raise type(error)(str(error).replace(OF_NUMBERS, OF_DRAWN_NUMBERS)) from None
     if not isinstance(chosen, RealRows):
         refuse_on_draws(relation, interval, further, device)
         model = predictions if chosen.model is None else chosen.model

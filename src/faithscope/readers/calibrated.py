@@ -41,11 +41,12 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
         return _fast(rows, wanted)
     names = [str(name) for name in rows[0].get_explainer().feature_names]
     conditions = [_conditions(row, names, wanted.top) for row in rows]
-    claimed = claims({name: [float(row.prediction[key]) for row in rows] for name, key in _CLAIMS.items()})
+    told = {name: np.array([float(row.prediction[key]) for row in rows]) for name, key in _CLAIMS.items()}
+    claimed = claims({**told, "width": told["high"] - told["low"]})
     return printed_rules(conditions, names, wanted, (_told(wanted.top),))._with(claimed=claimed, claim=_CLAIM)
 
 
-_CLAIM = "calibrated intervals of the predictions go from {low} to {high} on average (claimed)"
+_CLAIM = "calibrated intervals of the predictions are {width} wide on average (claimed)"
 _CLAIMS = {"prediction": "predict", "low": "low", "high": "high"}
 
 

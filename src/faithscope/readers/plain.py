@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import Explanations
+from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain, Records
-from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
+from faithscope.inputs.arrays import frame_column, frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.axes import shape_of
+from faithscope.inputs.dates import has_zone
 from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.tensors import is_tensor
 from faithscope.readers.shared.classes import bias_note
@@ -39,7 +40,7 @@ def read(given: Any, wanted: Wanted, remarks: Sequence[str] = ()) -> Explanation
         return _from_objects(column, wanted, remarks)
     if column.ndim == 1:
         wanted.refuse_all("plain keys")
-        return Plain(column)
+        return Plain(given if has_zone(given) else column)
     numbers = column.dtype.kind in "biufcO" and not _is_text(column)
     return _importances(column, wanted, remarks) if numbers else _from_cells(column, wanted)
 
@@ -60,6 +61,7 @@ def _dense(sparse: Any) -> NDArray[Any]:
 def _from_objects(column: NDArray[Any], wanted: Wanted, remarks: Sequence[str]) -> Explanations:
     first = column[0]
     if is_row(first):
+        _refuse_texts(column)
         stacked = np.array(_stackable(column)) if len(_shape(first)) > 1 else list(column)
         return _importances(stacked, wanted, remarks)
     if all(isinstance(item, set) and all(isinstance(word, str) for word in item) for item in column):
@@ -68,6 +70,16 @@ def _from_objects(column: NDArray[Any], wanted: Wanted, remarks: Sequence[str]) 
     wanted.refuse_all("plain keys")
     _refuse_identities(column)
     return Plain(column)
+
+
+def _refuse_texts(column: NDArray[Any]) -> None:
+    """Raise if rows are lists of texts, which may be codes or words."""
+    first: Any = next((row for row in column if hasattr(row, "__len__") and len(row)), ())
+    if len(first) and all(isinstance(item, str) for item in first):
+        raise WrongType(
+            f"Explanations are lists of texts, such as {readable(tuple(first[:3]))}: pass fs.Codes(explanations) if "
+            "they are codes of reasons, or fs.Highlights(explanations) if they are words of documents."
+        )
 
 
 def _refuse_single(thing: Any) -> None:
@@ -140,4 +152,4 @@ def _from_frame(frame: Any, wanted: Wanted, remarks: Sequence[str]) -> Explanati
     if numeric:
         return _importances(frame, wanted, remarks)
     wanted.refuse_all("records, since not all columns are numbers")
-    return Records(columns, names)
+    return Records([frame_column(frame, j) for j in range(len(columns))], names)

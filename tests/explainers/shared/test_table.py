@@ -8,9 +8,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import faithscope as fs
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shared.seeds import row_digests, row_seeds
 from faithscope.explainers.shared.table import Table
+from refused import refused
 
 DAYS = [datetime.date(2024, 1, 1), None, datetime.date(2024, 2, 1), datetime.date(2024, 3, 1)]
 TIMES = [None if day is None else datetime.datetime(day.year, day.month, 1, 12) for day in DAYS]
@@ -139,6 +141,7 @@ FINE = np.array(["2024-01-01T00:00:00.000000001"] * 3, "M8[ns]")
             "'x' holds inf at row 1 and 1 more: every number must be finite",
         ),
         ([1.0, 2.0], [1, 2**53 + 1, 2**60], BadInput, "beyond 2[*][*]53, .* at row 1 and 1 more"),
+        ([1.0], pd.Series([0.5, 2**53 + 1, np.int64(-(2**60))], dtype=object), BadInput, "beyond .* at row 1 and 1 mo"),
         ([1.0], ["a", "b", "c"], WrongType, "'x' held numbers in training but holds 'a' here at row 0 and 2 more"),
         (NANOSECONDS, FINE, BadInput, "at row 0 and 2 more, which is too fine"),
         (NANOSECONDS, [3], WrongType, "'x' held dates in training but holds 3 here"),
@@ -149,6 +152,17 @@ FINE = np.array(["2024-01-01T00:00:00.000000001"] * 3, "M8[ns]")
 def test_what_is_refused_says_how_many(train, rows, error, message):
     with pytest.raises(error, match=message):
         learned(train).encode(pd.DataFrame({"x": rows}))
+
+
+@pytest.mark.parametrize("names", [["a", "b", "a"], ["b", "a", "a"], ["b", "b", "a"]])
+def test_two_columns_of_one_name_are_never_read_as_the_first(names):
+    rows = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "a", "b"])
+    table = Table.learn(rows)
+    assert table.encode(rows).tolist() == [[1.0, 2.0, 3.0]]
+    refused(BadInput, f"two columns '{max(names, key=names.count)}'", table.encode, rows.set_axis(names, axis=1))
+    near = fs.Counterfactuals(rows + 1, rows)
+    predictions = {"predictions": [1], "X": rows.set_axis(names, axis=1)}
+    refused(BadInput, "two columns", lambda: fs.sufficiency(near, **predictions))
 
 
 def test_all_missing_values_are_alike_to_the_chance_of_a_row():

@@ -21,6 +21,7 @@ from faithscope.discretizers.reasons.deadline import Deadline
 from faithscope.discretizers.reasons.elsewhere import search_elsewhere
 from faithscope.discretizers.reasons.shortcuts import is_within_word, required_texts
 from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.folding import compatible
 
 _LONGEST = 2_000  # characters of an expression
 _FEWEST = 500  # characters of texts that every expression must be able to search
@@ -61,8 +62,9 @@ class Pattern:
             raise BadInput(f"{called} is empty, which matches everything: write what to look for.")
         if len(text) > _LONGEST:
             raise BadInput(f"{called} has {len(text):,} characters, more than {_LONGEST:,}: split it.")
-        expression = _compiled(text, called)
-        tree = _parsed(text, called)
+        written = _folded_letters(text, called) if folded else text
+        expression = _compiled(written, called)
+        tree = _parsed(written, called)
         if tree is None:  # nothing is known of how long it takes
             return cls(name, expression, (), within_word=False, longest=inf, quick=0)
         if folded:
@@ -111,6 +113,25 @@ class Pattern:
                 f"The pattern of {self.name!r} may take too long on a reason of {size:,} characters (it is safe up to "
                 f"{int(self.longest):,}): shorten such reasons, or bound its repeats, such as .{{0,100}}."
             )
+
+
+def _folded_letters(text: str, called: str) -> str:
+    """The expression with letters as folded texts have them: ß as ss, and ſ as s."""
+    if text.isascii():
+        return text
+    parts, in_set, escaped = [], False, False
+    for character in unicodedata.normalize("NFC", text):
+        folded = character if character.isascii() or not character.isalpha() else compatible(character)
+        if in_set and len(folded) > 1:
+            raise BadInput(
+                f"{called}, {text!r}, has {character!r} inside [], which folded texts have as {folded!r}: write "
+                f"(?:{folded}|...) in place of [{character}...]."
+            )
+        parts.append(f"(?:{folded})" if len(folded) > 1 else folded)
+        if not escaped:
+            in_set = character == "[" or (in_set and character != "]")
+        escaped = character == "\\" and not escaped
+    return "".join(parts)
 
 
 def _compiled(text: str, called: str) -> re.Pattern[str]:

@@ -64,10 +64,11 @@ class Shap(Foreign):
             return explainer.shap_values(rows, **_silent(explainer.shap_values))
 
     def _names(self) -> Any:
-        """The features that the explainer was given, in its order; None if they had no names."""
+        """The features that the explainer was given, in its order; None if they had no names, as words have."""
         masker = getattr(self.explainer, "masker", None)
         places = ((self.explainer, "data_feature_names"), (self.explainer, "feature_names"), (masker, "feature_names"))
-        return next((list(held) for held in (getattr(*place, None) for place in places) if held is not None), None)
+        held = [getattr(*place, None) for place in places]
+        return next((list(names) for names in held if names is not None and not callable(names)), None)
 
 
 def _copied(explainer: Any) -> Any:

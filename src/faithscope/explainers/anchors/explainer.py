@@ -153,7 +153,8 @@ class Anchors(Mannered):
 
     def _explain_at(self, X: Any, searches: tuple[Search, ...], progress: Progress | None) -> list[Rules]:
         cell, anchors, _, means = self._find(X, searches, progress)
-        return [self._claiming(anchors[:, place], means[:, place]).take(cell) for place in range(len(searches))]
+        found = [self._claiming(anchors[:, place], means[:, place]) for place in range(len(searches))]
+        return [rules.take(cell)._labelled(X) for rules in found]
 
     def explain_with_precision(
         self, X: Any, *, samples: int = 1000, progress: Progress | None = None
@@ -176,7 +177,7 @@ class Anchors(Mannered):
         cell, anchors, draws, _ = self._find(X, (self.search,), progress)
         anchors = anchors[:, 0]
         precision = fresh_precision(draws, np.arange(len(anchors)), anchors, batches)
-        rules = self._claiming(anchors, precision).take(cell)
+        rules = self._claiming(anchors, precision).take(cell)._labelled(X)
         return Precise(rules, precision[cell], self._coverage.share(anchors)[cell])
 
     @in_memory("explain fewer rows or features, or bin categories")

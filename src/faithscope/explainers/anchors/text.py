@@ -41,6 +41,8 @@ class TextAnchors(Mannered):
     ----------
     predict : model or function
         Anything with ``predict``, or a function from a list of texts to labels; to numbers with an `agreement`.
+    X_train : sequence of str, optional
+        Accepted as by other explainers, and left alone: a text is masked by itself.
     threshold : float
         The precision asked for: the share of draws that have the text's prediction.
     beam : int
@@ -65,11 +67,13 @@ class TextAnchors(Mannered):
     'great'
     """
 
+    X_train = None
     _kept_as = MappingProxyType({"predict": "model", **KEPT_IN_SEARCH, "max_words": "search.longest"})
 
     def __init__(
         self,
         predict: Any,
+        X_train: Any = None,
         *,
         threshold: float = 0.95,
         beam: int = 4,
@@ -98,7 +102,7 @@ class TextAnchors(Mannered):
         progress : bool or callable, optional
             True shows how far it is; a function is called with the texts done, and all texts, after each block of them.
         """
-        return self._explain(to_documents(X), 0, progress)[0]
+        return self._explain(to_documents(X), 0, progress)[0]._labelled(X)
 
     def explain_with_precision(
         self, X: Any, *, samples: int = 1000, progress: Progress | None = None
@@ -122,7 +126,7 @@ class TextAnchors(Mannered):
         documents = to_documents(X)
         batches = -(-check_whole(samples, "samples") // _BATCH)
         highlights, precision = self._explain(documents, batches, progress)
-        return Precise(highlights, precision, _coverage(highlights, documents))
+        return Precise(highlights._labelled(X), precision, _coverage(highlights, documents))
 
     def _explain(self, documents: list[str], batches: int, progress: Progress | None) -> tuple[Highlights, Floats]:
         """Highlights and their precision, on fresh draws if there are batches of them; short texts come first."""

@@ -17,6 +17,7 @@ from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.inputs.alignment import index_of, taken
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of
 
@@ -116,4 +117,5 @@ class Counterfactual(Mannered):
             flipped.append(owner + block.start)
         where, metric = np.concatenate(flipped), search.distances.metric
         rows, unseen = rows[where], unseen.take(where)
-        return as_counterfactuals(search.table, np.concatenate(points), rows, unseen, search.known, metric), where
+        counterfactuals = as_counterfactuals(search.table, np.concatenate(points), rows, unseen, search.known, metric)
+        return counterfactuals._with(index=taken(index_of(X), where)), where

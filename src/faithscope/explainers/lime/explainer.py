@@ -146,7 +146,7 @@ class Lime(Mannered):
         warn_if_predicted(self.class_index)
         rows, unseen = self.table.read(X)
         if len(rows):
-            return self._importances(self._drawing.coefficients(rows, unseen, progress))
+            return self._importances(self._drawing.coefficients(rows, unseen, progress))._labelled(X)
         # Of no rows, a known row shows how many classes there are.
         return self._importances(self._drawing.coefficients(self._known, Unseen({}), None)[:0])
 

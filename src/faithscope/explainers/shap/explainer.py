@@ -191,7 +191,7 @@ class Shap(Mannered):
         importances = importances_of(as_vectors(values[place]), names, self.table.axes)
         remarks = (*own_classes(self.class_index), *((_NOISY,) if effort.noisy else ()))
         told = {"asked": effort.asked, "saved": effort.saved, "label": label_of(self.model, self.class_index)}
-        return importances._with(error=error, remarks=remarks, **told), as_vectors(errors[place])
+        return importances._with(error=error, remarks=remarks, **told)._labelled(X), as_vectors(errors[place])
 
     @staticmethod
     def read(explanation: Any, class_index: int | str | None = None) -> Importances:

@@ -27,8 +27,8 @@ def as_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
     present = column[~missing].tolist()
     if not all(isinstance(number, _REAL) and not isinstance(number, np.timedelta64) for number in present):
         return None
-    if any(isinstance(number, int) and abs(number) > _EXACT for number in present):
-        return np.array(present) if not missing.any() else None
+    if missing.any() and _beyond_floats(column):
+        return None
     numbers = np.full(len(column), np.nan)
     numbers[~missing] = present
     return numbers
@@ -43,7 +43,12 @@ def encode_numbers(column: NDArray[Any], name: str) -> Floats:
             f"Column {name!r} held numbers in training but holds {column.tolist()[wrong[0] if wrong else 0]!r} here"
             f"{_at(wrong)}: convert it."
         )
-    _refuse_large(numbers, name)
+    large = _beyond_floats(column)
+    if large:
+        raise BadInput(
+            f"Column {name!r} holds whole numbers beyond 2**53, which floats cannot tell apart,{_at(large)}: name it "
+            "in categorical, or leave it out."
+        )
     values = numbers.astype(np.float64)
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
@@ -57,16 +62,12 @@ def _at(rows: Any) -> str:
     return f" at row {rows[0]}{more}" if len(rows) else ""
 
 
-def _refuse_large(column: NDArray[Any], name: str) -> None:
-    """Raise if whole numbers are too large to be told apart as floats."""
-    if column.dtype.kind not in "iu" or not len(column):
-        return
-    large = np.flatnonzero((column > _EXACT) | (column < -_EXACT))
-    if len(large):
-        raise BadInput(
-            f"Column {name!r} holds whole numbers beyond 2**53, which floats cannot tell apart,{_at(large)}: name it "
-            "in categorical, or leave it out."
-        )
+def _beyond_floats(column: NDArray[Any]) -> list[int]:
+    """Rows whose whole number is too large to be told apart from its neighbors as a float."""
+    if column.dtype.kind in "iu":
+        return list(np.flatnonzero((column > _EXACT) | (column < -_EXACT)).tolist())
+    items = column.tolist() if column.dtype == object else []
+    return [row for row, item in enumerate(items) if isinstance(item, int | np.integer) and abs(int(item)) > _EXACT]
 
 
 @dataclass(frozen=True)

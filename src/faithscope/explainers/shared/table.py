@@ -145,6 +145,12 @@ class Table:
     def _in_order(self, names: tuple[str, ...], columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """The columns in the order of training, by name; by position if either table only numbers its columns."""
         if set(names) == set(self.names):
+            if len(set(names)) < len(names):
+                twice = max(names, key=names.count)
+                raise BadInput(
+                    f"Rows have two columns {twice!r}, and their columns are in another order than those of training "
+                    "rows: give each column its own name, or pass the columns in the order of training."
+                )
             return [columns[names.index(name)] for name in self.names]
         if _only_numbered(names) or _only_numbered(self.names):
             return columns

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
 from faithscope.inputs.arrays import to_objects as to_objects
+from faithscope.inputs.dates import Moment
 
 _SAME_TEXT = 1e15  # whole floats below it read like integers, so they may become them
 _WHOLE = 2**63
@@ -101,6 +102,8 @@ def _to_json(item: Any) -> Any:
         return {"decimal": _canonical(item)}
     if isinstance(item, datetime.date | datetime.time):  # a datetime is a date too
         return {_date_kind(item): item.isoformat()}
+    if isinstance(item, Moment):
+        return {"moment": str(item)}
     if isinstance(item, datetime.timedelta):
         return {"timedelta": [item.days, item.seconds, item.microseconds]}
     raise WrongType(
@@ -139,6 +142,8 @@ def _from_json(value: Any) -> Any:
         return base64.b64decode(inner)
     if kind == "decimal":
         return Decimal(inner)
+    if kind == "moment":
+        return Moment.parse(inner)
     if kind == "timedelta":
         return datetime.timedelta(*inner)
     return _DATES[kind].fromisoformat(inner)

@@ -172,7 +172,7 @@ def _intersection(conditions: list[Condition]) -> Condition:
 
 
 def _all_of(conditions: list[Condition]) -> Condition:
-    """All these conditions on one feature, at once: one after the other, many values ruled out would be sorted often."""
+    """All these conditions on one feature; at once, since one by one all values ruled out would be sorted each time."""
     low, low_open = max((part.low, part.low_open) for part in conditions)
     high, closed = min((part.high, not part.high_open) for part in conditions)
     lists = [part.among for part in conditions if part.among is not None]

@@ -132,9 +132,10 @@ def _texts(rows: NDArray[Any]) -> NDArray[Any]:
 def _by_name(known: Sequence[str], columns: list[NDArray[Any]], names: Sequence[str] | None) -> list[NDArray[Any]]:
     if names is None or tuple(known) == tuple(names):
         return columns
-    absent = next((name for name in names if name not in known), None)
-    if absent is not None:
-        raise BadInput(f"Rows have no column {absent!r}, which the explanations have. {hint(absent, known)}")
+    wrong = next((name for name in names if list(known).count(name) != 1), None)
+    if wrong is not None:
+        many = "two columns" if wrong in known else "no column"
+        raise BadInput(f"Rows have {many} {wrong!r}, of which the explanations have one. {hint(wrong, known)}".rstrip())
     return [columns[known.index(name)] for name in names]
 
 

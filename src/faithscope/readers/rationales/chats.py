@@ -1,12 +1,12 @@
 """Chats and batches of OpenAI and Anthropic, in which the model's last message is JSON with an answer and a reason."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from faithscope.explanations.structured.json_texts import json_values
 from faithscope.explanations.structured.unreadable import Unreadable
 from faithscope.readers.rationales.entries import AskedFields, Entry, field, first_field, has, opened
-from faithscope.readers.rationales.names import ANSWERS, EXPLANATIONS, the_field
+from faithscope.readers.rationales.names import EXPLANATIONS, SAID, Tiers, needed, the_field
 
 _BODIES = ("response.body", "result.message", "response")
 _REPLIES = ("choices", "output", "content", "message")
@@ -19,19 +19,20 @@ def recognizes(row: Any) -> bool:
 
 def entries(rows: Sequence[Any], asked: AskedFields) -> tuple[list[Entry], tuple[str, ...]]:
     """One entry per line; a reply that is no JSON with both parts misses both."""
-    return [_entry(number, row, asked) for number, row in enumerate(rows)], ()
+    replies, abouts = zip(*(_reply_and_case(row, asked) for row in rows), strict=True)
+    pairs = zip(all_parts(replies, asked), abouts, strict=True)
+    return [Entry(number, *parts, **about) for number, (parts, about) in enumerate(pairs)], ()
 
 
-def _entry(number: int, row: Any, asked: AskedFields) -> Entry:
+def _reply_and_case(row: Any, asked: AskedFields) -> tuple[Any, dict[str, Any]]:
+    """The model's last message, and what it was asked about."""
     messages = opened(field(row, "messages"))
     messages = messages if isinstance(messages, list) else []
     body = first_field(row, _BODIES)
     replies = [message for message in messages if field(message, "role") in ("assistant", "model")]
     reply = text_of(replies[-1]) if replies else _reply(body)
     asked_of = [message for message in messages if message not in replies]
-    about = asked.about(row, asked_of or field(row, "input"), first_field(row, ("custom_id", "id")))
-    answer, rationale = parts_of(reply, asked)
-    return Entry(number, answer, rationale, **about)
+    return reply, asked.about(row, asked_of or field(row, "input"), first_field(row, ("custom_id", "id")))
 
 
 def _reply(body: Any) -> str | None:
@@ -57,21 +58,34 @@ def text_of(message: Any) -> str | None:
     return "\n".join(part for part in parts if isinstance(part, str)) or None
 
 
-def parts_of(reply: Any, asked: AskedFields) -> tuple[Any, Any]:
-    """The answer and the explanation in the JSON of a reply; None for both if there is no such JSON, or several."""
-    if isinstance(reply, str):
-        try:
-            held = json_values(reply)
-        except Unreadable:
-            return None, None
-    else:
-        held = [reply]
+def all_parts(replies: Iterable[Any], asked: AskedFields) -> list[tuple[Any, Any]]:
+    """The answer and the explanation in the JSON of each reply; None for both if there is no such JSON, or several.
+
+    Raises if no reply names one of them as usual, and the caller does not say which field it is.
+    """
+    held = [_object(reply) for reply in replies]
+    pairs = [
+        (_part(each, asked.answer, SAID, "answer"), _part(each, asked.explanation, EXPLANATIONS, "explanation"))
+        for each in held
+    ]
+    first = next((each for each in held if each), None)
+    wanted = ((asked.answer, SAID, "answer"), (asked.explanation, EXPLANATIONS, "explanation"))
+    for place, (name, tiers, what) in enumerate(wanted):
+        if first is not None and name is None and all(pair[place] is None for pair in pairs):
+            needed(list(first), tiers, what, what)
+    return pairs
+
+
+def _object(reply: Any) -> Mapping[Any, Any]:
+    """The only object of JSON in a reply; empty if there is none, or if there are several."""
+    try:
+        held = json_values(reply) if isinstance(reply, str) else [reply]
+    except Unreadable:
+        return {}
     known = [value for value in held if isinstance(value, Mapping)]
-    if len(known) != 1:
-        return None, None
-    answer = asked.answer or the_field(list(known[0]), ANSWERS, "answer", "answer")
-    rationale = asked.explanation or the_field(list(known[0]), EXPLANATIONS, "explanation", "explanation")
-    return (
-        None if answer is None else field(known[0], answer),
-        None if rationale is None else field(known[0], rationale),
-    )
+    return known[0] if len(known) == 1 else {}
+
+
+def _part(held: Mapping[Any, Any], named: str | None, tiers: Tiers, what: str) -> Any:
+    name = named or the_field(list(held), tiers, what, what)
+    return None if name is None else field(held, name)

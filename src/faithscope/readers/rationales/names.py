@@ -1,5 +1,6 @@
 """The names that logs give to inputs, answers, explanations and ids."""
 
+import re
 from collections.abc import Sequence
 
 from faithscope.errors import BadInput
@@ -12,7 +13,10 @@ EXPLANATIONS = (
     ("comment", "chain_of_thought", "cot", "thoughts", "thinking"),
 )
 INPUTS = (("input", "inputs"), ("prompt", "question", "query", "text", "document", "request"))
+SAID = (*ANSWERS, ("label", "class", "category"))  # in a reply, where all of it is the model's
 IDS = (("id", "custom_id", "sample_id", "trace_id", "case_id", "uuid"),)
+
+_ABOUT = re.compile(r"(?:^|_)(?:id|index|time|timestamp|date|model|tokens|cost|seed|at)$")  # of a case, or of its call
 
 Tiers = tuple[tuple[str, ...], ...]
 
@@ -37,10 +41,12 @@ def needed(known: Sequence[str], tiers: Tiers, what: str, option: str) -> str:
     name = the_field(known, tiers, what, option)
     if name is None:
         names = list(map(str, known))
-        near = (close(what, names) or names or [what])[0]
+        others = {word for tier in (*ANSWERS, *EXPLANATIONS, *INPUTS, *IDS) for word in tier}
+        likely = [each for each in names if _plain(each) not in others and not _ABOUT.search(_plain(each))]
+        named = [each for each in likely if what == "answer" and _plain(each) in SAID[-1]]
+        near = next(iter(named or close(what, likely) or likely), None)
         listed = ", ".join(map(repr, names[:12])) or "none"
         truth = ", and what the model said, not the truth" if what == "answer" else ""
-        raise BadInput(
-            f"No field looks like the {what}; there are {listed}: say which, such as {option}={near!r}{truth}."
-        )
+        advice = f"say which, such as {option}={near!r}{truth}" if near else f"read a log that holds the {what}"
+        raise BadInput(f"No field looks like the {what}; there are {listed}: {advice}.")
     return name

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from faithscope.errors import BadInput
-from faithscope.readers.rationales.chats import parts_of
+from faithscope.readers.rationales.chats import all_parts
 from faithscope.readers.rationales.entries import AskedFields, Entry, field
 from faithscope.readers.rationales.names import ANSWERS, EXPLANATIONS, IDS, INPUTS, needed, the_field
 
@@ -20,7 +20,7 @@ def entries(rows: Sequence[Any], asked: AskedFields) -> tuple[list[Entry], tuple
     if asked.explanation is None:
         rationale = the_field(known, EXPLANATIONS, "explanation", "explanation")
     reply = None if rationale is not None else next((name for name in _REPLIES if name in known), None)
-    pairs = [parts_of(field(row, reply), asked) for row in rows] if reply else _parts(rows, known, rationale, asked)
+    pairs = all_parts((field(row, reply) for row in rows), asked) if reply else _parts(rows, known, rationale, asked)
     listed = [
         Entry(
             number,
