@@ -1,7 +1,6 @@
-"""Files of states, attached to one DuckDB of this process: to begin a DuckDB takes longer than to attach a file."""
+"""Files of states, each attached to a DuckDB of its own that this process keeps: to begin one takes longer."""
 
 import os
-import tempfile
 import threading
 from itertools import count
 from pathlib import Path
@@ -9,12 +8,14 @@ from typing import Any
 
 from faithscope.monitor.queries import fetch_value
 from faithscope.runtime.forks import anew_in_children
+from faithscope.tables.sources.connections import private
 
 _OPTIONS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+_KEPT = 4  # DuckDBs of files that were open before
 
 _lock = threading.Lock()
 anew_in_children(_lock._at_fork_reinit)  # type: ignore[attr-defined]
-_begun: dict[int, Any] = {}  # the DuckDB of this process, by its number: a process that was forked begins its own
+_begun: dict[tuple[int, Path | None], Any] = {}  # by process and file: a process that was forked begins its own
 _numbers = count()
 
 
@@ -22,16 +23,21 @@ def in_memory() -> Any:
     """A connection to a DuckDB of its own."""
     import duckdb
 
-    folder = Path(tempfile.gettempdir()) / f"faithscope-{os.getpid()}.tmp"  # made only if memory does not suffice
-    return _without_bars(duckdb.connect(config={**_OPTIONS, "temp_directory": str(folder)}))
+    return _without_bars(duckdb.connect(config={**_OPTIONS, **private()}))
 
 
-def attach(path: Path) -> Any:
-    """A connection whose tables are those of a file, until `detach`."""
-    connection = _without_bars(_duckdb().cursor())
+def attach(path: Path, *, new: bool = False) -> Any:
+    """A connection whose tables are those of a file, until `detach`.
+
+    Its DuckDB can open no other file: a view or a macro in a state that somebody made up may name any. `new` is for
+    a file that this process begins, whose DuckDB then serves for the next one too.
+    """
+    connection = _without_bars(_duckdb(None if new else path).cursor())
     quoted, name = str(path).replace("'", "''"), f"state_{next(_numbers)}"
     try:
         connection.execute(f"ATTACH '{quoted}' AS {name} (TYPE duckdb)")
+        if not new:
+            connection.execute("SET enable_external_access = false")  # but the files that are attached already
         connection.execute(f"USE {name}")
     except BaseException:
         connection.close()
@@ -57,11 +63,14 @@ def detach(connection: Any) -> None:
         connection.close()
 
 
-def _duckdb() -> Any:
+def _duckdb(path: Path | None) -> Any:
     with _lock:
-        if os.getpid() not in _begun:
-            _begun[os.getpid()] = in_memory()
-        return _begun[os.getpid()]
+        place = os.getpid(), path
+        if place not in _begun:
+            for old in list(_begun)[: 1 - _KEPT]:
+                del _begun[old]
+            _begun[place] = in_memory()
+        return _begun[place]
 
 
 def _without_bars(connection: Any) -> Any:

@@ -148,7 +148,7 @@ def _create_file(path: Path, settings: dict[str, str]) -> None:
     temporary = path.with_name(f".{uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = attach(temporary)
+        connection = attach(temporary, new=True)
         try:
             _create(connection, settings)
         finally:

@@ -68,17 +68,7 @@ def _nans(table: Table, columns: Sequence[str]) -> dict[str, int]:
     question |= {f"i{j}": (numbers[name].abs() == literal(math.inf)).sum() for j, name in enumerate(columns)}
     line = fetch_line(table.aggregate(**question))
     refuse_infinite({name: int(line[f"i{j}"]) for j, name in enumerate(columns)})
-    _refuse_overlooked([name for j, name in enumerate(columns) if not line[f"n{j}"]])
     return {name: int(line[f"n{j}"]) for j, name in enumerate(columns) if line[f"n{j}"]}
-
-
-def _refuse_overlooked(columns: Sequence[str]) -> None:
-    """Raise if a column's largest number is NaN and an engine counts none: DuckDB 2.0 takes that from statistics."""
-    for name in columns:
-        raise BadInput(
-            f"Column {name!r} holds NaN, which this connection overlooks in Parquet files: pass the files themselves, "
-            "or run SET disabled_optimizers = 'statistics_propagation,filter_pushdown' first."
-        )
 
 
 def refuse_infinite(counts: Mapping[str, int]) -> None:

@@ -17,8 +17,10 @@ from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.log.json_column import shortened, type_word
 from faithscope.tables.log.streaming import steps
 from faithscope.tables.options import AuditOptions
+from faithscope.tables.sources.copies import worked_out
 from faithscope.tables.sources.source import LogSource
 
+_MEMBERS = "faithscope_members"
 _MOST_KEYS = 1_000
 _NAMED = 3  # features that a note names
 _EXACT = 2**53  # beyond it two integers may share one float64
@@ -113,12 +115,14 @@ def _of_maps(source: LogSource, column: str, first: Sequence[str]) -> tuple[Feat
 
 def _of_objects(source: LogSource, column: str, first: Sequence[str]) -> tuple[Features, _Keys]:
     text = source.table[column]
-    _refuse_twice(source.table, column, keys(text))
     named = _keys(source.table, column, keys(text), first)
     _refuse_no_numbers(source.table, column, named.names)
-    members_by_name = members(text, named.names)
-    values = {name: members_by_name[j] for j, name in enumerate(named.names)}
-    return _unpacked(source, column, values, named.absent, "JSON objects"), named
+    lists = worked_out(source, source.table.mutate(**{_MEMBERS: members(text, named.names)}))
+    values = {name: lists.table[_MEMBERS][j] for j, name in enumerate(named.names)}
+    features = _unpacked(lists, column, values, named.absent, "JSON objects")
+    numbers = worked_out(features.source, features.source.table.drop(_MEMBERS))
+    lists.table.get_backend().raw_sql(f"DROP TABLE {lists.table.op().name}")
+    return replace(features, source=numbers), named
 
 
 def _is_number(kind: Any) -> bool:
@@ -152,30 +156,26 @@ def _keys(table: Table, column: str, lists: Expression, first: Sequence[str]) ->
 
     Those of the log that this one is compared with come first; others in the order of the rows if that is the same in
     all of them, else by name: of two features that are equally important, the first has the higher rank, which must
-    not depend on the order in which a row was written.
+    not depend on the order in which a row was written. Raises if a row has a key twice.
     """
     rows = table.select(value=table[column], names=lists)
     rows = rows.filter(rows["value"].notnull())
+    twice = rows["names"].length() != rows["names"].unique().length()
+    example = (rows["value"] if rows["value"].type().is_string() else rows["names"].join(", ")).min(where=twice)
+    line = fetch_line(rows.aggregate(n=rows.count(), twice=twice.sum(), example=example))
+    if line["twice"]:  # readers disagree on which of them counts
+        raise BadInput(
+            f"Column {column!r} holds objects with a key twice in {several(line['twice'], 'row', 'rows')}, such as "
+            f"{shortened(line['example'])}: write every feature once."
+        )
     single = rows.select(name=rows["names"].unnest())
     lines = fetch(single.group_by("name").aggregate(n=single.count()).limit(_MOST_KEYS + 1)).to_pylist()
     present = {line["name"]: line["n"] for line in lines}
     _refuse_many(len(present), column)
     orders = fetch(rows.select("names").distinct().limit(2)).column("names").to_pylist()
     order = orders[0] if len(orders) == 1 else sorted(present)
-    total = fetch_line(rows.aggregate(n=rows.count()))["n"]
-    absent = {name: total - present.get(name, 0) for name in dict.fromkeys((*first, *order))}
+    absent = {name: line["n"] - present.get(name, 0) for name in dict.fromkeys((*first, *order))}
     return _Keys(absent, len(orders) > 1 and len(order) > 1 and not first)
-
-
-def _refuse_twice(table: Table, column: str, lists: Expression) -> None:
-    """Raise if an object has a key twice: readers of JSON disagree on which of them counts."""
-    twice = lists.length() != lists.unique().length()
-    line = fetch_line(table.aggregate(n=twice.sum(), example=table[column].min(where=twice)))
-    if line["n"]:
-        raise BadInput(
-            f"Column {column!r} holds JSON objects with a key twice in {several(line['n'], 'row', 'rows')}, such as "
-            f"{shortened(line['example'])}: write every feature once."
-        )
 
 
 def _refuse_no_numbers(table: Table, column: str, names: Sequence[str]) -> None:

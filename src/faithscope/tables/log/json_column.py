@@ -97,7 +97,7 @@ def in_duckdb(source: LogSource, column: str) -> LogSource:
     """The log with its JSON column as text, in an engine that takes JSON apart: DuckDB, if need be one of our own."""
     text = _present(source.table[column].cast("string"))
     texts = replace(source, table=source.table.mutate(**{column: text}), cells=None)
-    return texts if source.table.get_backend().name == "duckdb" else copied(texts)
+    return texts if source.embedded else copied(texts)
 
 
 def json_form(source: LogSource, column: str, wanted: str | None) -> str:

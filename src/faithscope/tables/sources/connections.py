@@ -3,11 +3,13 @@
 import atexit
 import os
 import shutil
+import signal
 import tempfile
 import threading
 from contextlib import suppress
 from functools import cache
 from math import inf
+from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
@@ -20,10 +22,12 @@ from faithscope.tables.engine.protocol import Connection
 
 _LIKE = "it looks like postgres://user@host/database or duckdb://file.duckdb."
 _PATIENCE = 10  # seconds to wait for a database
+_SETTLED = ("access_mode", "read_only", "enable_external_access", "lock_configuration")
 _LEAST = 256  # MiB that DuckDB is given to work in
 
 _lock = threading.Lock()
 anew_in_children(_lock._at_fork_reinit)  # type: ignore[attr-defined]
+_folders: list[tuple[int, str]] = []  # for what spills, with the process that made them
 _kept: dict[int, Connection] = {}  # the shared DuckDB, by process: one that was forked begins its own
 
 
@@ -32,13 +36,17 @@ def embedded(**settings: str) -> Connection:
     import ibis
 
     usual = {
-        "temp_directory": _scratch(os.getpid()),
         "preserve_insertion_order": "false",
         # DuckDB 2.0 takes Parquet's statistics, which leave NaN out, as proof that there is none.
         "disabled_optimizers": "statistics_propagation,filter_pushdown",
     }
-    connection: Connection = ibis.duckdb.connect(**{**usual, **_room(), **settings})
+    connection: Connection = ibis.duckdb.connect(**{**usual, **private(**settings)})
     return _without_bar(connection)
+
+
+def private(**settings: str) -> dict[str, str]:
+    """These settings of a DuckDB, with a limit of memory, and a folder for what spills that nobody else can read."""
+    return {**_room(), **settings, "temp_directory": _scratch(os.getpid(), settings.get("temp_directory"))}
 
 
 def shared() -> Connection:
@@ -135,11 +143,10 @@ def _parts(address: str) -> SplitResult:
 
 
 def _duckdb(parts: SplitResult) -> Connection:
-    import ibis
-
     settings = dict(parse_qsl(parts.query))
-    if {name.lower() for name in settings} & {"access_mode", "read_only"}:
-        raise BadInput("An audit opens DuckDB files to read only: leave access_mode out of the address.")
+    for name in settings:
+        if name.lower() in _SETTLED:
+            raise BadInput(f"An audit opens DuckDB files to read them and nothing else: leave {name} out of the address.")
     if not parts.netloc and not parts.path:
         with clear_errors("Starting DuckDB"):
             return embedded(**settings)
@@ -147,7 +154,14 @@ def _duckdb(parts: SplitResult) -> Connection:
     with clear_errors(f"Opening the DuckDB file {file!r}"):
         if not os.path.exists(file):
             raise BadInput(f"There is no DuckDB file {file!r}: check the path.")
-        connection: Connection = ibis.duckdb.connect(file, read_only=True, **settings)
+        connection, path = embedded(**settings), file.replace("'", "''")
+        stem = Path(file).stem.replace('"', '""')  # the name by which its views may call it
+        name = f'"{stem}"' if stem.lower() not in ("memory", "system", "temp") else "log"
+        connection.raw_sql(f"ATTACH '{path}' AS {name} (TYPE duckdb, READ_ONLY)")
+        connection.raw_sql(f"USE {name}")
+        # Views and macros of a file are its author's, who could have any other file copied into a report.
+        connection.raw_sql("SET enable_external_access = false")
+        connection.raw_sql("SET lock_configuration = true")
         return connection
 
 
@@ -162,16 +176,28 @@ def _postgres(parts: SplitResult, address: str) -> Connection:
 
 
 @cache
-def _scratch(process: int) -> str:
+def _scratch(process: int, parent: str | None) -> str:
     """A folder for what does not fit in memory that nobody else can read, removed when the process ends."""
-    folder = tempfile.mkdtemp(prefix="faithscope-")
-    atexit.register(_remove, folder, process)
+    if parent is not None:
+        os.makedirs(parent, exist_ok=True)
+    folder = tempfile.mkdtemp(prefix="faithscope-", dir=parent)
+    _folders.append((process, folder))
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _end)  # which would end the process with its files left
     return folder
 
 
-def _remove(folder: str, process: int) -> None:
-    if os.getpid() == process:  # and not in one that was forked from it
-        shutil.rmtree(folder, ignore_errors=True)
+@atexit.register
+def _remove_folders() -> None:
+    for process, folder in _folders:
+        for _ in range(3 if os.getpid() == process else 0):  # DuckDB may still write; not in a process that was forked
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _end(number: int, frame: Any) -> None:
+    _remove_folders()
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
 
 
 def _spark_session() -> Any:

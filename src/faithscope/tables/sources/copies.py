@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 from faithscope.tables.engine.answers import batches
+from faithscope.tables.engine.failures import clear_errors
+from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import column, shown
 from faithscope.tables.sources.connections import embedded
 from faithscope.tables.sources.queries import kept
@@ -18,3 +20,11 @@ def copied(source: LogSource) -> LogSource:
     wanted = table.select(**{name: column(table, form) for name, form in how.items() if form is not None})
     copy = kept(batches(wanted, _ROWS), embedded())
     return replace(source, table=copy, cells=None, embedded=True, still=True, files=())
+
+
+def worked_out(source: LogSource, table: Table) -> LogSource:
+    """The log as this table of the DuckDB of our own that reads it, worked out once: each question would anew."""
+    from ibis.util import gen_name
+
+    with clear_errors("Unpacking the explanations with duckdb"):
+        return replace(source, table=table.get_backend().create_table(gen_name("faithscope_log"), table, temp=True))

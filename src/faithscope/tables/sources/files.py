@@ -2,7 +2,7 @@
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,8 +39,9 @@ class LogFiles:
 
     @classmethod
     def matching(cls, paths: Sequence[str]) -> "LogFiles":
-        """The files that paths, folders and globs mean."""
-        files = sorted({file for path in paths for file in _matching(path)})
+        """The files that paths, folders and globs mean, each once, whatever links lead to it."""
+        names = sorted({file for path in paths for file in _matching(path)}, key=lambda name: (len(name), name))
+        files = sorted({_identity(name): name for name in reversed(names)}.values())
         kinds = {_kind(file) for file in files}
         if len(kinds) > 1:
             raise BadInput(f"The log mixes kinds of files ({', '.join(files[:3])}): pass files of one kind.")
@@ -96,16 +97,34 @@ def wide_decimals(schema: Any) -> dict[str, int]:
 def _matching(path: str) -> list[str]:
     if path.startswith(_REMOTE) or os.path.isfile(path):
         return [path]
-    pattern = os.path.join(glob.escape(path), "**", "*") if os.path.isdir(path) else path
-    files = [file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file) and not _hidden(file, pattern)]
     if os.path.isdir(path):
-        files = [file for file in files if suffix(file) in READERS]
+        files = [file for file in _inside(path) if suffix(file) in READERS]
+    else:
+        files = [file for file in glob.glob(path, recursive=True) if os.path.isfile(file) and not _hidden(file, path)]
     if files:
         return files
     folder = Path(path).parent
     beside = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
     advice = f" {hint(Path(path).name, beside)}" if beside else ""
     raise BadInput(f"No file matches {without_password(path)!r}: check the path, or quote the glob.{advice}")
+
+
+def _identity(file: str) -> Any:
+    """What two names of one file share, be they links or hard links."""
+    if not os.path.isfile(file):
+        return file
+    status = os.stat(file)
+    return os.path.realpath(file) if status.st_nlink == 1 else (status.st_dev, status.st_ino)
+
+
+def _inside(folder: str) -> Iterator[str]:
+    """The files of a folder and of those in it, each folder once, whatever links lead to it; see `_hidden`."""
+    seen = {os.path.realpath(folder)}
+    for place, folders, files in os.walk(folder, followlinks=True):
+        paths = {name: os.path.realpath(os.path.join(place, name)) for name in sorted(folders) if name[0] not in "_."}
+        folders[:] = [name for name, path in paths.items() if path not in seen]
+        seen.update(paths.values())
+        yield from (os.path.join(place, name) for name in files if name[0] not in "_.")
 
 
 def _hidden(file: str, pattern: str) -> bool:
