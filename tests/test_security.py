@@ -72,3 +72,27 @@ def test_a_name_cannot_lead_out_of_the_cache(tmp_path):
     written = [Path(folder) / name for folder, _, names in os.walk(tmp_path) for name in names]
     assert written
     assert all(cache in one.parents for one in written)
+
+
+def test_a_database_that_is_handed_over_reads_no_other_file_and_no_variable(tmp_path):
+    secret, log, state = tmp_path / "secret.txt", tmp_path / "log.duckdb", tmp_path / "state.duckdb"
+    secret.write_text("hunter2")
+    read = f"(SELECT content FROM read_text('{secret}'))"
+    password_of_the_caller = pd.DataFrame({"password": ["hunter2"]})  # noqa: F841  # DuckDB reads variables too
+    with duckdb.connect(str(log)) as hostile:
+        hostile.execute("CREATE TABLE rows AS SELECT range % 2 AS yhat, range % 3 AS leaf FROM range(30)")
+        hostile.execute(f"CREATE VIEW text AS SELECT *, {read} AS words FROM rows")
+        hostile.execute(f"CREATE VIEW listed AS SELECT *, (SELECT max(file) FROM glob('{tmp_path}/*')) words FROM rows")
+        hostile.execute("CREATE VIEW variable AS SELECT *, password AS words FROM rows, password_of_the_caller")
+        hostile.execute(f"CREATE MACRO lower(x) AS {read}")
+    for view in ("text", "listed", "variable"):
+        with pytest.raises(fs.errors.BadInput) as caught:
+            fs.audit(view, connect=f"duckdb://{log}", prediction="yhat", explanation="leaf", kind="keys")
+        assert "hunter2" not in str(caught.value)
+    assert fs.audit("rows", connect=f"duckdb://{log}", prediction="yhat", explanation="leaf", kind="keys").consistency
+    fs.Monitor(state).add(np.ones((4, 1)), [0, 1, 0, 1])
+    with duckdb.connect(str(state)) as hostile:
+        hostile.execute("ALTER TABLE labels RENAME TO known")
+        hostile.execute(f"CREATE VIEW labels AS SELECT code, {read} AS canonical, {read} AS shown FROM known")
+    with pytest.raises(fs.errors.BadInput, match="a database of something else"):
+        fs.Monitor(state)

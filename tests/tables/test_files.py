@@ -121,6 +121,27 @@ def test_what_a_writer_has_not_finished_is_no_part_of_a_folder(tmp_path, engine)
         assert audit(f"{logs}/_*.parquet", **HOW).consistency.n == 4
 
 
+def test_a_file_counts_once_whatever_links_lead_to_it(tmp_path):
+    logs, elsewhere = tmp_path / "logs", tmp_path / "elsewhere"
+    logs.mkdir(), elsewhere.mkdir()
+    (logs / "latest.parquet").symlink_to(_put(logs / "1.parquet", WHOLE, ["a", "b"] * 2))
+    (logs / "kept.parquet").hardlink_to(logs / "1.parquet")
+    _put(elsewhere / "2.parquet", WHOLE, ["a", "b"] * 2)
+    for name, target in {"loop": logs, "again": logs, "more": elsewhere, "same": elsewhere}.items():
+        (logs / name).symlink_to(target)
+    assert audit(logs, **HOW).consistency.n == 8
+    assert audit(f"{logs}/*.parquet", **HOW).consistency.n == 4
+    assert audit([logs / "1.parquet", logs / "latest.parquet", f"{logs}/./1.parquet"], **HOW).consistency.n == 4
+
+
+@READERS
+def test_an_index_that_pandas_wrote_without_a_name_is_a_column_like_others(tmp_path, engine):
+    frame = pd.DataFrame({"phi": [1.5, 1.5, 2.5], "yhat": ["a", "b", "a"]})
+    frame.to_csv(tmp_path / "log.csv")
+    assert _asked(tmp_path / "log.csv", engine).consistency.value == audit(frame, **HOW).consistency.value
+    assert audit(tmp_path / "log.csv", **HOW, id="Unnamed: 0").counterexamples()["Unnamed: 0_b"].tolist() == [1]
+
+
 CELLS = (
     'key,phi,more,yhat,customer\n#1,1.10,0.5,\'Yes\',007\n#2,1.1,0.25,yes,7\nx,2,1e3,Yes,08\nx,2,1.5,"a, ""b""\n c",9\n'
 )

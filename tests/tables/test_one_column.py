@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -195,6 +196,13 @@ def test_an_explicit_null_is_missing_and_a_key_left_out_is_0(tmp_path):
         assert (estimate.n, estimate.distinct) == (3, 2)
         with pytest.raises(BadInput, match="missing"):
             fs.audit(log, **how)
+
+
+def test_a_map_with_a_key_twice_is_refused(tmp_path):
+    maps = pa.array([[("a", 1.0), ("a", 2.0)], [("a", 1.0), ("a", 3.0)], [("b", 1.0)]], MAPS)
+    pq.write_table(pa.table({"phi": maps, "yhat": [0, 1, 0]}), tmp_path / "log.parquet")
+    with pytest.raises(BadInput, match="'phi' holds objects with a key twice in 2 rows, such as 'a, a'"):
+        fs.audit(tmp_path / "log.parquet", prediction="yhat", explanation="phi")
 
 
 def test_a_struct_has_all_its_fields():

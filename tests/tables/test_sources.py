@@ -3,6 +3,10 @@
 import json
 import os
 import re
+import signal
+import stat
+import subprocess
+import sys
 
 import duckdb
 import ibis
@@ -10,6 +14,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import faithscope as fs
@@ -89,6 +94,39 @@ def test_a_table_that_is_not_in_a_duckdb_file_says_which_are(tmp_path):
     }.items():
         with pytest.raises(BadInput, match=re.escape(message)):
             audit(name, connect=address, **HOW)
+
+
+@pytest.mark.engine
+@pytest.mark.thorough
+def test_postgres_says_what_went_wrong_and_grants_of_the_columns_that_are_asked_are_enough():
+    import psycopg
+
+    server, reader = engines.server(), postgres.READER
+    with psycopg.connect(server.owner, autocommit=True) as owner:
+        owner.execute(
+            "CREATE TABLE granted AS SELECT i % 3 phi_a, i % 5 phi_b, i % 2 yhat, i d FROM generate_series(1, 99) i"
+        )
+        owner.execute("CREATE VIEW broken AS SELECT phi_a, phi_b / (d - 7) phi_b, yhat FROM granted")
+        owner.execute(
+            "CREATE VIEW late AS SELECT phi_a, phi_b + 0 * length(pg_sleep(9)::text) phi_b, yhat FROM granted"
+        )
+        owner.execute(
+            f"GRANT SELECT (phi_a, phi_b, yhat) ON granted TO {reader}; GRANT SELECT ON broken, late TO {reader}"
+        )
+        for discretizer in (None, "sign-of-top-5"):
+            how = {**HOW, "connect": server.url(), "discretizer": discretizer}
+            assert audit("granted", **how).consistency.n == 99
+            with pytest.raises(BadInput, match="failed: division by zero"):
+                audit("broken", **how)
+            owner.execute(f"ALTER ROLE {reader} SET statement_timeout = '50ms'")
+            with pytest.raises(BadInput, match="failed: canceling statement due to statement timeout"):
+                audit("late", **how)
+            owner.execute(f"ALTER ROLE {reader} RESET statement_timeout")
+        audited = audit(ibis.connect(server.url()).table("granted"), **HOW)
+        owner.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{reader}'")
+    for _ in range(2):
+        with pytest.raises(BadInput, match=r"Reading the log with postgres failed: .*connection"):
+            audited.by("phi_a")
 
 
 @pytest.mark.engine
@@ -318,8 +356,8 @@ def test_a_duckdb_file_is_only_ever_opened_to_be_read(tmp_path):
     with duckdb.connect(str(file)) as own:
         own.register("frame", pa.Table.from_pandas(FRAME.drop(columns="nothing")))
         own.execute("CREATE TABLE log AS SELECT * FROM frame")
-    for option in ("access_mode=read_write", "ACCESS_MODE=automatic", "read_only=False"):
-        with pytest.raises(BadInput, match="to read only: leave access_mode out"):
+    for option in ("access_mode=read_write", "ACCESS_MODE=automatic", "read_only=False", "enable_external_access=true"):
+        with pytest.raises(BadInput, match=f"and nothing else: leave {option.partition('=')[0]} out"):
             audit("log", connect=f"duckdb://{file}?{option}", **HOW)
     source = open_source("log", f"duckdb://{file}?threads=1")
     assert audit(source, **HOW).consistency.value == pytest.approx(EXPECTED.value)
@@ -328,6 +366,27 @@ def test_a_duckdb_file_is_only_ever_opened_to_be_read(tmp_path):
     with pytest.raises(BadInput, match="There is no DuckDB file"):
         audit("log", connect=f"duckdb://{tmp_path}/none.duckdb", **HOW)
     assert not (tmp_path / "none.duckdb").exists()
+
+
+def test_nan_in_parquet_counts_through_any_connection_and_a_view_in_a_duckdb_file_is_told_how(tmp_path):
+    age = np.where(RNG.random(200) < 0.2, np.nan, RNG.integers(20, 60, 200))
+    rules = RNG.choice(["age <= 35", "age > 35"], 200)
+    table = pa.table({"age": age, "rule": rules.tolist(), "yhat": (np.nan_to_num(age) > 40).astype(int)})
+    pq.write_table(table, tmp_path / "log.parquet")
+    with duckdb.connect(str(tmp_path / "views.duckdb")) as own:
+        own.execute(f"CREATE VIEW log AS SELECT * FROM '{tmp_path}/log.parquet'")
+    how = {"prediction": "yhat", "explanation": "rule"}
+    expected = audit(table, **how).sufficiency
+    own = duckdb.connect(str(tmp_path / "views.duckdb"), read_only=True)
+    connection = ibis.duckdb.from_connection(own)
+    for log in (tmp_path / "log.parquet", own.table("log"), connection.table("log")):
+        assert audit(log, **how).sufficiency == expected
+        with pytest.raises(BadInput, match=r"Values are missing \(null or NaN\)"):
+            audit(log, prediction="yhat", explanation="age", kind="keys")
+        assert audit(log, **how, where="age > 30").sufficiency == audit(table, **how, where="age > 30").sufficiency
+    own.close()
+    with pytest.raises(BadInput, match=r"pass the files themselves, or in Python .*read_only=True\)\.table\('log'\)"):
+        audit("log", connect=f"duckdb://{tmp_path}/views.duckdb", **how)
 
 
 def test_other_databases_are_not_opened_here(tmp_path):
@@ -348,6 +407,26 @@ def test_what_spills_to_disk_lies_in_a_folder_of_this_process_that_nobody_else_c
     assert (mode, there) == ("0o700", "True")
     assert folder != other
     assert not os.path.exists(folder)
+
+
+@pytest.mark.slow
+def test_nothing_that_spilled_is_left_after_sigterm(tmp_path):
+    code = (
+        "import sys; from faithscope.tables.sources.connections import embedded; "
+        "import faithscope.monitor.attached as own; own.in_memory(); "
+        "c = embedded(temp_directory=sys.argv[1], memory_limit='60MB'); "
+        "c.raw_sql('CREATE TABLE t AS SELECT range, hash(range) FROM range(9000000)'); print(flush=True); "
+        "c.raw_sql('SELECT count(*) FROM t a, t b WHERE hash(a.range + b.range) % 7 = 1').fetchall()"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "scratch")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)}) as process:
+        process.stdout.readline()
+        folders = [path for path in tmp_path.rglob("faithscope-*") if path.is_dir()]
+        assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}
+        assert [file for path in folders for file in path.iterdir()]
+        process.terminate()
+        assert process.wait(20) == -signal.SIGTERM
+    assert not list(tmp_path.rglob("faithscope-*"))
 
 
 def test_a_log_of_our_own_that_lost_a_column_says_which(tmp_path):

@@ -12,6 +12,7 @@ from faithscope.cli import audit, demo, evaluate, monitor, plan, reproduce
 from faithscope.errors import FaithscopeError
 from faithscope.runtime.memory import ran_out
 from faithscope.runtime.printing import json_alone, plain_letters
+from faithscope.tables.engine.failures import is_interruption
 
 app = typer.Typer(
     name="faithscope",
@@ -27,6 +28,7 @@ app.add_typer(monitor.app)
 
 _WHOLE = "FAITHSCOPE_TRACEBACK"
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
+_CACHED = ("demo", "evaluate", "reproduce")  # commands with --cache
 
 
 @app.callback(invoke_without_command=True)
@@ -51,16 +53,22 @@ def main() -> None:
         sys.exit(_mistake(ran_out(error, "use fewer rows")))
     except KeyboardInterrupt:
         status = _INTERRUPTED
-    except Exception as error:  # Python's status 1 would say that a limit is below --fail-under
-        if hasattr(error, "format_message"):
-            sys.exit(_usage(error))
-        if os.environ.get(_WHOLE):
-            traceback.print_exc()
-        words = [f"{_location(error).rstrip('.')}.", *_notes(error), f"Set {_WHOLE}=1 to see the whole traceback."]
-        sys.exit(_mistake(" ".join(words)))
+    except Exception as error:
+        status = _INTERRUPTED if is_interruption(error) else _failed(error)
     if status == _INTERRUPTED:
-        typer.echo("faithscope: interrupted. With --cache, the next run goes on from here.", err=True)
+        kept = " With --cache, the next run goes on from here." if sys.argv[1] in _CACHED else ""
+        typer.echo(f"faithscope: interrupted.{kept}", err=True)
     sys.exit(status or 0)
+
+
+def _failed(error: Exception) -> int:
+    """One line about an error that nobody foresaw; Python's status 1 would say that a limit is below --fail-under."""
+    if hasattr(error, "format_message"):
+        return _usage(error)
+    if os.environ.get(_WHOLE):
+        traceback.print_exc()
+    words = [f"{_location(error).rstrip('.')}.", *_notes(error), f"Set {_WHOLE}=1 to see the whole traceback."]
+    return _mistake(" ".join(words))
 
 
 def _usage(error: Any) -> int:

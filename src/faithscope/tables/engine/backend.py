@@ -23,6 +23,10 @@ class Backend:
         """No transaction."""
         return nullcontext()
 
+    def readable(self, table: Table) -> Table:
+        """All of it."""
+        return table
+
     def tables(self, connection: Connection) -> list[str]:
         """Those of the current schema."""
         return sorted(connection.list_tables())

@@ -62,6 +62,9 @@ class Engine(Protocol):
         A transaction that is open already is left as it is: its owner ends it.
         """
 
+    def readable(self, table: Table) -> Table:
+        """A table of somebody's own connection, with the columns that may be read, each as what it is."""
+
     def tables(self, connection: Connection) -> list[str]:
         """All tables and views that may be read, those outside the current schema with its name."""
 

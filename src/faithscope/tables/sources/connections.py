@@ -146,7 +146,9 @@ def _duckdb(parts: SplitResult) -> Connection:
     settings = dict(parse_qsl(parts.query))
     for name in settings:
         if name.lower() in _SETTLED:
-            raise BadInput(f"An audit opens DuckDB files to read them and nothing else: leave {name} out of the address.")
+            raise BadInput(
+                f"An audit opens DuckDB files to read them and nothing else: leave {name} out of the address."
+            )
     if not parts.netloc and not parts.path:
         with clear_errors("Starting DuckDB"):
             return embedded(**settings)

@@ -96,7 +96,8 @@ def _head(file: str) -> tuple[str, tuple[str, ...]]:
         line = next(lines, "")
         separator = max(",;\t|", key=lambda letter: (line.count(letter), letter == ","))
     with _opened(file) as lines:
-        names = tuple(next(csv.reader(lines, delimiter=separator), ()))
+        cells = next(csv.reader(lines, delimiter=separator), ())
+    names = tuple(cell or f"Unnamed: {j}" for j, cell in enumerate(cells))  # as pandas calls an index without a name
     if not names or len(set(map(str.casefold, names))) < len(names):
         raise BadInput(f"The first line of {file!r} must name every column, each once; got {list(names)[:8]}.")
     return separator, names

@@ -12,7 +12,7 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.queries import query_kind
 from faithscope.runtime.files import expanded
-from faithscope.tables.engine.dialects import engine_at
+from faithscope.tables.engine.dialects import engine_at, engine_of
 from faithscope.tables.engine.expressions import call
 from faithscope.tables.engine.failures import clear_errors, without_password
 from faithscope.tables.engine.protocol import Connection, Expression, Table
@@ -119,7 +119,8 @@ def open_source(log: Any, connect: str | None = None, *, at_once: bool = False) 
     if isinstance(log, LogSource):
         return log
     if type(log).__module__.split(".")[0] == "ibis" and hasattr(log, "columns"):
-        return LogSource(_without_statistics(_with_known_types(log)), "Ibis table")
+        with clear_errors("Reading the Ibis table"):
+            return LogSource(_with_known_types(engine_of(log).readable(log)), "Ibis table")
     if kind := query_kind(log):
         table, settings = read_query(log, kind)
         return LogSource(_with_known_types(table), kind, settings, embedded=True, still=True)
@@ -204,17 +205,6 @@ def _with_known_types(table: Table) -> Table:
     return table.mutate(**exact) if unknown else table
 
 
-def _without_statistics(table: Table) -> Table:
-    """The table with floats by a detour in DuckDB, which takes Parquet's statistics as proof that there is no NaN."""
-    import ibis
-
-    if table.get_backend().name != "duckdb":
-        return table
-    floats = [name for name, kind in table.schema().items() if kind.is_floating()]
-    detours = {name: ibis.ifelse(table[name].isnull(), ibis.null(table[name].type()), table[name]) for name in floats}
-    return table.mutate(**detours) if floats else table
-
-
 def _from_database(names: list[str], address: str) -> LogSource:
     connection = connect_to(address)
     if len(names) == 1 and connection.name != "pyspark" and not os.path.exists(names[0]):
@@ -239,10 +229,11 @@ def _from_table(connection: Connection, name: str) -> LogSource:
             if "disabled by configuration" not in str(problem):
                 raise
             raise BadInput(
-                f"{name!r} is a view of other files, and views of a DuckDB file that is handed over may read none: pass "
-                f"those files themselves, or in Python duckdb.connect(file, read_only=True).table({name!r})."
+                f"{name!r} is a view of other files, which a DuckDB file that is handed over may not read: pass the "
+                f"files themselves, or in Python duckdb.connect(file, read_only=True).table({name!r})."
             ) from None
-        return LogSource(_with_known_types(table), name, still=engine_at(connection).locked)
+        engine = engine_at(connection)
+        return LogSource(_with_known_types(engine.readable(table)), name, still=engine.locked)
 
 
 def _there(name: str, tables: list[str]) -> str:
