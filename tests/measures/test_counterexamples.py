@@ -1,6 +1,7 @@
 """Pairs of rows found without comparing all of them, held against brute force."""
 
 import datetime as dt
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -145,3 +146,17 @@ def test_pairs_are_found_even_where_labels_lie_apart():
     pairs = shared(np.arange(10_000) >= 5_000, np.arange(10_000.0)[:, None]).counterexamples(k=10)
     assert len(pairs) == 10
     assert pairs[["row_a", "row_b"]].iloc[0].tolist() == [4999, 5000]
+
+
+@pytest.mark.parametrize("exact", [0, 10**9])
+def test_memory_does_not_grow_with_the_pairs_that_are_compared(exact, monkeypatch):
+    monkeypatch.setattr(module, "_EXACT", exact)
+    peaks, rng = {}, np.random.default_rng(0)
+    for n in (1_000, 3_000) if exact else (5_000, 20_000):
+        evaluation = shared((rng.random(n) < 0.3).astype(int), rng.random((n, 2)))
+        tracemalloc.start()
+        assert len(evaluation.counterexamples(k=5)) == 5
+        peaks[n] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    (few, low), (many, high) = peaks.items()
+    assert high - low < 1_000 * (many - few)

@@ -1,7 +1,7 @@
 """Counterexamples: pairs of rows with the same explanation and different predictions."""
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _EXACT = 40_000_000  # values compared for one explanation; with more, only neighbors along projections are
+_AT_ONCE = 2**20  # values of them that are in memory at once
 _PROJECTIONS = 16
 _WINDOW = 4  # neighbors on each side
 
@@ -203,20 +204,30 @@ def _nearest_pairs(rows: Ints, strangers: _Strangers, space: _Rows | None, wante
     if space is None:
         pairs = _first_pairs(rare, rows, strangers, commonest, wanted)
         return pairs, np.full(len(pairs), np.nan)
+    candidates: Iterable[Ints]
     if len(rare) * len(rows) * space.features <= _EXACT:
-        pairs = _all_pairs(rare, rows, strangers, commonest)
+        candidates = _all_pairs(rare, rows, strangers, commonest)
     else:
-        first = _first_pairs(rare, rows, strangers, commonest, wanted)
-        pairs = _distinct(np.concatenate([_neighbors(rows, strangers, space), first]), len(labels))
-    distance = space.distance(pairs[:, 0], pairs[:, 1])
-    order = np.lexsort((pairs[:, 1], pairs[:, 0], distance))[:wanted]
-    return pairs[order], distance[order]
+        candidates = chain([_first_pairs(rare, rows, strangers, commonest, wanted)], _neighbors(rows, strangers, space))
+    return _nearest(candidates, space, wanted)
 
 
-def _distinct(pairs: Ints, rows: int) -> Ints:
-    """Each pair once, in order; sorted as single numbers, which is far faster than np.unique of pairs."""
-    numbers = np.sort(pairs[:, 0] * rows + pairs[:, 1])
-    return np.column_stack(np.divmod(numbers[np.diff(numbers, prepend=-1) > 0], rows))
+def _nearest(candidates: Iterable[Ints], space: _Rows, wanted: int) -> tuple[Ints, Floats]:
+    """The nearest of these pairs, each once, and their distances; of equal distances, in order of rows.
+
+    Of all that came before, only as many pairs are kept as are wanted, so memory does not grow with the candidates.
+    """
+    nearest, apart = np.empty((0, 2), np.int64), np.empty(0)
+    at_once = max(1, _AT_ONCE // space.features)
+    for pairs in (some[i : i + at_once] for some in candidates for i in range(0, len(some), at_once)):
+        distance = space.distance(pairs[:, 0], pairs[:, 1])
+        near = distance <= (apart[-1] if 0 < wanted == len(apart) else np.inf)
+        nearest, apart = np.concatenate([nearest, pairs[near]]), np.concatenate([apart, distance[near]])
+        order = np.lexsort((nearest[:, 1], nearest[:, 0], apart))
+        nearest, apart = nearest[order], apart[order]
+        new = np.any(np.diff(nearest, axis=0, prepend=-1) != 0, axis=1)  # the same pair is equally far each time
+        nearest, apart = nearest[new][:wanted], apart[new][:wanted]
+    return nearest, apart
 
 
 def _partners(row: int, rows: Ints, strangers: _Strangers, commonest: int) -> Ints:
@@ -235,19 +246,16 @@ def _first_pairs(rare: Ints, rows: Ints, strangers: _Strangers, commonest: int, 
     return np.array(pairs[:wanted], np.int64).reshape(-1, 2)
 
 
-def _all_pairs(rare: Ints, rows: Ints, strangers: _Strangers, commonest: int) -> Ints:
-    a, b = np.repeat(rare, len(rows)), np.tile(rows, len(rare))
-    keep = strangers.differ(a, b) & ((strangers.labels[b] == commonest) | (b > a))
-    a, b = a[keep], b[keep]
-    return np.column_stack([np.minimum(a, b), np.maximum(a, b)])
+def _all_pairs(rare: Ints, rows: Ints, strangers: _Strangers, commonest: int) -> Iterator[Ints]:
+    for row in rare:
+        partners = _partners(row, rows, strangers, commonest)
+        yield np.column_stack([np.minimum(partners, row), np.maximum(partners, row)])
 
 
-def _neighbors(rows: Ints, strangers: _Strangers, space: _Rows) -> Ints:
+def _neighbors(rows: Ints, strangers: _Strangers, space: _Rows) -> Iterator[Ints]:
     """Disagreeing pairs that are neighbors in one of the orders: linearly many, and the near pairs are among them."""
-    pairs = []
     for ordered in space.orders(rows):
         for step in range(1, _WINDOW + 1):
             a, b = ordered[:-step], ordered[step:]
             differ = strangers.differ(a, b)
-            pairs.append(np.column_stack([np.minimum(a, b)[differ], np.maximum(a, b)[differ]]))
-    return np.concatenate(pairs)
+            yield np.column_stack([np.minimum(a, b)[differ], np.maximum(a, b)[differ]])
