@@ -28,6 +28,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.random import default_rng
 
 import faithscope as fs
@@ -147,6 +148,27 @@ def report(n):
     return write
 
 
+def audited_json(keys: int) -> Callable[[], Any]:
+    rows = [json.dumps(dict(enumerate(row))) for row in numbers(5_000, keys).round(3).tolist()]
+    frame = pd.DataFrame({"phi": rows, "y": labels(5_000)})
+    return partial(fs.audit, frame, prediction="y", explanation="phi", **TOP)
+
+
+def audited_csv(unused: int) -> Callable[[], Any]:
+    frame = pd.DataFrame(numbers(2_000, unused).round(3)).assign(key=labels(2_000, 9), y=labels(2_000))
+
+    def read() -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            frame.to_csv(Path(folder) / "log.csv", index=False)
+            return fs.audit(Path(folder) / "log.csv", prediction="y", explanation="key")
+
+    return read
+
+
+def contradicted(n: int) -> Callable[[], Any]:
+    return partial(fs.evaluate(labels(n), ["same"] * n, numbers(n), progress=False).counterexamples, 10)
+
+
 PERMUTATION = {"output": "margin", "algorithm": "permutation"}
 FLOOR, TOP = {"discretizer": fs.Floor(1)}, {"discretizer": fs.SignOfTop(5)}
 consistent, within = partial(partial, fs.consistency), partial(partial, fs.within)
@@ -172,6 +194,9 @@ CASES = {
     "consistency, labels": Case(
         "labels, one for every two rows; 1,000 keys", 10**6, lambda n: consistent(labels(n, 1000), np.arange(n) // 2)
     ),
+    "audit, JSON": Case("keys of JSON objects in 5,000 rows, SignOfTop(5)", 40, audited_json, 1_000),
+    "audit, CSV": Case("columns of 2,000 rows that are not asked for", 100, audited_csv, 10_000),
+    "counterexamples": Case(f"rows of one explanation, {D} numbers", 10**5, contradicted),
     "populations": Case("groups of 1,000,000 rows", 250, grouped, 10**3),
     "differences, each": Case("groups of 100,000 rows, every 2", 25, lambda many: differing(many, "each"), 10**3, 2.0),
     "differences, rest": Case("groups of 100,000 rows, with the rest", 25, lambda many: differing(many, "rest"), 10**3),

@@ -8,9 +8,11 @@ populations they differ. Importances are numbers whenever they can be read as su
 import csv
 import gzip
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from faithscope.errors import BadInput
@@ -27,6 +29,7 @@ _MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+
 _ZONED = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 _SAFE = {"int64": _ONE_WHOLE, "float64": _ONE_NUMBER, "timestamp": _MOMENT, "timestamp('UTC')": _ZONED}
 _NUMBERS = {"int64": _WHOLE, "float64": _NUMBER}
+_SAMPLE = 100  # records
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +50,22 @@ class CsvCells:
     numbers: Mapping[str, str]
 
     def typed(self, as_numbers: Sequence[str] = ()) -> Table:
-        """The table with numbers and moments if that is safe, and these columns as numbers."""
+        """The table with numbers and moments if that is safe, and these columns as numbers.
+
+        It is a view, so that a question about a few columns is not as long as all of them.
+        """
+        from ibis.util import gen_name
+
         kinds = {**self.safe, **{name: self.numbers[name] for name in as_numbers if name in self.numbers}}
-        return self.table.mutate(**{name: self.table[name].cast(kind) for name, kind in kinds.items()})
+        if not kinds:
+            return self.table
+        typed, name = (
+            self.table.mutate(**{name: self.table[name].cast(kind) for name, kind in kinds.items()}),
+            gen_name("csv"),
+        )
+        connection = self.table.get_backend()
+        connection.raw_sql(f"CREATE TEMPORARY VIEW {name} AS {connection.compile(typed)}")
+        return connection.table(name)
 
     @property
     def as_numbers(self) -> dict[str, Expression]:
@@ -70,22 +86,43 @@ def read_csv(connection: Connection, files: Sequence[str], names: Sequence[str])
         groups.setdefault(_head(file), []).append(name)
     engine = engine_at(connection)
     table = widened([engine.read_csv(connection, group, *head) for head, group in groups.items()])
-    columns = list(table.columns)
-    question = {f"n{j}": table[name].count() for j, name in enumerate(columns)}
-    for group, patterns in (("s", _SAFE), ("n", _NUMBERS)):
-        for i, pattern in enumerate(patterns.values()):
-            question |= {f"{group}{i}_{j}": table[name].re_search(pattern).sum() for j, name in enumerate(columns)}
-    matches = fetch_line(table.aggregate(rows=table.count(), **question))
-    _check_records(matches["rows"], files)
+    rows, kinds = _matching(table, _sample(files[0]))
+    _check_records(rows, files)
+    safe = {name: kind for name, (kind, pattern) in kinds.items() if pattern in _SAFE.values()}
+    return CsvCells(table, safe, {name: kind for name, (kind, _) in kinds.items() if kind in _NUMBERS})
 
-    def fitting(group: str, patterns: Mapping[str, str]) -> dict[str, str]:
-        kinds: dict[str, str] = {}
-        for j, name in enumerate(columns):
-            fits = [kind for i, kind in enumerate(patterns) if 0 < matches[f"n{j}"] == matches[f"{group}{i}_{j}"]]
-            kinds |= {name: fits[0]} if fits else {}
-        return kinds
 
-    return CsvCells(table, fitting("s", _SAFE), fitting("n", _NUMBERS))
+def _matching(table: Table, samples: Mapping[str, Sequence[str]]) -> tuple[int, dict[str, tuple[str, str]]]:
+    """The number of rows, and the first type and pattern that all cells of a column match, if there is one.
+
+    An engine takes long to read a question about many columns, so that only what fits a sample is asked.
+    """
+    patterns = [*_SAFE.items(), *_NUMBERS.items()]  # what matches the first ones is such a number too
+    fitting = {
+        name: [each for each in patterns if all(re.search(each[1], cell) for cell in samples.get(name, ()))]
+        for name in table.columns
+    }
+    found: dict[str, tuple[str, str]] = {}
+    while True:
+        asked = [(name, kinds.pop(0)) for name, kinds in fitting.items() if kinds]
+        question = {f"c{j}": table[name].re_search(pattern).all() for j, (name, (_, pattern)) in enumerate(asked)}
+        line = fetch_line(table.aggregate(rows=table.count(), **question))
+        for j, (name, kind) in enumerate(asked):
+            if line[f"c{j}"] is not False:
+                found |= {name: kind} if line[f"c{j}"] else {}  # None if all cells are empty
+                fitting[name] = []
+        if not any(fitting.values()):
+            return line["rows"], found
+
+
+def _sample(file: str) -> dict[str, list[str]]:
+    """Some cells of each column that are not empty; none of a remote file."""
+    separator, names = _head(file)
+    if not names:
+        return {}
+    with _opened(file) as lines:
+        records = list(islice(csv.reader(lines, delimiter=separator), 1, _SAMPLE))
+    return {name: [cells[j] for cells in records if j < len(cells) and cells[j]] for j, name in enumerate(names)}
 
 
 def _head(file: str) -> tuple[str, tuple[str, ...]]:

@@ -98,7 +98,7 @@ class LogSource:
 
     def as_numbers(self, columns: Sequence[str]) -> "LogSource":
         """The log with these columns as numbers, if a CSV file holds them as texts that can be read as such."""
-        if self.cells is None:
+        if self.cells is None or all(self.cells.numbers.get(name) == self.cells.safe.get(name) for name in columns):
             return self
         numeric = (*self.numeric, *columns)
         return replace(self, table=self.cells.typed(numeric), numeric=numeric)
