@@ -148,16 +148,16 @@ def report(n):
     return write
 
 
-def audited_json(keys: int) -> Callable[[], Any]:
+def audited_json(keys: int) -> Callable[[], object]:
     rows = [json.dumps(dict(enumerate(row))) for row in numbers(5_000, keys).round(3).tolist()]
     frame = pd.DataFrame({"phi": rows, "y": labels(5_000)})
     return partial(fs.audit, frame, prediction="y", explanation="phi", **TOP)
 
 
-def audited_csv(unused: int) -> Callable[[], Any]:
+def audited_csv(unused: int) -> Callable[[], object]:
     frame = pd.DataFrame(numbers(2_000, unused).round(3)).assign(key=labels(2_000, 9), y=labels(2_000))
 
-    def read() -> Any:
+    def read() -> object:
         with tempfile.TemporaryDirectory() as folder:
             frame.to_csv(Path(folder) / "log.csv", index=False)
             return fs.audit(Path(folder) / "log.csv", prediction="y", explanation="key")
@@ -165,7 +165,7 @@ def audited_csv(unused: int) -> Callable[[], Any]:
     return read
 
 
-def contradicted(n: int) -> Callable[[], Any]:
+def contradicted(n: int) -> Callable[[], object]:
     return partial(fs.evaluate(labels(n), ["same"] * n, numbers(n), progress=False).counterexamples, 10)
 
 
