@@ -1,8 +1,11 @@
 """For whom does it fail: groups add up, and are called different only with reason."""
 
+import datetime
 import re
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +13,9 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.counting.counts import Counts
 from faithscope.errors import BadInput
-from faithscope.measures.comparing.populations import difference
+from faithscope.measures.comparing.populations import Populations, difference
 from faithscope.measures.planning.rarefaction import rarefy
+from faithscope.report import summarize
 from faithscope.testing.systems import SYSTEMS
 from refused import refused
 from strategies import samples
@@ -135,3 +139,56 @@ def test_page_and_markdown_show_the_same_groups_and_the_same_word_on_each_differ
     assert told_differences(page).count("yes") == told_differences(card).count("yes") > 0
     assert "no" not in told_differences(page + card)
     assert all((f"{many - 12} more" in text) == (many > 12) for text in (card, alone))
+
+
+GOOD, BAD = fs.consistency(["a", "b"] * 100, [0, 1] * 100), fs.consistency(["a"] * 200, [0, 1] * 100)
+DAY = datetime.date(2026, 3, 1)
+ALIKE = [(None, "None"), (1, "1"), (2.0, "2"), (DAY, str(DAY)), (("a, b", "c"), ("a", "b, c")), ("\x1b", r"\x1b")]
+
+
+@pytest.mark.parametrize("pair", ALIKE)
+def test_two_groups_that_read_the_same_stay_two_at_every_door(pair):
+    parts = Populations(dict(zip(pair, (BAD, GOOD), strict=True)), "region")
+    names = [line.partition(": consistency")[0] for line in str(parts).splitlines() if ": consistency" in line]
+    assert len(set(names)) == len(parts.table()) == len(parts.to_dict()["groups"]) == 2
+    cells = [cell.strip().replace("\\\\", "\\") for cell in parts.to_markdown().split("|")]
+    assert all(cells.count(name) == 2 for name in names)  # of a line each, and of their difference
+    assert all(name in parts.plot().description for name in names)
+    shown = summarize(fs.evaluate([0, 1], ["a", "b"], [[0], [1]]), populations=parts).explainers[0].populations[0]
+    assert [name for name, _ in shown.groups] == names
+    assert (shown.differences[0].a, shown.differences[0].b) == tuple(names)
+
+
+@pytest.mark.parametrize("pair", [*ALIKE, *(pair[::-1] for pair in ALIKE)])
+def test_each_of_two_groups_that_read_the_same_is_judged(pair):
+    parts = Populations(dict(zip(pair, (BAD, GOOD), strict=True)), "region")
+    for judged in (parts, replace(parts, each=(replace(parts, by="a"), replace(parts, by="a b")))):
+        with pytest.raises(AssertionError) as failure:
+            fs.assert_faithful(judged, 0.8)
+        assert str(failure.value).count("was not shown") == (1 if judged is parts else 3)
+
+
+@pytest.mark.parametrize("missing", ["None", "nan"])
+def test_a_log_whose_missing_group_has_the_name_of_another_fails_if_either_does(missing):
+    why, yhat = ["a", "b"] * 200, [0, 1] * 100
+    for good, bad in ((missing, None), (None, missing)):
+        log = pd.DataFrame({"why": why, "yhat": [*yhat, *np.roll(yhat, 1)], "g": [good] * 200 + [bad] * 200})
+        log.loc[300:, "yhat"] = 0
+        parts = fs.audit(log, prediction="yhat", explanation="why", by="g", nulls="key").populations
+        assert set(parts.estimates) == {missing, None}
+        assert parts.estimates[bad].limit < 0.8 < parts.estimates[good].limit
+        with pytest.raises(AssertionError):
+            fs.assert_faithful(parts, 0.8)
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
+def test_groups_by_moments_are_moments_in_every_unit_of_numpy(unit):
+    moments = np.array(["2026-03-01", "2026-03-02"] * 20, f"datetime64[{unit}]")
+    groups = list(by(moments, ["a", "b"] * 20, [0, 1] * 20).estimates)
+    monitor = fs.Monitor(by="g")
+    monitor.add(["a", "b"] * 20, [0, 1] * 20, by=moments, when="2026-03-03")
+    assert groups == monitor.groups
+    assert [str(group)[:10] for group in groups] == ["2026-03-01", "2026-03-02"]
+    assert [monitor.limits(group).n for group in (DAY, moments[1])] == [20, 20]
+    fine = np.array(["2026-03-01T00:00:00.000000001", "2026-03-01T00:00:00.000000002"] * 20, "datetime64[ns]")
+    assert [str(group)[-1] for group in by(fine, ["a", "b"] * 20, [0, 1] * 20).estimates] == ["1", "2"]

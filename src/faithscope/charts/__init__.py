@@ -77,7 +77,8 @@ def populations(by_group: Mapping[Any, Drawable], *, title: str = "", width: int
     >>> populations({"north": fs.consistency(["a", "a"], [0, 0])}).description
     'north: consistency 1.000, interval 0.000 to 1.000.'
     """
-    return estimates([(str(group), estimate) for group, estimate in by_group.items()], title=title, width=width)
+    write = str if len(set(map(str, by_group))) == len(by_group) else repr  # None and 'None' are two groups
+    return estimates([(write(group), estimate) for group, estimate in by_group.items()], title=title, width=width)
 
 
 def against(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":

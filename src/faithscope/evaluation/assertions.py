@@ -9,7 +9,7 @@ from typing import Any
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.evaluation.compare import Comparison
 from faithscope.evaluation.result import Evaluation
-from faithscope.explanations.base import readable, several
+from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
@@ -186,8 +186,8 @@ def _of_one(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
     if isinstance(result, Estimate | Populations):
         if by is not None:
             raise BadInput(f"by= needs rows, which {_kind(result)} does not keep: pass the evaluation itself.")
-        estimates = {"": result} if isinstance(result, Estimate) else _by_words(result)
-        return [JudgedEstimate("", words, _is(estimate, measure)) for words, estimate in estimates.items()]
+        estimates = [("", result)] if isinstance(result, Estimate) else _by_words(result)
+        return [JudgedEstimate("", words, _is(estimate, measure)) for words, estimate in estimates]
     if not isinstance(getattr(result, "consistency", None), Estimate):
         raise WrongType(
             "assert_faithful reads an Estimate, an Evaluation, a Comparison, Populations or an Audit; "
@@ -206,10 +206,9 @@ def _judged(
     if not wanted:
         why = "; ".join(getattr(result, "notes", ())) or "its explanations do not say where they apply"
         raise BadInput(f"{name} has no {measure}: {why}. Judge another measure, or other explainers.")
-    groups = [_by_words(members).items() for members in populations if members is not None]
-    named = [pair for group in groups for pair in group]
+    named = [pair for members in populations if members is not None for pair in _by_words(members)]
     parts = [(words, part) for words, part in named if measure is None or part.measure == measure]
-    if groups and not parts:
+    if named and not parts:
         other = "pass by=" if measure == NECESSITY else "judge consistency"
         raise BadInput(f"{name} has no {measure} by population: {other}, or leave the populations out.")
     return [
@@ -228,13 +227,13 @@ def _asked(result: Any, groups: Any, measure: str | None) -> list[Populations]:
     return asked
 
 
-def _by_words(populations: Populations) -> Mapping[str, Estimate]:
-    """Estimates by the words for their population, such as "region north"."""
-    return {
-        f"{part.by or 'population'} {readable(group)}": estimate
+def _by_words(populations: Populations) -> list[tuple[str, Estimate]]:
+    """Estimates, each with the words for its population, such as "region north"."""
+    return [
+        (f"{part.by or 'population'} {name}", estimate)
         for part in populations.groupings
-        for group, estimate in part.estimates.items()
-    }
+        for name, estimate in part._named.estimates.items()
+    ]
 
 
 def _is(estimate: Estimate, measure: str | None) -> Estimate:

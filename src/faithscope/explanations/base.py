@@ -2,7 +2,7 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -173,6 +173,20 @@ def readable(value: object) -> str:
     if isinstance(value, datetime) and value.tzinfo is None and value == datetime(value.year, value.month, value.day):
         return str(value.date())
     return str(value)
+
+
+def told_apart(values: Iterable[object], *taken: str) -> list[str]:
+    """How different values read, no two of them alike and none as a text that is taken: if need be as Python has them.
+
+    Examples
+    --------
+    >>> told_apart(["north", None]), told_apart(["None", None]), told_apart(["all rows"], "all rows")
+    (['north', 'None'], ["'None'", 'None'], ["'all rows'"])
+    """
+    values = list(values)
+    texts = [visible(readable(value)) for value in values]
+    alike = len({*texts, *taken}) < len(texts) + len(taken)
+    return [visible(repr(value)) for value in values] if alike else texts
 
 
 def several(count: int, singular: str, plural: str) -> str:

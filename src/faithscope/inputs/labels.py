@@ -35,7 +35,7 @@ def to_keys(values: Any, what: str) -> NDArray[Any]:
     refuse_missing(column, what)
     if column.dtype.kind in "Mm" and np.datetime_data(column.dtype)[0] == "ns":  # which Python turns into integers
         coarse = column.astype(f"{column.dtype.kind}8[us]")
-        column = coarse if (coarse == column).all() else column
+        column = coarse if (coarse == column).all() else np.fromiter(list(column), object, len(column))
     if column.dtype == object:
         _refuse_incomparable(column, what)
         refuse_mixed(column, what)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread
 from faithscope.errors import BadInput
-from faithscope.explanations.base import readable
+from faithscope.explanations.base import told_apart
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.differences import MANY, Apart, clipped, known_margins, together
@@ -195,6 +195,11 @@ class Populations(Shareable):
         """One by one: the populations by each column, then by their combinations; itself alone if there is one."""
         return (*self.each, replace(self, each=())) if self.each else (self,)
 
+    @property
+    def _named(self) -> "Populations":
+        """The same with groups by texts, no two alike, for doors that show them."""
+        return replace(self, estimates=dict(zip(told_apart(self.estimates), self.estimates.values(), strict=True)))
+
     def table(self) -> "pd.DataFrame":
         """One line per group; of several columns, first those of each column alone, which `by` names."""
         groups = [group for grouping in self.groupings for group in grouping.estimates]
@@ -262,32 +267,27 @@ class Populations(Shareable):
     def _card(self, differences: bool = True) -> "Card":
         from faithscope.measures.telling.cards import joined, populations_card
 
-        return joined([populations_card(part.by, part.estimates, differences) for part in self.groupings])
+        return joined([populations_card(part.by, part._named.estimates, differences) for part in self.groupings])
 
     def plot(self) -> "alt.LayerChart":
         """Every group with its interval, chance and the unverifiable part as an Altair chart."""
-        from faithscope.charts import populations
+        from faithscope.charts import estimates, populations
 
         if not self.each:
-            return populations(self.estimates)
-        named = ({_named(part, group): one for group, one in part.estimates.items()} for part in self.groupings)
-        return populations({name: estimate for part in named for name, estimate in part.items()})
+            return populations(self._named.estimates)
+        pairs = ((part.by, pair) for part in self.groupings for pair in part._named.estimates.items())
+        return estimates([(f"{by}: {name}", estimate) for by, (name, estimate) in pairs])
 
     def __str__(self) -> str:
         if not self.each:
-            pairs = [(visible(readable(group)), estimate) for group, estimate in self.estimates.items()]
-            return several_in_lines([(name, f"{name}: {each.line}", each.notes) for name, each in pairs])
+            named = self._named.estimates.items()
+            return several_in_lines([(name, f"{name}: {each.line}", each.notes) for name, each in named])
         return "\n\n".join(f"by {visible(grouping.by)}\n{grouping}" for grouping in self.groupings)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return fragment(self._card(differences=False))
-
-
-def _named(populations: Populations, group: Any) -> str:
-    """A group with what gives it, so that no two columns share one."""
-    return f"{populations.by}: {group if isinstance(group, str) else readable(group)}"
 
 
 def measure_groups(sample: Sample, groups: Any, measure: Callable[[Sample], Estimate]) -> Populations:

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from faithscope.explanations.base import readable, several
+from faithscope.explanations.base import several
 from faithscope.measures.comparing.populations import shown_differences, shown_groups
 from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.numbers.words import named
@@ -79,11 +78,10 @@ def curve_card(title: str, name: str, points: Sequence[tuple[float, Estimate]], 
     return Card(title, (), (table,), (*([visible(note)] if note else []), *notes(told)))
 
 
-def populations_card(by: str, estimates: Mapping[Any, Estimate], differences: bool) -> Card:
+def populations_card(by: str, estimates: Mapping[str, Estimate], differences: bool) -> Card:
     """Estimates by group with the verdict on each, and how the groups differ if that is wanted."""
     shown = {group: estimates[group] for group in shown_groups(estimates)}
-    named_groups = [(visible(readable(group)), estimate) for group, estimate in shown.items()]
-    lines = [((name, *_word(each), f"{each.n:,}"), each) for name, each in named_groups]
+    lines = [((name, *_word(each), f"{each.n:,}"), each) for name, each in shown.items()]
     left_out = len(estimates) - len(shown)
     more = f"; {left_out:,} more groups, whose intervals begin higher, are not shown" if left_out else ""
     first = lines[0][1]
@@ -91,7 +89,7 @@ def populations_card(by: str, estimates: Mapping[Any, Estimate], differences: bo
     told = estimate_table((by or "group", *words, "rows"), lines, below=f"{intervals(first)}{more}")
     pairs, together = shown_differences(estimates, shown) if differences else ([], 0)
     tables = (told, *difference_tables(pairs, together=together))
-    return Card(f"{first.measure} by {by or 'group'}", (), tables, notes(named_groups))
+    return Card(f"{first.measure} by {by or 'group'}", (), tables, notes(shown.items()))
 
 
 def _word(estimate: Estimate) -> tuple[str, ...]:
