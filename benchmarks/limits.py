@@ -70,6 +70,15 @@ def named(what, n, many):
     return [f"{what} {code}" for code in labels(n, many).tolist()]
 
 
+def watched(groups):
+    """The text of a monitor, of rows that were added before."""
+    monitor = fs.Monitor(by="group", at_least=0.9)
+    for day in range(20):
+        leaf, group = labels(5000, 50), labels(5000, groups)
+        monitor.add(leaf, leaf % 2, by=group, when=np.datetime64("2026-01-01") + day, batch=f"day {day}")
+    return lambda: len(str(monitor))
+
+
 def grouped(groups):
     evaluation = fs.evaluate(labels(10**6), labels(10**6, 1000), np.zeros((10**6, 1)), progress=False)
     return partial(evaluation.by, labels(10**6, groups))
@@ -200,6 +209,7 @@ CASES = {
     "populations": Case("groups of 1,000,000 rows", 250, grouped, 10**3),
     "differences, each": Case("groups of 100,000 rows, every 2", 25, lambda many: differing(many, "each"), 10**3, 2.0),
     "differences, rest": Case("groups of 100,000 rows, with the rest", 25, lambda many: differing(many, "rest"), 10**3),
+    "monitor, text": Case("groups of 100,000 rows in 20 days", 40, watched, 10**3),
     "sufficiency, rows": Case("rows; 1,000 rules, 7 labels", 10**5, lambda n: ruled(n, 1000, 7)),
     "sufficiency, rules": Case("rules; 100,000 rows, 7 labels", 10**3, lambda rules: ruled(10**5, rules, 7), 10**5),
     "sufficiency, labels": Case("labels; 100,000 rows, 1,000 rules", 100, lambda many: ruled(10**5, 1000, many), 10**5),

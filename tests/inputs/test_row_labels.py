@@ -1,5 +1,7 @@
 """The labels of pandas rows are read: other orders are refused, and answers speak of rows by their labels."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -32,6 +34,17 @@ def renamed(thing):
     return thing.set_axis(range(1000, 1000 + N), axis=0)
 
 
+DAYS = pd.Series(pd.date_range("2026-01-01", periods=N), index=X.index)
+
+
+def watched(why, predictions, by=None, when="2026-01-01"):
+    """A monitor's answer, with the notes of what was added."""
+    monitor = fs.Monitor(by=None if by is None else "g")
+    added = monitor.add(why, predictions, by=by, when=when, batch="all")
+    look = monitor.single_look(None if by is None else True)
+    return SimpleNamespace(notes=added.notes, value=(look.value, monitor.limits()))
+
+
 CALLS = {
     "consistency, predictions": (lambda y: fs.consistency(WHY, y), Y),
     "consistency, explanations": (lambda why: fs.consistency(why, Y), WHY),
@@ -62,6 +75,11 @@ CALLS = {
         lambda g: fs.compare(Y, {"a": ROWS}, ROWS, groups=g).populations["a"].estimates[True],
         GROUPS,
     ),
+    "monitor, predictions": (lambda y: watched(WHY, y), Y),
+    "monitor, groups": (lambda g: watched(WHY, Y, by=g), GROUPS),
+    "monitor, groups by name": (lambda g: watched(WHY, Y, by={"g": g}), GROUPS),
+    "monitor, groups of arrays": (lambda g: watched(ROWS, Y, by=g), GROUPS),
+    "monitor, moments": (lambda when: watched(WHY, Y, when=when), DAYS),
     "certify": (lambda y: fs.certify(WHY, y).estimates[0], Y),
 }
 

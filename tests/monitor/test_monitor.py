@@ -1,6 +1,8 @@
 """A monitor: what it counts is what all rows together give, whatever the batches, the order and the engine."""
 
 import datetime
+import json
+import re
 
 import duckdb
 import numpy as np
@@ -8,11 +10,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
 import faithscope as fs
+from faithscope.cli import app
 from faithscope.errors import BadInput, FaithscopeError, UnknownName, WrongType
 from faithscope.monitor.limits import group_shares
+from faithscope.monitor.metrics import prometheus
 from faithscope.monitor.schema import VERSION
+from faithscope.monitor.telling import Told
 from monitor.watched_rows import add, drawn, quickly, same
 
 DAY = pd.Timestamp("2026-01-01")
@@ -245,6 +251,69 @@ def test_missing_values_of_a_log_are_refused_or_dropped_and_told():
     assert any("2 rows were dropped" in note for note in added.notes)
     with pytest.raises(BadInput, match="no column 'tz'"):
         monitor.add_log(table.assign(g="x"), **{**how, "when": "tz"})
+
+
+def test_rows_that_say_when_they_happened_are_never_filed_under_today():
+    moments = pd.date_range("2025-11-01", "2026-02-28")
+    log = pd.DataFrame({"k": "a", "y": np.arange(len(moments)) % 2, "logged_at": moments})
+    explanations, predictions = log["k"], log["y"]
+    when = moments.date
+    calls = [
+        (lambda **how: fs.Monitor().add_log(log, prediction="y", explanation="k", **how), "when='logged_at'"),
+        (
+            lambda **how: fs.Monitor().add_log(log.assign(logged_at=when), prediction="y", explanation="k", **how),
+            "--when logged_at",
+        ),
+        (lambda **how: fs.Monitor().add(explanations, predictions.set_axis(moments), **how), "when=predictions.index"),
+        (lambda **how: fs.Monitor(by="y").add(explanations, predictions, by=log, **how), "when=by['logged_at']"),
+        (
+            lambda **how: fs.Monitor(scopes=["y <= 3"]).add(["y <= 3"] * len(log), predictions, X=log, **how),
+            "when=X['logged_at']",
+        ),
+    ]
+    for call, advice in calls:
+        with pytest.raises(BadInput, match="would count as of today") as refused:
+            call()
+        assert advice in str(refused.value)
+        date = re.search(r"such as when='(.+)'", str(refused.value))[1]
+        assert call(when=date).rows == len(log)
+    monitor = fs.Monitor()
+    monitor.add_log(log, prediction="y", explanation="k", when="logged_at")
+    assert len(monitor.table()) == len(moments)
+    by_day = log.rename(columns={"logged_at": "g"})  # what is read as a group says nothing about when
+    assert fs.Monitor(by="g").add_log(by_day, prediction="y", explanation="k").rows == len(log)
+    assert fs.Monitor(by="g").add(explanations, predictions, by=by_day).rows == len(log)
+
+
+GOOD, BAD = [0] * 400, [0, 1] * 40
+DATE = datetime.date(2026, 3, 1)
+MISSING = (None,)  # how a monitor names the rows whose group is missing: None stands for all rows
+ALIKE = [(MISSING, "None"), (MISSING, "(None)"), ("all rows", "x"), (1, "1"), (DATE, str(DATE)), (b"x", "b'x'")]
+
+
+@pytest.mark.parametrize("pair", [*ALIKE, *(pair[::-1] for pair in ALIKE[::2])])
+def test_groups_that_read_the_same_stay_apart_at_every_door_and_an_alarm_of_either_is_told(pair, tmp_path):
+    monitor = fs.Monitor(tmp_path / "state.duckdb", by="g", at_least=0.9)
+    for group, labels in zip(pair, (GOOD, BAD), strict=True):
+        columns = {"k": ["a"] * len(labels), "y": labels, "g": [None if group is MISSING else group] * len(labels)}
+        monitor.add_log(
+            pa.table(columns), prediction="y", explanation="k", nulls="key", when=DAY, batch=f"{len(labels)} rows"
+        )
+    assert [monitor.limits(name).n for name in (None, *monitor.groups)] == [480, 400, 80]
+    assert [monitor.limits(name).n for name in pair] == [400, 80]
+    assert [monitor.single_look(name).value for name in pair] == [1.0, fs.consistency(["a"] * 80, BAD).value]
+    assert list(monitor.alarms()) == [monitor.groups[1]]
+    assert sorted(monitor.table().groupby("group", dropna=False)["n"].sum()) == [80, 400, 480]
+    told = monitor.to_dict()
+    assert len({json.dumps(each["group"]) for each in (*told["groups"], {"group": None})}) == 3
+    assert [each["group"] for each in told["alarms"]] == [told["groups"][1]["group"]]
+    assert len({line.split(": ")[0] for line in str(monitor).splitlines() if "n=400" in line or "n=80," in line}) == 2
+    numbers = [line.rsplit(" ", 1)[0] for line in prometheus(Told.of(monitor)).splitlines() if line[0] != "#"]
+    assert len(set(numbers)) == len(numbers)
+    assert len({line.name for line in monitor._record().lines}) == 3
+    for words in ("--at-least 0.9", "--fail-under 0.7"):
+        status = CliRunner().invoke(app, ["monitor", "report", "--state", monitor._store.name, *words.split()])
+        assert status.exit_code == 1
 
 
 def test_only_the_rows_that_are_asked_for_are_added():

@@ -32,7 +32,10 @@ from faithscope.visible import visible
 
 State = Annotated[Path, typer.Option("--state", help="The file that keeps the counts.")]
 When = Annotated[
-    str | None, typer.Option("--when", help="A column of moments, or a date for all rows; by default now.")
+    str | None,
+    typer.Option(
+        "--when", help="A column of moments, or a date for all rows; by default now, unless the log has such a column."
+    ),
 ]
 GroupColumn = Annotated[
     list[str] | None, typer.Option("--by", help="A column of groups, settled with the first rows; repeatable.")
@@ -153,7 +156,7 @@ def report(
         raise BadInput(f"There is no state at {str(state)!r}: add rows first, with faithscope monitor add.")
     monitor = Monitor(state, at_least=at_least, confidence=confidence)
     with monitor._store.transaction():  # what is printed and the page show one state
-        told = Told.of(monitor, reference)
+        told = Told.of(monitor, reference, "by group" if as_json else "of all rows" if summary else None)
         if html is not None:
             monitor.to_html(html, reference)
     if as_json:
@@ -170,10 +173,10 @@ def report(
 
 def _judge(told: Any, fail_under: float | None) -> None:
     """Exit with 1 if there is an alarm, or if a lower limit is below the threshold."""
-    lines = {"all rows": told.limits, **{str(name): limits for name, limits in told.groups.items()}}
+    lines = {None: told.limits, **told.groups}
     low = {name: limits.low for name, limits in lines.items() if fail_under is not None and limits.low < fail_under}
     for name, value in low.items():
-        typer.echo(visible(f"--fail-under {fail_under:g}: the lower limit of {name} is {value:.3f}"), err=True)
+        typer.echo(f"--fail-under {fail_under:g}: the lower limit of {told.names[name]} is {value:.3f}", err=True)
     if low or told.alarms or told.limits.verdict == "alarm":
         raise typer.Exit(1)
 

@@ -215,7 +215,7 @@ def _storable(text: str) -> str:
 
 def _plain(value: Any) -> Any:
     """A value as JSON holds it."""
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item()
     if isinstance(value, tuple):
         return [_plain(part) for part in value]

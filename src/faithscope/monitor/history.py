@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any
 
@@ -27,7 +28,7 @@ from faithscope.monitor.store import Store
 Ints = NDArray[np.int64]
 
 _PAIRS = "SELECT batch, day, grp, rows, openers, matched, agreeing FROM pairs ORDER BY batch, day, grp"
-_GROUPS = "SELECT shown, code FROM groups ORDER BY code"
+_GROUPS = "SELECT canonical, shown FROM groups ORDER BY code"
 _CLOSED = """
 SELECT day, grp, n, agreeing, unverifiable, explanations, low, high, confidence FROM days ORDER BY day, grp
 """
@@ -62,8 +63,8 @@ class PairColumns:
         """The lines of one group."""
         return self.take(self.group == code)
 
-    def take(self, chosen: NDArray[np.bool_]) -> "PairColumns":
-        """Some of the lines."""
+    def take(self, chosen: Any) -> "PairColumns":
+        """Some of the lines, by a mask, places or a slice."""
         return PairColumns(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
 
@@ -114,21 +115,33 @@ class History:
 
     @cached_property
     def groups(self) -> dict[Any, int]:
-        """The number of each group by its name."""
+        """The number of each group by its name; `(None,)` are rows whose group is missing, None stands for all rows."""
+        return {name: code for code, name in enumerate(self._known.values())}
+
+    @cached_property
+    def _known(self) -> dict[str, Any]:
+        """The name of each group by its canonical text, in the order of their numbers."""
         with self._store.transaction() as connection:
             lines = fetch_lines(connection, _GROUPS) if self.by else []
-        return {_shown(text): code for text, code in lines}
+        names = {text: _shown(text, shown) for text, shown in lines}
+        owners = {name: text for text, name in names.items()} | {
+            name: text for text, name in names.items() if canonical(name) == text
+        }  # of two that read the same, the one whose name is its value; the other is named by its canonical text
+        return {text: name if owners[name] == text else text for text, name in names.items()}
 
-    def code(self, group: Any) -> int:
-        """The number of a group; that of all rows for None."""
-        if group is None:
-            return WHOLE
-        known = {canonical(name): code for name, code in self.groups.items()}
-        code = known.get(canonical(group))
-        if code is None:
+    @property
+    def codes(self) -> dict[Any, int]:
+        """The number of all rows, whose name is None, and of each group by its name."""
+        return {None: WHOLE, **self.groups}
+
+    def name(self, group: Any) -> Any:
+        """The name of a group, whatever equal value it is asked for by; None for all rows."""
+        known = {canonical(name): name for name in self.groups} | self._known | {canonical(None): None}
+        try:
+            return known[canonical(group)]
+        except KeyError:
             names = list(map(str, self.groups))
-            raise UnknownName(f"The monitor has no group {group!r}. {hint(str(group), names)}")
-        return code
+            raise UnknownName(f"The monitor has no group {group!r}. {hint(str(group), names)}") from None
 
     @cached_property
     def pairs(self) -> PairColumns:
@@ -191,12 +204,12 @@ class History:
         with self._store.transaction() as connection:
             return int(fetch_lines(connection, "SELECT coalesce(sum(rows), 0) FROM forgotten")[0][0])
 
-    def days(self, confidence: float) -> list[DayLine]:
-        """The measures of every day, of all rows and then of each group, in order."""
+    def days(self, confidence: float, *, grouped: bool = True) -> list[DayLine]:
+        """The measures of every day, of all rows and then, if they are asked for, of each group, in order."""
+        names = {code: name for name, code in self.groups.items() if grouped} | {WHOLE: None}
         with self._store.transaction() as connection:  # one state: a day is either open or closed
-            names = {code: _shown(text) for text, code in fetch_lines(connection, _GROUPS)} | {WHOLE: None}
-            closed = fetch_lines(connection, _CLOSED)
-            opened = list(open_days(connection, confidence, grouped=bool(self.by)))
+            closed = [line for line in fetch_lines(connection, _CLOSED) if line[1] in names]
+            opened = list(open_days(connection, confidence, grouped=grouped and bool(self.by)))
         lines = [
             (
                 day,
@@ -237,6 +250,12 @@ def measures(told: Estimate) -> tuple[int, float, int, int, float, float]:
     return told.n, terms.agreeing, int(terms.silent), profile.distinct, told.low, told.high
 
 
-def _shown(text: str) -> Any:
-    value = json.loads(text)
-    return tuple(value) if isinstance(value, list) else value
+def _shown(text: str, shown: str) -> Any:
+    """The name of a group, from its canonical text and how it is shown; dates are dates again."""
+    value = json.loads(shown)
+    if isinstance(value, list) or value is None:
+        return (None,) if value is None else tuple(value)
+    if isinstance(value, str) and text.startswith("t"):
+        with suppress(ValueError):
+            return date.fromisoformat(value) if len(value) == len("2026-03-01") else datetime.fromisoformat(value)
+    return value

@@ -58,25 +58,6 @@ class Limits:
     measure: str = "consistency"
     doubted: bool = False  # whether rows seem to come back, so that they are no independent draws
 
-    @classmethod
-    def of(
-        cls,
-        columns: PairColumns,
-        confidence: float,
-        at_least: float | None,
-        share: float = 1.0,
-        measure: str = "consistency",
-    ) -> "Limits":
-        """From the pairs of all rows, or of a group that has a share of the error."""
-        openers, matched = int(columns.openers.sum()), int(columns.matched.sum())
-        agreeing, error = float(columns.agreeing.sum()), (1 - confidence) / 2 * share
-        waiting = openers - matched
-        low = float(lower_limit(agreeing, openers, error)) if openers else 0.0
-        high = float(upper_limit(agreeing + waiting, openers, error)) if openers else 1.0
-        value = agreeing / matched if matched else None
-        rows = int(columns.rows.sum())
-        return cls(value, low, high, confidence, rows, openers, matched, waiting, at_least, measure)
-
     @property
     def verdict(self) -> str:
         """`alarm` if the measure is below the promised level, `holds` if it is not, else `cannot tell yet`.
@@ -100,6 +81,28 @@ class Limits:
         )
 
     __repr__ = __str__
+
+
+def all_limits(
+    pairs: PairColumns, codes: Mapping[Any, int], confidence: float, at_least: float | None, measure: str
+) -> dict[Any, Limits]:
+    """Limits of all rows and of groups, by name; a group has its share of the error."""
+    shares, places = group_shares(pairs), np.array(list(codes.values())) + 1  # WHOLE is -1
+    n, openers, matched, agreeing = (
+        np.bincount(pairs.group + 1, getattr(pairs, name), places.max() + 1)[places]
+        for name in ("rows", "openers", "matched", "agreeing")
+    )
+    error = (1 - confidence) / 2 * np.array([shares.get(code, 1.0) for code in codes.values()])
+    waiting = openers - matched
+    lines = zip(
+        [k / m if m else None for k, m in zip(agreeing.tolist(), matched.tolist(), strict=True)],
+        lower_limit(agreeing, openers, error).tolist(),
+        upper_limit(agreeing + waiting, openers, error).tolist(),
+        [confidence] * len(codes),
+        *(column.astype(np.int64).tolist() for column in (n, openers, matched, waiting)),
+        strict=True,
+    )
+    return {name: Limits(*line, at_least, measure) for name, line in zip(codes, lines, strict=True)}
 
 
 def group_shares(pairs: PairColumns) -> dict[int, float]:
@@ -126,7 +129,10 @@ def all_draws(pairs: PairColumns, codes: Mapping[Any, int], since: int | None = 
     """The draws of all rows and of groups, by name, on the same days; without those before `since`."""
     pairs = pairs if since is None else pairs.take(pairs.day >= since)
     days = np.unique(pairs.day)
-    return {name: daily_draws(pairs.of_group(code), days) for name, code in codes.items()}
+    pairs = pairs.take(np.argsort(pairs.group, kind="stable"))
+    starts, ends = (np.searchsorted(pairs.group, list(codes.values()), side) for side in ("left", "right"))
+    parts = map(slice, starts, ends)
+    return {name: daily_draws(pairs.take(part), days) for name, part in zip(codes, parts, strict=True)}
 
 
 def all_alarms(

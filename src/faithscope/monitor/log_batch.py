@@ -12,7 +12,7 @@ from faithscope.discretizers import Original, to_discretizer
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.monitor.batch import Batch, counted_batch, labels_alone, refuse_many_groups
-from faithscope.monitor.moments import to_days
+from faithscope.monitor.moments import times_unsaid, to_days
 from faithscope.monitor.scoped.batch import refuse_discretizer
 from faithscope.monitor.scoped.log import scope_columns, scoped_log_batch, with_scope_words
 from faithscope.monitor.scoped.scopes import Scopes
@@ -68,6 +68,8 @@ def log_batch(
         asked = (column, groups, carried)
         at_once = None if scopes is not None else _at_once(rows.source, options, *asked)
         log, keyed, answer, total = at_once or _in_two(rows.source, options, *asked, scopes)
+        if when is None:
+            _refuse_times(log, (*groups, *(() if scopes is None else scope_columns(log, scopes).values())))
         batch = _counted(log, keyed, answer, column, groups, when, scopes)
     dropped = total - batch.rows
     if dropped and nulls != "drop":
@@ -175,6 +177,14 @@ def _counted(
     return _with_kind(batch, log)
 
 
+def _refuse_times(log: AuditedLog, read: Sequence[str]) -> None:
+    """Raise if a column that nothing else reads tells when rows happened."""
+    schema, used = log.source.table.schema(), {*log.used, *read}
+    for name in log.source.columns:
+        if name not in used and (schema[name].is_timestamp() or schema[name].is_date()):
+            raise times_unsaid(f"Column {name!r}", f"{name!r}, on the command line --when {name}")
+
+
 def _moment(when: Any, source: LogSource) -> Any:
     """A moment for all rows; a text that is none is the name of a column that the log does not have."""
     if isinstance(when, str):
@@ -218,7 +228,13 @@ def _days(answer: Any) -> Ints:
 
 def _coded(answer: Any, name: str) -> tuple[list[Any], Ints]:
     """The different values of a column, and the number of each line's value."""
-    coded = answer.column(name).combine_chunks().dictionary_encode("encode")
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = answer.column(name).combine_chunks()
+    if pa.types.is_floating(column.type):  # a group that is NaN is missing, as one that is null
+        column = pc.if_else(pc.is_nan(column), None, column)
+    coded = column.dictionary_encode("encode")
     values = coded.dictionary.to_pylist()
     refuse_alike(values)
     return values, coded.indices.to_numpy().astype(np.int64)

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from faithscope.explanations.base import readable
 from faithscope.monitor.limits import Limits
 from faithscope.monitor.telling import Told
 
@@ -42,7 +41,7 @@ def prometheus(told: Told) -> str:
         full = f"faithscope_monitor_{name}"
         shown = text.format(measure=told.measure, **_WORDS[told.measure])
         lines += [f"# HELP {full} {shown}", f"# TYPE {full} gauge"]
-        lines += [f"{full}{_label(group)} {value:.17g}" for group, value in _values(told, name)]
+        lines += [f"{full}{_label(told, group)} {value:.17g}" for group, value in _values(told, name)]
     return "\n".join(lines) + "\n"
 
 
@@ -54,9 +53,8 @@ def _values(told: Told, name: str) -> Iterator[tuple[Any, float]]:
         if told.single_look is not None:
             yield None, told.single_look.unverifiable
     elif name == "last_day":
-        days = [line.day for line in told.days]
-        if days:
-            yield None, (max(days).toordinal() - 719_163) * 86_400
+        if told.last_day is not None:
+            yield None, (told.last_day.toordinal() - 719_163) * 86_400
     else:
         yield from ((group, float(getattr(limits, _FIELDS.get(name, name)))) for group, limits in lines.items())
 
@@ -64,6 +62,6 @@ def _values(told: Told, name: str) -> Iterator[tuple[Any, float]]:
 _FIELDS = {"rows": "n"}
 
 
-def _label(group: Any) -> str:
-    """The group as a label, whose text has quotes, backslashes and line breaks escaped."""
-    return "" if group is None else f"{{group={json.dumps(readable(group), ensure_ascii=False)}}}"
+def _label(told: Told, group: Any) -> str:
+    """The group as a label, whose text has quotes and backslashes escaped; names have no control characters."""
+    return "" if group is None else f"{{group={json.dumps(told.names[group], ensure_ascii=False)}}}"

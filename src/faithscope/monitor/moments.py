@@ -1,5 +1,6 @@
 """When rows happened: a date or moment for all of them, or one per row, as days since 1970."""
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -48,6 +49,27 @@ def to_days(when: Any, rows: int) -> Ints:
     if len(days) and not _FIRST <= int(days.min()) <= int(days.max()) <= _LAST:
         raise BadInput("when holds moments outside the years 1 to 9999: leave such rows out.")
     return days
+
+
+def refuse_times(columns: Mapping[str, Any]) -> None:
+    """Raise if a column tells when rows happened, and nobody said `when`: all of them would count as of today.
+
+    Parameters
+    ----------
+    columns : mapping of str to array-like or None
+        By the words for them in Python.
+    """
+    for words, column in columns.items():
+        if column is not None and hold_dates(to_vector(column, words)):
+            raise times_unsaid(words, words)
+
+
+def times_unsaid(words: str, advice: str) -> BadInput:
+    """What is said of rows that would count as of today, although there is a column of times."""
+    return BadInput(
+        f"{words} holds dates or moments, and without when= all rows would count as of today: pass when={advice}, or "
+        f"one date for all rows, such as when='{datetime.now(UTC).date()}'."
+    )
 
 
 def _is_moment(when: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import MAXYEAR
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,8 @@ import numpy as np
 from faithscope.discretizers import to_discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
+from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate
@@ -22,13 +24,12 @@ from faithscope.monitor.batch import Batch, batch_of
 from faithscope.monitor.compaction import compact
 from faithscope.monitor.grouping import group_columns, group_names, row_groups, told_names
 from faithscope.monitor.history import History
-from faithscope.monitor.limits import Limits, all_alarms, all_draws, group_shares
+from faithscope.monitor.limits import Limits, all_alarms, all_draws, all_limits, group_shares
 from faithscope.monitor.log_batch import log_batch, refuse_learning
 from faithscope.monitor.merging import merge
-from faithscope.monitor.moments import to_days
-from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.moments import refuse_times, to_days
 from faithscope.monitor.scoped.batch import scoped_batch, to_sample
-from faithscope.monitor.scoped.scopes import Scopes, settled_scopes
+from faithscope.monitor.scoped.scopes import Scopes, features_of, settled_scopes
 from faithscope.monitor.store import Store
 from faithscope.monitor.telling import Told
 from faithscope.monitor.watching import watched_record
@@ -142,7 +143,8 @@ class Monitor(Shareable):
         X : array-like or table, n rows, optional
             The rows, with scopes alone: which of them they lie in.
         when : date, datetime, str or array-like (n,), optional
-            When the rows happened, for all of them or one per row; by default now. Days are those of UTC.
+            When the rows happened, for all of them or one per row; by default now, unless what is handed over has dates
+            or moments in its row labels, X or `by`. Days are those of UTC.
         by : array-like (n,), mapping or table, optional
             The group of each row; of several names, a mapping or table with a column for each.
         batch : str, optional
@@ -157,7 +159,13 @@ class Monitor(Shareable):
         refuse_learning(chosen)
         name = _batch_name(batch)
         sample = to_sample(self._scopes, explanations, predictions, X, discretizer)
+        of_groups = {f"by[{name!r}]": column for name, column in by.items()} if isinstance(by, Mapping) else {"by": by}
+        handed = {"explanations": explanations, "predictions": predictions, "X": X, **of_groups}
+        sample = replace(sample, notes=(*sample.notes, *same_rows(**handed, when=when)))
         groups = row_groups(self.by, by, sample.n)
+        if when is None:
+            read = self.by if self._scopes is None else (*self.by, *features_of(self._scopes))
+            refuse_times(_unread({"X": X, "by": by}, read) | {f"{n}.index": index_of(it) for n, it in handed.items()})
         days = to_days(when, sample.n)
         if not sample.n:
             raise BadInput("There are no rows to add: pass at least one.")
@@ -192,7 +200,7 @@ class Monitor(Shareable):
             with `where` or `since`. With scopes, the explanation is a column of rules as text, and the columns that
             scopes speak of are read by name.
         when : str, date or datetime, optional
-            The column of moments, or a moment for all rows; by default now.
+            The column of moments, or a moment for all rows; by default now, unless the log has such a column.
         by : str or list of str, optional
             The columns of groups, in the order of the monitor's `by`; by default columns of these names.
         batch : str, optional
@@ -265,10 +273,11 @@ class Monitor(Shareable):
         """
         with self._store.transaction():
             history = self._history
-            code, pairs, doubted = history.code(group), history.pairs, history.come_back is not None
-        share = 1.0 if group is None else group_shares(pairs)[code]
-        limits = Limits.of(pairs.of_group(code), self.confidence, self.at_least, share, self._measure)
-        return replace(limits, doubted=doubted)
+            return self._limits(history)[history.name(group)]
+
+    def _limits(self, history: History) -> dict[Any, Limits]:
+        """Limits of all rows (None) and of groups."""
+        return all_limits(history.pairs, history.codes, self.confidence, self.at_least, self._measure)
 
     def alarms(self, reference: int | None = None) -> dict[Any, tuple[Alarm, ...]]:
         """Alarms of all rows (None) and of groups, false with probability at most 1 - `confidence` over all looks ever.
@@ -283,7 +292,7 @@ class Monitor(Shareable):
         check_reference(reference)
         with self._store.transaction():
             history = self._history
-            codes, pairs, begun = {None: WHOLE, **history.groups}, history.pairs, history.origin
+            codes, pairs, begun = history.codes, history.pairs, history.origin
         parts = group_shares(pairs)
         shares = {name: parts.get(code, 1.0) for name, code in codes.items()}
         return all_alarms(all_draws(pairs, codes, begun), shares, self.at_least, reference, 1 - self.confidence)
@@ -292,7 +301,7 @@ class Monitor(Shareable):
         """The estimate and interval of all rows as if this were the only look; too narrow if it is not."""
         with self._store.transaction():
             history = self._history
-            estimate = history.estimate(history.code(group), self.confidence)
+            estimate = history.estimate(history.codes[history.name(group)], self.confidence)
         if estimate is None:
             raise BadInput("No rows were added yet, so nothing can be measured: add some first.")
         return estimate
@@ -309,7 +318,7 @@ class Monitor(Shareable):
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
-        return Told.of(self).to_dict()
+        return Told.of(self, days="by group").to_dict()
 
     def to_html(self, path: str | os.PathLike[str], reference: int | None = None) -> None:
         """Write a page that anybody can open: a line over time with its band, alarms, groups, and what changed.
@@ -329,7 +338,7 @@ class Monitor(Shareable):
             return watched_record(self, Told.of(self, reference), connection, reference)
 
     def _card(self) -> Card:
-        return Told.of(self).card()
+        return Told.of(self, days="of all rows").card()
 
     def _card_and_page(self) -> tuple[Card, str]:
         return self._card(), render(self._record())
@@ -353,6 +362,17 @@ class Monitor(Shareable):
         return "\n".join(Told.of(self).lines())
 
     __repr__ = __str__
+
+
+def _unread(tables: Mapping[str, Any], read: Collection[str]) -> dict[str, Any]:
+    """The columns of tables that are not read by their names, each by the words for it in Python."""
+    return {
+        f"{word}[{name!r}]": frame_column(table, j)
+        for word, table in tables.items()
+        if is_frame(table)
+        for j, name in enumerate(frame_names(table))
+        if name not in read
+    }
 
 
 def check_reference(reference: Any) -> None:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from faithscope.explanations.base import readable
 from faithscope.measures.sequential.change import Alarm, changes
 from faithscope.measures.sequential.distance import distance
 from faithscope.measures.sequential.telling import change_sentences, drift_sentences
@@ -13,7 +12,6 @@ from faithscope.measures.sequential.windows import shares
 from faithscope.monitor.compared import Compared, compare
 from faithscope.monitor.limits import all_draws, group_shares
 from faithscope.monitor.moments import to_date
-from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.scoped.changes import CELLS_BY_RULE, scoped_changes
 from faithscope.monitor.scoped.scopes import Scopes
 from faithscope.monitor.telling import Told
@@ -32,10 +30,10 @@ _NO_REFERENCE = (
 def watched_record(monitor: "Monitor", told: Told, connection: Any, reference: int | None) -> MonitorRecord:
     """Everything that the page shows, from one state of the store."""
     history = monitor._history
-    pairs, codes = history.pairs, {None: WHOLE, **history.groups}
+    pairs, codes = history.pairs, history.codes
     parts, error = group_shares(pairs), 1 - monitor.confidence
     lines = tuple(
-        WatchedLine.of(_name(name), draws, error * parts.get(codes[name], 1.0), told.alarms.get(name, ()))
+        WatchedLine.of(told.names[name], draws, error * parts.get(codes[name], 1.0), told.alarms.get(name, ()))
         for name, draws in all_draws(pairs, codes).items()
     )
     begun = history.origin
@@ -67,10 +65,6 @@ def _compared(connection: Any, scopes: Scopes | None, reference: int | None) -> 
     return compared, told
 
 
-def _name(group: Any) -> str:
-    return "all rows" if group is None else readable(group)
-
-
 def _headline(told: Told) -> str:
     if not told.limits.n:
         return "No rows were added yet."
@@ -80,7 +74,7 @@ def _headline(told: Told) -> str:
     name, alarm = alarms[0]
     others = len({group for group, _ in alarms if group is not None and group != name})
     more = f"; alarms in {others} group{'s' * (others != 1)} too" if others else ""
-    return f"Alarm for {_name(name)}: {alarm}{more}."
+    return f"Alarm for {told.names[name]}: {alarm}{more}."
 
 
 def _facts(monitor: "Monitor", told: Told) -> dict[str, str]:

@@ -15,7 +15,7 @@ from faithscope.inputs.hints import hint
 from faithscope.monitor.batch import Batch
 from faithscope.monitor.scoped.batch import pattern_batch
 from faithscope.monitor.scoped.patterns import RowPatterns
-from faithscope.monitor.scoped.scopes import Scopes, to_rules
+from faithscope.monitor.scoped.scopes import Scopes, features_of, to_rules
 from faithscope.runtime.memory import need
 from faithscope.tables.engine.answers import numbers_of
 from faithscope.tables.engine.conditions import holds
@@ -42,12 +42,6 @@ def scope_columns(log: AuditedLog, scopes: Scopes) -> dict[str, str]:
         read[f"x{place}"] = column
     log.source.refuse_wide(read.values())
     return read
-
-
-def features_of(scopes: Scopes) -> list[str]:
-    """The features that scopes speak of."""
-    conditions: Any = (part for parts in scopes.rules.distinct for part in parts)
-    return list(dict.fromkeys(part.feature for part in conditions if part.position >= 0))
 
 
 def with_scope_words(rows: KeyedRows, scopes: Scopes, read: Mapping[str, str]) -> tuple[KeyedRows, list[str]]:

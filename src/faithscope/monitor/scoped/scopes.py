@@ -151,6 +151,12 @@ def settled_scopes(given: Scopes | None, began: Mapping[str, str], name: str) ->
     return held
 
 
+def features_of(scopes: Scopes) -> list[str]:
+    """The features that scopes speak of."""
+    conditions: Any = (part for parts in scopes.rules.distinct for part in parts)
+    return list(dict.fromkeys(part.feature for part in conditions if part.position >= 0))
+
+
 def to_rules(given: Any, what: str = "explanations") -> Rules:
     """Rules as they are, or read from texts."""
     if isinstance(given, Rules):
