@@ -5,12 +5,16 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import faithscope as fs
 from child import python
+from faithscope.cli import app
 from faithscope.errors import BadInput
 from faults.children import disk_full, evaluate, everything, expected, failing, same
 from fuzz.outcomes import injected, one_sentence
@@ -147,3 +151,44 @@ def test_a_real_full_file_system_is_survived():
         injected("a real file system that is full")
     finally:
         subprocess.run(["umount", str(folder)], check=True)
+
+
+@contextmanager
+def largest_file(size):
+    """No file may be written beyond so many bytes, as on a disk that is full."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("share", [0, 0.01, 0.03, 0.3, 0.9, 0.999])
+def test_a_state_that_could_not_be_begun_is_begun_once_there_is_space(tmp_path, share):
+    whole = tmp_path / "whole.duckdb"
+    fs.Monitor(whole)
+    with largest_file(int(share * whole.stat().st_size)):
+        assert "make space" in refused(lambda: fs.Monitor(tmp_path / "state.duckdb"))
+    assert [path.name for path in tmp_path.iterdir()] == ["whole.duckdb"]
+    assert fs.Monitor(tmp_path / "state.duckdb").add(["a"], [1], when="2026-01-01").counted
+    injected("disk full while a state is begun")
+
+
+@pytest.mark.parametrize("many", [10, 20_000])  # of which few are committed beside the file, which then does not grow
+def test_a_batch_that_does_not_fit_is_told_and_counts_once_as_soon_as_there_is_space(tmp_path, many):
+    path = tmp_path / "state.duckdb"
+    monitor = fs.Monitor(path)
+    monitor.add(np.arange(5000), np.arange(5000) % 2, when="2026-01-01", batch="first")
+    rows = np.arange(many), np.arange(many) % 2
+    with largest_file(path.stat().st_size // 10):
+        message = refused(lambda: monitor.add(*rows, when="2026-01-02", batch="second"))
+        assert "make space" in message
+        assert "keep state.duckdb.wal" in message
+        line = ["monitor", "report", "--state", str(path)]
+        assert CliRunner().invoke(app, line).exit_code == 0  # whoever only reads is not held up
+    monitor.add(*rows, when="2026-01-02", batch="second")
+    assert fs.Monitor(path).limits().n == 5000 + many
+    assert [path.name for path in tmp_path.iterdir()] == ["state.duckdb"]
+    injected("disk full while a batch is added")

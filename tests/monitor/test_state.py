@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.errors import BadInput
-from faithscope.monitor import compaction
+from faithscope.errors import BadInput, FaithscopeError
+from faithscope.monitor import compaction, store
 from faithscope.monitor.canonical import explanation_digests
+from fuzz.outcomes import injected, one_sentence
 
 HELD = [(11417504794986382825, 13950148388042803184), (5960927048446646401, 8533291977251472832)]
 VALUES = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, 1e308, np.nan])
@@ -84,11 +85,73 @@ def test_a_failure_inside_leaves_the_file_as_it_was_and_free(tmp_path):
             connection.execute("DELETE FROM cells")
             connection.execute("SELECT nonsense")
 
-    with pytest.raises(duckdb.Error):
+    with pytest.raises(BadInput, match="nonsense"):
         fail()
     assert monitor.single_look().n == 200
     with duckdb.connect(str(tmp_path / "state.duckdb")) as held:
         assert held.execute("SELECT sum(given) FROM cells").fetchall() == [(200,)]
+
+
+def cut(content, place):
+    return content[:place]
+
+
+def erased(content, place):
+    return content[:place] + b"\0" * (len(content) - place)
+
+
+def scribbled(content, place):
+    return content[:place] + bytes(range(256)) + content[place + 256 :]
+
+
+def refusals(path, monkeypatch):
+    """How many questions to a state are refused, each in a sentence that says what to do; none waits."""
+    monkeypatch.setattr(store.time, "sleep", lambda _: pytest.fail("waits for another process that there is not"))
+    messages = []
+    for ask in (str, fs.Monitor.table, lambda monitor: monitor.add(["a"], [1], when="2026-01-20", batch="new")):
+        try:
+            ask(fs.Monitor(path))
+        except FaithscopeError as error:
+            messages.append(str(error))
+    for message in messages:
+        one_sentence(message)
+        assert "another" in message
+    return len(messages)
+
+
+@pytest.mark.parametrize("damage", [cut, erased, scribbled])
+def test_a_damaged_file_is_refused_in_a_sentence_at_once(tmp_path, monkeypatch, damage):
+    path = tmp_path / "state.duckdb"
+    add_days(fs.Monitor(path), 2)
+    content, refused = path.read_bytes(), 0
+    for place in (40, 4200, 9000, 12_300, *(len(content) * np.array([0.2, 0.5, 0.8])).astype(int).tolist()):
+        path.write_bytes(damage(content, place))
+        (tmp_path / "state.duckdb.wal").unlink(missing_ok=True)
+        refused += refusals(path, monkeypatch)
+        injected("a state that is damaged")
+    assert refused > 7
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DROP TABLE pairs",
+        "ALTER TABLE pairs DROP COLUMN matched",
+        "DELETE FROM settings WHERE name = 'by'",
+        "DELETE FROM settings WHERE name = 'version'",
+        "UPDATE settings SET value = 'x' WHERE name = 'by'",
+        "UPDATE settings SET value = 'x' WHERE name = 'version'",
+        "UPDATE settings SET value = 'x' WHERE name = 'seed'",
+        "INSERT INTO settings VALUES ('scopes', 'x')",
+        "INSERT INTO settings VALUES ('origin', 'x')",
+    ],
+)
+def test_a_state_that_another_program_changed_is_refused_in_a_sentence(tmp_path, monkeypatch, change):
+    path = tmp_path / "state.duckdb"
+    add_days(fs.Monitor(path), 1)
+    with duckdb.connect(str(path)) as held:
+        held.execute(change)
+    assert refusals(path, monkeypatch)
 
 
 def test_threads_add_at_once(tmp_path):

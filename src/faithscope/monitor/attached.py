@@ -58,7 +58,7 @@ def detach(connection: Any) -> None:
         connection.execute(f"DETACH {name}")
     except duckdb.Error:
         with _lock:
-            _begun.clear()
+            _begun.pop(os.getpid(), None)  # that of a parent process would wait for threads that are not here
     finally:
         connection.close()
 

@@ -23,7 +23,7 @@ from faithscope.monitor.queries import fetch_lines, fetch_table
 from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.scoped.estimates import sufficiency_estimates
 from faithscope.monitor.scoped.scopes import held_scopes
-from faithscope.monitor.store import Store
+from faithscope.monitor.store import Store, readable_state
 
 Ints = NDArray[np.int64]
 
@@ -123,7 +123,8 @@ class History:
         """The name of each group by its canonical text, in the order of their numbers."""
         with self._store.transaction() as connection:
             lines = fetch_lines(connection, _GROUPS) if self.by else []
-        names = {text: _shown(text, shown) for text, shown in lines}
+        with readable_state(self._store.name):
+            names = {text: _shown(text, shown) for text, shown in lines}
         owners = {name: text for text, name in names.items()} | {
             name: text for text, name in names.items() if canonical(name) == text
         }  # of two that read the same, the one whose name is its value; the other is named by its canonical text

@@ -30,7 +30,7 @@ from faithscope.monitor.merging import merge
 from faithscope.monitor.moments import refuse_times, to_days
 from faithscope.monitor.scoped.batch import scoped_batch, to_sample
 from faithscope.monitor.scoped.scopes import Scopes, features_of, settled_scopes
-from faithscope.monitor.store import Store
+from faithscope.monitor.store import Store, readable_state
 from faithscope.monitor.telling import Told
 from faithscope.monitor.watching import watched_record
 from faithscope.report.watched import MonitorRecord, render, write
@@ -110,8 +110,9 @@ class Monitor(Shareable):
         chosen = None if scopes is None else Scopes.of(scopes)
         further = {} if chosen is None else {"scopes": chosen.written()}
         opened = Store(store, {"by": json.dumps(names or []), "seed": str(seed), **further})
-        settled_scopes(chosen, opened.began, opened.name)
-        self._use(opened, opened.began)
+        with readable_state(opened.name):
+            settled_scopes(chosen, opened.began, opened.name)
+            self._use(opened, opened.began)
         if names is not None and names != self.by:
             there = told_names(self.by)
             raise BadInput(f"{self._store.name!r} was begun {there}, not by {', '.join(names)}: leave by away.")
@@ -119,6 +120,7 @@ class Monitor(Shareable):
     def _use(self, store: Store, settings: Mapping[str, str]) -> None:
         self._store = store
         self.by: tuple[str, ...] = tuple(json.loads(settings["by"]))
+        int(settings["seed"])  # raises if it is damaged
         self._scopes = settled_scopes(None, settings, store.name)
 
     @in_memory(FEWER_ROWS)
@@ -234,6 +236,7 @@ class Monitor(Shareable):
             added = add_batch(self._store, batch, name)
             if added.counted:
                 compact(self._store, self.confidence)
+                self._store.checkpoint()
         if not added.counted and name is None:
             warn(
                 f"These {added.rows:,} rows of these days were added before, as batch {added.batch}, so nothing was "

@@ -1,7 +1,7 @@
 """Questions to a DuckDB connection, each answered whole before the next is asked."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
@@ -25,10 +25,12 @@ def fetch_value(connection: Any, query: str, values: Sequence[Any] = ()) -> Any:
 @contextmanager
 def registered(connection: Any, name: str, columns: dict[str, Any]) -> Iterator[None]:
     """Columns under a name that queries may read, for as long as it takes."""
+    import duckdb
     import pyarrow as pa
 
     connection.register(name, pa.table(columns))
     try:
         yield
     finally:
-        connection.unregister(name)
+        with suppress(duckdb.Error):  # what went wrong inside is told, not that its transaction is over
+            connection.unregister(name)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, FaithscopeError
 from faithscope.monitor.attached import attach, detach, in_memory
 from faithscope.monitor.queries import fetch_lines, fetch_table, registered
 from faithscope.monitor.schema import FORMAT, SCOPE_TABLES, TABLES, VERSION
@@ -19,6 +19,8 @@ from faithscope.runtime.forks import anew_in_children
 
 _PATIENCE = 120.0  # seconds to wait for another process
 _PAUSE = 0.05
+_BUSY = ("Could not set lock", "used by another process")  # what DuckDB says on Linux and macOS, and on Windows
+_NOT_WRITTEN = ("Could not write", "Could not truncate", "No space left", "failed to commit", "Failed to commit")
 
 _locks: dict[str, threading.RLock] = defaultdict(threading.RLock)  # of this process, by file
 anew_in_children(_locks.clear)
@@ -78,7 +80,12 @@ class Store:
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
-        """A connection for as long as it takes, shared by all transactions inside: opening a file takes a while."""
+        """A connection for as long as it takes, shared by all transactions inside: opening a file takes a while.
+
+        What DuckDB says of a file that is damaged, or of a disk that is full, is said in a sentence of ours.
+        """
+        import duckdb
+
         with _locks[self.name if self.path is not None else f"memory {id(self)}"]:
             if self.path is None or self._connection is not None:
                 yield self._connection or self._memory
@@ -86,6 +93,8 @@ class Store:
             self._connection = connection = _patiently(self.path)
             try:
                 yield connection
+            except duckdb.Error as error:
+                raise _failed(self.path, error) from error
             finally:
                 self._connection = None
                 detach(connection)
@@ -96,13 +105,18 @@ class Store:
             _create(self._memory, settings)
         elif self.path is not None and not self.path.exists():
             _create_file(self.path, settings)
-        with self.opened() as connection:
+        with self.opened() as connection, readable_state(self.name):
             return _checked(connection, self.name)
 
     def settings(self) -> dict[str, str]:
         """What was settled when the monitor began, or with its first rows."""
         with self.opened() as connection:
             return dict(fetch_lines(connection, "SELECT name, value FROM settings"))
+
+    def checkpoint(self) -> None:
+        """Write what was committed into the file itself, which DuckDB keeps in a second one until then."""
+        with self.opened() as connection:
+            connection.execute("CHECKPOINT")
 
     def copy_to(self, other: "Store") -> None:
         """Copy everything into a store that has just begun."""
@@ -139,6 +153,7 @@ def _create(connection: Any, settings: dict[str, str]) -> None:
     told = {"format": FORMAT, "version": str(VERSION), **settings}
     connection.executemany("INSERT INTO settings VALUES (?, ?)", list(told.items()))
     connection.commit()
+    connection.execute("CHECKPOINT")
 
 
 def _create_file(path: Path, settings: dict[str, str]) -> None:
@@ -160,11 +175,14 @@ def _create_file(path: Path, settings: dict[str, str]) -> None:
         except OSError:  # a file system without links
             os.replace(temporary, path)
     except (OSError, duckdb.Error) as error:
-        why = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise BadInput(f"{str(path)!r} cannot be written ({why}): choose another folder for the state.") from None
+        why = getattr(error, "strerror", None) or " ".join(str(error).split()).rpartition('": ')[2]
+        raise BadInput(
+            f"{str(path)!r} cannot be written ({why}): make space, or choose another folder for the state."
+        ) from None
     finally:
-        with suppress(OSError):
-            temporary.unlink()
+        for left in (temporary, temporary.with_name(f"{temporary.name}.wal")):
+            with suppress(OSError):
+                left.unlink()
 
 
 def _patiently(path: Path) -> Any:
@@ -180,8 +198,8 @@ def _patiently(path: Path) -> Any:
                 raise BadInput(
                     f"{str(path)!r} is open in a DuckDB connection of this process: close it first."
                 ) from None
-            if "lock" not in str(error).lower():
-                raise _unreadable(path, error) from None
+            if not any(words in str(error) for words in _BUSY):
+                raise _failed(path, error) from None
             if time.monotonic() > until:
                 raise BadInput(
                     f"{str(path)!r} has been open in another process for {_PATIENCE:.0f} seconds, and nothing was "
@@ -190,11 +208,34 @@ def _patiently(path: Path) -> Any:
             time.sleep(_PAUSE)
 
 
-def _unreadable(path: Path, error: Exception) -> BadInput:
+def _failed(path: Path, error: Exception) -> BadInput:
+    """What DuckDB could not do with a file, in a sentence."""
     if isinstance(error, MemoryError):
         raise error
-    words = " ".join(str(error).split())
-    return BadInput(f"{str(path)!r} cannot be read as the state of a monitor ({words[:160]}): name another file.")
+    why = " ".join(str(error).split())
+    if not any(words in why for words in _NOT_WRITTEN):
+        advice = "restore a copy of it, or name another file"
+        return BadInput(f"{str(path)!r} cannot be read as the state of a monitor ({why[:160]}): {advice}.")
+    why = why.rpartition('": ')[2][:160]  # after the name of the file
+    beside = path.with_name(f"{path.name}.wal")  # in which committed changes wait until they are in the file
+    keep = f"keep {beside.name}, which belongs to it, " if beside.exists() else ""
+    return BadInput(
+        f"{str(path)!r} cannot be written ({why}): {keep}make space, then do this again; nothing counts twice."
+    )
+
+
+@contextmanager
+def readable_state(name: str) -> Iterator[None]:
+    """What a store holds is read inside: if it is not what a store writes, it is damaged."""
+    try:
+        yield
+    except FaithscopeError:
+        raise
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(
+            f"{name!r} is a damaged state of a monitor ({type(error).__name__}: {error}): restore a copy of it, or "
+            "begin another state."
+        ) from error
 
 
 def _checked(connection: Any, name: str) -> dict[str, str]:
@@ -203,8 +244,7 @@ def _checked(connection: Any, name: str) -> dict[str, str]:
 
     try:
         held = dict(fetch_lines(connection, "SELECT name::VARCHAR, value::VARCHAR FROM settings"))
-        connection.execute(" UNION ALL ".join(f"SELECT 1 FROM {table} WHERE false" for table in _table_names()))
-    except duckdb.Error:
+    except (duckdb.CatalogException, duckdb.BinderException):  # no such table, or other columns
         held = {}
     if held.get("format") != FORMAT:
         raise BadInput(f"{name!r} is a database of something else, not the state of a monitor: name another file.")
@@ -219,4 +259,5 @@ def _checked(connection: Any, name: str) -> dict[str, str]:
             f"{name!r} was written by a newer faithscope (state version {version}; this one reads up to {VERSION}): "
             "upgrade faithscope."
         )
+    connection.execute(" UNION ALL ".join(f"SELECT 1 FROM {table} WHERE false" for table in _table_names()))
     return held
