@@ -1,6 +1,6 @@
 """The page of a monitor: a line over time with its band, alarms, groups, and what changed."""
 
-from faithscope.report.watched.building import changed_explanations, watched_lines
+from faithscope.report.watched.building import changed_explanations
 from faithscope.report.watched.page import render, write
 from faithscope.report.watched.record import ChangedExplanation, MonitorRecord, WatchedLine
 
@@ -10,6 +10,5 @@ __all__ = [
     "WatchedLine",
     "changed_explanations",
     "render",
-    "watched_lines",
     "write",
 ]

@@ -1,28 +1,14 @@
-"""A monitor's record from what it has counted: draws per day, and cells of two periods."""
+"""A monitor's record from what it has counted: cells of two periods."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from faithscope.measures.sequential.change import Alarm
-from faithscope.measures.sequential.draws import DailyDraws
 from faithscope.measures.sequential.periods import TwoPeriods
 from faithscope.measures.sequential.telling import label_changes
-from faithscope.report.watched.record import ChangedExplanation, WatchedLine
+from faithscope.report.watched.record import ChangedExplanation
 
 MOST = 20  # explanations that are listed
-
-
-def watched_lines(
-    draws: Mapping[Any, DailyDraws], alarms: Mapping[Any, Sequence[Alarm]], error: float
-) -> tuple[WatchedLine, ...]:
-    """All rows (the line None) first, then groups; each line's limits have the whole error."""
-    ordered = sorted(draws, key=lambda name: name is not None)
-    return tuple(
-        WatchedLine.of("all rows" if name is None else str(name), draws[name], error, alarms.get(name, ()))
-        for name in ordered
-    )
 
 
 def changed_explanations(
