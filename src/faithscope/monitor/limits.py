@@ -100,9 +100,11 @@ def all_limits(
         upper_limit(agreeing + waiting, openers, error).tolist(),
         [confidence] * len(codes),
         *(column.astype(np.int64).tolist() for column in (n, openers, matched, waiting)),
+        [at_least] * len(codes),
+        [measure] * len(codes),
         strict=True,
     )
-    return {name: Limits(*line, at_least, measure) for name, line in zip(codes, lines, strict=True)}
+    return {name: Limits(*line) for name, line in zip(codes, lines, strict=True)}
 
 
 def group_shares(pairs: PairColumns) -> dict[int, float]:
