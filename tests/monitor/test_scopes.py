@@ -137,7 +137,7 @@ def test_what_cannot_be_watched_is_refused_in_a_sentence(tmp_path):
     monitor, X = fs.Monitor(path, scopes=TEXTS), rows[["a", "b"]]
     fs.Monitor(plain)
     labels, texts = rows["y"].tolist(), rows["rule"].tolist()
-    log = {"prediction": "y", "explanation": "rule"}
+    log = {"prediction": "y", "explanation": "rule", "when": "day"}
     for error, words, call in (
         (BadInput, "pass X=", lambda: monitor.add(texts, labels)),
         (BadInput, "leave X away", lambda: fs.Monitor().add(texts, labels, X=X)),
@@ -201,7 +201,7 @@ def test_the_command_line_reads_scopes_from_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     drawn(500).to_parquet("log.parquet")
     (tmp_path / "rules.txt").write_text("\n".join([*TEXTS, "", ""]))
-    line = "monitor add log.parquet --state s.duckdb --prediction y --explanation rule"
+    line = "monitor add log.parquet --state s.duckdb --prediction y --explanation rule --when day"
 
     def run(words):
         return CliRunner().invoke(app, shlex.split(words))
