@@ -15,7 +15,7 @@ from faithscope.counting.counts import Counts
 from faithscope.errors import BadInput
 from faithscope.measures.comparing.populations import Populations, difference
 from faithscope.measures.planning.rarefaction import rarefy
-from faithscope.report import summarize
+from faithscope.report.summary import summarize
 from faithscope.testing.systems import SYSTEMS
 from refused import refused
 from strategies import samples

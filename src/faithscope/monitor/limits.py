@@ -84,7 +84,12 @@ class Limits:
 
 
 def all_limits(
-    pairs: PairColumns, codes: Mapping[Any, int], confidence: float, at_least: float | None, measure: str
+    pairs: PairColumns,
+    codes: Mapping[Any, int],
+    confidence: float,
+    at_least: float | None,
+    measure: str,
+    doubted: bool,
 ) -> dict[Any, Limits]:
     """Limits of all rows and of groups, by name; a group has its share of the error."""
     shares, places = group_shares(pairs), np.array(list(codes.values())) + 1  # WHOLE is -1
@@ -100,8 +105,7 @@ def all_limits(
         upper_limit(agreeing + waiting, openers, error).tolist(),
         [confidence] * len(codes),
         *(column.astype(np.int64).tolist() for column in (n, openers, matched, waiting)),
-        [at_least] * len(codes),
-        [measure] * len(codes),
+        *([value] * len(codes) for value in (at_least, measure, doubted)),
         strict=True,
     )
     return {name: Limits(*line) for name, line in zip(codes, lines, strict=True)}

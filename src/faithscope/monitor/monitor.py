@@ -280,7 +280,8 @@ class Monitor(Shareable):
 
     def _limits(self, history: History) -> dict[Any, Limits]:
         """Limits of all rows (None) and of groups."""
-        return all_limits(history.pairs, history.codes, self.confidence, self.at_least, self._measure)
+        how = (self.confidence, self.at_least, self._measure, history.come_back is not None)
+        return all_limits(history.pairs, history.codes, *how)
 
     def alarms(self, reference: int | None = None) -> dict[Any, tuple[Alarm, ...]]:
         """Alarms of all rows (None) and of groups, false with probability at most 1 - `confidence` over all looks ever.
