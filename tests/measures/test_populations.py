@@ -15,7 +15,8 @@ from faithscope.counting.counts import Counts
 from faithscope.errors import BadInput
 from faithscope.measures.comparing.populations import Populations, difference
 from faithscope.measures.planning.rarefaction import rarefy
-from faithscope.report.summary import summarize
+from faithscope.report.result import Breakdown
+from faithscope.report.summary import Groups
 from faithscope.testing.systems import SYSTEMS
 from refused import refused
 from strategies import samples
@@ -154,7 +155,7 @@ def test_two_groups_that_read_the_same_stay_two_at_every_door(pair):
     cells = [cell.strip().replace("\\\\", "\\") for cell in parts.to_markdown().split("|")]
     assert all(cells.count(name) == 2 for name in names)  # of a line each, and of their difference
     assert all(name in parts.plot().description for name in names)
-    shown = summarize(fs.evaluate([0, 1], ["a", "b"], [[0], [1]]), populations=parts).explainers[0].populations[0]
+    shown = Groups.of(Breakdown.of(parts))
     assert [name for name, _ in shown.groups] == names
     assert (shown.differences[0].a, shown.differences[0].b) == tuple(names)
 
