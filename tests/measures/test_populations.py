@@ -188,8 +188,8 @@ def test_groups_by_moments_are_moments_in_every_unit_of_numpy(unit):
     groups = list(by(moments, ["a", "b"] * 20, [0, 1] * 20).estimates)
     monitor = fs.Monitor(by="g")
     monitor.add(["a", "b"] * 20, [0, 1] * 20, by=moments, when="2026-03-03")
-    assert groups == monitor.groups
-    assert [str(group)[:10] for group in groups] == ["2026-03-01", "2026-03-02"]
+    for told in (groups, monitor.groups):
+        assert [str(group)[:10] for group in told] == ["2026-03-01", "2026-03-02"]
     assert [monitor.limits(group).n for group in (DAY, moments[1])] == [20, 20]
     fine = np.array(["2026-03-01T00:00:00.000000001", "2026-03-01T00:00:00.000000002"] * 20, "datetime64[ns]")
     assert [str(group)[-1] for group in by(fine, ["a", "b"] * 20, [0, 1] * 20).estimates] == ["1", "2"]
