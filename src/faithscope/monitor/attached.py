@@ -67,7 +67,7 @@ def _duckdb(path: Path | None) -> Any:
     with _lock:
         place = os.getpid(), path
         if place not in _begun:
-            for old in list(_begun)[: 1 - _KEPT]:
+            for old in [each for each in _begun if each[0] == os.getpid()][: 1 - _KEPT]:  # to end another's crashes
                 del _begun[old]
             _begun[place] = in_memory()
         return _begun[place]
