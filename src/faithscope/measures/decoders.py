@@ -268,7 +268,8 @@ class Decoder(ABC):
         guess, everybody = replace(self, counts=_without_explanations(counts), discretizer=None), np.zeros_like(codes)
         guessed = guess._agreeing(everybody, sample.labels)
         units = IndependentUnits.of(sample)
-        value, gain, unseen = (units.mean(part) for part in (agreeing, agreeing - guessed, 1.0 - seen))
+        unseen = units.mean((~seen).astype(np.float64))
+        value, gain = units.mean(agreeing), units.mean(agreeing - guessed)
         margins, paired = units.margins(agreeing, confidence), units.margins(agreeing - guessed, confidence, span=2.0)
         low, high, method = value - margins.below, value + margins.above, "jackknife"
         notes = (few_rows_decide(margins),) if margins.degrees_of_freedom < FEW - 1e-9 else ()
