@@ -58,7 +58,7 @@ def detach(connection: Any) -> None:
         connection.execute(f"DETACH {name}")
     except duckdb.Error:
         with _lock:
-            _begun.pop(os.getpid(), None)  # that of a parent process would wait for threads that are not here
+            _forget(0)
     finally:
         connection.close()
 
@@ -67,10 +67,16 @@ def _duckdb(path: Path | None) -> Any:
     with _lock:
         place = os.getpid(), path
         if place not in _begun:
-            for old in [each for each in _begun if each[0] == os.getpid()][: 1 - _KEPT]:  # to end another's crashes
-                del _begun[old]
+            _forget(_KEPT - 1)
             _begun[place] = in_memory()
         return _begun[place]
+
+
+def _forget(kept: int) -> None:
+    """All but the latest of this process: to end one of a parent process crashes or waits."""
+    own = [place for place in _begun if place[0] == os.getpid()]
+    for place in own[: max(0, len(own) - kept)]:
+        del _begun[place]
 
 
 def _without_bars(connection: Any) -> Any:
