@@ -135,7 +135,7 @@ def can_be_thinned(sample: Sample) -> bool:
     names, labels = sample.numbered_labels
     of_label = np.zeros(len(names))
     of_label[labels] = weights
-    return bool((weights == of_label[labels]).all()) or _keeps(weights, 1 / 4)  # there is no tilt to turn to
+    return bool((weights == of_label[labels]).all()) or _keeps(weights, 1 / 4)
 
 
 def _keeps(weights: Floats, share: float) -> bool:
