@@ -381,7 +381,7 @@ def test_names_of_features_must_be_distinct_and_do_not_mix_with_positions():
             "Rows have no column 'age', which 'age <= 1' needs. Did you mean 'agee'",
         ),
         (pl.DataFrame({"zzz": [1]}), BadInput, "no column 'age'.* There are 'zzz'"),
-        (pd.DataFrame([[1, 2]], columns=["age", "age"]), BadInput, "two columns 'age'"),
+        (pd.DataFrame([[1, 2]], columns=["age", "age"]), BadInput, "two columns 'age'.* needs: rename"),
         (np.zeros((2, 4)), BadInput, "Rows have 4 columns but rules are over 3 features"),
         (np.zeros((2, 1)), BadInput, "Rows have 1 columns"),
         (np.zeros(3), WrongType, r"2-D array, a list of rows or a table; got ndarray of shape \(3,\)"),

@@ -145,6 +145,7 @@ SETTINGS = by_error(
             ("weights", [1, np.nan], "Weights are missing at row 1"),
             ("weights", [0, 0], "All weights are 0"),
             ("weights", [1, 1e-12], "cannot be added exactly enough"),
+            ("weights", [1e308, 1e308], "divide all of them by the largest"),
         ],
         WrongType: [
             ("weights", ["x", "y"], "every value must be a number"),

@@ -186,13 +186,23 @@ def test_csv_files_with_columns_in_another_order_are_one_log(tmp_path):
         assert (estimate.n, estimate.distinct) == (4, 3)
 
 
+@READERS
+def test_csv_may_have_columns_without_a_name_as_the_index_of_pandas(tmp_path, engine):
+    log = pd.DataFrame({"phi": [1, 1, 2], "yhat": ["a", "b", "a"]})
+    log.to_csv(tmp_path / "one.csv")
+    log.assign(**{"": 0}).to_csv(tmp_path / "two.csv")
+    for name in ("one", "two"):
+        assert _asked(tmp_path / f"{name}.csv", engine).consistency.n == 3
+
+
 def test_csv_that_cannot_be_read_whole_says_so(tmp_path):
     for text, message in {
         "phi,yhat\n1,a,extra\n2,b\n": "failed",
         "phi,phi,yhat\n1,1,a\n": "must name every column, each once",
         "": "must name every column",
+        "phi,yhat\n1,ä\n2,b\n": "is not UTF-8.*pandas.read_csv",
     }.items():
-        (tmp_path / "log.csv").write_text(text)
+        (tmp_path / "log.csv").write_text(text, encoding="latin-1")
         with pytest.raises(BadInput, match=message):
             audit(tmp_path / "log.csv", **HOW)
 

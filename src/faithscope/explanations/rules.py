@@ -378,10 +378,13 @@ def _table_columns(frame: Any, needed: Mapping[int, Condition]) -> tuple[int, Fe
     """The number of rows of a table, and a function from a feature's position to its column."""
     names = frame_names(frame)
     for condition in needed.values():
-        if names.count(condition.feature) != 1:
-            what = "two columns" if condition.feature in names else "no column"
-            advice = hint(condition.feature, names)
-            raise BadInput(f"Rows have {what} {condition.feature!r}, which {str(condition)!r} needs. {advice}")
+        name = condition.feature
+        if name not in names:
+            raise BadInput(f"Rows have no column {name!r}, which {str(condition)!r} needs. {hint(name, names)}")
+        if names.count(name) > 1:
+            raise BadInput(
+                f"Rows have two columns {name!r}, which {str(condition)!r} needs: rename or drop one of them."
+            )
     return frame.shape[0], lambda position: dated_column(frame, names.index(needed[position].feature))
 
 

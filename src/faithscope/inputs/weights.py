@@ -24,9 +24,9 @@ def to_weights(weights: Any, rows: int) -> Floats:
     if not mass.any():
         raise BadInput("All weights are 0, so no row is left: give the rows of the target population positive weights.")
     least, most = mass[mass > 0].min(), mass.max()
-    if most > _SPAN * least or most > 1e100 or least < 1e-100:
+    if most / _SPAN > least or most > 1e100 or least < 1e-100:
         raise BadInput(
-            f"Weights from {least:g} to {most:g} cannot be added exactly enough: keep the largest within {_SPAN:g} "
-            "times the smallest that is not 0."
+            f"Weights from {least:g} to {most:g} cannot be added exactly enough: divide all of them by the largest, "
+            f"and keep the largest within {_SPAN:g} times the smallest that is not 0."
         )
     return mass

@@ -111,7 +111,10 @@ def _predictions(source: LogSource, options: AuditOptions) -> tuple[str, ...]:
     if names is None:
         names = (source.settings or {}).get("prediction")
     if names is None:
-        raise BadInput(f"Say which column is the prediction. The log has: {', '.join(source.columns[:12])}.")
+        known = ", ".join(source.columns[:12])
+        raise BadInput(
+            f"Say which column is the prediction. The log has: {known}. Name it with prediction=, --prediction."
+        )
     if isinstance(names, str) or not isinstance(names, list | tuple) or not names:
         columns: tuple[str, ...] = (one_column(source.columns, names, "prediction"),)  # type: ignore[arg-type]
     else:

@@ -155,14 +155,20 @@ def _check_records(rows: int, files: Sequence[str]) -> None:
 
 @contextmanager
 def _opened(file: str) -> Iterator[Any]:
-    if file.endswith(".zst"):
-        import pyarrow as pa
+    try:
+        if file.endswith(".zst"):
+            import pyarrow as pa
 
-        with pa.input_stream(file, compression="zstd") as stream:
-            yield io.TextIOWrapper(stream, "utf-8-sig", newline="")
-    elif file.endswith(".gz"):
-        with gzip.open(file, "rt", encoding="utf-8-sig", newline="") as lines:
-            yield lines
-    else:
-        with open(file, encoding="utf-8-sig", newline="") as lines:
-            yield lines
+            with pa.input_stream(file, compression="zstd") as stream:
+                yield io.TextIOWrapper(stream, "utf-8-sig", newline="")
+        elif file.endswith(".gz"):
+            with gzip.open(file, "rt", encoding="utf-8-sig", newline="") as lines:
+                yield lines
+        else:
+            with open(file, encoding="utf-8-sig", newline="") as lines:
+                yield lines
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"{file!r} is not UTF-8 ({error.reason} at byte {error.start:,}): write it as UTF-8, or in Python pass "
+            "pandas.read_csv(file, encoding=...) with its own encoding, such as 'latin-1' or 'utf-16'."
+        ) from None
