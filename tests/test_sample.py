@@ -85,6 +85,12 @@ def test_arguments_in_each_others_place_are_an_error_that_says_so(message, call,
     refused(BadInput, rf"{message}.*pass \(", call, *given)
 
 
+@pytest.mark.parametrize("given", [(DecisionTreeClassifier, RULES), (TREE, fs.explainers.Random)])
+def test_a_class_in_place_of_its_instance_is_refused_in_a_sentence(given):
+    refused(BadInput, r"is a class: pass an instance of it, \w+\(\.\.\.\)", fs.evaluate, *given, X)
+    refused(BadInput, "is a class: pass an instance", fs.compare, given[0], {"a": given[1]}, X)
+
+
 def test_a_swap_that_only_numbers_could_tell_is_noted():
     rows = RNG.normal(size=(200, 1)).round()
     labels = (rows[:, 0] > 0).astype(int)

@@ -55,6 +55,7 @@ system = predict, {"importances": importances, "constant": fs.explainers.Constan
 single = predict, importances
 faulty = broken, importances
 number = 7
+triple = (1, 2, 3)
 
 def factory():
     return predict, importances
@@ -265,6 +266,7 @@ MISTAKES = [
     ("my_module --data X.csv", "module:attribute"),
     ("my_module:x --data X.csv", "has no 'x'"),
     ("my_module:number --data X.csv", "must be (model, explainer)"),
+    ("my_module:triple --data X.csv", "without rows, which --data names; got tuple of 3"),
     ("my_module:needs --data X.csv", "takes arguments"),
     ("my_module:single --data Y.csv", "There is no file 'Y.csv'"),
     ("my_module:single --data X.xlsx", "neither .parquet nor .csv"),

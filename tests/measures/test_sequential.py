@@ -143,6 +143,13 @@ def test_no_alarm_is_withdrawn_when_the_last_opener_of_the_reference_finds_a_par
     assert {before for before, _ in known} == {True, False}
 
 
+def test_an_alarm_whose_days_together_reach_the_level_again_does_not_call_them_below_it():
+    draws = DailyDraws.known(range(40), [500] * 40, [475] * 10 + [400] * 2 + [490] * 28)
+    alarm = next(alarm for alarm in changes(draws, reference=10, error=0.05) if alarm.direction == "drop")
+    assert alarm.high > alarm.reference[0]
+    assert f"below {alarm.reference[0]:.3f} then; since 10 between {alarm.low:.3f} and {alarm.high:.3f}" in str(alarm)
+
+
 def test_groups_share_the_error_and_only_the_changed_one_is_told():
     lines = {None: planted(500), "a": planted(500, seed=2), "b": planted(60, seed=3)}
     told = all_alarms(lines, {"a": 0.5, "b": 0.5}, None, 30, 0.05)

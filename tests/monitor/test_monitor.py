@@ -38,6 +38,15 @@ def test_the_same_rows_of_the_same_day_count_once_in_any_order_and_from_anywhere
     assert monitor.limits().n == 2 * len(rows)
 
 
+def test_rows_without_a_name_that_were_added_under_one_count_once():
+    rows, monitor = drawn(300, days=3), fs.Monitor()
+    monitor.add(rows["rule"], rows["y"], when=rows["day"], batch="named")
+    with pytest.warns(UserWarning, match="as batch named, so nothing was counted"):
+        assert not monitor.add(rows["rule"], rows["y"], when=rows["day"]).counted
+    assert monitor.limits().n == 300
+    assert monitor.add(rows["rule"], rows["y"], when=rows["day"], batch="another").counted
+
+
 def test_late_rows_of_a_closed_day_are_counted_and_the_table_says_so(monkeypatch):
     quickly(monkeypatch, OPEN_DAYS=1)
     rows, monitor = drawn(1800, days=6), fs.Monitor()

@@ -48,7 +48,10 @@ def _called(function: Any, path: str) -> Any:
 def to_system(pair: Any, path: str) -> NamedSystem:
     """A pair of a model and its explainers as a system; `path` names it in errors."""
     if not isinstance(pair, tuple) or len(pair) != 2:
-        raise BadInput(f"{path} must be {_SHAPES}; got {type(pair).__name__}.")
+        length = f" of {len(pair)}" if isinstance(pair, tuple) else ""
+        raise BadInput(
+            f"{path} must be {_SHAPES}, without rows, which --data names; got {type(pair).__name__}{length}."
+        )
     model, explainers = pair
     if not isinstance(explainers, Mapping):
         explainers = {Identity.of(explainers).name: explainers}

@@ -146,7 +146,10 @@ def function_of(thing: Any, method: str) -> Callable[..., Any] | None:
 
 
 def refuse_swapped(model: Any, explainer: Any) -> None:
-    """Raise if a model and an explainer seem to be swapped."""
+    """Raise if a model and an explainer seem to be swapped, or one is a class in place of its instance."""
+    for given in (model, explainer):
+        if isinstance(given, type) and (hasattr(given, "predict") or hasattr(given, "explain")):
+            raise BadInput(f"{given.__name__} is a class: pass an instance of it, {given.__name__}(...).")
     explains, predicts = callable(getattr(model, "explain", None)), callable(getattr(explainer, "predict", None))
     swapped, order = "Model and explainer seem to be swapped", "pass (model, explainer, X)"
     if isinstance(model, Explanations) or (explains and label_function(model) is None):

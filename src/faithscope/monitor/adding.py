@@ -78,12 +78,16 @@ class Added:
 
 def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
     """Count a batch, unless one with its id was counted before; all of it or, if anything fails, nothing."""
-    name = name or batch.content_id()
+    question, asked = "SELECT id, rows, content FROM batches WHERE id = ?", [name or batch.content_id()]
+    if name is None and batch.rows:  # the same rows may have been added under a name
+        question += " OR (content = ? AND first_day = ? AND last_day = ?)"
+        asked += [batch.content(), int(batch.day.min()), int(batch.day.max())]
     with store.transaction() as connection:
         settle_kind(connection, batch, store.name)
-        if held := fetch_lines(connection, "SELECT rows, content FROM batches WHERE id = ?", [name]):
-            _refuse_other_rows(batch, name, *held[0])
-            return Added(name, batch.rows, False, batch.notes)
+        if held := fetch_lines(connection, question, asked):
+            _refuse_other_rows(batch, *held[0])
+            return Added(held[0][0], batch.rows, False, batch.notes)
+        name = asked[0]
         notes = (*batch.notes, *_odd_days(connection, batch))
         insert(connection, batch, name)
     return Added(name, batch.rows, True, notes)

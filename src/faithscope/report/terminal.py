@@ -75,7 +75,7 @@ def _populations(explainer: Explainer, groups: Groups, console: "Console") -> "T
     from rich.text import Text
 
     by = groups.by or "population"
-    more = f"{groups.left_out:,} more, whose intervals begin higher, are not shown" if groups.left_out else ""
+    more = f"{groups.left_out:,} more, whose intervals begin no lower, are not shown" if groups.left_out else ""
     rows = max(len("rows"), *(len(f"{estimate.n:,}") for _, estimate in groups.groups))
     width = max(len(by), *(_longest_word(name) for name, _ in groups.groups)) + _GAP + rows
     columns = _fitting(console.width - width)

@@ -83,7 +83,7 @@ def populations_card(by: str, estimates: Mapping[str, Estimate], differences: bo
     shown = {group: estimates[group] for group in shown_groups(estimates)}
     lines = [((name, *_word(each), f"{each.n:,}"), each) for name, each in shown.items()]
     left_out = len(estimates) - len(shown)
-    more = f"; {left_out:,} more groups, whose intervals begin higher, are not shown" if left_out else ""
+    more = f"; {left_out:,} more groups, whose intervals begin no lower, are not shown" if left_out else ""
     first = lines[0][1]
     words = ("verdict",) if _word(first) else ()
     told = estimate_table((by or "group", *words, "rows"), lines, below=f"{intervals(first)}{more}")

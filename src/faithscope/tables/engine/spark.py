@@ -58,7 +58,10 @@ class Spark(Backend):
     def read_csv(self, connection: Connection, files: Sequence[str], separator: str, names: Sequence[str]) -> Table:
         """By Spark, with the same rules of quoting as DuckDB."""
         manners = {"header": True, "sep": separator, "escape": '"', "multiLine": True, "mode": "FAILFAST"}
-        return _view(connection, "csv", files, **manners, enforceSchema=False)
+        if not names:
+            return _view(connection, "csv", files, **manners, enforceSchema=False)
+        table = _view(connection, "csv", files, **manners)  # an empty name has another one in Spark
+        return table.rename({name: held for name, held in zip(names, table.columns, strict=True) if name != held})
 
 
 @lru_cache(maxsize=256)
