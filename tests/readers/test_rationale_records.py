@@ -94,13 +94,6 @@ def test_a_reply_that_is_no_json_or_holds_several_objects_is_missing_and_not_gue
         refused(BadInput, "1 of 4 rows", read, [*FORMS["reply"], {"prompt": "x", "output": reply}])
 
 
-def test_replies_with_fields_of_other_names_ask_for_their_names():
-    log = [{"prompt": h["input"], "output": json.dumps({"label": h["answer"], "why": h["explanation"]})} for h in LOG]
-    for nulls in ("error", "drop"):
-        refused(BadInput, "no row is left.*answer= and explanation=", read, log, nulls=nulls)
-    assert parts(read(log, answer="label", explanation="why")) == EXPECTED
-
-
 def test_other_fields_are_named_by_the_caller():
     log = [
         {"x": {"text": h["input"]}, "y": {"label": h["answer"]}, "why": h["explanation"], "key": n}

@@ -78,7 +78,8 @@ class Added:
 
 def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
     """Count a batch, unless one with its id was counted before; all of it or, if anything fails, nothing."""
-    question, asked = "SELECT id, rows, content FROM batches WHERE id = ?", [name or batch.content_id()]
+    question = "SELECT id, rows, content FROM batches WHERE id = ?"
+    asked: list[str | int] = [name or batch.content_id()]
     if name is None and batch.rows:  # the same rows may have been added under a name
         question += " OR (content = ? AND first_day = ? AND last_day = ?)"
         asked += [batch.content(), int(batch.day.min()), int(batch.day.max())]
@@ -87,7 +88,7 @@ def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
         if held := fetch_lines(connection, question, asked):
             _refuse_other_rows(batch, *held[0])
             return Added(held[0][0], batch.rows, False, batch.notes)
-        name = asked[0]
+        name = str(asked[0])
         notes = (*batch.notes, *_odd_days(connection, batch))
         insert(connection, batch, name)
     return Added(name, batch.rows, True, notes)

@@ -39,7 +39,9 @@ class Alarm:
     def __str__(self) -> str:
         side, end = ("below", self.reference[0]) if self.direction == "drop" else ("above", self.reference[1])
         limits, known = f"between {self.low:.3f} and {self.high:.3f}", f"since {self.since}, known on {self.day}"
-        if self.low <= end <= self.high:  # later days were better: together they no longer show what some of them did
+        if (
+            self.high >= end if self.direction == "drop" else self.low <= end
+        ):  # later days were better: together they no longer show what some of them did
             return f"{self.direction} {known}: {side} {end:.3f} then; since {self.since} {limits} by now"
         return f"{self.direction} {known}: {limits}, {side} {end:.3f}"
 

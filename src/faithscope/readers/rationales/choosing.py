@@ -56,8 +56,5 @@ def present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[str
     if nulls == "key":
         return list(listed), (f'{count} were kept, with an empty rationale or the answer "{MISSING}"',)
     if not kept:
-        raise BadInput(
-            f"The log has {count}, so no row is left to measure: read one that holds both, or, if its "
-            "fields or those of its replies have other names, say them with answer= and explanation=."
-        )
+        raise BadInput(f"The log has {count}, so no row is left to measure: read one that holds both.")
     return kept, (f"{count} were left out",)
