@@ -218,7 +218,7 @@ def test_nothing_imports_torch_where_there_is_no_gpu():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fs.within(PHI, LABELS, 3.0, device="gpu"), "one of auto, cpu, cuda; got 'gpu'"),
+        (lambda: fs.within(PHI, LABELS, 3.0, device="gpu"), "one of 'auto', 'cpu', 'cuda'; got 'gpu'"),
         (lambda: fs.within(PHI, LABELS, 3.0, metric="canberra", device="cuda"), "metric='canberra'"),
         (lambda: fs.within(PHI, LABELS, 3.0, metric=lambda a, b: 0.0, device="cuda"), "within a distance"),
         (lambda: fs.within(1e200 * PHI, LABELS, 3.0, device="cuda"), "above 1e100"),
@@ -228,7 +228,7 @@ def test_nothing_imports_torch_where_there_is_no_gpu():
             "points or radii that are missing",
         ),
         (lambda: fs.sufficiency(NEAR, LABELS, PHI, weights=PHI[:, 0], device="cuda"), "Weighted rows"),
-        (lambda: fs.sufficiency(NEAR, LABELS, PHI, weights=PHI[:, 0], device="gpu"), "one of auto, cpu, cuda"),
+        (lambda: fs.sufficiency(NEAR, LABELS, PHI, weights=PHI[:, 0], device="gpu"), "one of 'auto', 'cpu', 'cuda'"),
         (lambda: fs.within(PHI, LABELS, 3.0, clusters=[0, 0, 1, 1, 2, 2], device="cuda"), "Clustered rows"),
         (lambda: fs.within_curve(PHI, PHI[:, 0], [3.0], agreement=fs.Close(1), device="cuda"), "by Close"),
         (

@@ -162,7 +162,7 @@ def test_what_is_no_grid_or_no_map_is_answered_in_a_sentence():
         ("hold nan at row 0", fs.Importances, np.full((2, 8, 8), np.nan)),
     ):
         refused(BadInput, message, call, *given_)
-    refused(BadInput, "'first' or 'last'", fs.Pool, (2, 2), channels="middle")
+    refused(BadInput, "channels must be one of 'first', 'last' or None", fs.Pool, (2, 2), channels="middle")
     refused(BadInput, "whole numbers", fs.Pool, (2, 2), shape=28.0)
 
 

@@ -169,7 +169,7 @@ def test_an_audit_is_summarized_with_its_windows_of_time():
     explainer = summarize(audited).explainers[0]
     jobs, windows = explainer.populations
     assert (len(jobs.groups), len(windows.groups)) == (2, len(audited.windows.estimates))
-    assert {apart.a for apart in windows.differences} == {str(start) for start in audited.windows.compared}
+    assert {apart.a for apart in windows.differences} == {f"{start:%Y-%m-%d}" for start in audited.windows.compared}
     assert explainer.contradictions[0].prediction_a != explainer.contradictions[0].prediction_b
 
 

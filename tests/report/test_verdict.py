@@ -46,6 +46,7 @@ def estimates(draw, measure="consistency"):
         limit=low * draw(st.sampled_from([1.0, 0.9])),
         bracket=(value, value + unverifiable),
         population=None,
+        notes=(),
     )
 
 
