@@ -122,7 +122,8 @@ CASES = [
 
 def test_each_verdict_has_its_case_and_the_bar_is_always_above_chance():
     for low, high, chance, above, expected in CASES:
-        estimate = SimpleNamespace(low=low, high=high, chance=chance, verified=0.9, above_chance=above, limit=low)
+        numbers = {"low": low, "high": high, "chance": chance, "verified": 0.9, "limit": low}
+        estimate = SimpleNamespace(**numbers, above_chance=above, notes=())
         assert level(estimate) == expected
     assert all(bar(chance / 100) > chance / 100 for chance in range(100))
 
