@@ -21,7 +21,7 @@ from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import name_of, same_rows
-from faithscope.inputs.checks import check_flag, same_length
+from faithscope.inputs.checks import check_flag, check_whole, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
@@ -318,6 +318,7 @@ def compare(
         Output.of(model, agreement, output),
         {name: to_choice(_for_one(discretizer, name)) for name in named},
     )
+    check_whole(seed, "seed", 0)
     chosen_here = any(map(learns, choices.values()))
     if any(isinstance(choice, Best) for choice in choices.values()):
         refuse_unless_convex(question.agreement, "Best")

@@ -17,7 +17,7 @@ from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.inputs.alignment import name_of
 from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.checks import same_length
+from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
 from faithscope.measures import scopes
@@ -107,6 +107,7 @@ def evaluate(
     explainer = adapted(explainer, model)
     refuse_swapped(model, explainer)
     check_groups(groups, X)
+    check_whole(seed, "seed", 0)
     question, choice = Output.of(model, agreement, output), to_choice(discretizer)
     if isinstance(choice, Best):
         refuse_unless_convex(question.agreement, "Best")

@@ -357,7 +357,7 @@ def sample_until(
     1.0
     """
     check_whole(budget, "budget, the number of rows to look at,")
-    if not hasattr(source, "__iter__") or getattr(source, "shape", None) == ():
+    if isinstance(source, type) or not hasattr(source, "__iter__") or getattr(source, "shape", None) == ():
         raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.")
     chosen = to_agreement(agreement)
     _check_agreement(chosen, prediction)

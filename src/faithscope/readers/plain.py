@@ -74,7 +74,8 @@ def _from_objects(column: NDArray[Any], wanted: Wanted, remarks: Sequence[str]) 
 
 def _refuse_texts(column: NDArray[Any]) -> None:
     """Raise if rows are lists of texts, which may be codes or words."""
-    first: Any = next((row for row in column if hasattr(row, "__len__") and len(row)), ())
+    lists = (row for row in column if hasattr(row, "__len__") and getattr(row, "shape", None) != ())
+    first: Any = next(filter(len, lists), ())
     if len(first) and all(isinstance(item, str) for item in first):
         raise WrongType(
             f"Explanations are lists of texts, such as {readable(tuple(first[:3]))}: pass fs.Codes(explanations) if "
