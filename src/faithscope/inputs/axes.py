@@ -40,7 +40,8 @@ def shape_of(values: Any) -> tuple[int, ...]:
     if isinstance(getattr(values, "shape", None), tuple):
         return tuple(values.shape)
     first = _first(values)
-    inner = tuple(getattr(first, "shape", ()))
+    shape = getattr(first, "shape", ())
+    inner = tuple(shape) if isinstance(shape, tuple) else ()
     if isinstance(first, list) and isinstance(_first(first), list):  # a tuple is a key, which may hold anything
         inner = (len(first), len(_first(first)))
     alike = len(inner) > 1 and all(_inner_shape(item) == inner for item in values)

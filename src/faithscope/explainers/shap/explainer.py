@@ -175,7 +175,7 @@ class Shap(Mannered):
         Importances
         (n, d) array
         """
-        predicted = warn_if_predicted(self.class_index, stacklevel=4)
+        predicted = warn_if_predicted(self.class_index, stacklevel=6)
         table = widened(self.table, X)
         refuse_lost(table)
         rows, place = distinct(table.encode(X))  # equal rows are explained once

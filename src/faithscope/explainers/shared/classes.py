@@ -30,8 +30,11 @@ def chosen_classes(class_index: int | str | None, classes: int) -> list[int] | N
     return [int(class_index)]
 
 
-def warn_if_predicted(class_index: int | str | None, stacklevel: int = 3) -> bool:
-    """Whether the predicted class is explained; if so, warn that equal vectors may speak of different classes."""
+def warn_if_predicted(class_index: int | str | None, stacklevel: int = 4) -> bool:
+    """Whether the predicted class is explained; if so, warn that equal vectors may speak of different classes.
+
+    Whoever calls `explain` is warned, which calls this by way of what shows progress.
+    """
     predicted = isinstance(class_index, str) and class_index == "predicted"
     if predicted:
         warnings.warn(PREDICTED, stacklevel=stacklevel)
