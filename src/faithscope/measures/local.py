@@ -391,6 +391,8 @@ def _check_agreement(agreement: Agreement, prediction: Any) -> None:
         raise NotProven("The error is bounded for agreements from 0 to 1, not for Spread(): pass fs.Close(eps).")
     if agreement.of_numbers and prediction is None:
         raise BadInput(f"By {named(agreement)} a prediction to compare with is needed: pass prediction=.")
+    if not agreement.of_numbers and prediction is not None:
+        to_labels([prediction], "The prediction to compare with, as a list of one,")
 
 
 def _single(explanation: Any) -> Explanations:
