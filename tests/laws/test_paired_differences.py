@@ -103,6 +103,7 @@ def test_differences_by_spread_are_those_of_the_brute_force_jackknife(measure):
 
 
 def test_explainers_that_give_every_row_the_same_explanation_are_told_as_the_same_on_these_rows_alone(tmp_path):
+    pytest.importorskip("pandas")
     explanations, labels = SYSTEMS["medium"].draw(100, np.random.default_rng(4))
     comparison = fs.compare(
         labels, {"a": explanations, "b": list(explanations)}, np.arange(100)[:, None], progress=False

@@ -49,7 +49,7 @@ def check_word(value: Any, what: str, words: Iterable[str], *, optional: bool = 
     >>> check_word("gpu", "device", ("cpu", "cuda"))
     Traceback (most recent call last):
         ...
-    faithscope.errors.BadInput: device must be one of 'cpu', 'cuda'; got 'gpu'.
+    faithscope.errors.BadInput: device must be one of 'cpu', 'cuda'; got 'gpu'. Did you mean 'cpu'?
     """
     known = tuple(words)
     if (value is None and optional) or (isinstance(value, str) and value in known):
