@@ -27,4 +27,6 @@ def worked_out(source: LogSource, table: Table) -> LogSource:
     from ibis.util import gen_name
 
     with clear_errors("Unpacking the explanations with duckdb"):
-        return replace(source, table=table.get_backend().create_table(gen_name("faithscope_log"), table, temp=True))
+        backend, name = table.get_backend(), gen_name("faithscope_log")
+        backend.raw_sql(f'CREATE TEMP TABLE "{name}" AS {backend.compile(table)}')
+        return replace(source, table=backend.table(name, database=("temp", "main")))
