@@ -15,6 +15,12 @@ def taken(name):
     return [parameter for parameter in TARGETS[name].parameters if parameter != "self"]
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    """A word may be taken for the name of a file to write."""
+    monkeypatch.chdir(tmp_path)
+
+
 def put(name, parameter, odd):
     call, good = CALLS[name]
 
