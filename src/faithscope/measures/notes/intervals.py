@@ -13,12 +13,12 @@ from faithscope.sample import Sample
 MAY_MISS = "the interval may miss the truth"  # what all of these notes say; no verdict rests on such an interval
 SIZES_MATTER = (
     "among rows with the same explanation, those of large clusters are predicted otherwise than those of small ones, "
-    f"so that {MAY_MISS} (in simulations it held it in 0% to 83% of samples, not 95%): keep one row per cluster, "
+    f"so that {MAY_MISS} far more often than it says: keep one row per cluster, "
     "chosen at random, and measure without clusters="
 )
 SPREAD_BY_WEIGHT = (
-    f"Spread weighs pairs of rows, so that {MAY_MISS} if weights depend on the prediction (in simulations it held it "
-    "in 8% to 86% of samples, not 95%): measure fs.Close(eps) instead"
+    f"Spread weighs pairs of rows, so that {MAY_MISS} far more often than it says if weights depend on "
+    "the prediction: measure fs.Close(eps) instead"
 )
 _APART = 2.0  # standard errors between agreement by rows and by clusters
 _WRONG = 0.005  # probability that a label seems to go with the size of clusters, on either side, if none does
