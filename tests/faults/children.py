@@ -77,8 +77,20 @@ def child(work):
 
 
 def killed(work, after, how=signal.SIGKILL):
-    """Start a child and send it a signal after some seconds; whether it was still at work."""
-    number = child(work)
+    """Start a child and send it a signal some seconds after it began to work; whether it was still at work.
+
+    What is raised while a fork begins is ignored by Python, an interrupt too.
+    """
+    begun, begins = os.pipe()
+
+    def works():
+        os.write(begins, b"!")
+        work()
+
+    number = child(works)
+    os.read(begun, 1)
+    os.close(begun)
+    os.close(begins)
     time.sleep(after)
     with suppress(ProcessLookupError):
         os.kill(number, how)

@@ -17,11 +17,12 @@ from fuzz.outcomes import injected
 
 
 def slowly(folder):
-    """An evaluation whose files take long to write, so that most kills fall into the middle of one."""
-    flushed = os.fsync
+    """An evaluation whose files take long to write, and whose second file is never whole: every first run is cut."""
+    flushed, begun = os.fsync, []
 
     def slow(number):
-        time.sleep(0.004)
+        begun.append(number)
+        time.sleep(0.004 if len(begun) < 2 else 10)
         flushed(number)
 
     faithscope.runtime.files.os.fsync = slow  # in a child, which ends with it
