@@ -19,7 +19,6 @@ from faithscope.counting.gpu.covering import cover_on_gpu
 from faithscope.counting.gpu.devices import DEVICES, on_gpu
 from faithscope.counting.numbered import NumberedRows, number_among, number_rows
 from faithscope.counting.tally import TABLE, Coverage, LabelTally
-from faithscope.counting.weights.thinned_tally import ThinnedTally
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.metrics import to_metric_name
@@ -44,7 +43,6 @@ def cover(
     exact: int = EXACT,
     device: str = "cpu",
     beside: Sequence[Explanations] = (),
-    thinned: bool = False,
 ) -> Coverage:
     """Count the rows that the explanations of a sample cover.
 
@@ -61,14 +59,12 @@ def cover(
     device : {"auto", "cpu", "cuda"}
     beside : sequence of Explanations
         The explanations of all explainers that are compared, including these, so that all leave out the same blocks.
-    thinned : bool
-        Whether weighted rows with labels are thinned; they then may be left out one by one.
     """
     scopes = relation.scopes(sample.explanations)
-    rows_alone = (sample.weights is None or thinned) and sample.clusters is None
+    rows_alone = sample.weights is None and sample.clusters is None
     limit = sys.maxsize if not interval and sample.clusters is None else exact if rows_alone else 0
     content = Content(sample.labels, beside or (scopes,), sample.X, sample.weights, sample.clusters)
-    return _cover(number_rows(sample, scopes, limit, content), sample, relation, interval, device, thinned)
+    return _cover(number_rows(sample, scopes, limit, content), sample, relation, interval, device)
 
 
 def count_among(sample: Sample, relation: Relation, among: Explanations) -> Counts:
@@ -85,7 +81,6 @@ def _cover(
     relation: Relation,
     interval: bool = True,
     device: str = "cpu",
-    thinned: bool = False,
 ) -> Coverage:
     covers = relation.cover(rows.distinct, sample.explanations, sample.read_by(relation))
     coverage = on_gpu(
@@ -100,7 +95,7 @@ def _cover(
         coverage = _cover_near(near, near.radii[None], [relation], rows, interval)[0]
         return replace(coverage, idle=_idle(covers, coverage.counts))
     watched, idle = watch(covers)
-    tally = _tally(sample, rows, interval, thinned)
+    tally = _tally(sample, rows, interval)
     layout = tally.layout()
     prepare = partial(tally.prepare, layout=layout)
     for add in over_batches(watched, layout, len(rows.distinct), tally.step(layout), prepare):
@@ -109,11 +104,9 @@ def _cover(
     return replace(tally.result(relation, layout, interval), idle=idle(), asked=asked)
 
 
-def _tally(sample: Sample, rows: NumberedRows, interval: bool, thinned: bool = False) -> LabelTally | AgreementTally:
+def _tally(sample: Sample, rows: NumberedRows, interval: bool) -> LabelTally | AgreementTally:
     if sample.agreement.of_numbers or sample.clusters is not None:
         return AgreementTally(sample, rows)
-    if thinned and rows.weights is not None:
-        return ThinnedTally(rows, rows.weights)
     return LabelTally(rows, keep=interval and rows.blocks == 1 and rows.weights is None)
 
 

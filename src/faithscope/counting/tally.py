@@ -45,7 +45,6 @@ class Coverage:
     sums: Sums | None = None  # the sums of weighted terms; None if rows are not weighted: counts give them
     spread: SpreadCounts | None = None  # of `Spread`
     asked: Asked | None = None  # the pairs of which it is known whether one covers the other; None if all are
-    thinned: bool = False  # whether `sums` and `left_out` are those of thinned rows
 
 
 class LabelTally:

@@ -431,13 +431,12 @@ def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
     evaluations = list(scoped.values())
     samples, relations = [ev.sample.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
     coverages: Sequence[Coverage] = []
-    thinned = evaluations[0].options.method != "jackknife"
     if all(sample.weights is None and sample.clusters is None for sample in samples):
         coverages = [
             ev._scoped() if sample.n == ev.sample.n else cover(sample, relation)
             for ev, sample, relation in zip(evaluations, samples, relations, strict=True)
         ]
-    coverages = leaving_out_alike(coverages, samples, relations, thinned)
+    coverages = leaving_out_alike(coverages, samples, relations)
     return [
         LeftOutEstimate(name, ev.sufficiency, left_out, sample.explanations, relation, unseen=unseen)
         for name, ev, sample, relation, (left_out, unseen) in zip(

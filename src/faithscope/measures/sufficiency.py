@@ -13,7 +13,7 @@ from faithscope.counting.coverage import count_among, cover
 from faithscope.counting.further import reach_of
 from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.counting.tally import Coverage
-from faithscope.counting.weights.rows import can_be_thinned
+from faithscope.counting.weights.rows import go_with_labels
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.labels import OF_DRAWN_NUMBERS, OF_NUMBERS
@@ -23,11 +23,11 @@ from faithscope.measures.estimate import FOR_EQUALITY, METHODS, Estimate, Method
 from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, UnseenRows, jackknife_margins
 from faithscope.measures.intervals.tight import tight
 from faithscope.measures.notes.asked import asked_notes
-from faithscope.measures.notes.intervals import SPREAD_BY_WEIGHT, cluster_notes
+from faithscope.measures.notes.intervals import SPREAD_BY_WEIGHT, WEIGHTS_BY_LABEL, cluster_notes
 from faithscope.measures.notes.restatement import copy_notes
 from faithscope.measures.numbers.spread import spread_estimate
 from faithscope.measures.on_draws import asking, measure_on_draws
-from faithscope.measures.weighted import NOT_BY_PREDICTION, about_pairs
+from faithscope.measures.weighted import NOT_BY_PREDICTION
 from faithscope.populations import OwnDraws, RealRows, to_population
 from faithscope.relations import Relation, bind, check_rows, to_relation
 from faithscope.runtime.memory import in_memory
@@ -112,9 +112,8 @@ def sufficiency(
         interval of `consistency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
-        They may depend on the prediction: rows are thinned in proportion to their weights, as for `consistency`. If
-        that would leave too few, and for ``interval="jackknife"``, pairs are weighed, and the interval leaves out
-        blocks of rows: then weights must not depend on the prediction; by default a note says so.
+        Pairs are weighed, and the interval leaves out blocks of rows, so weights must not depend on the prediction: a
+        note says so, and where they seem to, that the interval may miss the truth.
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree if they are numbers, as for `consistency`.
     clusters : array-like, (n,), optional
@@ -168,8 +167,7 @@ def measure_sufficiency(
 ) -> Estimate:
     """The sufficiency of a sample; `elsewhere` is whether it is one group, and the further rows of all groups.
 
-    With weights, rows are thinned if that is cheap, or if weights depend on the label alone. Else, and for
-    ``"jackknife"``, ``M̂_w = (1/W) Σ_π G_π · Σ_y (G_{πy} C_{πy} - V_{πy}) / (G_π C_π - V_π)``, where G is the weight of
+    With weights, ``M̂_w = (1/W) Σ_π G_π · Σ_y (G_{πy} C_{πy} - V_{πy}) / (G_π C_π - V_π)``, where G is the weight of
     the rows that were given π and that it covers, V the sum of their squared weights, and C the weight of all rows that
     it covers; rows that their own explanation misses have no V. For rules that partition the rows this is weighted
     consistency.
@@ -177,20 +175,19 @@ def measure_sufficiency(
     counted = sample.counted().evenly()  # rows that count alike can be left out one by one
     how = check_scoped(method)
     relation = to_relation(relation, counted.explanations)
-    thinned = method != "jackknife" and can_be_thinned(counted)
-    coverage = cover(counted, relation, device=device, thinned=thinned)
+    coverage = cover(counted, relation, device=device)
     seen = Further.of(coverage, counted, relation, further, elsewhere=elsewhere)
     estimate = coverage_estimate(coverage, "sufficiency", confidence, how, seen, counted.weights)
-    pairs = cover(counted, relation, interval=False).sums if thinned else None
     estimate = noted(
-        estimate if pairs is None else about_pairs(estimate, pairs),
+        estimate,
         (*counted.explanations.notes, *counted.notes, *copy_notes(counted), *asked_notes(coverage, counted)),
     )
     estimate = noted(estimate, cluster_notes(counted))
     if counted.weights is not None and isinstance(counted.agreement, Spread):
         return noted(estimate, (SPREAD_BY_WEIGHT,))
-    assumed = counted.weights is not None and not thinned and method is None
-    return noted(estimate, (NOT_BY_PREDICTION,) if assumed else ())
+    if counted.weights is None:
+        return estimate
+    return noted(estimate, (WEIGHTS_BY_LABEL,) if go_with_labels(counted) else (NOT_BY_PREDICTION,))
 
 
 def refuse_on_draws(relation: Any, method: Method | None, further: Any, device: str) -> None:
@@ -241,8 +238,7 @@ def coverage_estimate(
     weights: Floats | None = None,
 ) -> Estimate:
     """An estimate from counted coverage."""
-    estimate = _estimate(coverage, measure, confidence, method, further, weights)
-    return replace(estimate, method="thinned") if coverage.thinned and method != "any" else estimate
+    return _estimate(coverage, measure, confidence, method, further, weights)
 
 
 def _estimate(

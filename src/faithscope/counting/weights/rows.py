@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtri
 
 from faithscope.counting.counts import Counts, sums
 from faithscope.counting.leaving_out.leave_out import LeftOut, Sums
@@ -15,6 +16,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _ROUNDING, _APART = 1e-9, 2.5
+_SEEMING = 0.005  # probability that weights seem to go with labels, if they do not
 _FEW = "weights differ much: the interval is that of about {} rows, kept by chance in proportion to their weight"
 
 
@@ -127,15 +129,25 @@ class WeightedTerms:
         return cls(terms, left_out, (_FEW.format(f"{rows.kept:,.0f}"),) if few else ())
 
 
-def can_be_thinned(sample: Sample) -> bool:
-    """Whether rules are measured on thinned rows: labels of independent rows, if it is cheap or labels say weights."""
-    weights, plain = sample.weights, sample.clusters is None and not sample.agreement.of_numbers
-    if weights is None or not plain:
+def go_with_labels(sample: Sample) -> bool:
+    """Whether logarithms of weights, or how far they spread, differ between labels, whatever the explanations.
+
+    Numbers are told apart by whether they are above their mean.
+    """
+    if sample.weights is None:
         return False
-    names, labels = sample.numbered_labels
-    of_label = np.zeros(len(names))
-    of_label[labels] = weights
-    return bool((weights == of_label[labels]).all()) or _keeps(weights, 1 / 4)
+    label = (sample.labels > sample.labels.mean(axis=0)).astype(np.int64) if sample.agreement.of_numbers else None
+    label = sample.numbered_labels[1] if label is None or label.ndim > 1 else label
+    rows = np.bincount(label)
+    column = np.log(sample.weights)
+    for _ in range(2):
+        column = column - column.mean()
+        means = np.bincount(label, column) / np.maximum(rows, 1)
+        between, whole = float(rows @ means**2), float(column @ column)
+        if len(column) * between > chdtri(max(1, np.sum(rows > 0) - 1), _SEEMING) * whole + _ROUNDING:
+            return True
+        column = np.abs(column - means[label])
+    return False
 
 
 def _keeps(weights: Floats, share: float) -> bool:

@@ -17,7 +17,6 @@ from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.counting.spread import spread_by_explanation
 from faithscope.counting.tally import Coverage
-from faithscope.counting.weights.rows import can_be_thinned
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.measures.comparing.differences import Apart, known_margins
@@ -103,13 +102,15 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
 
 
 def leaving_out_alike(
-    coverages: Sequence[Coverage], samples: Sequence[Sample], relations: Sequence[Relation], thinned: bool = False
+    coverages: Sequence[Coverage],
+    samples: Sequence[Sample],
+    relations: Sequence[Relation],
 ) -> Sequence[Coverage]:
     """Coverage of several explainers without each row, or without each of the same blocks of rows.
 
     All must leave out the same rows. So coverage is counted again, in common blocks, if some explainers left out
     blocks and others single rows, if their blocks differ (equal rows with different explanations), or if no coverage
-    is given (weighted rows, which are `thinned` if their estimates are).
+    is given (weighted rows).
     """
     in_blocks = [coverage.block is not None for coverage in coverages]
     alike = not any(in_blocks) or (all(in_blocks) and all(coverage.alike for coverage in coverages))
@@ -117,8 +118,7 @@ def leaving_out_alike(
         return coverages
     beside = [sample.explanations for sample in samples]
     return [
-        cover(sample, relation, exact=0, beside=beside, thinned=thinned and can_be_thinned(sample))
-        for sample, relation in zip(samples, relations, strict=True)
+        cover(sample, relation, exact=0, beside=beside) for sample, relation in zip(samples, relations, strict=True)
     ]
 
 

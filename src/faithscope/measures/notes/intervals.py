@@ -20,6 +20,10 @@ SPREAD_BY_WEIGHT = (
     f"Spread weighs pairs of rows, so that {MAY_MISS} far more often than it says if weights depend on "
     "the prediction: measure fs.Close(eps) instead"
 )
+WEIGHTS_BY_LABEL = (
+    f"weights go with the prediction, and pairs of rows are weighed, so that {MAY_MISS} far more often than it says: "
+    "keep rows by chance in proportion to their weight, and measure without weights="
+)
 _APART = 2.0  # standard errors between agreement by rows and by clusters
 _WRONG = 0.005  # probability that a label seems to go with the size of clusters, on either side, if none does
 
