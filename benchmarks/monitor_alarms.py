@@ -19,13 +19,19 @@ import pandas as pd
 from numpy.random import default_rng
 from scipy import stats
 
-from faithscope.counting.pairing import Arrivals, ScopedArrivals, Waiting, assign, pair
-from faithscope.measures.sequential.change import changes
-from faithscope.measures.sequential.distance import distance
-from faithscope.measures.sequential.draws import DailyDraws
-from faithscope.measures.sequential.evidence import log_evidence_above, log_evidence_below, lower_limit, upper_limit
-from faithscope.measures.sequential.windows import shares
+from faithscope.monitor.pairing import Cells, pair
+from faithscope.monitor.periods import distance
+from faithscope.monitor.scoped.assigning import assign
 from faithscope.monitor.scoped.scopes import Scopes
+from faithscope.monitor.sequential import (
+    DailyDraws,
+    changes,
+    log_evidence_above,
+    log_evidence_below,
+    lower_limit,
+    shares,
+    upper_limit,
+)
 from ratios import RESULTS, describe_machine, options, tell
 
 
@@ -37,7 +43,7 @@ class Watched:
 
         A change is the day from which rows are those of another system, and that system.
         """
-        sums, waiting, known, first = np.zeros((3, trials, days)), Waiting.empty(), {}, 0
+        sums, waiting, known, first = np.zeros((3, trials, days)), Cells.none(), {}, 0
         changed, later = change or (days, self)
         while first < days:
             system, end = (self, changed) if first < changed else (later, days)
@@ -75,7 +81,7 @@ class DailySystem(Watched):
     def arrivals(self, days, trials, rng, first=0):
         """Rows of many days, one group per trial."""
         explanations = rng.choice(len(self.p), days * trials * self.rows, p=self.p)
-        return Arrivals.of(explanations, explanations, *self.labeled(explanations, days, first, rng))
+        return Cells.of(explanations, explanations, *self.labeled(explanations, days, first, rng))
 
     def assigned(self, arrivals, waiting, known, rng):
         return arrivals, known
@@ -119,10 +125,10 @@ class ScopedSystem(Watched):
         joint = (self.p[:, None] * self.given).ravel()
         drawn = rng.choice(len(joint), days * trials * self.rows, p=joint / joint.sum())
         kind, own = np.divmod(drawn, self.inside.shape[1])
-        return ScopedArrivals(own, self.inside[kind], *self.labeled(kind, days, first, rng))
+        return Cells.of(own, np.zeros_like(own), *self.labeled(kind, days, first, rng)), self.inside[kind]
 
     def assigned(self, arrivals, waiting, known, rng):
-        rows, told = assign(arrivals, waiting, known, self.classes, rng)
+        rows, told = assign(*arrivals, waiting, known, self.classes, rng)
         return rows, {trial: known[trial] + new if trial in known else new for trial, new in told.items()}
 
 
@@ -227,7 +233,8 @@ def drifted(p, later, rows, days, trials, rng):
         after = rng.multinomial(rows, later, days)
         known = before[:half].sum(axis=0) > 0
         new = np.concatenate([before[half:], after])[:, ~known].sum(axis=1)
-        fresh = DailyDraws.known(np.arange(half, end + days), np.full(end - half + days, rows), new)
+        n = np.full(end - half + days, rows)
+        fresh = DailyDraws.of_pairs(np.arange(half, end + days), n, n, new)
         alarms = changes(fresh, end - half, ERROR / 2, half)
         waits[0].append(min((alarm.day - end + 1.0 for alarm in alarms), default=np.inf))
         total, seen = before.sum(axis=0), np.cumsum(after, axis=0)

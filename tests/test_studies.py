@@ -15,8 +15,8 @@ import pytest
 
 import faithscope as fs
 from child import python
-from faithscope.measures.sequential.draws import DailyDraws
 from faithscope.monitor.limits import all_alarms
+from faithscope.monitor.sequential import DailyDraws
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "benchmarks"
@@ -218,8 +218,11 @@ def test_all_groups_together_raise_few_false_alarms():
     rng, trials, days, false = np.random.default_rng(4), 150, 300, 0
     for _ in range(trials):
         groups = {name: rng.binomial(20, mean, days) for name, mean in (("a", 0.95), ("b", 0.7), ("c", 0.99))}
-        lines = {name: DailyDraws.known(np.arange(days), np.full(days, 20), total) for name, total in groups.items()}
-        lines[None] = DailyDraws.known(np.arange(days), np.full(days, 60), sum(groups.values()))
+        lines = {
+            name: DailyDraws.of_pairs(np.arange(days), *[np.full(days, 20)] * 2, total)
+            for name, total in groups.items()
+        }
+        lines[None] = DailyDraws.of_pairs(np.arange(days), *[np.full(days, 60)] * 2, sum(groups.values()))
         false += bool(all_alarms(lines, dict.fromkeys(groups, 1 / 3), None, 30, 0.05))
     assert false <= trials * (0.05 + 2 * np.sqrt(0.05 * 0.95 / trials))
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from faithscope.measures.sequential.draws import DailyDraws
 from faithscope.monitor.limits import all_alarms
-from faithscope.report.watched import ChangedExplanation, MonitorRecord, WatchedLine
+from faithscope.monitor.sequential import DailyDraws
+from faithscope.monitor.watched import ChangedExplanation, MonitorRecord, WatchedLine
 
 HOSTILE = "</script><script>alert(1)</script> \u202e & <b>a long name of a group that goes on and on</b>"
 

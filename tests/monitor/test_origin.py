@@ -8,12 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.measures.sequential.change import changes
-from faithscope.measures.sequential.draws import DailyDraws
-from faithscope.measures.sequential.windows import shares, watched
 from faithscope.monitor import compaction
 from faithscope.monitor.compared import compare
 from faithscope.monitor.origin import FIRST_DAYS, block_start
+from faithscope.monitor.sequential import DailyDraws, changes, shares, watched
 
 START = datetime.date(2026, 1, 1)
 
@@ -74,7 +72,7 @@ def test_days_without_draws_are_days_all_the_same():
     n, k = np.full(6, 400), np.array([380, 380, 380, 380, 250, 250])
     full = np.zeros((2, 42))
     full[:, days] = n, k
-    sparse, dense = DailyDraws.known(days, n, k), DailyDraws.known(np.arange(42), *full)
+    sparse, dense = DailyDraws.of_pairs(days, n, n, k), DailyDraws.of_pairs(np.arange(42), full[0], *full)
     (few,), (many,) = changes(sparse, 10, 0.05), changes(dense, 10, 0.05)
     assert (few.day, few.reference) == (many.day, many.reference) == (40, few.reference)
 

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 import faithscope as fs
 from faithscope.cli import app
-from faithscope.counting.pairing import Assigned, ScopedArrivals, Waiting, assign, pair
-from faithscope.counting.pairing.pairs import OPENER_SHARE
 from faithscope.errors import BadInput, FaithscopeError, WrongType
-from faithscope.measures.sequential.evidence import lower_limit, upper_limit
+from faithscope.monitor.pairing import OPENER_SHARE, Cells, pair
+from faithscope.monitor.scoped.assigning import assign
 from faithscope.monitor.scoped.scopes import Scopes
+from faithscope.monitor.sequential import lower_limit, upper_limit
 from monitor.watched_rows import TEXTS, add, drawn, same
 
 
@@ -60,15 +60,14 @@ OVERLAPPING = np.array([0, 1])  # each scope a class of its own
 
 def arrivals(n, rng, day=0):
     counts = rng.multinomial(n, SHARES)
-    days = np.full(3, day)
-    return ScopedArrivals(OWN, INSIDE, LABEL, days, counts, np.zeros(3, np.int64))
+    return Cells.of(OWN, [0] * 3, LABEL, day, counts)
 
 
 def watched(looks, rows, rng):
     """Openers, matched and agreeing ones after each look."""
-    waiting, known, sums = Waiting.empty(), {}, []
+    waiting, known, sums = Cells.none(), {}, []
     for day in range(looks):
-        assigned, told = assign(arrivals(rows, rng, day), waiting, known, OVERLAPPING, rng)
+        assigned, told = assign(arrivals(rows, rng, day), INSIDE, waiting, known, OVERLAPPING, rng)
         known = {0: known[0] + told[0] if known else told[0]}
         pairs = pair(assigned, waiting, rng)
         waiting = pairs.waiting
@@ -94,14 +93,10 @@ def test_a_closer_that_serves_any_scope_in_which_it_lies_would_be_biased():
     openers = rng.binomial(rows.counts, OPENER_SHARE)
     closers = rows.counts - openers
     second = rng.binomial(closers, 0.5) * INSIDE[:, 1]
-    cells = [
-        rows.cells(OWN, openers, openers),
-        rows.cells(np.zeros(3, np.int64), closers - second, 0 * openers),
-        rows.cells(np.ones(3, np.int64), second, 0 * openers),
-    ]
-    names = ("high", "low", "labels", "days", "counts", "groups", "opening")
-    wrong = Assigned(*(np.concatenate([getattr(cell, name) for cell in cells]) for name in names))
-    pairs = pair(wrong, Waiting.empty(), rng)
+    scope, counts = np.append(OWN, [0] * 3 + [1] * 3), np.concatenate([openers, closers - second, second])
+    opening = np.append(openers, [0] * 6)
+    wrong = Cells.of(scope, [0] * 9, np.tile(LABEL, 3), 0, counts, opening=opening)
+    pairs = pair(wrong, Cells.none(), rng)
     assert distance_in_errors(pairs.agreeing.sum(), pairs.matched.sum()) > 6
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.counting.pairing import Arrivals, Pairs, Waiting, pair
 from faithscope.errors import BadInput
 from faithscope.monitor.batch import Batch, Names
 from faithscope.monitor.moments import to_date, to_days
 from faithscope.monitor.naming import insert_names
 from faithscope.monitor.origin import origin
+from faithscope.monitor.pairing import Cells, Pairs, pair
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
 from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.scoped.adding import insert_patterns, scoped_pairs
@@ -183,7 +183,7 @@ def insert(connection: Any, batch: Batch, name: str) -> None:
         insert_patterns(connection, batch.digests, batch.patterns)
 
 
-def replace_waiting(connection: Any, before: Waiting, after: Waiting) -> None:
+def replace_waiting(connection: Any, before: Cells, after: Cells) -> None:
     """Those who wait now in place of those who waited."""
     with (
         registered(connection, "before", _waiting_columns(before)),
@@ -192,13 +192,12 @@ def replace_waiting(connection: Any, before: Waiting, after: Waiting) -> None:
         connection.execute(_CHANGED)
 
 
-def waiting_rows(answer: Any) -> Waiting:
+def waiting_rows(answer: Any) -> Cells:
     """Those who wait, from an Arrow table."""
     column = {name: answer.column(name).to_numpy() for name in answer.column_names}
-    arrivals = Arrivals.of(
-        column["high"], column["low"], column["label"].astype(np.int64), column["day"], column["rows"], column["grp"]
-    )
-    return Waiting(**vars(arrivals), closing=column["closing"].astype(bool))
+    label, day, rows, group = (column[name].astype(np.int64) for name in ("label", "day", "rows", "grp"))
+    opening = np.where(column["closing"].astype(bool), 0, rows)
+    return Cells.of(column["high"], column["low"], label, day, rows, group, opening)
 
 
 def codes(connection: Any, table: str, names: Names) -> Any:
@@ -225,30 +224,33 @@ def _generator(connection: Any, name: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int.from_bytes(words, "little")))
 
 
-def _paired(cells: dict[str, Any], before: Waiting, rng: np.random.Generator, *, grouped: bool) -> Pairs:
+def _paired(cells: dict[str, Any], before: Cells, rng: np.random.Generator, *, grouped: bool) -> Pairs:
     """The rows paired once as a whole, and once more within their groups, by draws of their own.
 
     A pair of the whole may be of two groups, and groups change nothing of the whole.
     """
     high, low, labels, days, counts = (cells[name] for name in ("high", "low", "label", "day", "given"))
-    arrivals = Arrivals.of(high, low, labels, days, counts, WHOLE)
+    arrivals = Cells.of(high, low, labels, days, counts, WHOLE)
     of_groups = before.groups != WHOLE
     pairs = pair(arrivals, before.take(~of_groups), rng)
     if not grouped:
         return pairs
-    arrivals = Arrivals.of(high, low, labels, days, counts, cells["grp"])
+    arrivals = Cells.of(high, low, labels, days, counts, cells["grp"])
     return pairs + pair(arrivals, before.take(of_groups), rng.spawn(1)[0])
 
 
-def _waiting_columns(waiting: Waiting) -> dict[str, Any]:
+def _waiting_columns(waiting: Cells) -> dict[str, Any]:
+    """Openers that wait, then closers."""
+    assert waiting.opening is not None
+    twice = waiting.take(np.tile(np.arange(len(waiting)), 2))
     return {
-        "grp": waiting.groups.astype(np.int32),
-        "high": waiting.high,
-        "low": waiting.low,
-        "label": waiting.labels.astype(np.int32),
-        "day": waiting.days.astype(np.int32),
-        "closing": waiting.closing,
-        "rows": waiting.counts,
+        "grp": twice.groups.astype(np.int32),
+        "high": twice.high,
+        "low": twice.low,
+        "label": twice.labels.astype(np.int32),
+        "day": twice.days.astype(np.int32),
+        "closing": np.repeat([False, True], len(waiting)),
+        "rows": np.concatenate([waiting.opening, waiting.counts - waiting.opening]),
     }
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.base import readable
-from faithscope.measures.sequential.draws import DailyDraws
-from faithscope.measures.sequential.periods import TwoPeriods
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.origin import FIRST_DAYS, known_until, origin, reference_end
+from faithscope.monitor.periods import TwoPeriods
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
 from faithscope.monitor.schema import EVER
+from faithscope.monitor.sequential import DailyDraws
 
 _CELLS = """
 SELECT high, low, label, coalesce(sum(given) FILTER (NOT later), 0)::BIGINT AS before,
@@ -117,7 +117,8 @@ def compare(connection: Any, reference: int, cells: str = "cells") -> Compared |
     with registered(connection, "places", places):
         counted, new = (fetch_table(connection, query.format(cells=cells)) for query in (_CELLS, _FRESH))
     dates = np.array([to_date(day) for day in new.column("start").to_pylist()], object)
-    fresh = DailyDraws.known(dates, new.column("rows").to_numpy(), new.column("fresh").to_numpy())
+    rows = new.column("rows").to_numpy()
+    fresh = DailyDraws.of_pairs(dates, rows, rows, new.column("fresh").to_numpy())
     merged = fetch_value(connection, "SELECT max(day) FROM days WHERE day >= ? AND day < ?", [end, min(after)])
     return Compared(
         to_date(merged or end),

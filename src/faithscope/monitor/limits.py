@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.measures.sequential.change import Alarm, changes, departures
-from faithscope.measures.sequential.draws import DailyDraws
-from faithscope.measures.sequential.evidence import lower_limit, upper_limit
 from faithscope.monitor.history import Ints, PairColumns
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.sequential import Alarm, DailyDraws, changes, departures, lower_limit, upper_limit
 
 
 @dataclass(frozen=True)

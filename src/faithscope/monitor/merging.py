@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.counting.pairing import Arrivals, pair
 from faithscope.errors import Incompatible
 from faithscope.monitor.adding import ALL_WAITING, codes, insert, replace_waiting, settle_kind, waiting_rows
 from faithscope.monitor.batch import Batch, Names
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.origin import origin, settle_origin
+from faithscope.monitor.pairing import pair
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
 from faithscope.monitor.scoped.adding import held_patterns
 from faithscope.monitor.store import Store
@@ -161,9 +161,7 @@ def _pair_waiting(connection: Any) -> None:
     """Match openers that wait on one side with closers that wait on the other; the pairs count for the last batch."""
     before = waiting_rows(fetch_table(connection, ALL_WAITING))
     seed = int(fetch_value(connection, "SELECT value FROM settings WHERE name = 'seed'"))
-    nobody = before.take(np.zeros(len(before), bool))
-    arrivals = Arrivals.of(nobody.high, nobody.low, nobody.labels, nobody.days, nobody.counts, nobody.groups)
-    pairs = pair(arrivals, before, np.random.default_rng(seed))
+    pairs = pair(before.take(slice(0)), before, np.random.default_rng(seed))
     replace_waiting(connection, before, pairs.waiting)
     last = fetch_value(connection, "SELECT coalesce(max(number), 0) FROM batches")
     lines = {

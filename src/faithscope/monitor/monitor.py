@@ -18,7 +18,6 @@ from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.measures.sequential.change import Alarm
 from faithscope.monitor.adding import Added, add_batch
 from faithscope.monitor.batch import Batch, batch_of
 from faithscope.monitor.compaction import compact
@@ -30,10 +29,11 @@ from faithscope.monitor.merging import merge
 from faithscope.monitor.moments import refuse_times, to_days
 from faithscope.monitor.scoped.batch import scoped_batch, to_sample
 from faithscope.monitor.scoped.scopes import Scopes, features_of, settled_scopes
+from faithscope.monitor.sequential import Alarm
 from faithscope.monitor.store import Store, readable_state
 from faithscope.monitor.telling import Told
+from faithscope.monitor.watched import MonitorRecord, render, write
 from faithscope.monitor.watching import watched_record
-from faithscope.report.watched import MonitorRecord, render, write
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.warning import warn
 from faithscope.sinks.card import Card

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from faithscope.explanations.base import several, told_apart
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.sequential.change import Alarm
 from faithscope.monitor.history import DayLine
 from faithscope.monitor.limits import Limits
 from faithscope.monitor.moments import to_date
+from faithscope.monitor.sequential import Alarm
 from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.sinks.json_values import for_json
 from faithscope.visible import visible

@@ -5,17 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from faithscope.measures.sequential.change import Alarm, changes
-from faithscope.measures.sequential.distance import distance
-from faithscope.measures.sequential.telling import change_sentences, drift_sentences
-from faithscope.measures.sequential.windows import shares
 from faithscope.monitor.compared import Compared, compare
 from faithscope.monitor.limits import all_draws, group_shares
 from faithscope.monitor.moments import to_date
+from faithscope.monitor.periods import distance, drift_sentences
 from faithscope.monitor.scoped.changes import CELLS_BY_RULE, scoped_changes
 from faithscope.monitor.scoped.scopes import Scopes
+from faithscope.monitor.sequential import Alarm, changes, shares
 from faithscope.monitor.telling import Told
-from faithscope.report.watched import MonitorRecord, WatchedLine, changed_explanations
+from faithscope.monitor.watched import MonitorRecord, WatchedLine, changed_explanations
 
 if TYPE_CHECKING:
     from faithscope.monitor.monitor import Monitor
@@ -105,7 +103,7 @@ def _changed(
     if compared is None:
         return {"changed": ("There are no rows after the reference yet, or they were merged with it.",)}
     periods = compared.periods
-    sentences = by_rule or change_sentences(periods)
+    sentences = by_rule or periods.sentences()
     if compared.until > to_date(end):
         sentences += (
             f"The state no longer tells the explanations of the reference from those until {compared.until}: here "

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.pairing import Pairs, ScopedArrivals, ScopedOpeners, Waiting, assign, pair
 from faithscope.monitor.canonical import Digests
+from faithscope.monitor.pairing import Cells, Pairs, pair
 from faithscope.monitor.queries import fetch_lines, fetch_table, registered
 from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.scoped.assigning import assign
 from faithscope.monitor.scoped.patterns import RowPatterns
-from faithscope.monitor.scoped.scopes import Scopes, held_scopes
+from faithscope.monitor.scoped.scopes import held_scopes
 
 Ints = NDArray[np.int64]
 
@@ -24,7 +25,7 @@ def scoped_pairs(
     patterns: RowPatterns,
     pattern: Ints,
     cells: dict[str, Any],
-    before: Waiting,
+    before: Cells,
     rng: np.random.Generator,
     *,
     grouped: bool,
@@ -32,45 +33,33 @@ def scoped_pairs(
     """The rows paired once as a whole, and once more within their groups, by draws of their own."""
     scopes = held_scopes(connection)
     assert scopes is not None
-    known = _held_openers(connection, len(scopes))
-    whole = np.full(len(pattern), WHOLE, np.int64)
-    columns = (cells["label"].astype(np.int64), cells["day"].astype(np.int64), cells["given"], whole)
-    arrivals = ScopedArrivals(patterns.own[pattern], patterns.inside[pattern], *columns)
-    of_groups = before.groups != WHOLE
-    pairs = _paired(arrivals, before.take(~of_groups), known, scopes, rng)
+    known: dict[int, Ints] = {}
+    for group, scope, given, inside in fetch_lines(connection, _OPENERS):
+        known.setdefault(group, np.zeros((2, len(scopes) + 1), np.int64))[:, scope] = given, inside
+
+    def paired(groups: Any, here: NDArray[np.bool_], rng: np.random.Generator) -> Pairs:
+        waiting, own = before.take(here), patterns.own[pattern]
+        arrivals = Cells.of(own, np.zeros_like(own), cells["label"], cells["day"], cells["given"], groups)
+        assigned, told = assign(arrivals, patterns.inside[pattern], waiting, known, scopes.classes, rng)
+        known.update({group: known.get(group, 0) + openers for group, openers in told.items()})
+        return pair(assigned, waiting, rng)
+
+    pairs = paired(WHOLE, before.groups == WHOLE, rng)
     if grouped:
-        arrivals = ScopedArrivals(arrivals.own, arrivals.inside, *columns[:3], cells["grp"].astype(np.int64))
-        pairs = pairs + _paired(arrivals, before.take(of_groups), known, scopes, rng.spawn(1)[0])
+        pairs = pairs + paired(cells["grp"], before.groups != WHOLE, rng.spawn(1)[0])
     _replace_openers(connection, known)
     return pairs
 
 
-def _paired(
-    arrivals: ScopedArrivals, before: Waiting, known: dict[int, ScopedOpeners], scopes: Scopes, rng: np.random.Generator
-) -> Pairs:
-    """The pairs; what their openers tell of scopes is added to what is known."""
-    assigned, told = assign(arrivals, before, known, scopes.classes, rng)
-    known |= {group: known[group] + openers if group in known else openers for group, openers in told.items()}
-    return pair(assigned, before, rng)
-
-
-def _held_openers(connection: Any, scopes: int) -> dict[int, ScopedOpeners]:
-    """What openers have told of scopes, by group."""
-    tables: dict[int, NDArray[np.int64]] = {}
-    for group, scope, given, inside in fetch_lines(connection, _OPENERS):
-        tables.setdefault(group, np.zeros((2, scopes + 1), np.int64))[:, scope] = given, inside
-    return {
-        group: ScopedOpeners(given[:-1], inside[:-1], int(given[_ALL])) for group, (given, inside) in tables.items()
-    }
-
-
-def _replace_openers(connection: Any, known: dict[int, ScopedOpeners]) -> None:
-    groups = [group for group, openers in known.items() for _ in range(len(openers.given) + 1)]
+def _replace_openers(connection: Any, known: dict[int, Ints]) -> None:
+    """What openers have told of scopes, by group: in the last place of each table is what all openers are."""
+    given, inside = np.concatenate(list(known.values()), axis=1)
+    scopes = len(given) // len(known) - 1
     columns = {
-        "grp": np.array(groups, np.int32),
-        "scope": np.concatenate([np.append(np.arange(len(openers.given)), _ALL) for openers in known.values()]),
-        "given": np.concatenate([np.append(openers.given, openers.total) for openers in known.values()]),
-        "inside": np.concatenate([np.append(openers.inside, 0) for openers in known.values()]),
+        "grp": np.repeat(np.array(list(known), np.int32), scopes + 1),
+        "scope": np.tile(np.append(np.arange(scopes), _ALL), len(known)),
+        "given": given,
+        "inside": inside,
     }
     connection.execute("DELETE FROM scoped_openers")
     with registered(connection, "telling", columns):

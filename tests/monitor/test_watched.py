@@ -4,11 +4,9 @@ import json
 import re
 from functools import cache
 
-from faithscope.measures.sequential.change import Alarm
-from faithscope.measures.sequential.distance import Distance
-from faithscope.measures.sequential.periods import TwoPeriods
-from faithscope.measures.sequential.telling import change_sentences, drift_sentences
-from faithscope.report.watched import changed_explanations, render, write
+from faithscope.monitor.periods import Distance, TwoPeriods, drift_sentences
+from faithscope.monitor.sequential import Alarm
+from faithscope.monitor.watched import changed_explanations, render, write
 from watched_example import HOSTILE, watched_record
 
 
@@ -65,5 +63,5 @@ def test_a_change_of_consistency_is_told_apart_from_drift_of_explanations():
 
 
 def test_periods_that_cannot_be_compared_are_told_so():
-    assert "no rows" in change_sentences(TwoPeriods.of([0], [0], [5], [0]))[0]
-    assert "cannot be compared" in change_sentences(TwoPeriods.of([0, 1], [0, 0], [5, 0], [0, 5]))[0]
+    assert "no rows" in TwoPeriods.of([0], [0], [5], [0]).sentences()[0]
+    assert "cannot be compared" in TwoPeriods.of([0, 1], [0, 0], [5, 0], [0, 5]).sentences()[0]

@@ -9,8 +9,8 @@ from typing import Any
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.charts.watch_specs import over_time
 from faithscope.measures.telling.rounding import down, up
+from faithscope.monitor.watched.record import MonitorRecord, WatchedLine
 from faithscope.report.offline_page import fill_page
-from faithscope.report.watched.record import MonitorRecord, WatchedLine
 from faithscope.runtime.files import write_atomically
 from faithscope.visible import visible
 
@@ -23,7 +23,7 @@ def write(record: MonitorRecord, path: str | os.PathLike[str]) -> None:
 def render(record: MonitorRecord) -> str:
     """The page, which needs nothing else."""
     return fill_page(
-        "faithscope.report.watched",
+        "faithscope.monitor.watched",
         _charts(record),
         record=record,
         alarms=[(line.name, alarm) for line in record.lines for alarm in line.alarms],

@@ -6,19 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
-from faithscope.measures.sequential.change import changes, departures, reference_limits
-from faithscope.measures.sequential.distance import distance
-from faithscope.measures.sequential.draws import DailyDraws
-from faithscope.measures.sequential.evidence import (
+from faithscope.monitor.limits import all_alarms
+from faithscope.monitor.periods import TwoPeriods, distance
+from faithscope.monitor.sequential import (
+    DailyDraws,
+    changes,
+    departures,
     log_evidence_above,
     log_evidence_below,
     lower_limit,
-    single_look_limits,
+    shares,
     upper_limit,
+    watched,
 )
-from faithscope.measures.sequential.periods import TwoPeriods
-from faithscope.measures.sequential.windows import shares, watched
-from faithscope.monitor.limits import all_alarms
 
 MEANS = st.floats(0.01, 0.99)
 SUMS = st.integers(0, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -85,15 +85,15 @@ def test_limits_miss_the_truth_at_any_look_with_at_most_the_stated_probability(m
 
 def test_openers_that_wait_may_agree_or_not():
     some = DailyDraws.of_pairs([0], [1000], [900], [880]).limits(0.05)
-    least, most = (DailyDraws.known([0], [1000], [total]).limits(0.05) for total in (880, 980))
+    least, most = (DailyDraws.of_pairs([0], [1000], [1000], [total]).limits(0.05) for total in (880, 980))
     assert tuple(some) == (least[0], most[1])
 
 
 def test_no_draws_say_nothing():
-    nothing = DailyDraws.known([], [], [])
-    for ends in (DailyDraws.known([0], [0], [0]).limits(0.05), single_look_limits(0, 0, 0, 0.05)):
+    nothing, none = DailyDraws.of_pairs([], [], [], []), DailyDraws.of_pairs([0], [0], [0], [0])
+    for ends in (none.limits(0.05), none.single_look(0.05)):
         assert [float(np.squeeze(end)) for end in ends] == [0, 1]
-    assert (changes(nothing, 3, 0.05), reference_limits(nothing, 0.05)) == ((), (0, 1))
+    assert changes(nothing, 3, 0.05) == changes(DailyDraws.of_pairs([5], [9], [9], [0]), 3, 0.05, start=0) == ()
     assert distance([0, 0], [1, 2], 0.05, 0)[1:] == (0, 1)
 
 
@@ -108,7 +108,8 @@ def test_some_window_begins_within_a_quarter_of_the_time_since_any_day():
 
 def planted(drop_at, drop=0.1, seed=0):
     means = np.where(np.arange(120) < drop_at, 0.93, 0.93 - drop)
-    return DailyDraws.known(np.arange(120), np.full(120, 250), np.random.default_rng(seed).binomial(250, means))
+    n = np.full(120, 250)
+    return DailyDraws.of_pairs(np.arange(120), n, n, np.random.default_rng(seed).binomial(250, means))
 
 
 def test_a_drop_and_a_rise_after_the_reference_are_told_with_the_day_they_began():
@@ -137,14 +138,14 @@ def test_no_alarm_is_withdrawn_when_the_last_opener_of_the_reference_finds_a_par
     for agreeing in range(150, 200):
         n, least = np.array([100, 200]), np.array([99, agreeing])
         waits, met = (DailyDraws(np.arange(2), n, least, np.array([99 + waiting, agreeing])) for waiting in (1, 0))
-        assert [reference_limits(each.take(slice(0, 1)), 0.05)[1] == 1 for each in (waits, met)] == [True, False]
+        assert [each.take(slice(0, 1)).single_look(0.05)[1][-1] == 1 for each in (waits, met)] == [True, False]
         known.append((bool(changes(waits, 1, 0.05)), bool(changes(met, 1, 0.05))))
     assert all(before <= after for before, after in known)
     assert {before for before, _ in known} == {True, False}
 
 
 def test_an_alarm_whose_days_together_reach_the_level_again_does_not_call_them_below_it():
-    draws = DailyDraws.known(range(40), [500] * 40, [475] * 10 + [400] * 2 + [490] * 28)
+    draws = DailyDraws.of_pairs(range(40), [500] * 40, [500] * 40, [475] * 10 + [400] * 2 + [490] * 28)
     alarm = next(alarm for alarm in changes(draws, reference=10, error=0.05) if alarm.direction == "drop")
     assert alarm.high > alarm.reference[0]
     assert f"below {alarm.reference[0]:.3f} then; since 10 between {alarm.low:.3f} and {alarm.high:.3f}" in str(alarm)

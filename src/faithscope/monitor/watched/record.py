@@ -6,8 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.measures.sequential.change import Alarm
-from faithscope.measures.sequential.draws import DailyDraws
+from faithscope.monitor.sequential import Alarm, DailyDraws
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The page of a monitor: a line over time with its band, alarms, groups, and what changed."""
 
-from faithscope.report.watched.building import changed_explanations
-from faithscope.report.watched.page import render, write
-from faithscope.report.watched.record import ChangedExplanation, MonitorRecord, WatchedLine
+from faithscope.monitor.watched.building import changed_explanations
+from faithscope.monitor.watched.page import render, write
+from faithscope.monitor.watched.record import ChangedExplanation, MonitorRecord, WatchedLine
 
 __all__ = [
     "ChangedExplanation",

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from faithscope.measures.sequential.periods import TwoPeriods
-from faithscope.measures.sequential.telling import label_changes
-from faithscope.report.watched.record import ChangedExplanation
+from faithscope.monitor.periods import TwoPeriods
+from faithscope.monitor.watched.record import ChangedExplanation
 
 MOST = 20  # explanations that are listed
 
@@ -31,7 +30,7 @@ def changed_explanations(
             (float(periods.agreement[0, place]), float(periods.agreement[1, place])),
             float(periods.parts[place]),
             float(probabilities[place]),
-            label_changes(periods, int(place), labels),
+            periods.label_changes(int(place), labels),
         )
         for place in sorted(largest, key=lambda place: periods.parts[place])
     )

@@ -1,0 +1,239 @@
+"""Where a change comes from: explanations whose rows agree less than before, or other explanations than before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special, stats
+
+from faithscope.measures.telling.rounding import down, up
+from faithscope.monitor.pairing import Cells, pair
+from faithscope.monitor.sequential import Alarm
+
+Integers = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPeriods:
+    """Rows by explanation and label in two periods, before and after.
+
+    Among rows whose explanations both periods can check, the change of agreement is `within`, the change within
+    explanations, plus `mix`, what comes of other shares of the same explanations.
+
+    Parameters
+    ----------
+    explanations, labels
+        Numbers from 0, one of each per cell.
+    rows
+        Shape (2, n_cells): rows before, rows after.
+
+    Examples
+    --------
+    >>> periods = TwoPeriods.of([0, 0, 1, 1], [0, 1, 0, 1], before=[900, 0, 10, 90], after=[600, 300, 10, 90])
+    >>> periods.agreement.round(2).tolist()
+    [[1.0, 0.82], [0.56, 0.82]]
+    >>> round(periods.within, 3), round(periods.mix, 3)
+    (-0.4, 0.0)
+    >>> (periods.probabilities(seed=0) < 0.05).tolist()
+    [True, False]
+    """
+
+    explanations: Integers
+    labels: Integers
+    rows: Integers
+
+    @classmethod
+    def of(cls, explanations: ArrayLike, labels: ArrayLike, before: ArrayLike, after: ArrayLike) -> Self:
+        """Cells from arrays."""
+        return cls(*(np.asarray(column, np.int64) for column in (explanations, labels, [before, after])))
+
+    def _by_explanation(self, amounts: NDArray[np.generic]) -> Numbers:
+        """Sums over the cells of each explanation, shape (2, distinct)."""
+        return np.stack([np.bincount(self.explanations, each) for each in amounts])
+
+    @cached_property
+    def given(self) -> Numbers:
+        """Rows by explanation, shape (2, distinct)."""
+        return self._by_explanation(self.rows)
+
+    @cached_property
+    def agreement(self) -> Numbers:
+        """How often two different rows of an explanation agree, shape (2, distinct); NaN with fewer than two rows."""
+        pairs, possible = self._by_explanation(self.rows * (self.rows - 1.0)), self.given * (self.given - 1)
+        return np.asarray(np.where(possible > 0, pairs / np.where(possible > 0, possible, 1), np.nan))
+
+    @cached_property
+    def compared(self) -> NDArray[np.bool_]:
+        """Explanations that both periods can check."""
+        return np.asarray((self.given > 1).all(axis=0))
+
+    @cached_property
+    def compared_shares(self) -> Numbers:
+        """The share of each explanation among the rows whose explanations are compared, shape (2, distinct)."""
+        rows = self.given * self.compared
+        return np.asarray(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1))
+
+    @cached_property
+    def parts(self) -> Numbers:
+        """What each explanation adds to `within`: its change of agreement times its share, the mean of both periods."""
+        changed = np.where(self.compared, self.agreement[1] - self.agreement[0], 0.0)
+        return np.asarray(changed * self.compared_shares.mean(axis=0))
+
+    @property
+    def within(self) -> float:
+        """The change of agreement within explanations."""
+        return float(self.parts.sum())
+
+    @property
+    def mix(self) -> float:
+        """The change of agreement that comes of other shares of the same explanations."""
+        agreement = np.where(self.compared, self.agreement, 0.0).mean(axis=0)
+        return float(agreement @ (self.compared_shares[1] - self.compared_shares[0]))
+
+    @property
+    def fresh(self) -> float:
+        """The share of rows after whose explanations no row before had."""
+        before, after = self.given
+        return float((after / max(after.sum(), 1))[before == 0].sum())
+
+    def probabilities(self, seed: int) -> Numbers:
+        """How probable so large a change of each explanation's agreement is by chance, times the number compared.
+
+        Fisher's exact test of disjoint pairs of rows, at random; 1 for what cannot be compared. For a single look.
+        """
+        cells, period = np.tile(self.explanations, 2), np.repeat([0, 1], len(self.explanations))
+        arrivals = Cells.of(cells, cells, np.tile(self.labels, 2), 0, self.rows.ravel(), 2 * cells + period)
+        pairs = pair(arrivals, Cells.none(), np.random.default_rng(seed), share=0.5)
+        matched, agreeing = np.zeros((2, self.given.size), np.int64)
+        matched[pairs.groups], agreeing[pairs.groups] = pairs.matched, pairs.agreeing
+        (m0, m1), (a0, a1) = matched.reshape(-1, 2).T, agreeing.reshape(-1, 2).T
+        table = (np.maximum(m0 + m1, 1), a0 + a1, m1)
+        tails = np.minimum(stats.hypergeom.cdf(a1, *table), stats.hypergeom.sf(a1 - 1, *table))
+        known = self.compared & (m0 > 0) & (m1 > 0)
+        return np.where(known, np.minimum(1, 2 * tails * self.compared.sum()), 1.0)
+
+    def feature_parts(self, features: Sequence[Sequence[str]]) -> dict[str, float]:
+        """For each feature, the sum of the parts of explanations that name it, the largest loss first; sums overlap."""
+        sums: dict[str, float] = {}
+        for named, part in zip(features, self.parts.tolist(), strict=True):
+            for name in dict.fromkeys(named):
+                sums[name] = sums.get(name, 0.0) + part
+        return dict(sorted(sums.items(), key=lambda item: item[1]))
+
+    def label_changes(self, explanation: int, names: Sequence[str], most: int = 3) -> str:
+        """The labels of an explanation whose rows changed most, as shares of its rows before and after."""
+        cells = np.flatnonzero(self.explanations == explanation)
+        shares = self.rows[:, cells] / np.maximum(self.given[:, [explanation]], 1)
+        order = np.argsort(-np.abs(shares[1] - shares[0]), kind="stable")[:most]
+        return ", ".join(f"{names[self.labels[cells[j]]]}: {shares[0, j]:.0%} → {shares[1, j]:.0%}" for j in order)
+
+    def sentences(self) -> tuple[str, ...]:
+        """By how much agreement changed, within explanations and since others are more frequent.
+
+        Examples
+        --------
+        >>> periods = TwoPeriods.of([0, 0, 1, 1], [0, 1, 0, 1], before=[900, 0, 10, 90], after=[600, 300, 10, 90])
+        >>> periods.sentences()[0].partition(": ")[2]
+        '0.400 less within explanations, 0.000 more since explanations have other shares.'
+        """
+        rows = self.given.sum(axis=1)
+        if not rows.all():
+            return ("One of the two periods has no rows, so nothing can be compared.",)
+        checked = self.given[1][self.compared].sum() / rows[1]
+        if not checked:
+            return ("No explanation has two rows in both periods, so agreement cannot be compared.",)
+        total, within, mix = (
+            f"{abs(amount):.3f} {'less' if round(amount, 3) < 0 else 'more'}"
+            for amount in (self.within + self.mix, self.within, self.mix)
+        )
+        return (
+            f"{checked:.1%} of the later rows have explanations that both periods can check. Among these rows two with "
+            f"the same explanation agree {total} often than before: {within} within explanations, {mix} since "
+            "explanations have other shares.",
+        )
+
+
+class Distance(NamedTuple):
+    """Total variation distance of two distributions of explanations: the value of the sample, and limits of the truth.
+
+    The value of a sample is too large with many rare explanations, so it may lie above the limits' middle.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def distance(before: ArrayLike, after: ArrayLike, error: float, seed: int) -> Distance:
+    """Total variation between the distributions of explanations that rows before and rows after were drawn from.
+
+    The lower limit chooses explanations on a random half of the rows that have become more frequent, and compares
+    their shares on the other half. The upper one is the value plus McDiarmid's margin, since the expected value is at
+    least the truth.
+
+    Parameters
+    ----------
+    before, after
+        Rows by explanation, shape (n_explanations,) each.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in distance([500, 500, 0], [500, 300, 200], error=0.05, seed=0)]
+    [0.2, 0.143, 0.261]
+    """
+    counts = np.asarray([before, after], np.int64)
+    rows = counts.sum(axis=1)
+    if not rows.all():
+        return Distance(0.0, 0.0, 1.0)
+    shares = counts / rows[:, None]
+    value = float(np.abs(shares[0] - shares[1]).sum() / 2)
+    margin = np.sqrt((1 / rows).sum() * np.log(2 / error) / 2)
+    chosen = np.random.default_rng(seed).binomial(counts, 0.5)
+    kept = counts - chosen
+    shares = chosen / np.maximum(chosen.sum(axis=1, keepdims=True), 1)
+    (k0, k1), (n0, n1) = kept[:, shares[1] > shares[0]].sum(axis=1), kept.sum(axis=1)
+    low = special.betaincinv(k1, n1 - k1 + 1, error / 4) if k1 else 0.0
+    high = special.betaincinv(k0 + 1, n0 - k0, 1 - error / 4) if k0 < n0 else 1.0
+    return Distance(round(value, 12), max(0.0, min(float(low - high), value)), min(1.0, value + float(margin)))
+
+
+def drift_sentences(
+    measured: Sequence[Alarm],
+    explanations: Sequence[Alarm],
+    apart: Distance,
+    fresh: float,
+    measure: str = "consistency",
+) -> tuple[str, ...]:
+    """Whether the explanations themselves drift, told apart from a change of the measure.
+
+    Parameters
+    ----------
+    measured, explanations
+        Alarms of the measure, and of the share of rows whose explanations the reference did not have.
+    apart
+        The distance between the explanations of the reference and of the days since.
+    fresh
+        The share of rows since whose explanations the reference did not have.
+
+    Examples
+    --------
+    >>> drift_sentences([], [], Distance(0.03, 0.0, 0.06), 0.012)[0]
+    'Neither consistency nor the explanations are shown to have changed.'
+    """
+    drifts = bool(explanations) or apart.low > 0
+    verdict = {
+        (False, False): f"Neither {measure} nor the explanations are shown to have changed.",
+        (False, True): f"The explanations drift; {measure} is not shown to have changed.",
+        (True, False): f"{measure.capitalize()} changed; the explanations are not shown to drift.",
+        (True, True): f"{measure.capitalize()} changed, and the explanations drift.",
+    }[bool(measured), drifts]
+    return (
+        verdict,
+        f"{fresh:.1%} of the later rows have explanations that the reference did not have. The distance between the "
+        f"explanations of both periods (total variation) is between {down(apart.low)} and {up(apart.high)}.",
+        *(f"New explanations are more frequent: {alarm}." for alarm in explanations if alarm.direction == "rise"),
+    )
