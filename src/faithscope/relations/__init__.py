@@ -4,21 +4,18 @@
 becomes.
 """
 
-from faithscope.relations.applies import Applies
-from faithscope.relations.asking import pairs_to_ask as pairs_to_ask
 from faithscope.relations.base import Blocks as Blocks
 from faithscope.relations.base import Parts as Parts
 from faithscope.relations.base import Relation, Same
-from faithscope.relations.choice import Custom
-from faithscope.relations.choice import says_where as says_where
-from faithscope.relations.choice import to_relation as to_relation
 from faithscope.relations.judged import Judged
 from faithscope.relations.judged import JudgedPairs as JudgedPairs
 from faithscope.relations.judged import bind as bind
 from faithscope.relations.judged import check_rows as check_rows
-from faithscope.relations.prototypes import Ball, Nearest
-from faithscope.relations.within import Within
-from faithscope.relations.within import vectors as vectors
+from faithscope.relations.judged import pairs_to_ask as pairs_to_ask
+from faithscope.relations.kinds import Applies, Ball, Custom, Nearest, Within
+from faithscope.relations.kinds import says_where as says_where
+from faithscope.relations.kinds import to_relation as to_relation
+from faithscope.relations.kinds import vectors as vectors
 
 __all__ = ["Applies", "Ball", "Custom", "Judged", "Nearest", "Relation", "Same", "Within"]
 

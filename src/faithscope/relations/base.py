@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Postings, Shared
 from faithscope.explanations.distances.near import Near
-from faithscope.inputs.checks import is_real
 
 Masks = NDArray[np.bool_]
 
@@ -127,13 +125,3 @@ def number_parts(distinct: Shared) -> tuple[list[Any], list[tuple[int, ...]]]:
     numbers: dict[Any, int] = {}
     of = {key: numbers.setdefault(part, len(numbers)) for key, part in objects.items()}
     return list(numbers), [tuple([of[id(part)] for part in row]) for row in rows]
-
-
-def to_tau(tau: Any) -> float:
-    """A distance: a finite number of at least 0."""
-    if not is_real(tau) or not 0 <= tau < np.inf:
-        raise BadInput(f"tau is a distance, a finite number of at least 0; got {tau!r}.")
-    try:
-        return float(tau)
-    except OverflowError:
-        raise BadInput(f"tau is too large a number to be a distance; got {tau!r}.") from None

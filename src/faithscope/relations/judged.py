@@ -1,42 +1,39 @@
-"""Judged: a judge, such as a language model or a person, says which rows explanations apply to."""
+"""Judged: a judge, such as a language model or a person, says which rows explanations apply to; pairs to ask about."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, NotProven, WrongType
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.conditions.conjunctions import Postings
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_vector
+from faithscope.inputs.checks import check_flag, check_whole
 from faithscope.inputs.folding import fold
+from faithscope.inputs.frames import frame
 from faithscope.inputs.missing import is_missing, missing_values
 from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.rows import rows_of
-from faithscope.relations.asking import text_of
+from faithscope.readers import as_explanations
 from faithscope.relations.base import Blocks, Masks, Relation
+from faithscope.runtime.memory import need
+from faithscope.visible import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _COLUMNS = ("row", "explanation", "applies")
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+_EARLY = 256  # numbers that are drawn one after the other for all explanations at once
+_PAIR_BYTES = 64  # of a drawn pair, with its text and its answer
 
 
-class _Answers(NamedTuple):
-    """What a judge answered about the pairs that were asked."""
-
-    row: Ints
-    explanation: Ints
-    applies: Bools
-    texts: NDArray[Any] | None  # of the explanations, if they were told
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Judged(Relation):
+class Judged:
     """An explanation covers the rows to which a judge says that it applies; the judge need not be asked about all.
 
     A pair of an explanation and a row that was not asked about is not known, and the row is then no witness: neither
@@ -64,44 +61,107 @@ class Judged(Relation):
     0.6666666666666666
     """
 
-    answers: InitVar[Any]
-    _read: _Answers = field(init=False)
-
-    def __post_init__(self, answers: Any) -> None:
-        object.__setattr__(self, "_read", _read(answers))
+    def __init__(self, answers: Any) -> None:
+        refuse_query(answers, "Answers")
+        names: Sequence[str] = ()
+        if isinstance(answers, Mapping):
+            names = tuple(map(str, answers))
+        elif is_frame(answers):
+            names = frame_names(answers)
+        if not set(_COLUMNS) <= set(names):
+            seen = f"columns {', '.join(map(repr, names[:6]))}" if names else f"{type(answers).__name__}"
+            raise WrongType(
+                f"Answers must be a table of pairs with columns 'row', 'explanation' and 'applies', as fs.pairs_to_ask "
+                f"makes it; got {seen}. Of a table of rows by explanations, row, explanation = "
+                "np.indices(table.shape).reshape(2, -1), and applies = table.ravel()."
+            )
+        columns: dict[str, NDArray[Any]] = {}
+        for name in (*_COLUMNS, *({"text"} & set(names))):
+            place = names.index(name)
+            values = list(answers.values())[place] if isinstance(answers, Mapping) else frame_column(answers, place)
+            columns[name] = to_vector(values, f"The column {name!r}")
+        sizes = [len(columns[name]) for name in _COLUMNS]
+        if len(set(sizes)) > 1:
+            raise BadInput(
+                f"The columns 'row', 'explanation', 'applies' differ in length: {', '.join(map(str, sizes))}."
+            )
+        applies = columns["applies"]
+        if applies.ndim != 1:
+            raise WrongType(f"The column 'applies' must hold one answer per row; got shape {applies.shape}.")
+        asked, numbers = ~missing_values(applies), _numbers(applies)
+        wrong = asked & ~np.isin(numbers, (0, 1))
+        if wrong.any():
+            at = int(wrong.argmax())
+            value = applies[at].item() if isinstance(applies[at], np.generic) else applies[at]
+            likely = 0 < numbers[at] < 1
+            advice = (
+                "say first which probabilities mean yes, (p >= 0.5)" if likely else "map other words to these first"
+            )
+            raise BadInput(
+                "Answers are 1 or True if the explanation applies to the row, 0 or False if not, NaN or None if that "
+                f"was not asked; got {value!r} at row {at} of column 'applies': {advice}."
+            )
+        if not asked.any():
+            raise BadInput("No pair has an answer: fill in True or False for the pairs that the judge was asked about.")
+        self._row = _whole(columns["row"][asked], "row", "positions of rows")
+        ordered = "numbers of explanations, in order of first appearance"
+        self._explanation = _whole(columns["explanation"][asked], "explanation", ordered)
+        self._applies, self._texts = numbers[asked] == 1, columns["text"][asked] if "text" in columns else ()
 
     def __repr__(self) -> str:
-        return f"Judged({len(self._read.row):,} answers)"
-
-    @property
-    def reads_rows(self) -> bool:
-        return False
-
-    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
-        return self.about(explanations).cover(distinct, explanations, np.arange(len(explanations)))
+        return f"Judged({len(self._row):,} answers)"
 
     def about(self, explanations: Explanations, X: Any = None) -> "JudgedPairs":
         """The answers as those about these explanations, one per row that was handed over."""
-        read = self._read
         notes = same_rows(X=X, explanations=explanations)
         codes, first = explanations.group()
-        if read.explanation.max() >= len(first):
+        if self._explanation.max() >= len(first):
             raise BadInput(
-                f"An answer is about explanation {read.explanation.max():,}, but there are {len(first):,} different "
+                f"An answer is about explanation {self._explanation.max():,}, but there are {len(first):,} different "
                 "explanations, from 0 on: number those that are measured, after any discretizer, as fs.pairs_to_ask "
                 "does."
             )
-        if read.texts is not None:
-            _check_texts(read.explanation, read.texts, explanations, first)
-        if read.row.max() >= len(codes):
-            raise BadInput(f"An answer is about row {read.row.max():,}, but there are {len(codes):,} rows, from 0 on.")
+        for number, told in set(zip(self._explanation.tolist(), self._texts, strict=False)):
+            here = _text_of(explanations, int(first[number]))
+            if not is_missing(told) and fold(str(told)) != fold(here):
+                asked, known = repr(str(told)[:60]), repr(here[:60])
+                raise BadInput(
+                    f"The judge was asked about {asked} as explanation {number}, which is {known} here: "
+                    "pass the explanations in the order in which the pairs were drawn."
+                )
+        if self._row.max() >= len(codes):
+            raise BadInput(f"An answer is about row {self._row.max():,}, but there are {len(codes):,} rows, from 0 on.")
         pair, place, times = np.unique(
-            read.explanation * len(codes) + read.row, return_inverse=True, return_counts=True
+            self._explanation * len(codes) + self._row, return_inverse=True, return_counts=True
         )
-        yes = np.bincount(place.reshape(-1), read.applies)
+        yes = np.bincount(place.reshape(-1), self._applies)
         which, row = np.divmod(pair, len(codes))
-        _refuse_contradictions(which, row, (yes > 0) & (yes < times))
+        differ = np.flatnonzero((yes > 0) & (yes < times))
+        if len(differ):
+            also = f" and about {len(differ) - 1:,} more pairs" if len(differ) > 1 else ""
+            raise BadInput(
+                f"The judge answers yes and no about explanation {which[differ[0]]} and row {row[differ[0]]}{also}: "
+                "settle each pair first, such as by the majority, and pass one answer."
+            )
         return JudgedPairs(explanations.take(first), len(codes), which, row, yes > 0, notes)
+
+
+def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers as such; NaN for what is none."""
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    return np.array([float(item) if isinstance(item, _NUMBERS) else np.nan for item in values], np.float64)
+
+
+def _whole(values: NDArray[Any], name: str, what: str) -> Ints:
+    numbers = _numbers(values)
+    wrong = ~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers < 2**53)) | (values.dtype == bool)
+    if wrong.any():
+        raise BadInput(
+            f"The column {name!r} must hold {what}, whole numbers from 0 on, as fs.pairs_to_ask gives them; got "
+            f"{values[wrong.argmax()]!r}."
+        )
+    return numbers.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +183,7 @@ class JudgedPairs(Relation):
     rows: int
     which: Ints
     row: Ints
-    applies: Bools
+    applies: NDArray[np.bool_]
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -131,9 +191,10 @@ class JudgedPairs(Relation):
 
     def __eq__(self, other: object) -> bool:
         """Whether the same pairs were asked, with the same answers, about explanations with the same numbers."""
-        if not isinstance(other, JudgedPairs) or self.rows != other.rows:
-            return False
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in ("which", "row", "applies"))
+        names = ("rows", "which", "row", "applies")
+        return isinstance(other, JudgedPairs) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
+        )
 
     def __hash__(self) -> int:
         return hash((self.rows, len(self.row)))
@@ -148,33 +209,26 @@ class JudgedPairs(Relation):
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
         """Which of the rows at the positions X each explanation covers."""
-        asked, applies = self._asked(self._numbers(distinct), np.asarray(X), len(distinct))
-        which, row = asked[0][applies], asked[1][applies]
-        rows = len(X)
+        numbers, rows = self.distinct.locate(distinct), len(X)
+        if (numbers < 0).any():
+            text = distinct.describe(int((numbers < 0).argmax()))
+            raise Incompatible(f"The judge was asked about other explanations than {text!r}: pass answers about these.")
+        code, place = np.full(len(self.distinct), -1), np.full(self.rows, -1)
+        code[numbers], place[np.asarray(X)] = np.arange(len(distinct)), np.arange(rows)
+        which, row = code[self.which], place[self.row]
+        here = np.flatnonzero((which >= 0) & (row >= 0))
+        here = here[np.argsort(which[here], kind="stable")]
+        asked = which[here], row[here]
+        yes = here[self.applies[here]]
+        which, row = which[yes], row[yes]
 
         def mask(start: int, stop: int) -> Masks:
             masks, part = np.zeros((stop - start, rows), bool), slice(*np.searchsorted(which, [start, stop]))
             masks[which[part] - start, row[part]] = True
             return masks
 
-        everything = len(asked[0]) == len(distinct) * rows
+        everything = len(here) == len(distinct) * rows
         return Blocks(mask, pairs=(which, row), asked=None if everything else asked)
-
-    def _numbers(self, distinct: Explanations) -> Ints:
-        numbers = self.distinct.locate(distinct)
-        if (numbers < 0).any():
-            text = distinct.describe(int((numbers < 0).argmax()))
-            raise Incompatible(f"The judge was asked about other explanations than {text!r}: pass answers about these.")
-        return numbers
-
-    def _asked(self, numbers: Ints, positions: Ints, distinct: int) -> tuple[Postings, Bools]:
-        """The pairs of these explanations and rows that were asked, by explanation; and the answers."""
-        code, place = np.full(len(self.distinct), -1), np.full(self.rows, -1)
-        code[numbers], place[positions] = np.arange(distinct), np.arange(len(positions))
-        which, row = code[self.which], place[self.row]
-        kept = np.flatnonzero((which >= 0) & (row >= 0))
-        kept = kept[np.argsort(which[kept], kind="stable")]
-        return (which[kept], row[kept]), self.applies[kept]
 
 
 def bind(relation: Any, explanations: Explanations, X: Any, positions: Ints | None = None) -> Any:
@@ -195,99 +249,93 @@ def check_rows(X: Any, relation: Any) -> None:
         rows_of(X)
 
 
-def _read(answers: Any) -> _Answers:
-    """The answers that a caller hands over, checked; of pairs that were asked only."""
-    refuse_query(answers, "Answers")
-    names: Sequence[str] = ()
-    if isinstance(answers, Mapping):
-        names = tuple(map(str, answers))
-    elif is_frame(answers):
-        names = frame_names(answers)
-    if not set(_COLUMNS) <= set(names):
-        seen = f"columns {', '.join(map(repr, names[:6]))}" if names else f"{type(answers).__name__}"
-        raise WrongType(
-            f"Answers must be a table of pairs with columns 'row', 'explanation' and 'applies', as fs.pairs_to_ask "
-            f"makes it; got {seen}. Of a table of rows by explanations, row, explanation = "
-            "np.indices(table.shape).reshape(2, -1), and applies = table.ravel()."
-        )
+def pairs_to_ask(
+    explanations: Any, per_explanation: int | None = 20, *, seed: int = 0, own: bool = False
+) -> "pd.DataFrame":
+    """Pairs of an explanation and a row to ask a judge about, drawn at random: "does this explanation apply here?"
 
-    def column(name: str) -> NDArray[Any]:
-        place = names.index(name)
-        values = list(answers.values())[place] if isinstance(answers, Mapping) else frame_column(answers, place)
-        return to_vector(values, f"The column {name!r}")
+    For each different explanation, rows are drawn uniformly without replacement, whatever they are; so the filled-in
+    table is what `Judged` takes for granted. A row that alone was given its explanation is not drawn for it, since no
+    row is its own witness. A larger `per_explanation` with the same seed keeps the pairs of the smaller one, and adds
+    to them.
 
-    row, explanation, applies = map(column, _COLUMNS)
-    if not len(row) == len(explanation) == len(applies):
-        raise BadInput(
-            "The columns 'row', 'explanation', 'applies' differ in length: "
-            f"{len(row)}, {len(explanation)}, {len(applies)}."
-        )
-    asked, yes = _decided(applies)
-    if not asked.any():
-        raise BadInput("No pair has an answer: fill in True or False for the pairs that the judge was asked about.")
-    texts = column("text")[asked] if "text" in names else None
-    return _Answers(_whole(row[asked], "row"), _whole(explanation[asked], "explanation"), yes[asked], texts)
+    Parameters
+    ----------
+    explanations : array-like, table or Explanations, n rows
+        As for `sufficiency`.
+    per_explanation : int or None
+        How many rows to draw for each different explanation; None for all rows, its own among them.
+    seed : int
+    own : bool
+        Whether to ask in addition whether explanations apply to the row that they were given to; only of explanations
+        that one row alone was given, since other rows would be drawn too often.
 
+    Returns
+    -------
+    DataFrame
+        Columns ``row`` (a position, to be looked up by ``X.iloc[row]``), ``explanation`` (its number, in order of first
+        appearance), ``text`` (the explanation) and ``applies``, to be filled in with True and False: ``Judged(table)``.
+        Pairs left empty count as not asked.
 
-def _whole(values: NDArray[Any], name: str) -> Ints:
-    """Whole numbers of at least 0: positions of rows, numbers of explanations."""
-    numbers = values
-    if values.dtype == object and all(isinstance(item, _NUMBERS) for item in values):
-        numbers = np.array([float(item) for item in values])
-    fits = numbers.dtype.kind in "iuf"
-    wrong = np.flatnonzero(~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers < 2**53))) if fits else [0]
-    if len(wrong):
-        what = "positions of rows" if name == "row" else "numbers of explanations, in order of first appearance"
-        raise BadInput(
-            f"The column {name!r} must hold {what}, whole numbers from 0 on, as fs.pairs_to_ask gives them; got "
-            f"{values[wrong[0]]!r}."
-        )
-    return np.asarray(numbers.astype(np.int64))
-
-
-def _decided(values: NDArray[Any]) -> tuple[Bools, Bools]:
-    """Which answers were given, and which of them are yes."""
-    if values.ndim != 1:
-        raise WrongType(f"The column 'applies' must hold one answer per row; got shape {values.shape}.")
-    asked = ~missing_values(values)
-    if values.dtype.kind in "biuf":
-        yes, no = values == 1, values == 0
-    else:
-        numbers = [item if isinstance(item, _NUMBERS) else None for item in values]
-        yes, no = (np.fromiter((item == wanted for item in numbers), bool, len(values)) for wanted in (1, 0))
-    wrong = asked & ~yes & ~no
-    if wrong.any():
-        at = int(wrong.argmax())
-        value = values[at].item() if isinstance(values[at], np.generic) else values[at]
-        likely = isinstance(value, _NUMBERS) and 0 < value < 1
-        advice = "say first which probabilities mean yes, (p >= 0.5)" if likely else "map other words to these first"
-        raise BadInput(
-            "Answers are 1 or True if the explanation applies to the row, 0 or False if not, NaN or None if that was "
-            f"not asked; got {value!r} at row {at} of column 'applies': {advice}."
-        )
-    return asked, yes
+    Examples
+    --------
+    >>> table = pairs_to_ask(["late payments", "late payments", "high income", "low debt"], per_explanation=2)
+    >>> table[["explanation", "text"]].drop_duplicates().values.tolist()
+    [[0, 'late payments'], [1, 'high income'], [2, 'low debt']]
+    >>> len(table)
+    6
+    """
+    known = as_explanations(explanations)
+    check_flag(own, "own")
+    most = None if per_explanation is None else check_whole(per_explanation, "per_explanation")
+    codes, first = known.group()
+    if not len(codes):
+        raise BadInput("There are no explanations to ask about: pass one per row.")
+    alone = (np.bincount(codes) == 1) & (most is not None)  # whose own row is not drawn
+    each = np.minimum(len(codes) if most is None else most, len(codes) - alone)
+    need(_PAIR_BYTES * int(each.sum()), f"{int(each.sum()):,} pairs", "draw fewer per explanation")
+    rows = _draw(each, len(codes) - alone, check_whole(seed, "seed", 0))
+    which = np.repeat(np.arange(len(first)), each)
+    rows += alone[which] & (rows >= first[which])  # skip the row that the explanation was given to
+    if own:
+        which, rows = np.append(which, np.flatnonzero(alone)), np.append(rows, first[alone])
+    order = np.lexsort((rows, which))
+    which, rows = which[order], rows[order]
+    texts = np.array([_text_of(known, int(row)) for row in first], object)
+    empty = np.full(len(rows), None, object)
+    return frame({"row": rows, "explanation": which, "text": texts[which], "applies": empty})
 
 
-def _check_texts(numbers: Ints, texts: NDArray[Any], explanations: Explanations, first: Ints) -> None:
-    """Raise if a number stood for another explanation when the judge was asked."""
-    for number, text in {(number, text) for number, text in zip(numbers.tolist(), texts.tolist(), strict=True)}:
-        here = text_of(explanations, int(first[number]))
-        if not is_missing(text) and fold(str(text)) != fold(here):
-            raise BadInput(
-                f"The judge was asked about {_short(text)} as explanation {number}, which is {_short(here)} here: "
-                "pass the explanations in the order in which the pairs were drawn."
-            )
+def _text_of(explanations: Explanations, row: int) -> str:
+    """The whole text of an explanation, as a judge reads it."""
+    item = explanations.item(row)
+    return visible(item) if isinstance(item, str) else explanations.describe(row)
 
 
-def _refuse_contradictions(which: Ints, row: Ints, differ: Bools) -> None:
-    if differ.any():
-        first, more = int(differ.argmax()), int(differ.sum()) - 1
-        also = f" and about {more:,} more pairs" if more else ""
-        raise BadInput(
-            f"The judge answers yes and no about explanation {which[first]} and row {row[first]}{also}: settle each "
-            "pair first, such as by the majority, and pass one answer."
-        )
+def _draw(each: Ints, among: Ints, seed: int) -> Ints:
+    """For each explanation, `each` different numbers below `among`, one explanation after the other.
 
+    One more is drawn at a time for all explanations, and drawn again until it is new; after `_EARLY` of them, or half
+    of all numbers, the rest are shuffled. So the k-th draw depends on the seed and on those before it alone.
+    """
 
-def _short(text: Any) -> str:
-    return repr(str(text)[:60])
+    def generator(*key: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+    if (each == among).all():
+        return np.concatenate([np.arange(size) for size in among.tolist()])
+    early = np.minimum(among // 2, _EARLY)
+    drawn = np.full((len(among), int(np.minimum(each, early).max(initial=0))), -1)
+    for step in range(drawn.shape[1]):
+        rng, again = generator(0, step), np.flatnonzero(early > step)
+        while len(again):
+            drawn[again, step] = rng.integers(0, among[again])
+            again = again[(drawn[again, :step] == drawn[again, step, None]).any(axis=1)]
+    parts = []
+    for row, (many, soon) in enumerate(zip(each.tolist(), early.tolist(), strict=True)):
+        part = drawn[row, : min(many, soon)]
+        if many > soon:
+            rest = np.setdiff1d(np.arange(among[row]), part, assume_unique=True)
+            part = np.append(part, generator(1, row).permutation(rest)[: many - soon])
+        parts.append(part)
+    return np.concatenate(parts).astype(np.int64)

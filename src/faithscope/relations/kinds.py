@@ -1,0 +1,289 @@
+"""The kinds of relations, and from what a caller chose (an object, a function, nothing) to one of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, NotProven, NotScoped, WrongType
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.conditions.conjunctions import Conjunctions, as_they_come
+from faithscope.explanations.counterfactuals import Balls, Counterfactuals
+from faithscope.explanations.distances.metrics import Gower, to_metric_name
+from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.points import Points
+from faithscope.explanations.distances.tiles import arranged_masks, masks_near
+from faithscope.explanations.importances import Importances, Rankings
+from faithscope.explanations.prototypes import Prototypes
+from faithscope.explanations.reasons import Reasons
+from faithscope.inputs.arrays import to_vector
+from faithscope.inputs.checks import check_function, is_real
+from faithscope.inputs.rows import rows_of, take_rows
+from faithscope.relations.base import Blocks, Masks, Parts, Relation, Same, number_parts
+from faithscope.relations.judged import Judged
+
+
+@dataclass(frozen=True)
+class Applies(Relation):
+    """An explanation covers the rows it says it applies to: sufficiency.
+
+    Rules and highlights cover the rows on which all their conditions hold; a counterfactual covers the open ball around
+    its row.
+
+    Parameters
+    ----------
+    exclusive : bool
+        Whether the rules are known to be the leaves of one tree, so that each row is covered by exactly one.
+
+    Examples
+    --------
+    >>> from faithscope import Highlights
+    >>> words = Highlights([{"dull"}, {"great"}])
+    >>> covered = Applies().cover(words, words, X=["great plot", "dull plot"])
+    >>> covered.parts, {part: mask.tolist() for part, mask in covered.masks(None)}
+    (['dull', 'great'], {0: [False, True], 1: [True, False]})
+    """
+
+    exclusive: bool = False
+
+    @property
+    def partitions(self) -> bool:
+        return self.exclusive
+
+    def scopes(self, explanations: Explanations) -> Explanations:
+        if isinstance(explanations, Counterfactuals):
+            return explanations.balls()
+        if isinstance(explanations, Conjunctions | Balls):
+            return explanations
+        if isinstance(explanations, Prototypes):
+            raise NotScoped(
+                "These prototypes are only indices, which do not say where they apply: pass the rows they stand for, "
+                "Prototypes(indices, points), and relation=Nearest() (the default) or relation=Ball(tau)."
+            )
+        if isinstance(explanations, Reasons):
+            raise NotScoped(
+                f"These are {explanations.kind}, which do not say where they apply: ask a judge, "
+                "relation=fs.Judged(answers), or measure consistency, with discretizer=fs.Codebook(...), or "
+                "within(fs.Importances(embeddings), predictions, tau)."
+            )
+        instead = "use within(tau=...)"
+        if not isinstance(explanations, Importances):
+            instead = "pass relation=, a function applies(X, explanation) that gives a mask of rows"
+        raise NotScoped(
+            f"These are {explanations.kind}, which do not say where they apply, so sufficiency is undefined. "
+            f"Measure consistency, or {instead}."
+        )
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts | Blocks:
+        if isinstance(distinct, Balls):
+            points, metric = Points(distinct.centers[:0], distinct.metric, distinct.names), distinct.metric
+            if distinct.centers.dtype == object or isinstance(metric, Gower):
+                return Blocks(distinct.inside(X))
+            near = partial(_near, points, distinct.centers, X, distinct.radii, True)
+            # A caller's function stays in the caller's thread.
+            arranged = None if callable(metric) else arranged_masks(near)
+            return Blocks(distinct.inside(X), not callable(metric), arranged, near)
+        assert isinstance(distinct, Conjunctions)
+        parts, lists = number_parts(distinct)
+        return Parts(parts, lists, partial(distinct.masks, parts, X), distinct.postings(parts, X))
+
+
+def _near(points: Points, centers: NDArray[Any], X: Any, radii: Any, is_open: bool) -> Near:
+    """Balls around centers, of rows like the points."""
+    rows = points.sample(X).rows.astype(np.float64)
+    return Near(centers.astype(np.float64), rows, radii, to_metric_name(points.metric), open=is_open)
+
+
+@dataclass(frozen=True)
+class Nearest(Relation):
+    """Prototypes cover the rows whose nearest prototypes they are (the paper's first option).
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> prototypes = fs.Prototypes([0, 1, 1], points=[[0.0], [10.0]])
+    >>> fs.sufficiency(prototypes, X=[[1.0], [8.0], [9.0]], predictions=[0, 1, 1], relation=Nearest()).unverifiable
+    0.3333333333333333
+    """
+
+    @property
+    def partitions(self) -> bool:
+        return True
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
+        prototypes, points = _with_points(distinct)
+        sizes = np.array([len(prototypes.conjunction(row)) for row in range(len(prototypes))])
+        complete = points.complete(X)  # a row with a missing number is nearest to nothing
+        rows, everywhere = take_rows(X, np.flatnonzero(complete)), np.ones(len(complete), bool)
+        nearest = {size: np.full(len(complete), -1) for size in np.unique(sizes)}
+        for size, codes in nearest.items():
+            if size:
+                codes[complete] = prototypes.locate(prototypes.nearest(rows, int(size)))
+
+        def mask(start: int, stop: int) -> Masks:
+            return np.array([nearest[sizes[row]] == row if sizes[row] else everywhere for row in range(start, stop)])
+
+        return Blocks(mask)
+
+
+@dataclass(frozen=True)
+class Ball(Relation):
+    """Prototypes cover the rows within a distance of every one of them (the paper's second option).
+
+    Parameters
+    ----------
+    tau : float
+        Rows at distances up to and including this are covered.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> prototypes = fs.Prototypes([0, 1, 1], points=[[0.0], [10.0]])
+    >>> fs.sufficiency(prototypes, X=[[1.0], [8.0], [9.0]], predictions=[0, 1, 1], relation=Ball(5)).value
+    0.6666666666666666
+    """
+
+    tau: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tau", _to_tau(self.tau))
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts:
+        prototypes, points = _with_points(distinct)
+        parts, lists = number_parts(prototypes)
+        near = None
+        if not isinstance(points.metric, Gower) and all(len(numbers) == 1 for numbers in lists):
+            centers = points.rows[np.array([parts[number] for (number,) in lists], np.int64)]
+            near = partial(_near, points, centers, X, np.full(len(centers), self.tau), False)
+        return Parts(parts, lists, lambda order: as_they_come(prototypes.within(parts, X, self.tau), order), near=near)
+
+
+def _with_points(explanations: Explanations) -> tuple[Prototypes, Points]:
+    if not isinstance(explanations, Prototypes):
+        raise WrongType(f"Nearest() and Ball(tau) cover rows by prototypes; these are {explanations.kind}.")
+    if explanations.points is None:
+        raise BadInput("These prototypes are only indices: pass the rows they stand for, Prototypes(indices, points).")
+    return explanations, explanations.points
+
+
+@dataclass(frozen=True)
+class Within(Relation):
+    """Explanations at distances up to tau count as the same (paper, section 4.2).
+
+    A relation between explanations, not between an explanation and rows: it generalizes consistency, not sufficiency.
+
+    Parameters
+    ----------
+    tau : float
+        Distances up to and including this count as the same.
+    metric : str or callable
+        Any metric of scikit-learn's.
+
+    Examples
+    --------
+    >>> from faithscope import Importances
+    >>> vectors = Importances([[0.0], [0.4], [1.0]])
+    >>> Within(0.5).cover(vectors, vectors, X=None).mask(0, 1).tolist()
+    [[True, True, False]]
+    """
+
+    tau: float
+    metric: Any = "euclidean"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tau", _to_tau(self.tau))
+        to_metric_name(self.metric)  # raises if it is none
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
+        known, rows = vectors(distinct), vectors(explanations)
+        radii, metric = np.full(len(known), self.tau), to_metric_name(self.metric)
+
+        def mask(start: int, stop: int) -> Masks:
+            return masks_near(Near(known[start:stop], rows, radii[start:stop], metric))(0, stop - start)
+
+        if callable(metric):
+            return Blocks(mask, threads=False)
+        near = partial(Near, known, rows, radii, metric)
+        return Blocks(mask, arranged=arranged_masks(near), near=near)
+
+
+def vectors(explanations: Explanations) -> NDArray[np.float64]:
+    """Explanations as vectors of numbers, between which there is a distance."""
+    if isinstance(explanations, Counterfactuals) and explanations.points.dtype != object:
+        return explanations.points.astype(np.float64, copy=False)
+    if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
+        return explanations.values.astype(np.float64, copy=False)
+    cells = " with categories, dates or missing values" if isinstance(explanations, Counterfactuals) else ""
+    raise WrongType(f"A distance between explanations needs vectors of numbers; these are {explanations.kind}{cells}.")
+
+
+def _to_tau(tau: Any) -> float:
+    """A distance: a finite number of at least 0."""
+    if not is_real(tau) or not 0 <= tau < np.inf:
+        raise BadInput(f"tau is a distance, a finite number of at least 0; got {tau!r}.")
+    try:
+        return float(tau)
+    except OverflowError:
+        raise BadInput(f"tau is too large a number to be a distance; got {tau!r}.") from None
+
+
+@dataclass(frozen=True)
+class Custom(Relation):
+    """A caller's own relation: ``applies(X, explanation)`` gives the mask of the rows that the explanation covers.
+
+    The explanation comes as a plain value: a list of (feature, operator, value) for rules, a frozenset of words for
+    highlights, a tuple of indices for prototypes, (point, original) for counterfactuals, a vector for importances,
+    the key itself for plain keys. The function is called in the caller's own thread.
+    """
+
+    applies: Callable[[Any, Any], Any]
+
+    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
+        rows = len(explanations) if X is None else rows_of(X)
+
+        def applies(explanation: Any) -> Masks:
+            mask = to_vector(self.applies(X, explanation), "The relation's mask")
+            if mask.shape != (rows,) or mask.dtype != np.bool_:
+                raise WrongType(
+                    f"The relation must give a mask of {rows:,} booleans, one per row; for {explanation!r} it gave "
+                    f"shape {mask.shape} of {mask.dtype}."
+                )
+            return mask
+
+        return Blocks(
+            lambda start, stop: np.array([applies(distinct.item(row)) for row in range(start, stop)]), threads=False
+        )
+
+
+def to_relation(relation: Any, explanations: Explanations) -> Relation:
+    """The relation that a caller means; by default what the kind of explanation itself says."""
+    if relation is None:
+        if isinstance(explanations, Prototypes) and explanations.points is not None:
+            return Nearest()
+        return Applies(exclusive=bool(getattr(explanations, "partitions", False)))
+    if isinstance(relation, Within | Same):
+        raise WrongType(
+            f"{relation} relates explanations to each other, not to rows: use within(...) or consistency(...)."
+        )
+    if isinstance(relation, Judged):
+        raise NotProven(
+            "Judged(answers) knows of rows that the judge was asked about only: use sufficiency, evaluate or compare."
+        )
+    if isinstance(relation, Relation):
+        return relation
+    if isinstance(relation, type) or not callable(relation):
+        raise WrongType(
+            f"relation={relation!r} is not a relation: pass Nearest(), Ball(tau), Judged(answers), or a "
+            "function applies(X, explanation) that gives a mask of rows."
+        )
+    return Custom(check_function(relation, "relation", "X", "explanation"))
+
+
+def says_where(explanations: Explanations, relation: Any) -> bool:
+    """Whether sufficiency is defined for these explanations."""
+    if relation is not None or isinstance(explanations, Conjunctions | Counterfactuals):
+        return True
+    return isinstance(explanations, Prototypes) and explanations.points is not None
