@@ -105,7 +105,7 @@ def loop_over_rules(labels, conditions, holds):
 
 
 def our_counts(rules, labels, X):
-    """Whom each rule covers, by label, by the steps of `cover`: `count_covered` pays for the interval as well."""
+    """Whom each rule covers, by label, by the steps of `cover`, which pays for the interval as well."""
     relation = to_relation(None, rules)
     scopes, content = relation.scopes(rules), Content(labels, (rules,), X)
     sample = number_rows(Sample(rules, labels, X), scopes, sys.maxsize, content)

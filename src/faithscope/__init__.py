@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     from faithscope.measures.comparing.populations import Populations
     from faithscope.measures.consistency import consistency
     from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder, Simulatability
-    from faithscope.measures.encoding.measure import encoding
-    from faithscope.measures.encoding.result import Encoding
+    from faithscope.measures.encoding import Encoding, encoding
     from faithscope.measures.estimate import Estimate
     from faithscope.measures.explainer_agreement.measure import explainer_agreement
     from faithscope.measures.explainer_agreement.result import ExplainerAgreement
@@ -196,8 +195,7 @@ _HOMES = {  # modules, and the public names that each of them has
     "measures.comparing.populations": "Populations",
     "measures.consistency": "consistency",
     "measures.decoders": "GibbsDecoder OptimalDecoder Simulatability",
-    "measures.encoding.measure": "encoding",
-    "measures.encoding.result": "Encoding",
+    "measures.encoding": "Encoding encoding",
     "measures.estimate": "Estimate",
     "measures.explainer_agreement.measure": "explainer_agreement",
     "measures.explainer_agreement.result": "ExplainerAgreement",

@@ -20,7 +20,7 @@ from faithscope.integrations import sklearn
 from faithscope.measures.certify import Certificate
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.decoders import Simulatability
-from faithscope.measures.encoding.result import Encoding
+from faithscope.measures.encoding import Encoding
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.local import Local
 from faithscope.measures.numbers.tolerance import ToleranceCurve

@@ -10,7 +10,7 @@ from scipy import stats
 
 from faithscope.counting.coverage import cover
 from faithscope.counting.encoding.encoded import encoded
-from faithscope.measures.encoding.choice_tests import adjust, fisher
+from faithscope.measures.encoding import adjust, fisher
 from faithscope.relations import to_relation
 from small_systems import System, systems
 

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 import brute_numbers
 import faithscope as fs
 from faithscope.counting.coverage import cover
-from faithscope.measures.intervals.margins import jackknife_margins
+from faithscope.measures.intervals.margins import margins
 from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.relations import Applies
 from faithscope.sample import Sample
@@ -172,11 +172,11 @@ def test_blocks_of_rows_give_nearly_the_interval_of_single_rows_whatever_the_ord
     assert single.value == blocks.value
     assert blocks.high - blocks.low == pytest.approx(single.high - single.low, rel=0.35)
     everything, X = fs.Rules.from_conditions([[]] * 3000, features=["x"]), np.zeros((3000, 1))
-    margins = [
-        jackknife_margins(cover(Sample(everything, labels, X), Applies(), exact=exact).left_out, 3000, 0.95).below
+    ends = [
+        margins(cover(Sample(everything, labels, X), Applies(), exact=exact).left_out, 3000, 0.95).below
         for labels, exact in ((y, 10**8), (y, 0), (np.sort(y), 0))
     ]
-    assert margins[1:] == pytest.approx(margins[:1] * 2, rel=0.5)
+    assert ends[1:] == pytest.approx(ends[:1] * 2, rel=0.5)
 
 
 @pytest.mark.parametrize("name", ["few common", *(pytest.param(key, marks=pytest.mark.thorough) for key in SYSTEMS)])

@@ -15,7 +15,7 @@ from faithscope.counting.blocks import Content
 from faithscope.counting.coverage import cover
 from faithscope.inputs.rows import take_rows
 from faithscope.measures.comparing.paired import leaving_out_alike, sufficiency_left_out
-from faithscope.measures.intervals.margins import jackknife_margins
+from faithscope.measures.intervals.margins import margins
 from faithscope.readers import as_explanations
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
@@ -90,9 +90,9 @@ def test_whatever_holds_the_rows_sufficiency_and_blocks_of_rows_do_not_depend_on
         given, X, of_rows = explanations.take(order), take_rows(X, order), None if weights is None else weights[order]
         found = cover(Sample(given, LABELS[order], X, of_rows), to_relation(relation, given), exact=0)
         assert len(found.left_out.value) < N
-        margins = jackknife_margins(found.left_out, N, 0.95)
+        ends = margins(found.left_out, N, 0.95)
         told = fs.sufficiency(given, LABELS[order], X, relation=relation, weights=of_rows)
-        return [margins.below, margins.above, *numbers_of(told)]
+        return [ends.below, ends.above, *numbers_of(told)]
 
     assert_same_in_every_order(numbers)
 

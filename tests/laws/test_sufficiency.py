@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 import brute
 import faithscope as fs
 from faithscope.counting.counts import count
+from faithscope.counting.coverage import count_among, cover
 from faithscope.errors import Incompatible, NotProven
-from faithscope.measures.sufficiency import count_covered
 from faithscope.relations import Applies, Ball, Same
+from faithscope.sample import Sample
 from faithscope.testing.scoped_systems import Hub, covers
 
 SEEDS = st.integers(0, 100_000)
@@ -20,6 +21,12 @@ TESTS = {"<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.grea
 def check(found, covers_, labels):
     """covers_[i][j]: the explanation of row i covers row j."""
     assert (found.value, found.unverifiable) == pytest.approx(brute.sufficiency(covers_, labels), abs=1e-12)
+
+
+def count_covered(rules, labels, X, among=None):
+    """Counts of the rows that rules cover, or that the rules of all parts cover."""
+    sample = Sample.of(rules, labels, X)
+    return cover(sample, Applies(), interval=False).counts if among is None else count_among(sample, Applies(), among)
 
 
 def random_rules(rng, n):

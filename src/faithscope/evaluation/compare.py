@@ -38,8 +38,7 @@ from faithscope.measures.comparing.paired import (
     sufficiency_left_out,
 )
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.encoding.columns import encoding_columns
-from faithscope.measures.encoding.measure import not_scoped
+from faithscope.measures.encoding import encoding_columns, not_scoped
 from faithscope.measures.estimate import Method, estimate_columns
 from faithscope.measures.explainer_agreement.granularity import (
     Compared,
@@ -51,7 +50,7 @@ from faithscope.measures.explainer_agreement.learning import learned
 from faithscope.measures.explainer_agreement.measure import measure_agreement
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.intervals.margins import UnseenRows
-from faithscope.measures.sufficiency import Further, unseen_rows
+from faithscope.measures.sufficiency import leaning_on, unseen_rows
 from faithscope.measures.telling.cards import caption, estimate_table, notes
 from faithscope.relations import says_where
 from faithscope.report.reported import Reported
@@ -466,11 +465,7 @@ def _allowing(ev: Evaluation, sample: Sample, coverage: Coverage) -> tuple[LeftO
 
     The coverage is that of the sample, from which rows of weight 0 are left out.
     """
-    relation, left_out = ev._relation, sufficiency_left_out(coverage)
-    if relation.partitions:
-        return left_out, None
-    further = Further.of(coverage, sample, relation, ev.options.further)
-    left_out = left_out if further is None else further.leaning(left_out)
-    if ev.options.method != "any":
-        return left_out, None
-    return left_out, unseen_rows(coverage, 0 if further is None else further.rows, sample.weights)
+    relation, further = ev._relation, None if ev._relation.partitions else ev.options.further
+    coverage, rows = leaning_on(coverage, sample, relation, further)
+    allowed = ev.options.method == "any" and not relation.partitions
+    return sufficiency_left_out(coverage), unseen_rows(coverage, rows, sample.weights) if allowed else None

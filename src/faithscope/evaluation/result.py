@@ -29,8 +29,7 @@ from faithscope.measures.comparing.groupings import names_columns, to_groupings
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
-from faithscope.measures.encoding.measure import measure_encoding
-from faithscope.measures.encoding.result import Encoding
+from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import MEASURES, Estimate, Method, estimate_columns, noted
 from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import per_explanation, per_row
@@ -40,8 +39,8 @@ from faithscope.measures.notes.asked import asked_notes
 from faithscope.measures.notes.intervals import warn_if_clustered
 from faithscope.measures.notes.restatement import copy_notes
 from faithscope.measures.sufficiency import (
-    Further,
     coverage_estimate,
+    leaning_on,
     made_otherwise,
     measure_sufficiency,
     scoped_method,
@@ -493,9 +492,9 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     plain = sample.weights is None and sample.clusters is None
     coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
     if plain:
-        seen = Further.of(coverage, sample, evaluation._relation, further)
+        leaning, rows = leaning_on(coverage, sample, evaluation._relation, further)
         notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample), *asked_notes(coverage, sample))
-        estimate = noted(coverage_estimate(coverage, "sufficiency", confidence, method, seen), notes)
+        estimate = noted(coverage_estimate(leaning, "sufficiency", confidence, method, rows), notes)
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further)
     evaluation = replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from faithscope.agreements import Agreement, Spread, Tolerance, to_agreement
-from faithscope.counting.clusters import Strangers
-from faithscope.counting.spread import spread_by_explanation
 from faithscope.discretizers import Discretizer, Original, to_discretizer, usual
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
@@ -14,19 +12,10 @@ from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.frames import frame
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.estimate import (
-    METHODS,
-    Estimate,
-    Method,
-    check_method,
-    estimate_columns,
-    noted,
-    refuse_for,
-    refuse_unproven,
-)
-from faithscope.measures.intervals.margins import check_confidence, jackknife_margins
+from faithscope.measures.estimate import Estimate, Method, check_method, estimate_columns, noted
+from faithscope.measures.intervals.margins import check_confidence
+from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.named_labels import label_word_notes
-from faithscope.measures.numbers.spread import SpreadDeviations, spread_margins
 from faithscope.measures.telling.cards import caption, estimate_table
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card, Sentence
@@ -170,11 +159,9 @@ def certify(
     method = check_method(interval) or "tight"
     chosen = to_agreement(agreement)
     refuse_unless_convex(chosen, "certify")
-    if isinstance(chosen, Spread):
-        refuse_unproven(chosen, interval)
-        method = "jackknife"
-    if clusters is not None:
-        refuse_for("clusters", interval)
+    measured = ["Spread"] * isinstance(chosen, Spread) + ["clusters"] * (clusters is not None)
+    if measured:
+        check_method(interval, *measured)
         method = "jackknife"
     sample = Sample.of(explanations, predictions, agreement=chosen, clusters=clusters)
     family = _family(sample.explanations, discretizers)
@@ -185,7 +172,7 @@ def certify(
         estimate = measure_consistency(coarse, confidence, None if method == "tight" else method)
         estimate = noted(estimate, label_word_notes(sample, coarse, discretizer))
         estimates.append(estimate)
-        bounds.append((discretizer, _lower_bound(coarse, estimate, method, 1 - share)))
+        bounds.append((discretizer, _lower_bound(estimate, method, 1 - share)))
     winner, low = max(bounds, key=lambda pair: pair[1])
     subject = getattr(winner, "subject", Discretizer.subject) if _reads_rows(winner) else "the explainer as it is"
     return Certificate(
@@ -206,17 +193,12 @@ def refuse_unless_convex(agreement: Agreement, what: str) -> None:
     )
 
 
-def _lower_bound(sample: Sample, estimate: Estimate, method: Method, confidence: float) -> float:
-    """The bound that one side of an interval gives."""
-    if isinstance(sample.agreement, Spread):
-        spread, left_out, *_ = spread_by_explanation(sample)
-        known = SpreadDeviations.of(spread, left_out)
-        margins = spread_margins(estimate.value, known, left_out, sample.n, confidence, sides=1)
-    elif sample.clusters is not None:
-        _, without = Strangers.of(sample).parts.terms()
-        margins = jackknife_margins(without, estimate.effective_n, confidence, sides=1)
+def _lower_bound(estimate: Estimate, method: Method, confidence: float) -> float:
+    """The bound that one side of an interval gives; the tightest is chosen anew."""
+    if method in ("tight", "any"):
+        margins = equality_margins(estimate.counts.profile(), method, confidence, sides=1)
     else:
-        margins = METHODS[method](estimate.counts.profile(), confidence, sides=1)
+        margins = estimate.margins.at(confidence, sides=1)
     lowest = estimate.value if margins.bracket is None else margins.bracket.low
     return max(0.0, lowest - (margins.one_sided or margins.below))
 

@@ -5,26 +5,21 @@ from typing import Any
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
-from faithscope.counting.counts import count_rows
+from faithscope.counting.counts import Counts, count_rows
+from faithscope.counting.leaving_out.leave_out import Sums, leave_out_rows, sum_terms
+from faithscope.counting.weights.rows import WeightedRows, WeightedTerms
 from faithscope.discretizers import Discretize
-from faithscope.measures.estimate import (
-    Estimate,
-    Method,
-    assemble,
-    check_method,
-    estimate,
-    noted,
-    refuse_for,
-    refuse_unproven,
-)
-from faithscope.measures.intervals.margins import jackknife_margins
+from faithscope.measures.estimate import Estimate, Method, check_method, estimate, noted, to_estimate
+from faithscope.measures.intervals.margins import Bracket, margins
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.notes.given_codes import given_code_notes
 from faithscope.measures.notes.intervals import cluster_notes
-from faithscope.measures.numbers.spread import spread_consistency
-from faithscope.measures.weighted import NOT_BY_PREDICTION, weighted_consistency
+from faithscope.measures.spread import spread_consistency
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample
+
+_MATTERS = 0.02  # silence that a reader should know of
+NOT_BY_PREDICTION = "assumes that weights do not depend on the prediction, among rows that an explanation covers"
 
 
 @in_memory(FEWER_ROWS)
@@ -87,45 +82,78 @@ def consistency(
     0.5
     """
     sample = Sample.of(explanations, predictions, None, weights, agreement, clusters)
-    return measure_discretized(sample, discretizer, confidence, interval)
-
-
-def measure_discretized(
-    sample: Sample, discretizer: Discretize | None, confidence: float = 0.95, method: Method | None = None
-) -> Estimate:
-    """The consistency of a sample whose explanations are made coarser."""
     coarse = sample.discretized(discretizer)
-    return noted(measure_consistency(coarse, confidence, method), label_word_notes(sample, coarse, discretizer))
+    return noted(measure_consistency(coarse, confidence, interval), label_word_notes(sample, coarse, discretizer))
 
 
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method | None = None) -> Estimate:
     """The consistency of a sample.
 
-    With weights, ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V
-    sums of squared weights; its interval thins rows (`counting/weights/rows.py`), but for ``"jackknife"``.
-    This needs the weight of each row, which takes one more pass over the rows.
+    With clusters, a row is compared with rows of other clusters, and clusters are left out. With weights,
+    ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V sums of squared
+    weights; its interval thins rows (`counting/weights/rows.py`), but for ``"jackknife"``. This needs the weight of
+    each row, which takes one more pass over the rows. Rows that all weigh the same are not weighted at all; their
+    counts are, so that they add up with others.
     """
-    check_method(method)
     counted = sample.counted()
-    notes = (*counted.explanations.notes, *counted.notes, *given_code_notes(counted))
-    if isinstance(counted.agreement, Spread):
-        refuse_unproven(counted.agreement, method)
-        return noted(spread_consistency(counted, confidence), notes)
-    if counted.clusters is not None:
-        return noted(_among_strangers(counted, confidence, method), notes)
-    if counted.weights is None:
-        return noted(estimate(count_rows(counted), confidence=confidence, interval=method), notes)
-    refuse_for("weights", method)
-    return noted(weighted_consistency(counted, confidence, method), notes)
+    by_variance = isinstance(counted.agreement, Spread)
+    given = {"Spread": by_variance, "clusters": counted.clusters is not None, "weights": counted.weights is not None}
+    check_method(method, *(name for name, asked in given.items() if asked))
+    even = counted.evenly()
+    if by_variance:
+        found = spread_consistency(counted, confidence)
+    elif counted.clusters is None and even.weights is None:
+        found = estimate(count_rows(even), confidence=confidence, interval=method)
+        found = found if even is counted else replace(found, counts=count_rows(counted))
+    else:
+        found = _of_pairs(counted, even, confidence, method)
+    return noted(found, (*counted.explanations.notes, *counted.notes, *given_code_notes(counted)))
 
 
-def _among_strangers(sample: Sample, confidence: float, method: Method | None) -> Estimate:
-    """Consistency of clustered rows: a row is compared with rows of other clusters, and clusters are left out."""
-    refuse_for("clusters", method)
-    strangers = Strangers.of(sample)
-    terms, left_out = strangers.parts.terms()
-    counts = replace(count_rows(sample), clusters=strangers.totals())
-    margins = jackknife_margins(left_out, counts.effective_n, confidence)
-    notes = () if sample.evenly().weights is None else (NOT_BY_PREDICTION,)
-    notes = (*notes, *cluster_notes(sample, scoped=False))
-    return assemble(counts, terms, margins, "consistency", confidence, notes=notes)
+def _of_pairs(sample: Sample, even: Sample, confidence: float, method: Method | None) -> Estimate:
+    """Consistency of rows that are clustered or weighted."""
+    counts, terms = count_rows(sample), None
+    if sample.clusters is not None:
+        strangers = Strangers.of(sample)
+        counts = replace(counts, clusters=strangers.totals())
+        sums, left_out = strangers.parts.terms()
+    else:
+        kinds, terms = counts.kinds(sample), None if method == "jackknife" else thinned_terms(counts, sample)
+        sums, left_out = sum_terms(kinds), leave_out_rows(kinds) if terms is None else terms.left_out
+    found = margins(left_out, counts.effective_n, confidence)
+    if terms is not None:
+        kept = to_estimate(counts, terms.sums, found, "consistency", confidence, "thinned", terms.notes)
+        return _about_pairs(kept, sums)
+    assumed = even.weights is not None and (sample.clusters is not None or method != "jackknife")
+    notes = (*((NOT_BY_PREDICTION,) if assumed else ()), *cluster_notes(sample, scoped=False))
+    return to_estimate(counts, sums, found, "consistency", confidence, notes=notes)
+
+
+def thinned_terms(counts: Counts, sample: Sample) -> WeightedTerms | None:
+    """The terms of weighted rows that are thinned; None if pairs are weighed instead."""
+    assert sample.weights is not None
+    return WeightedTerms.of(WeightedRows(counts, counts.locate(sample.explanations, sample.labels)[1], sample.weights))
+
+
+def _about_pairs(kept: Estimate, pairs: Sums) -> Estimate:
+    """The value of weighed pairs, M̂_w, with the interval that an estimate from kept rows has about its own bracket."""
+    value, silent = min(pairs.agreeing, pairs.total - pairs.silent) / pairs.total, pairs.silent / pairs.total
+    verified, low, high = None if silent >= 1 else value / (1 - silent), kept.verified_low, kept.verified_high
+    if verified is not None and low is not None and high is not None:
+        low, high = min(low, verified), max(high, verified)
+    least, most = kept.value, min(1.0, kept.value + kept.unverifiable)
+    notes: tuple[str, ...] = ()
+    if most - least - silent > _MATTERS:
+        notes = (f"weights leave as much open as if {most - least:.0%} of rows were unverifiable",)
+    if not kept.low <= value <= kept.high and not kept.low <= min(1.0, value + silent) <= kept.high:
+        notes = (*notes, "the value weighs pairs, and is off if weights depend on the prediction: read the interval")
+    return replace(
+        kept,
+        value=value,
+        unverifiable=silent,
+        verified=verified,
+        verified_low=low,
+        verified_high=high,
+        margins=replace(kept.margins, bracket=Bracket(least, most)),
+        notes=(*kept.notes, *notes),
+    )

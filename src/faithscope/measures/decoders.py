@@ -17,10 +17,9 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import families_of
 from faithscope.inputs.repeats import TOO_HIGH
-from faithscope.measures.estimate import FEW, agreement, few_rows_decide
+from faithscope.measures.estimate import agreement, few_rows_decide
 from faithscope.measures.intervals.local import clopper_pearson
-from faithscope.measures.intervals.margins import check_confidence
-from faithscope.measures.intervals.means import IndependentUnits
+from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.numbers.decoded import decoded_numbers
 from faithscope.measures.numbers.groups import NumberGroups
 from faithscope.readers import as_explanations
@@ -272,7 +271,7 @@ class Decoder(ABC):
         value, gain = units.mean(agreeing), units.mean(agreeing - guessed)
         margins, paired = units.margins(agreeing, confidence), units.margins(agreeing - guessed, confidence, span=2.0)
         low, high, method = value - margins.below, value + margins.above, "jackknife"
-        notes = (few_rows_decide(margins),) if margins.degrees_of_freedom < FEW - 1e-9 else ()
+        notes = few_rows_decide(margins)
         if not self._draws and sample.weights is None and sample.clusters is None:
             hits, trials = np.array([round(float(agreeing.sum()))]), np.array([sample.n])
             low, high = (float(end[0]) for end in clopper_pearson(hits, trials, confidence))

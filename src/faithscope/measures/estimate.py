@@ -1,21 +1,23 @@
 """Estimate: the paper's estimator from counts, with its interval, its unverifiable share and its chance level."""
 
 import html
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from faithscope.agreements import Agreement, Same
+from faithscope.agreements import Agreement, Same, Spread
 from faithscope.counting.counts import Counts
 from faithscope.counting.leaving_out.leave_out import Sums
 from faithscope.counting.profile import Counted, Profile
+from faithscope.counting.spread import SpreadCounts
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.frames import frame
 from faithscope.measures.chance import exceeds_chance
-from faithscope.measures.intervals.margins import Margins, check_confidence, jackknife, mcdiarmid
-from faithscope.measures.intervals.tight import tight
+from faithscope.measures.intervals.margins import LeftOutDeviations, Margins
+from faithscope.measures.intervals.tight import PowerSums, equality_margins
 from faithscope.measures.notes.labels import label_notes
 from faithscope.measures.notes.occurrences import occurrence_notes
 from faithscope.measures.notes.restatement import restatement_notes
@@ -31,23 +33,33 @@ if TYPE_CHECKING:
     from faithscope.sinks.card import Card
 
 Method = Literal["tight", "jackknife", "mcdiarmid", "any"]
-FOR_EQUALITY = frozenset({"tight", "mcdiarmid"})  # methods for rows that count alike and have one explanation each
-METHODS = {"tight": tight, "jackknife": jackknife, "mcdiarmid": mcdiarmid, "any": tight}  # of consistency
-COLUMNS = (
-    "n",
-    "value",
-    "low",
-    "high",
-    "unverifiable",
-    "verified",
-    "chance",
-    "adjusted",
-    "distinct",
-)  # of every table of estimates
+METHODS: tuple[Method, ...] = get_args(Method)
+FOR_EQUALITY = ("tight", "mcdiarmid")  # methods for rows that count alike and have one explanation each
+# What is measured, the methods that are not proven for it, and what to do.
+_UNPROVEN = {
+    "Spread": (FOR_EQUALITY, "is proven for agreements from 0 to 1, not for Spread(): use 'jackknife'."),
+    "clusters": (FOR_EQUALITY, "is proven for independent rows only: use 'jackknife' with clusters."),
+    "weights": (
+        FOR_EQUALITY,
+        "is proven for unweighted rows only: leave interval= out, or use 'jackknife' with weights.",
+    ),
+    "scopes": (FOR_EQUALITY, "is proven for consistency only: use 'jackknife', or 'any'."),
+    "Spread of scopes": (("any",), "needs agreements from 0 to 1, unlike Spread(): use 'jackknife', or Close."),
+}
+_NO_SPREAD = {
+    "encoding": "Encoding compares agreements from 0 to 1, and Spread() sums squared distances, which have no bound: "
+    "use fs.encoding(..., agreement=fs.Close(eps)).",
+    "necessity": "Necessity needs agreements from 0 to 1, and Spread() sums distances: use Close(eps) or "
+    "Tolerance(eps).",
+    "draws": "Spread compares with the variance of the rows, which draws do not share: on draws, pass "
+    "agreement=fs.Close(eps) or fs.Tolerance(eps).",
+}
+COLUMNS = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "distinct")  # of all tables
 KNOWN_IF_ASKED = ("gap", "silence", "clusters", "population", "drop", "drop_low", "drop_high")
 NECESSITY = "necessity"  # the measure that no verdict is made of
 MEASURES = ("consistency", "sufficiency", NECESSITY)
-FEW = 10  # with fewer degrees of freedom, a few rows decide the interval
+_FEW = 10  # with fewer degrees of freedom, a few rows decide the interval
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, repr=False)
@@ -282,8 +294,10 @@ def estimate(
     measure: str = "consistency",
     confidence: float = 0.95,
     interval: Method | None = None,
+    left_out: LeftOutDeviations | None = None,
+    powers: PowerSums | None = None,
 ) -> Estimate:
-    """The paper's estimator from unweighted counts.
+    """The paper's estimator from unweighted counts, for equality.
 
     Parameters
     ----------
@@ -294,6 +308,8 @@ def estimate(
         The confidence of the interval.
     interval : {"tight", "jackknife", "mcdiarmid", "any"}, optional
         How the interval is made, as for `consistency`.
+    left_out, powers : LeftOutDeviations and PowerSums, optional
+        What the interval reads of rows, if an engine has summed it; by default it is read from the profile.
     """
     method = check_method(interval) or "tight"
     if counts.n == 0:
@@ -303,101 +319,114 @@ def estimate(
             "These counts are weighted or clustered, and the interval needs the rows again: call consistency(...)."
         )
     profile = counts.profile()
-    margins = METHODS[method](profile, confidence)
-    if method == "mcdiarmid":
-        margins = replace(margins, verified=jackknife(profile, confidence).verified)
-    return assemble(counts, profile.terms, margins, measure, confidence, method)
+    margins = equality_margins(profile, method, confidence, 2, left_out, powers)
+    return to_estimate(counts, profile.terms, margins, measure, confidence, method)
 
 
-def check_method(method: Method | None, known: Collection[str] = METHODS) -> Method | None:
-    """The method, if it is among the known ones that make an interval."""
+def check_method(method: Method | None, *measured: str) -> Method | None:
+    """The method, if it makes intervals, and is proven for all that is `measured` (the keys of `_UNPROVEN`)."""
+    refused = {name: kind for kind in reversed(measured) for name in _UNPROVEN[kind][0]}
+    if isinstance(method, str) and method in refused:
+        raise NotProven(f"interval={method!r} {_UNPROVEN[refused[method]][1]}")
+    known = [name for name in METHODS if name not in refused]
     checked: Method | None = check_word(method, "interval", known, optional=True)
     return checked
 
 
-def refuse_unproven(agreement: Agreement, method: Method | None) -> None:
-    """Raise if this method is not proven for an agreement that is not bounded."""
-    if method not in {None, "jackknife", "any"}:
-        raise NotProven(
-            f"interval={method!r} is proven for agreements from 0 to 1, not for {agreement}: use 'jackknife'."
-        )
+def refuse_spread(agreement: Agreement, measure: str) -> None:
+    """Raise if a measure needs agreements from 0 to 1, and the agreement is `Spread`."""
+    if isinstance(agreement, Spread):
+        raise NotProven(_NO_SPREAD[measure])
 
 
-def refuse_for(given: Literal["weights", "clusters"], method: str | None) -> None:
-    """Raise if this method is not proven for weighted, or clustered, rows."""
-    rows = {"weights": "unweighted", "clusters": "independent"}[given]
-    if method in FOR_EQUALITY:
-        default = "leave interval= out, or " if given == "weights" else ""
-        raise NotProven(f"interval={method!r} is proven for {rows} rows only: {default}use 'jackknife' with {given}.")
-
-
-def assemble(
+def to_estimate(
     counts: Counted,
-    terms: Sums,
+    sums: Sums,
     margins: Margins,
     measure: str,
     confidence: float,
     method: str = "jackknife",
     notes: tuple[str, ...] = (),
+    *,
+    shuffled: bool = True,
+    chance: float | None = None,
+    spread: SpreadCounts | None = None,
+    among: Margins | None = None,
+    **known: Any,
 ) -> Estimate:
-    """An `Estimate` from counts, sums of terms and margins."""
-    check_confidence(confidence)
-    terms = terms._replace(agreeing=min(terms.agreeing, terms.total - terms.silent))  # not above by rounding
-    value, silent = terms.agreeing / terms.total, terms.silent / terms.total
-    notes = (*notes, *(() if counts.agreement.of_numbers else label_notes(counts.labels, counts.n)))
-    notes = (*notes, *occurrence_notes(counts), *restatement_notes(counts))
-    if margins.degrees_of_freedom < FEW - 1e-9 and silent < 1:
-        notes = (*notes, few_rows_decide(margins))
-    by_chance, verified = counts.chance, None if silent >= 1 else terms.agreeing / (terms.total - terms.silent)
-    low, high, above = _against_chance(counts, terms, margins, verified, by_chance, confidence)
-    least, most = (value, value + silent) if margins.bracket is None else margins.bracket[:2]
+    """An `Estimate` from counts, sums of terms and margins: the only place that makes one.
+
+    Parameters
+    ----------
+    shuffled : bool
+        Whether agreement is compared with that of shuffled predictions, of which the counts know the chance level;
+        else with this `chance`, by ``margins.beyond`` if it is known.
+    spread : SpreadCounts, optional
+        Of `Spread`, whose value is a share of variance; then the sums are of variances within explanations, negative.
+    among : Margins, optional
+        Of the agreement among rows that can be checked, if they are not ``margins.verified``.
+    **known
+        Further fields of the estimate.
+    """
+    agreeing, silent = min(sums.agreeing, sums.total - sums.silent), sums.silent / sums.total  # not above by rounding
+    value, verified = agreeing / sums.total, None if silent >= 1 else agreeing / (sums.total - sums.silent)
+    chance = counts.chance if shuffled else chance
+    floor, silence, by_chance = 0.0, silent, chance
+    if spread is not None:
+        value, silence = float(spread.whole.explained[0]), float(spread.whole.silence[0])
+        verified, chance, by_chance = None if verified is None else 1 + verified, 0.0, -1.0
+        # Rows with one explanation vary no more than all rows do; rows that an explanation covers may.
+        floor = 0.0 if counts.covers_once else -math.inf
+        known = {**known, "silence": silence}
+    low = high = above = None
+    if verified is not None:
+        below, over = (margins.verified,) * 2 if among is None else (among.below, among.above)
+        low, high = min(verified, max(floor, verified - below)), min(1.0, verified + over)
+        if chance is not None and by_chance is not None and chance < 1:
+            if not shuffled:
+                above = None if margins.beyond is None else verified - chance > margins.beyond + _ROUNDING
+            elif counts.plain:
+                above = exceeds_chance(counts.profile(), agreeing, by_chance, confidence, margins.weight)
+            else:
+                above = low > chance
+            if above is not None:  # the interval never contradicts the test
+                low = max(low, chance) if above else min(low, chance)
+    least, most = (value, value + silence) if margins.bracket is None else margins.bracket[:2]
+    labels = () if counts.agreement.of_numbers else label_notes(counts.labels, counts.n)
+    few = few_rows_decide(margins) if silent < 1 else ()
     return Estimate(
         measure=measure,
         value=value,
-        low=max(0.0, least - margins.below),
-        high=min(1.0, most + margins.above),
+        low=min(least, max(floor, least - margins.below)),
+        high=min(1.0, max(floor, most + margins.above)),
         confidence=float(confidence),
         method=method,
         unverifiable=silent,
         verified=verified,
-        chance=by_chance,
+        chance=chance,
         n=counts.n,
         distinct=counts.distinct,
         effective_n=counts.effective_n,
         margins=margins,
         counts=counts,
-        notes=notes,
+        notes=(*notes, *labels, *occurrence_notes(counts), *restatement_notes(counts), *few),
         verified_low=low,
         verified_high=high,
         above_chance=above,
         agreement=counts.agreement,
         clusters=None if counts.clusters is None else counts.clusters.clusters,
+        **known,
     )
 
 
-def few_rows_decide(margins: Margins) -> str:
+def few_rows_decide(margins: Margins) -> tuple[str, ...]:
     """A note on an interval with few degrees of freedom."""
-    rows = max(1, round(margins.degrees_of_freedom))
-    return (
-        f"a few rows decide this interval: its width rests on about {several(rows, 'row', 'rows')}, so read it loosely"
-    )
+    if margins.degrees_of_freedom >= _FEW - 1e-9:
+        return ()
+    rows = several(max(1, round(margins.degrees_of_freedom)), "row", "rows")
+    return (f"a few rows decide this interval: its width rests on about {rows}, so read it loosely",)
 
 
 def noted(estimate: Estimate, notes: tuple[str, ...]) -> Estimate:
     """The same estimate with further notes."""
     return replace(estimate, notes=(*estimate.notes, *notes)) if notes else estimate
-
-
-def _against_chance(
-    counts: Counted, terms: Sums, margins: Margins, verified: float | None, chance: float | None, confidence: float
-) -> tuple[float | None, float | None, bool | None]:
-    """(verified_low, verified_high, above_chance); the interval never contradicts the test."""
-    if verified is None:
-        return None, None, None
-    low, high = max(0.0, verified - margins.verified), min(1.0, verified + margins.verified)
-    if chance is None or chance >= 1:
-        return low, high, None
-    if not counts.plain:
-        return low, high, low > chance
-    above = exceeds_chance(counts.profile(), terms.agreeing, chance, confidence, margins.weight)
-    return max(low, chance) if above else min(low, chance), high, above

@@ -4,23 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Spread
 from faithscope.counting.necessity.counted import NecessityCounts
 from faithscope.counting.necessity.reaching import count_necessity
-from faithscope.errors import NotProven, NotScoped
-from faithscope.measures.encoding.measure import not_scoped
-from faithscope.measures.estimate import FEW, NECESSITY, Estimate, Method, few_rows_decide, noted
-from faithscope.measures.intervals.margins import (
-    Deviations,
-    Margins,
-    UnseenRows,
-    check_confidence,
-    jackknife_margins,
-    least_margin,
-)
+from faithscope.errors import NotScoped
+from faithscope.measures.encoding import not_scoped
+from faithscope.measures.estimate import NECESSITY, Estimate, Method, check_method, noted, refuse_spread, to_estimate
+from faithscope.measures.intervals.margins import LeftOutDeviations, UnseenRows, margins
 from faithscope.measures.notes.intervals import cluster_notes
-from faithscope.measures.notes.labels import label_notes
-from faithscope.measures.sufficiency import FEWER, check_scoped, coverage_notes
+from faithscope.measures.sufficiency import FEWER, coverage_notes
 from faithscope.relations import bind, check_rows, says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
@@ -97,10 +88,7 @@ def measure_necessity(
 
 def reached(sample: Sample, relation: Any = None) -> NecessityCounts:
     """What necessity reads of a sample."""
-    if isinstance(sample.agreement, Spread):
-        raise NotProven(
-            "Necessity needs agreements from 0 to 1, and Spread() sums distances: use Close(eps) or Tolerance(eps)."
-        )
+    refuse_spread(sample.agreement, "necessity")
     if not says_where(sample.explanations, relation):
         raise NotScoped(not_scoped(sample.explanations, "necessity"))
     counted = sample.counted().evenly()
@@ -116,62 +104,16 @@ def sample_notes(sample: Sample) -> tuple[str, ...]:
 def necessity_estimate(
     known: NecessityCounts, confidence: float, method: Method | None = None, notes: tuple[str, ...] = ()
 ) -> Estimate:
-    """An estimate from what was counted."""
-    method, wrong = check_scoped(method) or "jackknife", check_confidence(confidence)
-    counts, terms = known.counts, known.terms
-    n, (agreeing, silent, total) = counts.effective_n, terms.sums
-    unseen = UnseenRows(known.others, np.ones(counts.n)) if method == "any" and known.others is not None else None
-    margins = jackknife_margins(terms.left_out, n, confidence, unseen=unseen)
-    value, unverifiable = min(agreeing, total - silent) / total, silent / total
-    verified = None if silent >= total else min(1.0, agreeing / (total - silent))
-    low, high, above = _against_chance(known, margins, verified, wrong / 2)
-    estimate = Estimate(
-        measure=NECESSITY,
-        value=value,
-        low=max(0.0, value - margins.below),
-        high=min(1.0, value + unverifiable + margins.above),
-        confidence=float(confidence),
-        method=method,
-        unverifiable=unverifiable,
-        verified=verified,
-        chance=None if verified is None else terms.chance,
-        n=counts.n,
-        distinct=counts.distinct,
-        effective_n=n,
-        margins=margins,
-        counts=counts,
-        notes=coverage_notes(counts, known.idle),
-        verified_low=low,
-        verified_high=high,
-        above_chance=above,
-        agreement=counts.agreement,
-        clusters=None if counts.clusters is None else counts.clusters.clusters,
+    """An estimate from what was counted; chance is tested by a jackknife of the measure less chance."""
+    method = check_method(method, "scopes") or "jackknife"
+    counts, terms, left_out = known.counts, known.terms, None
+    if terms.left_out is not None:
+        chance = terms.chance_left_out if len(counts.labels) > 1 else None
+        left_out = LeftOutDeviations.of(terms.left_out, chance)
+    unseen = [UnseenRows(known.others, np.ones(counts.n))] if method == "any" and known.others is not None else ()
+    found = margins(left_out, counts.effective_n, confidence, unseen=unseen)
+    told = coverage_notes(counts, known.idle)
+    estimate = to_estimate(
+        counts, terms.sums, found, NECESSITY, confidence, method, told, shuffled=False, chance=terms.chance
     )
-    few = margins.degrees_of_freedom < FEW - 1e-9 and silent < total
-    labels = () if counts.agreement.of_numbers else label_notes(counts.labels, counts.n)
-    return noted(estimate, (*labels, *((few_rows_decide(margins),) if few else ()), *notes))
-
-
-def _against_chance(
-    known: NecessityCounts, margins: Margins, verified: float | None, wrong: float
-) -> tuple[float | None, float | None, bool | None]:
-    """(verified_low, verified_high, above_chance); the interval never contradicts the test.
-
-    The test is a jackknife of the measure less chance, with the least margin of the measure: two perfect rules on four
-    rows vary by nothing.
-    """
-    if verified is None:
-        return None, None, None
-    low, high = max(0.0, verified - margins.verified), min(1.0, verified + margins.verified)
-    terms, chance = known.terms, known.terms.chance
-    if chance is None or chance >= 1 or len(known.counts.labels) < 2 or terms.left_out is None:
-        return low, high, None
-    left_out, (_, silent, total) = terms.left_out, terms.sums
-    checked = 1 - left_out.silent
-    measured = np.divide(left_out.value, checked, out=np.zeros(len(checked)), where=checked > 0)
-    rows = np.ones(len(checked)) if left_out.rows is None else left_out.rows
-    assert terms.chance_left_out is not None
-    varies = Deviations.of(measured - terms.chance_left_out, rows).margin(wrong)[0]
-    good = known.counts.effective_n / left_out.heaviest * (1 - silent / total)
-    above = bool(verified - chance > max(varies, least_margin(left_out.reach, good, wrong)) + 1e-12)
-    return max(low, chance) if above else min(low, chance), high, above
+    return noted(estimate, notes)

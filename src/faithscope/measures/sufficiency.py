@@ -1,68 +1,58 @@
-"""Sufficiency: wherever an explanation applies, is the prediction the same?"""
+"""Sufficiency: wherever an explanation applies, is the prediction the same? Among real rows, or among draws."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Agreement, Spread
+from faithscope.agreements import Spread, to_agreement
 from faithscope.counting.counts import Counts
-from faithscope.counting.coverage import count_among, cover
+from faithscope.counting.coverage import cover
+from faithscope.counting.drawn import DrawnCounts, count_draws
 from faithscope.counting.further import reach_of
-from faithscope.counting.leaving_out.leave_out import LeftOut
+from faithscope.counting.leaving_out.leave_out import Sums
 from faithscope.counting.tally import Coverage
 from faithscope.counting.weights.rows import go_with_labels
-from faithscope.errors import BadInput, NotProven
-from faithscope.explanations.base import Explanations, several
-from faithscope.inputs.labels import OF_DRAWN_NUMBERS, OF_NUMBERS
+from faithscope.errors import BadInput
+from faithscope.explanations.base import several
+from faithscope.explanations.highlights import Highlights
+from faithscope.inputs.alignment import made_in_order
+from faithscope.inputs.asking import noting, rows_of_its_own
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.labels import OF_DRAWN_NUMBERS, OF_NUMBERS, to_predictions
+from faithscope.inputs.models import label_function, number_function
+from faithscope.inputs.regressors import regressor_name
 from faithscope.inputs.row_hashes import new_rows
-from faithscope.inputs.rows import rows_of
-from faithscope.measures.estimate import FOR_EQUALITY, METHODS, Estimate, Method, assemble, check_method, noted
-from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, UnseenRows, jackknife_margins
-from faithscope.measures.intervals.tight import tight
+from faithscope.inputs.rows import rows_of, take_rows
+from faithscope.measures.consistency import NOT_BY_PREDICTION
+from faithscope.measures.estimate import (
+    FOR_EQUALITY,
+    Estimate,
+    Method,
+    check_method,
+    noted,
+    refuse_spread,
+    to_estimate,
+)
+from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, UnseenRows, margins
+from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.notes.asked import asked_notes
 from faithscope.measures.notes.intervals import SPREAD_BY_WEIGHT, WEIGHTS_BY_LABEL, cluster_notes
 from faithscope.measures.notes.restatement import copy_notes
-from faithscope.measures.numbers.spread import spread_estimate
-from faithscope.measures.on_draws import asking, measure_on_draws
-from faithscope.measures.weighted import NOT_BY_PREDICTION
-from faithscope.populations import OwnDraws, RealRows, to_population
+from faithscope.measures.spread import spread_estimate
+from faithscope.populations import OwnDraws, Population, RealRows, to_population
 from faithscope.relations import Relation, bind, check_rows, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
+Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Ask = Callable[[Any], NDArray[Any]]
 
 _MATTERS = 0.02  # a difference of intervals that a reader should know of
 FEWER = "sample rows, or explanations"  # what to do if memory is short
-
-
-@dataclass(frozen=True)
-class Further:
-    """Further rows without predictions: how many, and how much the terms of the sample would lean on one at most."""
-
-    rows: int
-    reach: float
-
-    @classmethod
-    def of(
-        cls, coverage: Coverage, sample: Sample, relation: Relation, further: Any, *, elsewhere: bool = False
-    ) -> "Further | None":
-        """Of rows like those of a sample; None if there are none.
-
-        If the sample is one group of many, most further rows are from `elsewhere`: they show who lies under many
-        explanations, but not how rare such rows are in this group.
-        """
-        if further is None:
-            return None
-        rows = 0 if elsewhere else new_rows(further, sample.X)
-        return cls(rows, reach_of(coverage, sample, relation, further))
-
-    def leaning(self, left_out: LeftOut | None) -> LeftOut | None:
-        """Leave-one-out values that know how much rows may lean on one of these."""
-        return None if left_out is None else replace(left_out, reach=max(left_out.reach, self.reach))
 
 
 @in_memory(FEWER)
@@ -147,12 +137,27 @@ def sufficiency(
         if isinstance(chosen, RealRows):
             raise
         raise type(error)(str(error).replace(OF_NUMBERS, OF_DRAWN_NUMBERS)) from None
-    if not isinstance(chosen, RealRows):
-        refuse_on_draws(relation, interval, further, device)
-        model = predictions if chosen.model is None else chosen.model
-        return measure_on_draws(sample, chosen, asking(model, agreement, "draws"), confidence)
-    relation = bind(relation, sample.explanations, X)
-    return measure_sufficiency(sample, relation, confidence, interval, further, device)
+    if isinstance(chosen, RealRows):
+        relation = bind(relation, sample.explanations, X)
+        return measure_sufficiency(sample, relation, confidence, interval, further, device)
+    check_method(interval, "scopes")
+    if relation is not None:
+        raise BadInput(
+            "relation= says which real rows an explanation covers, and draws are made from the explanation itself: "
+            "leave relation= out, or population=."
+        )
+    if further is not None:
+        raise BadInput(
+            "further= are real rows without predictions, of which one may lie under many explanations; a draw belongs "
+            "to one row: leave further= out, or population=."
+        )
+    if device not in ("auto", "cpu"):
+        raise BadInput(
+            f"device={device!r} is where pairs of rows are counted, and draws are only predicted: pass device='cpu', "
+            "or leave population= out."
+        )
+    model = predictions if chosen.model is None else chosen.model
+    return _on_draws(sample, chosen, asking(model, agreement, "draws"), confidence)
 
 
 def measure_sufficiency(
@@ -173,48 +178,17 @@ def measure_sufficiency(
     consistency.
     """
     counted = sample.counted().evenly()  # rows that count alike can be left out one by one
-    how = check_scoped(method)
+    how = check_method(method, "scopes")
     relation = to_relation(relation, counted.explanations)
     coverage = cover(counted, relation, device=device)
-    seen = Further.of(coverage, counted, relation, further, elsewhere=elsewhere)
-    estimate = coverage_estimate(coverage, "sufficiency", confidence, how, seen, counted.weights)
-    estimate = noted(
-        estimate,
-        (*counted.explanations.notes, *counted.notes, *copy_notes(counted), *asked_notes(coverage, counted)),
-    )
-    estimate = noted(estimate, cluster_notes(counted))
-    if counted.weights is not None and isinstance(counted.agreement, Spread):
-        return noted(estimate, (SPREAD_BY_WEIGHT,))
-    if counted.weights is None:
-        return estimate
-    return noted(estimate, (WEIGHTS_BY_LABEL,) if go_with_labels(counted) else (NOT_BY_PREDICTION,))
-
-
-def refuse_on_draws(relation: Any, method: Method | None, further: Any, device: str) -> None:
-    """Raise if something was asked for that draws have no use for."""
-    check_scoped(method)
-    if relation is not None:
-        raise BadInput(
-            "relation= says which real rows an explanation covers, and draws are made from the explanation itself: "
-            "leave relation= out, or population=."
-        )
-    if further is not None:
-        raise BadInput(
-            "further= are real rows without predictions, of which one may lie under many explanations; a draw belongs "
-            "to one row: leave further= out, or population=."
-        )
-    if device not in ("auto", "cpu"):
-        raise BadInput(
-            f"device={device!r} is where pairs of rows are counted, and draws are only predicted: pass device='cpu', "
-            "or leave population= out."
-        )
-
-
-def check_scoped(method: Method | None) -> Method | None:
-    """The method, if it makes intervals of measures whose explanations may overlap."""
-    if isinstance(method, str) and method in FOR_EQUALITY:
-        raise NotProven(f"interval={method!r} is proven for consistency only: use 'jackknife', or 'any'.")
-    return check_method(method, [name for name in METHODS if name not in FOR_EQUALITY])
+    coverage, rows = leaning_on(coverage, counted, relation, further, elsewhere=elsewhere)
+    estimate = coverage_estimate(coverage, "sufficiency", confidence, how, rows, counted.weights)
+    assumed: tuple[str, ...] = ()
+    if counted.weights is not None:
+        known = WEIGHTS_BY_LABEL if go_with_labels(counted) else NOT_BY_PREDICTION
+        assumed = (SPREAD_BY_WEIGHT if isinstance(counted.agreement, Spread) else known,)
+    notes = (*counted.explanations.notes, *counted.notes, *copy_notes(counted), *asked_notes(coverage, counted))
+    return noted(estimate, (*notes, *cluster_notes(counted), *assumed))
 
 
 def scoped_method(method: Method | None) -> Method | None:
@@ -229,68 +203,76 @@ def made_otherwise(sufficiency: Estimate, asked: Method | None) -> tuple[str, ..
     return (f"the interval of sufficiency is a jackknife: {asked} is proven for consistency only",)
 
 
+def leaning_on(
+    coverage: Coverage, sample: Sample, relation: Relation, further: Any, *, elsewhere: bool = False
+) -> tuple[Coverage, int]:
+    """Coverage that knows how much rows may lean on one of further rows, and how many of these the sample lacks.
+
+    If the sample is one group of many, most further rows are from `elsewhere`: they show who lies under many
+    explanations, but not how rare such rows are in this group.
+    """
+    if further is None:
+        return coverage, 0
+    rows = 0 if elsewhere else new_rows(further, sample.X)
+    left_out, reach = coverage.left_out, reach_of(coverage, sample, relation, further)
+    if left_out is not None:
+        coverage = replace(coverage, left_out=replace(left_out, reach=max(left_out.reach, reach)))
+    return coverage, rows
+
+
 def coverage_estimate(
     coverage: Coverage,
     measure: str,
     confidence: float,
     method: Method | None = None,
-    further: Further | None = None,
+    further: int = 0,
     weights: Floats | None = None,
 ) -> Estimate:
-    """An estimate from counted coverage."""
-    return _estimate(coverage, measure, confidence, method, further, weights)
-
-
-def _estimate(
-    coverage: Coverage,
-    measure: str,
-    confidence: float,
-    method: Method | None,
-    further: Further | None,
-    weights: Floats | None,
-) -> Estimate:
-    counts = coverage.counts
-    left_out, n = further.leaning(coverage.left_out) if further else coverage.left_out, counts.effective_n
-    on_gpu = () if coverage.close is None else (_on_gpu(coverage.close),)
-    known = coverage.asked is None  # of pairs that were not asked other notes tell
-    notes = (*(coverage_notes(counts, coverage.idle) if known else ()), *on_gpu)
+    """An estimate from counted coverage; `further` rows were looked at without their predictions."""
+    counts, left_out = coverage.counts, coverage.left_out
+    # Of pairs that were not asked other notes tell.
+    notes = coverage_notes(counts, coverage.idle) if coverage.asked is None else ()
+    if coverage.close is not None:
+        close = several(coverage.close, "pair", "pairs")
+        notes = (*notes, f"counted on a GPU, {close} within 1e-5 of the distance in double precision")
     if coverage.spread is not None and left_out is not None:
-        refuse_any(method, counts.agreement)
+        check_method(method, "Spread of scopes")
         return spread_estimate(counts, coverage.spread, left_out, measure, confidence, notes)
     terms = counts.profile().terms if coverage.sums is None else coverage.sums
+    how, widest = method or "jackknife", None
     if method != "jackknife" and counts.covers_once and counts.plain:  # this is consistency
-        return assemble(counts, terms, tight(counts.profile(), confidence), measure, confidence, "tight", notes)
-    method = method or "jackknife"
-    deviations = None if left_out is None else LeftOutDeviations.of(left_out)
-    margins = jackknife_margins(deviations, n, confidence)
-    if counts.relation.partitions or left_out is None:  # a row that was missed has one explanation, like any other
-        return assemble(counts, terms, margins, measure, confidence, method, notes)
-    unseen = unseen_rows(coverage, 0 if further is None else further.rows, weights)
-    widest = jackknife_margins(deviations, n, confidence, unseen=unseen)
-    if method == "any":
-        return assemble(counts, terms, widest, measure, confidence, method, notes)
-    estimate = assemble(counts, terms, margins, measure, confidence, method, notes)
-    return noted(estimate, _assumed(estimate, widest))
+        how, found = "tight", equality_margins(counts.profile(), "tight", confidence)
+    else:
+        known = None if left_out is None else LeftOutDeviations.of(left_out)
+        found = margins(known, counts.effective_n, confidence)
+        if not counts.relation.partitions and known is not None:  # else a row that was missed has one explanation
+            unseen = [unseen_rows(coverage, further, weights)]
+            widest = margins(known, counts.effective_n, confidence, unseen=unseen)
+    if widest is not None and method == "any":
+        found, widest = widest, None
+    estimate = to_estimate(counts, terms, found, measure, confidence, how, notes)
+    if widest is None:
+        return estimate
+    low, high = max(0.0, estimate.value - widest.below), min(1.0, estimate.upper + widest.above)
+    if max(estimate.low - low, high - estimate.high) <= _MATTERS:
+        return estimate
+    otherwise = f"interval='any' does not: [{low:.2f}, {high:.2f}]"
+    return noted(estimate, (f"assumes that no unseen row lies under many explanations ({otherwise})",))
 
 
 def coverage_notes(counts: Counts, idle: Sequence[str]) -> tuple[str, ...]:
     """Notes on rows that their explanation misses, and on explanations and conditions that hold nowhere."""
     missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
-    holding = several(len(idle), "condition holds", "conditions hold")
-    remarks = (
-        several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation"
-        if missed
-        else "",
-        several(empty, "explanation covers", "explanations cover") + " no row at all" if empty else "",
-        f"{holding} on no row, such as {idle[0]!r}" if idle else "",
-    )
-    return tuple(remark for remark in remarks if remark)
-
-
-def refuse_any(method: Method | None, agreement: Agreement) -> None:
-    """Raise if agreements have no bound: then nothing allows for rows that were not seen."""
-    if method == "any":
-        raise NotProven(f"interval='any' needs agreements from 0 to 1, unlike {agreement}: use 'jackknife', or Close.")
+    remarks = []
+    if missed:
+        remarks.append(
+            several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation"
+        )
+    if empty:
+        remarks.append(several(empty, "explanation covers", "explanations cover") + " no row at all")
+    if idle:
+        remarks.append(several(len(idle), "condition holds", "conditions hold") + f" on no row, such as {idle[0]!r}")
+    return tuple(remarks)
 
 
 def unseen_rows(coverage: Coverage, further: int = 0, weights: Floats | None = None) -> UnseenRows:
@@ -306,35 +288,128 @@ def unseen_rows(coverage: Coverage, further: int = 0, weights: Floats | None = N
     return UnseenRows(others, rows, further)
 
 
-def _assumed(estimate: Estimate, widest: Margins) -> tuple[str, ...]:
-    """A note if the interval would differ without the assumption that no unseen row lies under many explanations."""
-    low, high = max(0.0, estimate.value - widest.below), min(1.0, estimate.upper + widest.above)
-    if max(estimate.low - low, high - estimate.high) <= _MATTERS:
-        return ()
-    ends = f"[{low:.2f}, {high:.2f}]"
-    return (f"assumes that no unseen row lies under many explanations (interval='any' does not: {ends})",)
+def asking(model: Any, agreement: Any, phase: str) -> Ask | None:
+    """A function from rows to the predictions of a model, as the agreement compares them; None for ready predictions.
 
-
-def _on_gpu(close: int) -> str:
-    return f"counted on a GPU, {several(close, 'pair', 'pairs')} within 1e-5 of the distance in double precision"
-
-
-@in_memory(FEWER)
-def count_covered(
-    explanations: Any,
-    predictions: Any,
-    X: Any,
-    *,
-    relation: Any = None,
-    among: Explanations | None = None,
-) -> Counts:
-    """Counts of the rows that explanations cover; counts of parts of the rows can be added.
-
-    This takes two passes: collect the distinct explanations of all parts, ``(count(a, …) + count(b, …)).explanations``,
-    then count every part `among` them, and add.
+    Parameters
+    ----------
+    model : model, function, or ready predictions
+    agreement : Agreement, callable or None
+    phase : str
+        What is predicted, for the note on an error of the model's own.
     """
-    rows_of(X)  # None has no rows
-    sample = Sample.of(explanations, predictions, X)
-    if among is None:
-        return cover(sample, to_relation(relation, sample.explanations), interval=False).counts
-    return count_among(sample, to_relation(relation, among), among)
+    chosen = to_agreement(agreement)
+    if isinstance(model, type):
+        return None
+    function = number_function(model) if chosen.of_numbers else label_function(model)
+    if function is None:
+        return None
+    regressor = None if agreement is not None else regressor_name(model)
+    if regressor is not None:
+        raise BadInput(
+            f"{regressor} predicts numbers, which are seldom equal: pass agreement=fs.Close(eps) or fs.Tolerance(eps)."
+        )
+
+    def ask(rows: Any) -> NDArray[Any]:
+        with noting(f"Raised while predicting {phase}, {rows_of(rows):,} at once."):
+            answers = function(rows_of_its_own(rows))
+        made_in_order(rows, answers, "predictions")
+        labels = chosen.read(answers) if chosen.of_numbers else to_predictions(answers, part=phase != "X")
+        same_length(rows=rows_of(rows), predictions=len(labels))
+        return labels
+
+    return ask
+
+
+def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidence: float) -> Estimate:
+    """The sufficiency of a sample on draws, ``(1/n) Σ_i mean over the draws of row i of K(y_i, y')``.
+
+    The interval is over rows, or clusters of rows: all draws of a row are one observation, however many there are.
+    Chance is tested by the mean of ``v_i - c_i - b_i``, with c_i and b_i how much row i's prediction agrees with the
+    draws of other rows, and its draws with their predictions: both move with the row.
+    """
+    refuse_spread(sample.agreement, "draws")
+    counted = sample.counted().evenly()
+    left_out = 0
+    if isinstance(population, OwnDraws):
+        population.check(sample.explanations)
+        left_out = int((~population.covered).sum())
+        counts = count_draws(counted, _own_answers(population, counted, ask))
+    elif ask is None:
+        raise BadInput(
+            f"{type(population).__name__} makes new rows, whose predictions must be asked for: pass the model, or its "
+            "predict function, in place of predictions; or predict the rows of population.draw(explanations, X) and "
+            "pass fs.drawn(explanations, rows, predictions, of=of)."
+        )
+    else:
+        blocks = population._blocks(counted.explanations, counted.X)
+        counts = count_draws(counted, ((draws.of, ask(draws.rows)) for draws in blocks if len(draws.of)))
+    some = counts.others[counts.others > 0]
+    fewest, most = (int(some.min()), int(some.max())) if len(some) else (0, 0)
+    many = several(most, "draw", "draws") if fewest == most else f"{fewest:,} to {most:,} draws"
+    told = [f"{many} per row: {population._sentence(of_words=isinstance(counted.explanations, Highlights))}"]
+    if isinstance(population, OwnDraws) and left_out:
+        held = f"{several(left_out, 'draw is', 'draws are')} left out, of {len(population.of):,}"
+        told.append(f"{held}, since their explanation does not apply to them")
+    if len(some) < counts.n:
+        held = several(counts.n - len(some), "row has an explanation", "rows have an explanation")
+        told.append(f"{held} that leaves no draw")
+    units, checked = IndependentUnits.of(counted), 1 - counts.silent
+    gained = np.where(checked > 0, counts.values - counts.by_chance - counts.by_others, 0.0)
+    found = units.margins(counts.values, confidence, checked=checked, gained=gained)
+    return to_estimate(
+        counts,
+        Sums(*(float(units.weight @ column) for column in (counts.values, counts.silent, np.ones(counts.n)))),
+        found if found.beyond is not None else replace(found, beyond=1.0),
+        f"sufficiency on {population.what}",
+        confidence,
+        notes=(*counted.explanations.notes, *counted.notes, *copy_notes(counted), *told),
+        shuffled=False,
+        chance=counts.chance,
+        population=repr(population),
+        **_drop(counts, units, confidence),
+    )
+
+
+def _drop(counts: DrawnCounts, units: IndependentUnits, confidence: float) -> dict[str, float]:
+    """How much lower the numbers of draws are on average, with its interval; nothing for labels, or without draws."""
+    if counts.drop is None or not counts.others.any():
+        return {}
+    checked = 1 - counts.silent
+    known = np.where(checked > 0, counts.drop, 0.0)
+    part, whole = units.sums(known), units.sums(checked)
+    drop, apart = float(part.sum() / whole.sum()), units.without_each(part, whole)
+    if apart is None:
+        return {"drop": drop}
+    span = float(max(np.ptp(known), np.ptp(np.asarray(counts.labels, np.float64))))  # of a row that was not seen
+    good = units.good * units.mean(checked)
+    margin = margins(LeftOutDeviations(apart, apart), good, confidence, own=span, lean=0.0).below
+    return {"drop": drop, "drop_low": drop - margin, "drop_high": drop + margin}
+
+
+def _own_answers(population: OwnDraws, sample: Sample, ask: Ask | None) -> Iterator[tuple[Ints, NDArray[Any]]]:
+    """The row and the prediction of each draw of a caller's own; only those of rows that are measured."""
+    kept = population.covered
+    of, rows = population.of, population.rows
+    if population.predictions is None:
+        if ask is None:
+            raise BadInput(
+                "These draws have no predictions: pass fs.drawn(explanations, rows, predictions), or the model in "
+                "place of predictions."
+            )
+        labels = ask(rows) if kept.all() else None
+        if labels is None and kept.any():
+            labels, of, kept = ask(take_rows(rows, np.flatnonzero(kept))), of[kept], np.ones(int(kept.sum()), bool)
+    elif sample.agreement.of_numbers:
+        labels = sample.agreement.read(population.predictions)
+    else:
+        labels = to_predictions(population.predictions, part=True)
+    if labels is None or not kept.any():
+        return
+    same_length(draws=len(of), predictions=len(labels))
+    positions = np.arange(sample.n) if sample.positions is None else sample.positions
+    place = np.full(len(population.explanations), -1)
+    place[positions] = np.arange(sample.n)
+    kept = kept & (place[of] >= 0)
+    if kept.any():
+        yield place[of[kept]], labels[kept]

@@ -10,9 +10,9 @@ from faithscope.counting.tally import Coverage
 from faithscope.errors import BadInput
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_numbers
-from faithscope.measures.estimate import Estimate, Method, estimate_columns, noted
+from faithscope.measures.estimate import Estimate, Method, check_method, estimate_columns, noted
 from faithscope.measures.notes.intervals import cluster_notes
-from faithscope.measures.sufficiency import FEWER, check_scoped, coverage_estimate
+from faithscope.measures.sufficiency import FEWER, coverage_estimate
 from faithscope.measures.telling.cards import curve_card
 from faithscope.relations import Within
 from faithscope.runtime.memory import in_memory
@@ -68,7 +68,7 @@ def within(
     1.0
     """
     sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters).discretized(None)
-    method = check_scoped(interval)
+    method = check_method(interval, "scopes")
     coverage = cover(sample, Within(tau, metric), device=device)
     return _estimate(coverage, tau, sample, confidence, method)
 
@@ -106,7 +106,7 @@ def within_curve(
     [0.67, 0.33]
     """
     sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters).discretized(None)
-    method = check_scoped(interval)
+    method = check_method(interval, "scopes")
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
         raise BadInput("taus are empty: pass at least one distance.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from faithscope.counting.counts import Counts
-from faithscope.measures.encoding.result import Encoding
+from faithscope.measures.encoding import Encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.scopes import largest_scopes
 from faithscope.measures.telling.encoding import encoding_verdict

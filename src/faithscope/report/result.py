@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faithscope.measures.comparing.differences import MANY, together
 from faithscope.measures.comparing.paired import PairedDifference
 from faithscope.measures.comparing.populations import Difference, Populations, shown_differences
-from faithscope.measures.encoding.result import Encoding
+from faithscope.measures.encoding import Encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement.result import ExplainerAgreement
 from faithscope.measures.leakage import Leakage

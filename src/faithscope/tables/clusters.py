@@ -14,8 +14,8 @@ from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.counts import Counts
 from faithscope.counting.leaving_out.leave_out import Sums
 from faithscope.counting.profile import Profile
-from faithscope.measures.estimate import Estimate, assemble
-from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, jackknife_margins
+from faithscope.measures.estimate import Estimate, to_estimate
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, margins
 from faithscope.measures.notes.intervals import size_notes
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import literal
@@ -57,9 +57,9 @@ class CountedClusters:
 
     def estimate(self, confidence: float) -> Estimate:
         """The estimate of consistency."""
-        margins = jackknife_margins(self.left_out, self.counts.effective_n, confidence)
+        found = margins(self.left_out, self.counts.effective_n, confidence)
         notes = size_notes(self.sizes_apart)
-        return assemble(self.counts, self.terms, margins, "consistency", confidence, notes=notes)
+        return to_estimate(self.counts, self.terms, found, "consistency", confidence, notes=notes)
 
 
 def count_clusters(

@@ -6,7 +6,7 @@ from faithscope.agreements import Agreement, OwnAgreement, Same, Spread
 from faithscope.discretizers import Discretizer
 from faithscope.errors import NotProven, WrongType
 from faithscope.inputs.checks import check_word
-from faithscope.measures.estimate import Method, check_method, refuse_for, refuse_unproven
+from faithscope.measures.estimate import Method, check_method
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.tables.engine.missing import NULLS, Nulls
 from faithscope.tables.log.columns import Names
@@ -38,13 +38,12 @@ class AuditOptions:
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
-        check_method(self.interval)
+        by_variance, clustered = isinstance(self.agreement, Spread), self.clusters is not None
+        check_method(self.interval, *["Spread"] * by_variance, *["clusters"] * clustered)
         check_word(self.nulls, "nulls", NULLS)
         check_word(self.kind, "kind", _KINDS, optional=True)
-        if isinstance(self.agreement, Spread):
-            refuse_unproven(self.agreement, self.interval)
-        if self.clusters is not None:
-            _refuse_with_clusters(self.agreement, self.interval)
+        if by_variance and clustered:
+            raise NotProven("Spread is not measured for clustered rows: use agreement=fs.Close(eps) with clusters.")
         if isinstance(self.agreement, OwnAgreement):
             raise NotProven(
                 f"agreement={self.agreement.function!r} cannot be applied in an engine: pass fs.Spread(), "
@@ -54,10 +53,3 @@ class AuditOptions:
             raise WrongType(
                 f"discretizer={self.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."
             )
-
-
-def _refuse_with_clusters(agreement: Agreement, method: Method | None) -> None:
-    """Raise if clustered rows cannot be measured like this in an engine."""
-    refuse_for("clusters", method)
-    if isinstance(agreement, Spread):
-        raise NotProven("Spread is not measured for clustered rows: use agreement=fs.Close(eps) with clusters.")

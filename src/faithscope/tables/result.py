@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-    from faithscope.measures.encoding.result import Encoding
+    from faithscope.measures.encoding import Encoding
     from faithscope.measures.leakage import Leakage
     from faithscope.measures.planning.plan import Plan
     from faithscope.report.result import Contents, Provenance, RowPair

@@ -1,6 +1,5 @@
 """Paired differences: two explainers compared on the same rows."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,11 +19,11 @@ from faithscope.counting.tally import Coverage
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.measures.comparing.differences import Apart, known_margins
+from faithscope.measures.consistency import thinned_terms
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.intervals.margins import Deviations, UnseenRows, check_confidence
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, UnseenRows, margins
 from faithscope.measures.intervals.tight import bracketed
 from faithscope.measures.notes.intervals import may_miss
-from faithscope.measures.weighted import weighted_left_out
 from faithscope.relations import Relation
 from faithscope.sample import Sample
 
@@ -93,8 +92,10 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
     if estimate.n < 2:
         return known
     plain = sample.evenly()
-    if plain.weights is not None:
-        return replace(known, left_out=weighted_left_out(estimate, sample))
+    if plain.weights is not None:  # by the estimator that the estimate used
+        terms = thinned_terms(estimate.counts, sample) if estimate.method == "thinned" else None
+        left_out = leave_out_rows(estimate.counts.kinds(sample)) if terms is None else terms.left_out
+        return replace(known, left_out=left_out)
     counts = estimate.counts if estimate.counts.plain else count_rows(plain)
     kinds, bracket = counts.kinds(plain), estimate.margins.bracket
     narrower = None if bracket is None else (bracketed(kinds, bracket.kappa / 2), bracketed(kinds, bracket.kappa))
@@ -182,8 +183,21 @@ def _brackets(known: LeftOutEstimate, left_out: LeftOut) -> tuple[Bracketed, Bra
 
 
 def _apart(a: Bracketed, b: Bracketed, unseen: tuple[UnseenRows, ...], n: float, confidence: float) -> Apart:
+    """A row that the sample missed changes the difference by its own term and, in either, by those that lean on it."""
     (a_low, a_high), (b_low, b_high) = a[0], b[0]
-    return Apart(a_low - b_high, a_high - b_low, PairedMargins.of(a[1], b[1], n, unseen).at, confidence)
+    first, second = a[1], b[1]
+    ones = np.ones(len(first.value))
+    below = Deviations.of(first.value - second.value - second.silent, ones)
+    above = Deviations.of(second.value - first.value - first.silent, ones)
+    known = LeftOutDeviations(below, above, heaviest=max(first.heaviest, second.heaviest))
+    lean = max(1.0, first.reach) + max(1.0, second.reach)
+    found = margins(known, n, confidence, lean=lean, unseen=unseen)
+    return Apart(a_low - b_high, a_high - b_low, partial(_ends, found), confidence)
+
+
+def _ends(found: Margins, confidence: float) -> tuple[float, float]:
+    again = found.at(confidence)
+    return again.below, again.above
 
 
 def _width(apart: Apart) -> float:
@@ -216,33 +230,3 @@ def _same_rows(a: Explanations, b: Explanations) -> bool:
         return bool(np.array_equal(a.take(first).locate(b), codes))
     except Incompatible:  # of other features, or another width
         return False
-
-
-@dataclass(frozen=True)
-class PairedMargins:
-    """What the margins of a paired difference read: the jackknife of either end, and how much rows lean on one."""
-
-    below: Deviations
-    above: Deviations
-    reach: float
-    n: float
-    unseen: tuple[UnseenRows, ...] = ()
-
-    @classmethod
-    def of(cls, a: LeftOut, b: LeftOut, n: float, unseen: tuple[UnseenRows, ...] = ()) -> "PairedMargins":
-        """From the measures of both explainers without the same rows, or blocks of rows."""
-        ones = np.ones(len(a.value))
-        below = Deviations.of(a.value - b.value - b.silent, ones)
-        above = Deviations.of(b.value - a.value - a.silent, ones)
-        return cls(below, above, max(1.0, a.reach) + max(1.0, b.reach), n / max(a.heaviest, b.heaviest), unseen)
-
-    def at(self, confidence: float) -> tuple[float, float]:
-        """How far the lower and the upper end of the difference of two brackets may be off.
-
-        A kind of row that the sample missed changes the difference by its own term and, in either explainer, by the
-        terms that lean on it: hence the least margin ``(1 + reach_A + reach_B) ln(1/δ) / n``.
-        """
-        wrong = check_confidence(confidence) / 2
-        least = (1 + self.reach) * math.log(1 / wrong) / self.n
-        least = max(least, sum(rows.least(wrong, self.n) for rows in self.unseen))
-        return max(self.below.margin(wrong)[0], least), max(self.above.margin(wrong)[0], least)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.measures.intervals.local import clopper_pearson
-from faithscope.measures.intervals.means import IndependentUnits
+from faithscope.measures.intervals.margins import IndependentUnits
 from faithscope.sample import Sample
 
 Floats = NDArray[np.float64]

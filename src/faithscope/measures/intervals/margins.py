@@ -1,21 +1,39 @@
-"""Intervals: jackknife and McDiarmid margins around a value."""
+"""Margins: how far the truth may lie from a measure, by what the measure becomes without each row.
+
+All intervals but McDiarmid's are made here: Student's t of the jackknife, and never less than what rows that the sample
+missed may change. The least margin of a measure is ``(own + lean) ln(1/δ) / good``: a kind of row that nobody saw has a
+probability of at most ``ln(1/δ) / good``, and changes the measure by its own term and by the terms that lean on it.
+
+================================================  ====  ==================
+measure                                           own   lean
+================================================  ====  ==================
+consistency, sufficiency, within, necessity       1     reach, at least 1
+the tight interval, for κ                         both times 1 + κ
+means over rows (draws, agreement of explainers)  span  0
+encoding                                          3     reach
+a paired difference                               1     both reaches
+================================================  ====  ==================
+
+Rows are as `good` as ``Σw / max w``: one that was missed may weigh as much as the heaviest row, or cluster.
+"""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from faithscope.counting.leaving_out.leave_out import LeftOut, leave_out_rows
-from faithscope.counting.profile import Profile
+from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.errors import NotProven
 from faithscope.inputs.checks import check_share
 from faithscope.inputs.chunks import sums_over_chunks
+from faithscope.sample import Sample
 
+Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _WIDTH = 4  # numbers worked on per value
@@ -42,14 +60,15 @@ class Margins:
     degrees_of_freedom: float = math.inf  # small if a few rows decide the spread
     verified: float = 1.0  # how far the agreement among rows that can be checked may be off, to either side
     weight: float | None = None  # sum over rows of their squared `LeftOut.weight`; None for equality
-    again: "Callable[[float], Margins] | None" = field(default=None, repr=False, compare=False)  # by confidence
+    again: "Callable[..., Margins] | None" = field(default=None, repr=False, compare=False)  # by confidence and sides
     one_sided: float = 0.0  # how far the truth may lie below if only that end is read; `below` if it is less
     bracket: Bracket | None = None  # of the measure, if not the value and the value plus silence
+    beyond: float | None = None  # how far the agreement beyond chance may be off, if its test leaves out rows
 
-    def at(self, confidence: float) -> "Margins":
+    def at(self, confidence: float, sides: int = 2) -> "Margins":
         """These margins at another confidence; margins of 1 hold at any."""
         if self.again is not None:
-            return self.again(confidence)
+            return self.again(confidence, sides)
         if min(self.below, self.above) < 1:
             raise NotProven("These margins are known at one confidence only: measure again with confidence=.")
         return self
@@ -58,37 +77,6 @@ class Margins:
 def check_confidence(confidence: float) -> float:
     """The probability with which the interval may miss the truth, 1 - confidence."""
     return 1 - check_share(confidence, "confidence")
-
-
-def mcdiarmid(profile: Profile, confidence: float, sides: int = 2) -> Margins:
-    """Margins that hold for any model, explainer and population, from n alone.
-
-    Replacing one row changes n·M̂ by at most 3 and n·(M̂ + U) by at most 2, so McDiarmid's inequality applies. Of N rows
-    with one explanation, let row i agree with the others by A in all, and these with each other by P (ordered pairs).
-    Without row i, n·M̂ changes by ``P / ((N-1)(N-2)) - 2A / (N-1)``, from -2 to 1 for any agreement from 0 to 1; and a
-    row that replaces another is left out once and added once. The disagreement n·(1 - M̂ - U) changes by the same
-    formula; if ``1 - K`` obeys the triangle inequality, as for labels and `Close`, then P <= 2 (N-2) A, and it never
-    rises. `Tolerance` does not obey it, nor need one's own function: there 3 is the bound on both sides.
-    """
-    return _mcdiarmid_margins(profile.n, profile.agreement.convex, sides, confidence)
-
-
-def _mcdiarmid_margins(n: int, convex: bool, sides: int, confidence: float) -> Margins:
-    tail = math.log(sides / check_confidence(confidence)) / n
-    below = math.sqrt(4.5 * tail)
-    again = partial(_mcdiarmid_margins, n, convex, sides)
-    return Margins(below, math.sqrt(2 * tail) if convex else below, again=again)
-
-
-def jackknife(profile: Profile, confidence: float, sides: int = 2) -> Margins:
-    """Margins from what M̂ and M̂ + U become when one row is left out, in closed form.
-
-    Never less than ``2 ln(2/δ) / n``: if no disagreement was seen the spread is 0, but rare disagreements may have
-    been missed (the rule of three).
-    """
-    if profile.n < 2:
-        return Margins(1.0, 1.0)
-    return jackknife_margins(leave_out_rows(profile.kinds()), float(profile.n), confidence, sides)
 
 
 class Deviations(NamedTuple):
@@ -134,17 +122,23 @@ class Deviations(NamedTuple):
         acceleration = max(0.0, self.third / (6 * self.second**1.5))
         return float(quantile * self._error / max(_SLOWEST, 1 - acceleration * quantile) ** 2)
 
+    def skewed(self, rest: float, wrong: float) -> float:
+        """How far a share may lie below, by the logarithm of the `rest`, 1 - share.
+
+        With se their standard error, t Student's and a Efron's acceleration, ``rest (exp(t' se / rest) - 1)`` with
+        ``t' = t / (1 - a t)²``.
+        """
+        margin, freedom = self.margin(wrong)
+        if margin <= 0 or rest <= 1e-12:
+            return 0.0
+        skew = max(0.0, self.third / self.second**1.5)
+        slowed = max(0.25, 1 - skew / 6 * float(stdtrit(freedom, 1 - wrong)))  # beyond it the end is 0 anyway
+        return rest * math.expm1(min(700.0, margin / slowed**2 / rest))
+
     @property
     def _error(self) -> float:
         """The jackknife standard error."""
         return math.sqrt((self.rows - 1) / self.rows * self.second)
-
-
-def _moments(gaps: Floats, times: NDArray[Any]) -> tuple[float, float, float]:
-    """The sums of squares, cubes and fourth powers."""
-    squares = gaps * gaps
-    weighted = times * squares
-    return float(weighted.sum()), float(np.sum(weighted * gaps)), float(np.sum(weighted * squares))
 
 
 class LeftOutDeviations(NamedTuple):
@@ -153,38 +147,49 @@ class LeftOutDeviations(NamedTuple):
     Attributes
     ----------
     value, upper, ratio : Deviations
-        Of M̂, of M̂ + U and of M̂ / (1 - U) without each row, or each block of rows.
+        Of M̂, of M̂ + U and of M̂ / (1 - U) without each row, or each block of rows. None if the ratio is not known.
     checked : float
         The mean of 1 - U without each row.
     reach, heaviest : float
         As for `LeftOut`.
     weight : float or None
         Sum over rows of the squared `LeftOut.weight`; None for equality.
+    beyond : Deviations or None
+        Of M̂ / (1 - U) less chance, if chance changes with the rows.
     """
 
     value: Deviations
     upper: Deviations
-    ratio: Deviations
-    checked: float
+    ratio: Deviations | None = None
+    checked: float = 1.0
     reach: float = 1.0
     weight: float | None = None
     heaviest: float = 1.0
+    beyond: Deviations | None = None
 
     @classmethod
-    def of(cls, left_out: LeftOut) -> "LeftOutDeviations":
-        """Of leave-one-out values."""
+    def of(cls, left_out: LeftOut, chance: Floats | None = None) -> "LeftOutDeviations":
+        """Of leave-one-out values, and of the chance level without each row if it changes."""
         value, silent, weight, rows = left_out.value, left_out.silent, left_out.weight, left_out.rows
 
         def measures(part: slice) -> tuple[Floats, ...]:
             checked = 1 - silent[part]
             ratios = value[part] / np.where(checked > 0, checked, np.inf)
-            return value[part], value[part] + silent[part], ratios
+            beyond = () if chance is None else (ratios - chance[part],)
+            return value[part], value[part] + silent[part], ratios, *beyond
 
-        lower, upper, ratio = deviations(measures, len(value), rows)
+        lower, upper, ratio, *beyond = deviations(measures, len(value), rows)
         times = 1.0 if rows is None else rows
-        unchecked = float(np.sum(times * silent)) / lower.rows
+        checked = 1 - float(np.sum(times * silent)) / lower.rows
         taking_part = None if weight is None else float(np.sum(times * weight**2))
-        return cls(lower, upper, ratio, 1 - unchecked, left_out.reach, taking_part, left_out.heaviest)
+        return cls(lower, upper, ratio, checked, left_out.reach, taking_part, left_out.heaviest, *beyond)
+
+
+def _powers(gaps: Floats, times: NDArray[Any]) -> tuple[float, float, float]:
+    """The sums of squares, cubes and fourth powers."""
+    squares = gaps * gaps
+    weighted = times * squares
+    return float(weighted.sum()), float(np.sum(weighted * gaps)), float(np.sum(weighted * squares))
 
 
 def deviations(
@@ -217,7 +222,7 @@ def deviations(
         times, values = weighed(start, stop)
         gaps = [each - total / n for each, total in zip(values, sums, strict=True)]
         largest.append([max(float(gap.max()), -float(gap.min())) for gap in gaps])
-        return [moment for gap in gaps for moment in _moments(gap, times)]
+        return [moment for gap in gaps for moment in _powers(gap, times)]
 
     moments = sums_over_chunks(powers, count, _WIDTH).reshape(-1, 3).tolist()
     return [Deviations(n, most, *each) for most, each in zip(np.max(largest, axis=0).tolist(), moments, strict=True)]
@@ -253,41 +258,139 @@ class UnseenRows(NamedTuple):
         return float((missed + leaning) / n)
 
 
-def least_margin(reach: float, rows: float, wrong: float) -> float:
-    """The margin that rows which the sample missed call for, however little those that it has vary.
-
-    The reach is how much the terms of other rows lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``; it is 1
-    for equality. A kind of row that the sample missed has probability at most ln(1/δ)/n, and changes the measure by
-    its own term and by the terms that lean on it: hence ``(1 + reach) ln(1/δ) / n``. It may weigh as much as the
-    heaviest: rows that are thinned are as good as ``Σw / max w`` here.
-    """
-    return (1 + max(1.0, reach)) * math.log(1 / wrong) / rows
-
-
-def jackknife_margins(
+def margins(
     left_out: LeftOut | LeftOutDeviations | None,
-    effective_n: float,
+    good: float,
     confidence: float,
     sides: int = 2,
-    unseen: UnseenRows | None = None,
+    *,
+    own: float = 1.0,
+    lean: float | None = None,
+    unseen: Sequence[UnseenRows] = (),
+    bracket: Bracket | None = None,
+    explained: float | None = None,
 ) -> Margins:
-    """Margins from leave-one-out values; 1 if there are none, as for a single row.
+    """Margins from leave-one-out values; `own` if there are none, as for a single row.
 
-    They are never less than `least_margin`. For `unseen` rows that may lie under more explanations than any row that
-    was seen, it is theirs if that is larger.
+    Parameters
+    ----------
+    good : float
+        As how many rows of the same weight these are, if none is heavier than others (``left_out.heaviest``).
+    own, lean : float
+        How much a row that the sample missed may change its own term, and the terms of other rows: by default the
+        `reach`, how much they lean on one row at most, ``max_j Σ_i 1(π_i covers j) / c_i``. It is 1 for equality.
+    unseen : sequence of UnseenRows
+        Allows for rows that may lie under more explanations than any row that was seen.
+    bracket : Bracket, optional
+        Of the tight interval: a row that was missed, whose pairs count 1 + κ, changes so much more.
+    explained : float, optional
+        The share of variance that is explained, which is skewed: a few predictions far from the others hold much of
+        the variance, and a sample that lacks them explains too much. So the lower end is that of
+        ``log(1 - explained)``, in which a variance is nearer to normal, with Efron's acceleration.
     """
     wrong = check_confidence(confidence) / sides
     if left_out is None:
-        return Margins(1.0, 1.0)
+        return Margins(own, own)
     known = left_out if isinstance(left_out, LeftOutDeviations) else LeftOutDeviations.of(left_out)
-    good = effective_n / known.heaviest
-    least = least_margin(known.reach, good, wrong)
-    if unseen is not None:
-        least = max(least, unseen.least(wrong, good))
+    rows, missed = good / known.heaviest, own + (max(1.0, known.reach) if lean is None else lean)
+    least = max(missed * math.log(1 / wrong) / rows, sum(each.least(wrong, rows) for each in unseen))
+    # The margin of M̂ / (1 - U): the jackknife of the ratio; the least margin is divided by the share checked.
+    among = least / known.checked if known.checked > 0 else math.inf
+    verified = 1.0 if known.ratio is None else min(1.0, max(known.ratio.margin(wrong)[0], among))
+    beyond = None if known.beyond is None else max(known.beyond.margin(wrong)[0], among)
+    least *= 1.0 if bracket is None else 1 + bracket.kappa
     spreads = [known.value.margin(wrong), known.upper.margin(wrong)]
     below, above = (max(margin, least) for margin, _ in spreads)
     freedom = min((freedom for margin, freedom in spreads if margin > least), default=math.inf)
-    # The margin of M̂ / (1 - U): the jackknife of the ratio; the least margin is divided by the share checked.
-    verified = 1.0 if known.checked <= 0 else min(1.0, max(known.ratio.margin(wrong)[0], least / known.checked))
-    again = partial(jackknife_margins, known, effective_n, sides=sides, unseen=unseen)
-    return Margins(below, above, freedom, verified, known.weight, again, max(known.value.one_sided(wrong), least))
+    one_sided = max(known.value.one_sided(wrong), least)
+    if explained is not None:
+        skewed = known.value.skewed(1 - explained, wrong)
+        below, one_sided = max(below, min(skewed, explained)), 0.0  # the logarithm says nothing of shares below 0
+    options = {"own": own, "lean": lean, "unseen": unseen, "bracket": bracket, "explained": explained}
+    again = partial(margins, known, good, **options)  # type: ignore[arg-type]
+    return Margins(below, above, freedom, verified, known.weight, again, one_sided, bracket, beyond)
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentUnits:
+    """Rows with their weights, and the units that vary independently: clusters, or the rows themselves.
+
+    Examples
+    --------
+    >>> units = IndependentUnits(np.array([1.0, 1.0, 2.0]), np.array([0, 0, 1]))
+    >>> units.sums(np.array([1.0, 0.0, 1.0])).tolist(), units.mean(np.array([1.0, 0.0, 1.0]))
+    ([1.0, 2.0], 0.75)
+    """
+
+    weight: Floats
+    clusters: Ints | None = None
+
+    @classmethod
+    def of(cls, sample: Sample) -> "IndependentUnits":
+        """The rows of a sample."""
+        return cls(np.ones(sample.n) if sample.weights is None else sample.weights, sample.clusters)
+
+    def sums(self, values: Floats) -> Floats:
+        """Per unit, the weighted sum over its rows."""
+        weighed = self.weight * values
+        return weighed if self.clusters is None else np.bincount(self.clusters, weighed).astype(np.float64, copy=False)
+
+    def mean(self, values: Floats) -> float:
+        """The weighted mean over all rows."""
+        return float(self.weight @ values / self.weight.sum())
+
+    @cached_property
+    def mass(self) -> Floats:
+        """The weight of each unit."""
+        return self.sums(np.ones(len(self.weight)))
+
+    @property
+    def good(self) -> float:
+        """As how many rows of the same weight they are if one that was missed may weigh as much as the heaviest."""
+        return float(self.mass.sum() / self.mass.max())
+
+    def without_each(self, part: Floats, whole: Floats) -> Deviations | None:
+        """What ``Σ part / Σ whole`` becomes without each unit, about its mean; None if nothing is left of the whole."""
+        rest = whole.sum() - whole
+        if len(whole) < 2 or not (rest > 1e-12 * whole.sum()).all():
+            return None
+        return Deviations.of((part.sum() - part) / rest, np.ones(len(whole)))
+
+    def least(self, wrong: float) -> float:
+        """The least margin of a mean of numbers from 0 to 1, ``ln(1/wrong) max w / Σ w``; `wrong` is that of one side.
+
+        A row changes nothing but its own term, so it moves the mean by no more than its probability.
+        """
+        return math.log(1 / wrong) / self.good
+
+    def margins(
+        self,
+        values: Floats,
+        confidence: float,
+        span: float = 1.0,
+        *,
+        checked: Floats | None = None,
+        gained: Floats | None = None,
+    ) -> Margins:
+        """How far the mean of values that are at most `span` apart may be off.
+
+        Parameters
+        ----------
+        checked : (n,) array, optional
+            1 for rows that can be checked, the others add 0 to `values` and may add as much as any.
+        gained : (n,) array, optional
+            How much each row that can be checked adds to the mean beyond chance.
+        """
+        every = np.ones(len(values)) if checked is None else checked
+        seen = self.sums(every)
+        below, above, ratio, beyond = (
+            None if column is None else self.without_each(self.sums(column), whole)
+            for column, whole in (
+                *((values, self.mass), (values + 1 - every, self.mass), (values, seen)),
+                (None if gained is None else gained * every, seen),
+            )
+        )
+        if below is None or above is None:
+            return Margins(span, span)
+        known = LeftOutDeviations(below, above, ratio, self.mean(every), beyond=beyond)
+        return margins(known, self.good, confidence, own=span, lean=0.0)

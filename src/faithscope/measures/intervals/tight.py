@@ -8,7 +8,6 @@ paper's.
 """
 
 import math
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,38 +15,43 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from faithscope.counting.leaving_out.leave_out import LeftOut, RowKinds
+from faithscope.counting.leaving_out.leave_out import LeftOut, RowKinds, leave_out_rows
 from faithscope.counting.profile import Profile
 from faithscope.inputs.chunks import sums_over_chunks
-from faithscope.measures.intervals.margins import Bracket, Deviations, Margins, check_confidence, jackknife
+from faithscope.measures.intervals.margins import (
+    Bracket,
+    Deviations,
+    LeftOutDeviations,
+    Margins,
+    check_confidence,
+    margins,
+)
 
 Floats = NDArray[np.float64]
 
 KAPPAS = np.linspace(0.0, 2.0, 41)
 POWERS = 4  # of what explanations add, of which intervals read sums
 SIZES = np.array([2.0, 3.0, 4.0])  # rows of an explanation that is taken as one draw; larger ones, row by row
+_DRAWN = np.append(SIZES, 1.0)  # rows of what is taken as one draw
 _ROUNDING = 1e-12  # ends of intervals that are nearer than this are the same
 _FLAT = 1e-7  # of the mean square of what rows add, below which it is rounding; the least margin is larger
 
 
-@dataclass(frozen=True, eq=False)
-class PowerSums:
+class PowerSums(NamedTuple):
     """What the tight interval reads of explanations and rows: sums of powers, which an engine can hand over.
 
     Attributes
     ----------
     n, alone : float
         The number of rows, and of rows whose explanation no other row was given.
-    small : (3, 5) array
-        Over explanations of 2, 3 and 4 rows, the sums of Tᵏ for k from 0 to 4, with T what they add to n·M̂.
-    rows : (5,) array
-        Over rows of larger explanations, the sums of tᵏ, with t how much of T is lost without the row.
+    table : (4, 5) array
+        Over explanations of 2, 3 and 4 rows, the sums of Tᵏ for k from 0 to 4, with T what they add to n·M̂; and over
+        rows of larger explanations, the sums of tᵏ, with t how much of T is lost without the row.
     """
 
     n: float
     alone: float
-    small: Floats
-    rows: Floats
+    table: Floats
 
     @classmethod
     def of(cls, profile: Profile) -> "PowerSums":
@@ -59,30 +63,33 @@ class PowerSums:
             )
             added = pairs / np.where(others > 0, others, np.inf)
             totals = [float(rows.sum()), float(rows[others == 0].sum())]
-            for size in SIZES:
-                which = np.flatnonzero(others == size - 1)
-                totals += _power_sums(np.take(rows, which) / size, np.take(added, which))
-            large = np.flatnonzero(others >= SIZES[-1])
-            without = (pairs - 2 * agreeing) / np.maximum(others - 1.0, 1.0)
-            return totals + _power_sums(np.take(rows, large), np.take(added - without, large))
+            lost = added - (pairs - 2 * agreeing) / np.maximum(others - 1.0, 1.0)
+            for size in _DRAWN:
+                which = np.flatnonzero(others == size - 1 if size > 1 else others >= SIZES[-1])
+                terms = np.take(rows, which) / size
+                values = np.take(added if size > 1 else lost, which)
+                totals.append(float(terms.sum()))
+                for _ in range(POWERS):
+                    terms = terms * values
+                    totals.append(float(terms.sum()))
+            return totals
 
         n, alone, *powers = sums_over_chunks(add, len(profile.rows), POWERS + 1).tolist()
-        table = np.reshape(powers, (len(SIZES) + 1, POWERS + 1))
-        return cls(n, alone, table[:-1], table[-1])
+        return cls(n, alone, np.reshape(powers, (len(_DRAWN), POWERS + 1)))
 
     def disagreeing(self) -> "PowerSums":
         """The same sums of what explanations add to n·(1 - M̂ - U)."""
-        small = np.stack([_mirrored(line, size) for line, size in zip(self.small, SIZES, strict=True)])
-        return replace(self, small=small, rows=_mirrored(self.rows, 1.0))
+        mirrored = _expanded(self.table, -np.ones((len(_DRAWN), 1)), -_DRAWN[:, None])
+        return self._replace(table=np.concatenate(mirrored, axis=1))
 
     def weights(self, kappa: Floats) -> Floats:
-        """How much rows with 1, 2 and 3 others count, for each κ."""
-        odds = (self.n - 1) / (self.n - 2)
-        return np.stack([1 + kappa, 1 - kappa**2 / 2 * odds, np.ones(len(kappa))])
+        """How much rows with 1, 2, 3 and more others count, for each κ."""
+        odds, one = (self.n - 1) / (self.n - 2), np.ones(len(kappa))
+        return np.stack([1 + kappa, 1 - kappa**2 / 2 * odds, one, one])
 
     def mean(self, kappa: Floats) -> Floats:
         """M', or of disagreement D', for each κ."""
-        return np.asarray((self.small[:, 1] @ self.weights(kappa) + self.rows[1]) / self.n)
+        return np.asarray(self.table[:, 1] @ self.weights(kappa) / self.n)
 
     def deviations(self, kappa: Floats) -> "KappaDeviations":
         """How much the mean would differ without each row, for each κ.
@@ -90,16 +97,28 @@ class PowerSums:
         An explanation of up to four rows is one draw, which adds b T for its N rows: it differs by ``b T - θ N`` with θ
         the mean. Leaving out its rows one by one would count its variance twice.
         """
-        mean, weights = self.mean(kappa), self.weights(kappa)
-        sums, weights = np.vstack([self.small, self.rows]), np.vstack([weights, np.ones(len(kappa))])
-        added = _moments(sums, weights, np.append(SIZES, 1.0)[:, None] * mean)
-        second, third, fourth = (
-            self.alone * power + moment for power, moment in zip(_powers(-mean)[2:], added, strict=True)
-        )
+        mean = self.mean(kappa)
+        added = _expanded(self.table, self.weights(kappa), _DRAWN[:, None] * mean)
+        second, third, fourth = (self.alone * (-mean) ** k + added[k].sum(axis=0) for k in (2, 3, 4))
         fourth = np.maximum(fourth, second**2 / self.n)
         varies = second > _FLAT * self.n
         scale = max(1.0, self.n - 1)
         return KappaDeviations(self.n, varies, second / scale**2, -third / scale**3, fourth / scale**4)
+
+
+def _expanded(sums: Floats, weight: Floats, center: Floats) -> list[Floats]:
+    """The sums of ``(weight T - center)ᵏ`` for k from 0 to 4.
+
+    Parameters
+    ----------
+    sums : (m, 5) array
+        The sums of Tᵏ, for k from 0 to 4, over m kinds of draws.
+    weight, center : (m, κs) arrays
+    """
+    return [
+        np.asarray(sum(math.comb(k, j) * (sums[:, j, None] * weight**j) * (-center) ** (k - j) for j in range(k + 1)))
+        for k in range(POWERS + 1)
+    ]
 
 
 class KappaDeviations(NamedTuple):
@@ -123,120 +142,69 @@ class KappaDeviations(NamedTuple):
         return np.where(self.varies, stdtrit(second**2 / fourth, 1 - wrong) * error, 0.0)
 
 
-def _power_sums(times: NDArray[Any], values: Floats) -> list[float]:
-    """The sums of ``times * valuesᵏ``, for k from 0 to 4."""
-    terms = np.asarray(times, np.float64)
-    sums = [float(terms.sum())]
-    for _ in range(POWERS):
-        terms = terms * values
-        sums.append(float(terms.sum()))
-    return sums
-
-
-def _mirrored(sums: Floats, whole: float) -> Floats:
-    """The sums of ``(whole - T)ᵏ``, from those of Tᵏ."""
-    powers = range(POWERS + 1)
-    return np.array(
-        [sum(math.comb(k, j) * whole ** (k - j) * (-1) ** j * sums[j] for j in range(k + 1)) for k in powers]
-    )
-
-
-def _powers(values: Floats) -> list[Floats]:
-    """The powers of values, from 0 to 4."""
-    powers = [np.ones(values.shape)]
-    for _ in range(POWERS):
-        powers.append(powers[-1] * values)
-    return powers
-
-
-def _moments(sums: Floats, weight: Floats, center: Floats) -> list[Floats]:
-    """The sums of ``(weight T - center)ᵏ`` for k from 2 to 4, for each κ.
-
-    Parameters
-    ----------
-    sums : (m, 5) array
-        The sums of Tᵏ, for k from 0 to 4, over m kinds of draws.
-    weight, center : (m, κs) arrays
-    """
-    added = [column[:, None] * power for column, power in zip(sums.T, _powers(weight), strict=True)]
-    left = _powers(-center)
-    return [
-        sum(math.comb(k, j) * added[j] * left[k - j] for j in range(k + 1)).sum(axis=0) for k in range(2, POWERS + 1)
-    ]
-
-
-class _Ends(NamedTuple):
-    """One of the intervals among which the narrowest is taken."""
-
-    bracket: Bracket
-    below: Deviations
-    above: Deviations
-
-    def margins(self, n: float, sides: int, confidence: float) -> Margins:
-        """Its margins; the least is that of a kind of row that was missed, whose pairs count 1 + κ."""
-        wrong = check_confidence(confidence) / sides
-        least = float(_least(self.bracket.kappa, n, wrong))
-        spreads = [self.below.margin(wrong), self.above.margin(wrong)]
-        below, above = (max(margin, least) for margin, _ in spreads)
-        freedom = min((freedom for margin, freedom in spreads if margin > least), default=math.inf)
-        one_sided = max(self.below.one_sided(wrong), least)
-        again = partial(self.margins, n, sides)
-        return Margins(below, above, freedom, again=again, one_sided=one_sided, bracket=self.bracket)
-
-    def width(self, margins: Margins) -> float:
-        """How wide the interval is."""
-        return min(1.0, self.bracket.high + margins.above) - max(0.0, self.bracket.low - margins.below)
-
-
-def tight(profile: Profile, confidence: float, sides: int = 2) -> Margins:
-    """Margins about the narrowest bracket of consistency, over κ; never wider than the `jackknife`."""
-    return tightest(PowerSums.of(profile), jackknife(profile, confidence, sides), confidence, sides)
-
-
-def tightest(agreeing: PowerSums, plain: Margins, confidence: float, sides: int = 2) -> Margins:
-    """The narrowest of all margins, among them the plain ones of the jackknife."""
-    if agreeing.n < 3:  # no row has two others
-        return plain
-    at_zero, ends = _narrowest(agreeing, check_confidence(confidence) / sides)
-    best = ends.margins(agreeing.n, sides, confidence)
-    if at_zero.width(plain) < ends.width(best) - _ROUNDING:
-        return plain
-    return replace(best, verified=plain.verified, again=partial(_again, best, plain))
-
-
-def _again(best: Margins, plain: Margins, confidence: float) -> Margins:
-    """The same bracket at another confidence."""
-    return replace(best.at(confidence), verified=plain.at(confidence).verified)
-
-
-def _least(kappa: Any, n: float, wrong: float) -> Any:
-    """The least margin of a κ, or of each."""
-    return 2 * (1 + kappa) * math.log(1 / wrong) / n
-
-
-def _narrowest(agreeing: PowerSums, wrong: float) -> tuple[_Ends, _Ends]:
-    """The interval of κ = 0, and the narrowest.
+def tightest(
+    agreeing: PowerSums, known: LeftOutDeviations | None, plain: Margins, confidence: float, sides: int
+) -> Margins:
+    """Margins about the narrowest bracket of consistency, over κ; never wider than the `plain` ones of the jackknife.
 
     It is taken among those whose bracket does not cross, and does not contradict what rows say as they are (κ = 0);
     of those as narrow the first, so that the order in which rows were added decides nothing.
     """
-    disagreeing = agreeing.disagreeing()
+    if known is None or agreeing.n < 3:  # no row has two others
+        return plain
+    wrong, disagreeing = check_confidence(confidence) / sides, agreeing.disagreeing()
     low, high = agreeing.mean(KAPPAS), 1 - disagreeing.mean(KAPPAS)
     possible = (low <= np.minimum(high, high[0]) + _ROUNDING) & (high >= low[0] - _ROUNDING)
     possible[0] = True
     low, high, kappas = low[possible], np.maximum(low, high)[possible], KAPPAS[possible]
     below, above = agreeing.deviations(kappas), disagreeing.deviations(kappas)
-    least = _least(kappas, agreeing.n, wrong)
+    least = 2 * (1 + kappas) * math.log(1 / wrong) / agreeing.n
     top = np.minimum(1.0, high + np.maximum(above.margins(wrong), least))
     bottom = np.maximum(0.0, low - np.maximum(below.margins(wrong), least))
-
-    def ends(place: int) -> _Ends:
-        # Triples that count less than nothing may take an end out of [0, 1], where the measure is not.
-        bracket = Bracket(max(0.0, float(low[place])), min(1.0, float(high[place])), float(kappas[place]))
-        return _Ends(bracket, below.at(place), above.at(place))
-
     wide = top - bottom
-    return ends(0), ends(int(np.argmax(wide <= wide.min() + _ROUNDING)))
+    best = int(np.argmax(wide <= wide.min() + _ROUNDING))
+    whole = min(1.0, high[0] + plain.above) - max(0.0, low[0] - plain.below)
+    if whole < wide[best] - _ROUNDING:
+        return plain
+    # Triples that count less than nothing may take an end out of [0, 1], where the measure is not.
+    bracket = Bracket(max(0.0, float(low[best])), min(1.0, float(high[best])), float(kappas[best]))
+    known = known._replace(value=below.at(best), upper=above.at(best))
+    return margins(known, agreeing.n, confidence, sides, bracket=bracket)
+
+
+def equality_margins(
+    profile: Profile,
+    method: str,
+    confidence: float,
+    sides: int = 2,
+    known: LeftOutDeviations | None = None,
+    powers: PowerSums | None = None,
+) -> Margins:
+    """Margins of consistency by a method; an engine hands over what is known of leave-one-out values, and powers."""
+    if known is None and profile.n > 1:
+        known = LeftOutDeviations.of(leave_out_rows(profile.kinds()))
+    plain = margins(known, float(profile.n), confidence, sides)
+    if method == "jackknife":
+        return plain
+    if method == "mcdiarmid":
+        return _mcdiarmid(profile.n, profile.agreement.convex, plain, confidence, sides)
+    return tightest(powers or PowerSums.of(profile), known, plain, confidence, sides)
+
+
+def _mcdiarmid(n: int, convex: bool, plain: Margins, confidence: float, sides: int = 2) -> Margins:
+    """Margins that hold for any model, explainer and population, from n alone; that of `verified` is the jackknife's.
+
+    Replacing one row changes n·M̂ by at most 3 and n·(M̂ + U) by at most 2, so McDiarmid's inequality applies. Of N rows
+    with one explanation, let row i agree with the others by A in all, and these with each other by P (ordered pairs).
+    Without row i, n·M̂ changes by ``P / ((N-1)(N-2)) - 2A / (N-1)``, from -2 to 1 for any agreement from 0 to 1; and a
+    row that replaces another is left out once and added once. The disagreement n·(1 - M̂ - U) changes by the same
+    formula; if ``1 - K`` obeys the triangle inequality, as for labels and `Close`, then P <= 2 (N-2) A, and it never
+    rises. `Tolerance` does not obey it, nor need one's own function: there 3 is the bound on both sides.
+    """
+    tail = math.log(sides / check_confidence(confidence)) / n
+    below, above = math.sqrt(4.5 * tail), math.sqrt((2 if convex else 4.5) * tail)
+    again = partial(_mcdiarmid, n, convex, plain)
+    return Margins(below, above, verified=plain.at(confidence, sides).verified, again=again)
 
 
 def bracketed(kinds: RowKinds, kappa: float) -> tuple[tuple[float, float], LeftOut]:

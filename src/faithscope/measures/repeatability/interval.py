@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtri, stdtrit
 
-from faithscope.measures.intervals.margins import check_confidence
-from faithscope.measures.intervals.means import IndependentUnits
+from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.repeatability.runs import Runs
 
 Floats = NDArray[np.float64]

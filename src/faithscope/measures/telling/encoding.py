@@ -10,7 +10,7 @@ from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
-    from faithscope.measures.encoding.result import Encoding
+    from faithscope.measures.encoding import Encoding
 
 _SHOWN = 10  # explanations in a card
 

@@ -1,6 +1,6 @@
 """What an engine hands over of numbers: a profile by the size of explanations, and sums of leave-one-out values."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +11,10 @@ from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.counting.profile import Profile
 from faithscope.counting.spread import SpreadCounts, SpreadParts
 from faithscope.measures.comparing.populations import measure_groups
-from faithscope.measures.estimate import Estimate, Method, assemble, estimate
-from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, jackknife_margins, mcdiarmid
-from faithscope.measures.intervals.tight import POWERS, SIZES, PowerSums, tightest
-from faithscope.measures.numbers.spread import spread_estimate
+from faithscope.measures.estimate import Estimate, Method, estimate
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations
+from faithscope.measures.intervals.tight import POWERS, SIZES, PowerSums
+from faithscope.measures.spread import spread_estimate
 from faithscope.sample import Sample
 from faithscope.tables.numbers.sums import SERIES
 
@@ -37,8 +37,8 @@ def read_power_sums(answer: Any) -> PowerSums:
     size, powers = _column(answer, "size"), range(POWERS + 1)
     added, lost = (np.stack([_column(answer, f"{name}_{k}") for k in powers], axis=1) for name in ("added", "lost"))
     rows = lost[:, 0]
-    small = np.stack([added[size == few].sum(axis=0) for few in SIZES])
-    return PowerSums(float(rows.sum()), float(rows[size == 1].sum()), small, lost[size > SIZES[-1]].sum(axis=0))
+    table = [*(added[size == few].sum(axis=0) for few in SIZES), lost[size > SIZES[-1]].sum(axis=0)]
+    return PowerSums(float(rows.sum()), float(rows[size == 1].sum()), np.stack(table))
 
 
 class SizeSums(NamedTuple):
@@ -133,13 +133,9 @@ class CountedNumbers:
 
     def estimate(self, confidence: float, method: Method | None) -> Estimate:
         """The estimate of consistency."""
-        chosen = method or "tight"
-        margins = jackknife_margins(self.left_out, float(self.n), confidence)
-        if chosen == "mcdiarmid":
-            margins = replace(mcdiarmid(self.profile, confidence), verified=margins.verified)
-        elif chosen != "jackknife":
-            margins = tightest(self.agreeing, margins, confidence)
-        return assemble(self.profile, self.profile.terms, margins, "consistency", confidence, chosen)
+        return estimate(
+            self.profile, confidence=confidence, interval=method, left_out=self.left_out, powers=self.agreeing
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from faithscope.counting.encoding.label_blocks import kinds_in_table, met_in_tab
 from faithscope.counting.encoding.sums import Encoded, GapSums
 from faithscope.discretizers import Original
 from faithscope.errors import BadInput, NotScoped
-from faithscope.measures.encoding.measure import refuse_spread, to_encoding
-from faithscope.measures.encoding.result import Encoding
+from faithscope.measures.encoding import Encoding, to_encoding
+from faithscope.measures.estimate import refuse_spread
 from faithscope.measures.telling.verdict import doubts
 from faithscope.tables.log.kinds import RuleColumn, SetColumn
 from faithscope.tables.measured_log import DROPPED, MeasuredLog
@@ -26,7 +26,7 @@ _TABLE = 2**21  # entries of tables by block worked on at once
 def encoding(measured: MeasuredLog, *, exact: int = EXACT) -> Encoding:
     """The encoding of the rows of a log."""
     log, confidence = measured.log, measured.log.options.confidence
-    refuse_spread(measured.agreement)
+    refuse_spread(measured.agreement, "encoding")
     words = isinstance(log.kind, SetColumn) and log.kind.words
     if not isinstance(log.options.discretizer, Original) or not (words or isinstance(log.kind, RuleColumn)):
         raise NotScoped(

@@ -1,0 +1,440 @@
+"""Encoding: does the choice of an explanation say more than the explanation itself?
+
+The gap between rows given an explanation and other rows that it covers, with its interval; and per explanation a test
+whether both get the same predictions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, kolmogorov
+
+from faithscope.agreements import Agreement, Same
+from faithscope.counting.encoding.encoded import encoded
+from faithscope.counting.encoding.sums import Encoded, LabelCells
+from faithscope.counting.tally import Coverage
+from faithscope.errors import NotScoped
+from faithscope.explanations.arrow.columns import to_objects
+from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.prototypes import Prototypes
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.frames import frame
+from faithscope.measures.estimate import refuse_spread
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, check_confidence, margins
+from faithscope.measures.sufficiency import FEWER
+from faithscope.relations import bind, check_rows, says_where, to_relation
+from faithscope.runtime.memory import in_memory
+from faithscope.sample import Sample
+from faithscope.sinks.card import Card
+from faithscope.sinks.shareable import Shareable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_MANY_LEAN = 0.05  # share of the tested rows whose comparisons lean on a single row, from which on that is told
+_ENTRIES = 2**21  # outcomes of tables looked at at once
+_ROUNDING = 1e-7  # outcomes as likely as the one seen, but for rounding, are not more likely
+
+
+class ChoiceTests(NamedTuple):
+    """One entry per explanation that can be tested, strongest first.
+
+    Attributes
+    ----------
+    explanation : (t,) array
+        The number of the explanation.
+    given, others : (t,) arrays
+        Rows that were given it, and other rows that it covers.
+    distance : (t,) array
+        How far the two distributions are apart: total variation of labels, Kolmogorov's distance of numbers.
+    p, adjusted : (t,) arrays
+        The probability of such a difference by chance, alone and among all tests (Benjamini and Hochberg).
+    """
+
+    explanation: Ints
+    given: Ints
+    others: Ints
+    distance: Floats
+    p: Floats
+    adjusted: Floats
+
+    @classmethod
+    def of(cls, encoded: Encoded) -> "ChoiceTests":
+        """The tests of all explanations that have rows of both kinds."""
+        tables, tested = encoded.tables, np.flatnonzero(encoded.both)
+        if isinstance(tables, LabelCells):
+            columns = _of_labels(tables, len(encoded.both))
+        else:
+            first = tables.first_given.astype(np.float64), tables.first_others.astype(np.float64)
+            size = np.sqrt(first[0] * first[1] / np.maximum(first[0] + first[1], 1))
+            columns = tables.given, tables.others, tables.distance, kolmogorov(size * tables.distance)
+        given, others, distance, p = (column[tested] for column in columns)
+        order = np.lexsort((tested, -distance, p))
+        return cls(tested[order], given[order], others[order], distance[order], p[order], adjust(p[order]))
+
+    def first(self, k: int | None) -> "ChoiceTests":
+        """The first k tests, or all."""
+        return ChoiceTests(*(column[:k] for column in self))
+
+
+def _of_labels(cells: LabelCells, distinct: int) -> tuple[Any, ...]:
+    def total(column: NDArray[Any]) -> NDArray[Any]:
+        return np.bincount(cells.explanation, column, minlength=distinct)
+
+    which = cells.explanation
+    given, others, first_given, first_others = (total(column).astype(np.int64) for column in cells[2:])
+    shares = (cells.given / np.maximum(given, 1)[which], cells.others / np.maximum(others, 1)[which])
+    seen = cells.first_given + cells.first_others
+    p_cell = fisher(cells.first_given, first_given[which], seen, (first_given + first_others)[which])
+    labels, p = total(seen > 0), np.ones(distinct)
+    np.minimum.at(p, which, p_cell)
+    # With two labels both tables are the same one; beyond, the least of several is corrected by Bonferroni.
+    return given, others, total(np.abs(shares[0] - shares[1])) / 2, np.minimum(1.0, p * np.where(labels > 2, labels, 1))
+
+
+def fisher(seen: Ints, drawn: Ints, marked: Ints, rows: Ints) -> Floats:
+    """Fisher's exact test, two-sided: the probability of outcomes no more likely than the one seen.
+
+    Parameters
+    ----------
+    seen, drawn, marked, rows : (m,) arrays
+        Of so many rows so many are marked and so many are drawn, of which `seen` are marked.
+
+    Examples
+    --------
+    >>> fisher(np.array([3]), np.array([3]), np.array([3]), np.array([6])).round(3).tolist()
+    [0.1]
+    """
+    low, high = np.maximum(0, drawn + marked - rows), np.minimum(drawn, marked)
+    ends, p, start = np.cumsum(high - low + 1), np.ones(len(seen)), 0
+    while start < len(seen):
+        reached = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, reached + _ENTRIES)))
+        part = slice(start, stop)
+        p[part] = _fisher(*(column[part] for column in (seen, drawn, marked, rows, low, high)))
+        start = stop
+    return p
+
+
+def _fisher(seen: Ints, drawn: Ints, marked: Ints, rows: Ints, low: Ints, high: Ints) -> Floats:
+    sizes = high - low + 1
+    table, begins = np.repeat(np.arange(len(seen)), sizes), np.cumsum(sizes) - sizes
+    outcome = np.arange(len(table)) - begins[table] + low[table]
+    likely = _log_choose(marked[table], outcome) + _log_choose((rows - marked)[table], drawn[table] - outcome)
+    likely -= _log_choose(rows, drawn)[table]
+    limit = likely[begins + seen - low] + _ROUNDING
+    return np.minimum(1.0, np.bincount(table, np.where(likely <= limit[table], np.exp(likely), 0.0)))
+
+
+def _log_choose(n: Ints, k: Ints) -> Floats:
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+
+
+def adjust(p: Floats) -> Floats:
+    """p-values that ascend, adjusted for their number by Benjamini and Hochberg.
+
+    Examples
+    --------
+    >>> adjust(np.array([0.01, 0.02, 0.9])).tolist()
+    [0.03, 0.03, 0.9]
+    """
+    scaled = p * len(p) / np.arange(1, len(p) + 1)
+    return np.minimum.accumulate(scaled[::-1])[::-1]
+
+
+@dataclass(frozen=True)
+class Encoding(Shareable):
+    """Whether the choice of an explanation says more about the prediction than the explanation itself.
+
+    An explanation that says where it applies is compared with itself: the predictions of the rows that were *given* it,
+    and those of the other rows that it covers. If these differ, then who reads that this explanation was chosen learns
+    more than it says; a label can be hidden in that choice.
+
+    Attributes
+    ----------
+    value : float or None
+        Mean over rows of the agreement with the others that were given the same explanation, less that with the rows
+        that it covers and that were given another; None if no row has both. 0 if nothing is encoded. It may be near 0
+        or negative although the predictions differ: read it beside `encodes`.
+    low, high : float
+        Interval of the value, among rows that can be tested; -1 and 1 if there is none.
+    confidence : float
+    unverifiable : float
+        Share of rows that cannot be tested: `alone` and `exclusive` together.
+    alone, exclusive : float
+        Share of rows whose explanation nobody else was given, and of the remaining rows whose explanation covers no
+        row that was given another.
+    n, distinct : int
+        Rows, and different explanations.
+    tested, flagged : int
+        How many explanations could be tested, and how many of them have a ``p_adjusted`` of at most 1 - confidence.
+    encodes : bool or None
+        Whether explanations encode: half of what may be wrong, 1 - confidence, is for the tests of single
+        explanations, and half for the interval of the value. In simulations, false alarms stay below it
+        (``docs/statistics.md``). None if nothing could be tested.
+    notes : tuple of str
+    agreement : Agreement
+    method : str
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> texts = ["age <= 200", "hours <= 200"] * 50  # both always hold; which of them is shown says the prediction
+    >>> rows = [[20.0 + row % 50, 40.0] for row in range(100)]
+    >>> rules = fs.Rules.parse(texts, features=["age", "hours"])
+    >>> encoding = fs.encoding(rules, ["yes", "no"] * 50, rows)
+    >>> encoding.value, encoding.encodes, encoding.table().given_share.tolist()
+    (1.0, True, [1.0, 1.0])
+    """
+
+    value: float | None
+    low: float
+    high: float
+    confidence: float
+    unverifiable: float
+    alone: float
+    exclusive: float
+    n: int
+    distinct: int
+    tested: int
+    flagged: int
+    encodes: bool | None
+    notes: tuple[str, ...] = ()
+    agreement: Agreement = field(default_factory=Same)
+    method: str = "jackknife"
+    _encoded: Encoded | None = field(default=None, repr=False, compare=False)
+    _tests: ChoiceTests | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The pair (low, high)."""
+        return self.low, self.high
+
+    def table(self, k: int | None = None) -> "pd.DataFrame":
+        """One line per explanation that can be tested, strongest first; only the first k if k is given.
+
+        ``n`` rows were given it and ``others`` are covered by it and were given another. Of labels, ``given`` and
+        ``covered`` are their counts by label, ``label`` is the commonest of the rows given, ``given_share`` and
+        ``covered_share`` its shares, and ``p`` is that of Fisher's exact test (of more than two labels, the least of
+        one label against the rest, corrected by Bonferroni). Of numbers, ``given_mean`` and ``covered_mean`` are their
+        means, ``distance`` is Kolmogorov's, and ``p`` that of his test with Smirnov. ``p_adjusted`` allows for the
+        number of tests (Benjamini and Hochberg), and ``flagged`` is whether it is at most 1 - confidence. Every row
+        counts once, whatever its weight.
+        """
+        return frame(self._columns(k))
+
+    def _columns(self, k: int | None = None) -> dict[str, Any]:
+        assert self._encoded is not None
+        assert self._tests is not None
+        first = self._tests.first(None if k is None else check_whole(k, "k"))
+        cells, names, which = self._encoded.tables, self._encoded.labels, first.explanation
+        if isinstance(cells, LabelCells):
+            starts, stops = (np.searchsorted(cells.explanation, which, side=side) for side in ("left", "right"))
+            parts = [slice(start, stop) for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+            top = np.array([part.start + int(cells.given[part].argmax()) for part in parts], np.int64)
+
+            def by_label(column: Ints) -> list[dict[object, int]]:
+                listed = [zip(cells.label[part].tolist(), column[part].tolist(), strict=True) for part in parts]
+                return [{names[label]: rows for label, rows in pairs if rows} for pairs in listed]
+
+            told = {
+                "given": by_label(cells.given),
+                "covered": by_label(cells.others),
+                "label": to_objects([names[j] for j in cells.label[top]]),
+                "given_share": cells.given[top] / np.maximum(first.given, 1),
+                "covered_share": cells.others[top] / np.maximum(first.others, 1),
+                "total_variation": first.distance,
+            }
+        else:
+            means = {"given_mean": cells.given_mean[which], "covered_mean": cells.others_mean[which]}
+            told = means | {"distance": first.distance}
+        return {
+            "explanation": [self._encoded.explanations.describe(int(number)) for number in which],
+            "n": first.given,
+            "others": first.others,
+            **told,
+            "p": first.p,
+            "p_adjusted": first.adjusted,
+            "flagged": first.adjusted <= 1 - self.confidence,
+        }
+
+    def plot(self) -> Any:
+        """An Altair chart: per explanation the share among rows given it against that among others; the diagonal is 0.
+
+        Of numbers, it shows the means.
+        """
+        from faithscope.charts import encoding as chart
+
+        return chart(self._columns())
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, ready for JSON."""
+        names = ("value", "low", "high", "confidence", "unverifiable", "alone", "exclusive", "n", "distinct")
+        told = {name: getattr(self, name) for name in (*names, "tested", "flagged", "encodes", "method")}
+        return {"measure": "encoding", **told, "agreement": repr(self.agreement), "notes": list(self.notes)}
+
+    def __str__(self) -> str:
+        from faithscope.measures.telling.encoding import encoding_line
+
+        return encoding_line(self)
+
+    __repr__ = __str__
+
+    def _card(self) -> Card:
+        from faithscope.measures.telling.encoding import encoding_card
+
+        return encoding_card(self)
+
+
+def encoding_columns(encodings: Mapping[str, Encoding]) -> dict[str, list[Any]]:
+    """The columns of several results, one line per explainer."""
+    names = (
+        "value",
+        "low",
+        "high",
+        "unverifiable",
+        "alone",
+        "exclusive",
+        "tested",
+        "flagged",
+        "encodes",
+        "n",
+        "distinct",
+    )
+    lines = {name: [getattr(encoding, name) for encoding in encodings.values()] for name in names}
+    return {"explainer": list(encodings), **lines}
+
+
+@in_memory(FEWER)
+def encoding(
+    explanations: Any,
+    predictions: Any,
+    X: Any = None,
+    *,
+    relation: Any = None,
+    confidence: float = 0.95,
+    weights: Any = None,
+    agreement: Any = None,
+    clusters: Any = None,
+) -> Encoding:
+    """Whether the choice of an explanation says more about the prediction than the explanation itself.
+
+    It takes for granted that rows are independent draws (or `clusters` of rows are), and that the explainer was fixed
+    before they were seen. Not every choice that says more is a fault: rules that are tried in order are each given to
+    rows on which none before holds, and that says more than a rule which leaves it out. Write it into the rule.
+
+    Parameters
+    ----------
+    explanations : Explanations that say where they apply
+        As for `sufficiency`.
+    predictions : array-like, (n,)
+    X : array-like or table, n rows
+    relation : Nearest, Ball, Judged or callable, optional
+        As for `sufficiency`.
+    confidence : float
+        The confidence of the interval, and of the verdict.
+    weights : array-like, (n,), optional
+        How much each row counts in the value; in tests, every row of positive weight counts once.
+    agreement : Close, Tolerance or callable, optional
+        How much two predictions agree if they are numbers, as for `consistency`.
+    clusters : array-like, (n,), optional
+        Which rows belong together, as for `consistency`; tests then take one row per cluster and explanation.
+
+    Returns
+    -------
+    Encoding
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> rules = fs.Rules.parse(["age <= 40", "age <= 60"] * 4, features=["age"])
+    >>> fs.encoding(rules, ["yes", "no"] * 4, [[30.0]] * 8).value
+    1.0
+    """
+    check_rows(X, relation)
+    sample = Sample.of(explanations, predictions, X, weights, agreement, clusters)
+    return measure_encoding(sample, bind(relation, sample.explanations, X), confidence)
+
+
+def measure_encoding(
+    sample: Sample, relation: Any = None, confidence: float = 0.95, coverage: Coverage | None = None
+) -> Encoding:
+    """The encoding of a sample; `coverage` is that of all its rows, each counted once, if it is known."""
+    check_confidence(confidence)
+    refuse_spread(sample.agreement, "encoding")
+    if not says_where(sample.explanations, relation):
+        raise NotScoped(not_scoped(sample.explanations))
+    counted = sample.counted().evenly()
+    known = coverage if counted.n == sample.n else None
+    read = encoded(counted, to_relation(relation, counted.explanations), known)
+    notes = (*counted.explanations.notes, *counted.notes)
+    if counted.clusters is not None:
+        notes = (*notes, "tests of single explanations take one row per cluster and explanation")
+    elif counted.weights is not None:
+        notes = (*notes, "tests of single explanations count every row once")
+    return to_encoding(read, confidence, counted.agreement, notes)
+
+
+def to_encoding(read: Encoded, confidence: float, agreement: Agreement, notes: tuple[str, ...] = ()) -> Encoding:
+    """The result, from what was counted.
+
+    The least margin of its interval divides by the rows that can be tested. A row that was missed changes the value by
+    its own term, which lies between -1 and 1, by the terms of rows that were given the same explanation, which lean on
+    it by 1, and by those of rows whose explanation covers it, which lean on it by at most `reach`.
+    """
+    sums, tests, wrong = read.sums, ChoiceTests.of(read), check_confidence(confidence)
+    value = None if sums.tested <= 0 else min(1.0, max(-1.0, sums.gap / sums.tested))
+    without, ends = sums.without, [(-1.0, 1.0)] * 2
+    if value is not None and without is not None and not np.isnan(without.value[without.rows > 0]).any():
+        apart = Deviations.of(without.value, without.rows)
+        good = read.effective_n * sums.tested / sums.total
+        found = margins(LeftOutDeviations(apart, apart), good, confidence, own=3.0, lean=without.reach)
+        both = (found.below, found.at(1 - wrong / 2).below)
+        ends = [(max(-1.0, value - margin), min(1.0, value + margin)) for margin in both]
+    encodes = None
+    if len(tests.p):
+        encodes = bool(tests.adjusted.min() <= wrong / 2 or ends[1][0] > 0 or ends[1][1] < 0)
+    if read.missed:
+        rows = several(read.missed, "row is not covered by its", "rows are not covered by their")
+        told = f"{rows} own explanation, and count among the rows given it: that alone can make both differ"
+        notes = (*notes, told)
+    reach = 0.0 if without is None else without.reach
+    if reach >= max(2.0, _MANY_LEAN * sums.tested):
+        notes = (*notes, f"the comparisons of {reach:,.0f} rows lean on one other row, which makes the interval wide")
+    alone, exclusive = (min(1.0, part / sums.total) for part in (sums.alone, sums.exclusive))
+    return Encoding(
+        value,
+        *ends[0],
+        confidence,
+        min(1.0, alone + exclusive),
+        alone,
+        exclusive,
+        read.n,
+        len(read.both),
+        tested=len(tests.p),
+        flagged=int(np.sum(tests.adjusted <= wrong)),
+        encodes=encodes,
+        notes=tuple(dict.fromkeys(notes)),
+        agreement=agreement,
+        _encoded=read,
+        _tests=tests,
+    )
+
+
+def not_scoped(explanations: Explanations, measure: str = "encoding") -> str:
+    """Why a measure is undefined, and what to do."""
+    if isinstance(explanations, Prototypes):
+        return (
+            f"These prototypes are only indices, which do not say where they apply, so {measure} is undefined: pass "
+            "the rows they stand for, Prototypes(indices, points)."
+        )
+    return (
+        f"These are {explanations.kind}, which do not say where they apply, so {measure} is undefined: pass relation=, "
+        "a function applies(X, explanation) that gives a mask of rows."
+    )

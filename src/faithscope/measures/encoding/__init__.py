@@ -1,1 +1,0 @@
-"""Encoding: what the choice of an explanation says beyond it."""

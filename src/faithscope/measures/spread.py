@@ -1,0 +1,76 @@
+"""Spread: the share of the variance of numeric predictions that explanations account for."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.counting.counts import count_rows
+from faithscope.counting.leaving_out.leave_out import LeftOut, Sums
+from faithscope.counting.profile import Counted, LabelPairs, Profile, with_lone
+from faithscope.counting.spread import SpreadCounts, spread_by_explanation
+from faithscope.inputs.chunks import rows_at
+from faithscope.measures.estimate import Estimate, noted, to_estimate
+from faithscope.measures.intervals.margins import LeftOutDeviations, deviations, margins
+from faithscope.measures.notes.intervals import SPREAD_BY_WEIGHT
+from faithscope.sample import Sample
+
+_HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance; 3 for a normal distribution
+
+
+def spread_consistency(sample: Sample, confidence: float) -> Estimate:
+    """`Spread` among rows with the same explanation."""
+    spread, left_out, kinds, rows = spread_by_explanation(sample)
+    if sample.weights is not None:
+        notes = () if sample.evenly().weights is None else (SPREAD_BY_WEIGHT,)
+        return spread_estimate(count_rows(sample), spread, left_out, "consistency", confidence, notes)
+    # One entry per row that shares its explanation, and one for all others.
+    several = np.flatnonzero(kinds.size > 1)
+    size, agreeing, pairs = (rows_at(column, several) for column in (kinds.size, kinds.agreeing, kinds.pairs))
+    single = sample.n - len(several)
+    table = with_lone(single, size - 1, agreeing, pairs, np.ones(len(several), np.int64))
+    known = {"agreement": sample.agreement, "label_pairs": LabelPairs.of_centered(rows.total, rows.square, rows.weight)}
+    profile = Profile(*table, np.array([sample.n]), single + round(float(np.sum(1 / size))), 0, **known)
+    return spread_estimate(profile, spread, left_out, "consistency", confidence)
+
+
+def spread_estimate(
+    counts: Counted,
+    spread: SpreadCounts,
+    left_out: LeftOut,
+    measure: str,
+    confidence: float,
+    notes: tuple[str, ...] = (),
+) -> Estimate:
+    """An estimate from W, S and T, and from the leave-one-out values of W and U.
+
+    Among rows that can be checked, the share explained is ``1 - W / ((1 - U) T)``.
+    """
+    whole, without, silent, n = spread.whole, spread.without, spread.unverifiable, counts.effective_n
+    value, within = float(whole.explained[0]), float(whole.within[0] / whole.whole[0])
+    known = checked = None
+    if spread.always_vary:
+
+        def measures(part: slice) -> tuple[NDArray[np.float64], ...]:
+            inverse, seen = 1 / without.whole[part], 1 - left_out.silent[part]
+            upper = 1 - without.within[part] * inverse
+            ratios = left_out.value[part] / np.where(seen > 0, seen, np.inf)
+            return upper - without.silent[part] * inverse, upper, 1 - ratios * inverse
+
+        lower, upper, ratio = deviations(measures, len(left_out.value), left_out.rows)
+        known = LeftOutDeviations(lower, upper, reach=left_out.reach)
+        checked = known._replace(value=ratio, upper=ratio)
+    found = among = margins(known, n, confidence, explained=value)
+    if 0 < silent < 1:
+        among = margins(checked, n * (1 - silent), confidence, explained=1 - within / (1 - silent))
+    if left_out.weight is not None:
+        rows = 1.0 if left_out.rows is None else left_out.rows
+        found = replace(found, weight=float(np.sum(rows * left_out.weight**2)))
+    sums = Sums(-within * counts.n, silent * counts.n, float(counts.n))
+    gap = None if silent >= 1 else spread.unit * math.sqrt(2 * float(whole.within[0]) / (1 - silent))
+    estimate = to_estimate(counts, sums, found, measure, confidence, notes=notes, spread=spread, among=among, gap=gap)
+    if spread.kurtosis <= _HEAVY:
+        return estimate
+    few = f"a few predictions far from the others decide the variance (kurtosis {spread.kurtosis:.0f}, 3 if normal)"
+    return noted(estimate, (f"{few}: measure fs.Close(eps) beside it",))
