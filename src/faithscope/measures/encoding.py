@@ -80,7 +80,8 @@ class ChoiceTests(NamedTuple):
 
     def first(self, k: int | None) -> "ChoiceTests":
         """The first k tests, or all."""
-        return ChoiceTests(*(column[:k] for column in self))
+        columns: tuple[Any, ...] = tuple(column[:k] for column in self)
+        return ChoiceTests(*columns)
 
 
 def _of_labels(cells: LabelCells, distinct: int) -> tuple[Any, ...]:
@@ -243,7 +244,7 @@ class Encoding(Shareable):
                 listed = [zip(cells.label[part].tolist(), column[part].tolist(), strict=True) for part in parts]
                 return [{names[label]: rows for label, rows in pairs if rows} for pairs in listed]
 
-            told = {
+            told: dict[str, Any] = {
                 "given": by_label(cells.given),
                 "covered": by_label(cells.others),
                 "label": to_objects([names[j] for j in cells.label[top]]),

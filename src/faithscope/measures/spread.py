@@ -30,8 +30,9 @@ def spread_consistency(sample: Sample, confidence: float) -> Estimate:
     size, agreeing, pairs = (rows_at(column, several) for column in (kinds.size, kinds.agreeing, kinds.pairs))
     single = sample.n - len(several)
     table = with_lone(single, size - 1, agreeing, pairs, np.ones(len(several), np.int64))
-    known = {"agreement": sample.agreement, "label_pairs": LabelPairs.of_centered(rows.total, rows.square, rows.weight)}
-    profile = Profile(*table, np.array([sample.n]), single + round(float(np.sum(1 / size))), 0, **known)
+    label_pairs = LabelPairs.of_centered(rows.total, rows.square, rows.weight)
+    counted = (*table, np.array([sample.n]), single + round(float(np.sum(1 / size))), 0)
+    profile = Profile(*counted, agreement=sample.agreement, label_pairs=label_pairs)
     return spread_estimate(profile, spread, left_out, "consistency", confidence)
 
 

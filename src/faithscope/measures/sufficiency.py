@@ -371,7 +371,7 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
     )
 
 
-def _drop(counts: DrawnCounts, units: IndependentUnits, confidence: float) -> dict[str, float]:
+def _drop(counts: DrawnCounts, units: IndependentUnits, confidence: float) -> dict[str, Any]:
     """How much lower the numbers of draws are on average, with its interval; nothing for labels, or without draws."""
     if counts.drop is None or not counts.others.any():
         return {}
