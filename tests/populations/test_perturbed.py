@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.populations.seeds import seeds_of
+from faithscope.populations.base import seeds_of
 
 FEATURES = ["age", "hours", "job"]
 

@@ -7,9 +7,8 @@ makes of draws of one's own.
 from faithscope.populations.base import Draws as Draws
 from faithscope.populations.base import Population, RealRows
 from faithscope.populations.base import to_population as to_population
-from faithscope.populations.nearest import Conditional
 from faithscope.populations.own import OwnDraws, drawn
-from faithscope.populations.perturbed import Perturbed, Product
+from faithscope.populations.training import Conditional, Perturbed, Product
 
 __all__ = ["Conditional", "OwnDraws", "Perturbed", "Population", "Product", "RealRows", "drawn"]
 

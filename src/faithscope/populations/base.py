@@ -1,22 +1,23 @@
 """Population: the inputs that sufficiency asks about; draws of it for rows whose explanations are known."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
-from faithscope.relations import Applies, says_where
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _NUMBERS = 2**22  # of draws, in one block
 FEWEST = 64  # numbers that a draw counts for at least, so that a block has 65,536 draws at most
@@ -29,15 +30,19 @@ class Draws(NamedTuple):
     of: Ints
 
 
-class Drawer(Protocol):
-    """Draws of a population, for some rows at a time."""
+class Drawer(NamedTuple):
+    """Draws of a population, for some rows at a time.
 
-    @property
-    def widths(self) -> Ints:
-        """How many numbers, or words, the draws of each row hold at most."""
+    Attributes
+    ----------
+    widths : (n,) array of int
+        How many numbers, or words, the draws of each row hold at most.
+    draw : callable
+        ``draw(start, stop)`` makes the draws of rows `start` to `stop`.
+    """
 
-    def draw(self, start: int, stop: int) -> Draws:
-        """The draws of rows `start` to `stop`."""
+    widths: Ints
+    draw: Callable[[int, int], Draws]
 
 
 class Population(ABC):
@@ -115,11 +120,54 @@ def to_population(given: Any) -> Population | RealRows:
     )
 
 
-def refuse_unscoped(explanations: Explanations, population: str) -> Drawer:
-    """Raise if explanations do not say which features, or words, they fix."""
-    if not says_where(explanations, None):
-        Applies().scopes(explanations)  # raises
-    raise BadInput(
-        f"{population} fixes what an explanation names, features of rules or highlighted words, and these are "
-        f"{explanations.kind}: use fs.RealRows(), or draws of your own, fs.drawn(explanations, rows, predictions)."
-    )
+def seeds_of(seed: int, X: Any, explained: Callable[[int], str] | None = None) -> list[int]:
+    """A seed per row, from the row's content; equal rows are told apart by their number among equal rows.
+
+    So rows in another order get the same draws, and equal rows get draws that are independent of each other, as an
+    interval over rows needs.
+
+    Parameters
+    ----------
+    seed : int
+    X : rows
+    explained : function, optional
+        From the position of a row to its explanation in words, by which equal rows are sorted before they are numbered.
+    """
+    from faithscope.explainers.shared.seeds import row_digests  # here, since it loads all explainers
+
+    equal: dict[bytes, list[int]] = {}
+    for row, digest in enumerate(row_digests(seed, X)):
+        equal.setdefault(digest, []).append(row)
+    seeds: dict[int, int] = {}
+    for digest, rows in equal.items():
+        ordered = sorted(rows, key=explained) if explained is not None and len(rows) > 1 else rows
+        seeds |= {row: int.from_bytes(digest, "little") + (number << 64) for number, row in enumerate(ordered)}
+    return [seeds[row] for row in range(len(seeds))]
+
+
+def uniforms(seeds: list[int], *shape: int) -> Floats:
+    """Numbers from 0 to 1, without 1: (rows, *shape)."""
+    numbers = np.empty((len(seeds), *shape))
+    for row, seed in enumerate(seeds):
+        np.random.Generator(np.random.SFC64(seed)).random(out=numbers[row])
+    return numbers
+
+
+def conditions_of(kind: Conjunctions, start: int, stop: int) -> dict[Any, Ints]:
+    """Conditions, or words, that explain rows `start` to `stop`, and which of these rows, from 0, have each."""
+    codes = kind.codes[start:stop]
+    order = np.argsort(codes, kind="stable")
+    given, first = np.unique(codes[order], return_index=True)
+    parts: dict[Any, list[Ints]] = {}
+    for code, rows in zip(given.tolist(), np.split(order, first[1:]), strict=True):
+        for condition in kind.distinct[code]:
+            parts.setdefault(condition, []).append(rows)
+    return {condition: np.concatenate(rows) for condition, rows in parts.items()}
+
+
+def met(kind: Conjunctions, conditions: dict[Any, Ints], X: Any) -> NDArray[np.bool_]:
+    """Which of the rows meet all of their own conditions, which `conditions_of` gave."""
+    every = np.ones(rows_of(X), bool)
+    for rows, holds in zip(conditions.values(), kind.holds(list(conditions), X), strict=True):
+        every[rows] &= holds[rows]
+    return every

@@ -19,7 +19,7 @@ from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_flag, is_whole, same_length
 from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
-from faithscope.populations.base import Drawer, Population
+from faithscope.populations.base import Drawer, Population, conditions_of, met
 from faithscope.readers import as_explanations
 
 Ints = NDArray[np.int64]
@@ -77,18 +77,10 @@ class OwnDraws(Population):
     @cached_property
     def covered(self) -> Bools:
         """Which draws their explanation applies to; all of them, if the kind does not say."""
-        kind = self.explanations
-        every = np.ones(len(self.of), bool)
-        if not self.only_covered or not isinstance(kind, Conjunctions) or not len(self.of):
-            return every
-        codes = kind.codes[self.of]
-        parts: dict[Any, list[int]] = {}
-        for code in np.unique(codes).tolist():
-            for part in kind.distinct[code]:
-                parts.setdefault(part, []).append(code)
-        for (_, having), holds in zip(parts.items(), kind.holds(list(parts), self.rows), strict=True):
-            every &= holds | ~np.isin(codes, having)
-        return every
+        kind = self.explanations.take(self.of)
+        if not self.only_covered or not isinstance(kind, Conjunctions) or not len(kind):
+            return np.ones(len(kind), bool)
+        return met(kind, conditions_of(kind, 0, len(kind)), self.rows)
 
     def _sentence(self, *, of_words: bool) -> str:
         return "as they were handed over"

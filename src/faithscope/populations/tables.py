@@ -1,0 +1,190 @@
+"""Draws of rows of features: every value of a draw is that of a training row, or of the row itself."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explanations.distances.metrics import Gower, columns_of
+from faithscope.explanations.rules import Rules
+from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.hints import hint
+from faithscope.inputs.missing import missing_values
+from faithscope.inputs.queries import refuse_query
+from faithscope.inputs.rows import take_rows
+from faithscope.populations.base import FEWEST, Drawer, Draws, conditions_of, met, seeds_of, uniforms
+
+Ints = NDArray[np.int64]
+
+_PAIRS = 2**20  # distances computed at once
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRows:
+    """Training rows, and after them the rows that are measured, as columns.
+
+    Attributes
+    ----------
+    X_train, X : rows
+        As the caller holds them.
+    names : tuple of str
+        The features, in the order of the training rows.
+    columns : list of (train + n,) arrays
+        The values of each feature.
+    train : int
+        Number of training rows.
+    """
+
+    X_train: Any
+    X: Any
+    names: tuple[str, ...]
+    columns: list[NDArray[Any]]
+    train: int
+
+    @classmethod
+    def of(cls, X_train: Any, X: Any) -> "SourceRows":
+        """Both, after checking that they have the same columns and at least one training row."""
+        from faithscope.explainers.shared.columns import columns_with_names  # here, since it loads all explainers
+
+        refuse_query(X_train, "X_train")
+        names, columns = columns_with_names(X_train)
+        if not columns or not len(columns[0]):
+            raise BadInput("X_train is empty: at least one training row is needed to draw from.")
+        own, measured = columns_with_names(X)
+        train, rows = ("a table with named columns" if is_frame(each) else "a plain array" for each in (X_train, X))
+        if train != rows:
+            raise BadInput(f"X_train is {train} and X is {rows}: pass both in the form that the model takes.")
+        if len(own) != len(names):
+            raise BadInput(f"X_train has {len(names)} columns and X has {len(own)}: pass the same columns.")
+        for name in names:
+            if names.count(name) > 1:
+                raise BadInput(f"X_train has two columns {name!r}: give each column a name of its own.")
+            if name not in own:
+                raise BadInput(f"X has no column {name!r}, which X_train has: pass the same columns. {hint(name, own)}")
+        joined = []
+        for name, first in zip(names, columns, strict=True):
+            second = measured[own.index(name)]
+            kinds = {first.dtype.kind, second.dtype.kind}
+            if len(kinds) > 1 and not kinds <= set("iuf"):  # values of different kinds
+                first, second = first.astype(object), second.astype(object)
+            joined.append(np.concatenate([first, second]))
+        return cls(X_train, X, names, joined, len(columns[0]))
+
+    def places(self, rules: Rules) -> Ints:
+        """The position of each feature of rules among these columns; -1 for a feature that rows do not have."""
+        if not is_frame(self.X_train):
+            return np.arange(len(rules.features))
+        known = {name: place for place, name in enumerate(self.names)}
+        return np.array([known.get(feature, -1) for feature in rules.features], np.int64)
+
+    def rows(self, source: Ints) -> Any:
+        """Rows as a model reads them, from the positions (m, d) of the rows that each value comes from."""
+        from faithscope.explainers.shared.table_rows import rebuilder
+
+        drawn = [column[source[:, j]] for j, column in enumerate(self.columns)]
+        if isinstance(self.X_train, np.ndarray) and self.X_train.ndim == 2 and self.X_train.dtype.kind in "biuf":
+            return np.column_stack(drawn) if len(source) else np.empty(source.shape, self.X_train.dtype)
+        for j in np.flatnonzero((source >= self.train).any(axis=0)).tolist():
+            declared = _declared(self.X_train, j)
+            present = [] if declared is None else drawn[j][~missing_values(drawn[j])].tolist()
+            strange = [value for value in present if value not in (declared or ())]
+            if strange:
+                raise BadInput(
+                    f"Column {self.names[j]!r} of X holds {strange[0]!r}, which is none of the categories that X_train "
+                    "declares for it: declare the same categories in both."
+                )
+        return rebuilder(self.X_train, [column[: self.train] for column in self.columns])(drawn)
+
+
+def _declared(X_train: Any, j: int) -> set[Any] | None:
+    """The only categories that a column of a table can hold; None if it can hold any value."""
+    types = getattr(X_train, "dtypes", None)
+    if types is None or not is_frame(X_train):
+        return None
+    known = getattr(types.iloc[j] if hasattr(types, "iloc") else types[j], "categories", None)
+    try:
+        return None if known is None else set(known)
+    except TypeError:  # categories of polars that grow
+        return None
+
+
+def from_training(rules: Rules, source: SourceRows, draws: int, seed: int, *, joint: bool) -> Drawer:
+    """Draws from the columns of training rows: all features from one training row (`joint`), or each from its own.
+
+    A value that breaks a condition is that of a training row that meets it. If no training row does and the condition
+    asks for one value, as ``job == clerk`` does, a row that has the value keeps its own; else it has no draw.
+    """
+    width, train, places = len(source.names), source.train, source.places(rules)
+    seeds = seeds_of(seed, source.X, lambda row: repr(rules.conjunction(row)))
+
+    def draw(start: int, stop: int) -> Draws:
+        chances = uniforms(seeds[start:stop], draws, width + 1)
+        chosen = (chances[..., :1] if joint else chances[..., 1:]) * train
+        values = np.broadcast_to(chosen.astype(np.int64), (stop - start, draws, width)).copy()
+        possible = np.ones(stop - start, bool)
+        having = conditions_of(rules, start, stop)
+        for (condition, rows), meets in zip(having.items(), rules.holds(list(having), source.X_train), strict=True):
+            choices = np.flatnonzero(meets)
+            feature = int(places[condition.position]) if condition.position >= 0 else 0
+            if len(choices):
+                known = values[rows, :, feature]
+                other = choices[(chances[rows, :, 1 + feature] * len(choices)).astype(np.int64)]
+                values[rows, :, feature] = np.where(meets[known], known, other) if joint else other
+                continue
+            own = np.zeros(len(rows), bool)
+            if condition.among is not None and len(condition.among) == 1 and not condition.missing:
+                own = next(iter(rules.holds([condition], take_rows(source.X, start + rows))))
+            values[rows[own], :, feature] = train + start + rows[own, None]
+            possible[rows[~own]] = False
+        drawn = values[possible].reshape(-1, width)
+        return Draws(source.rows(drawn), np.repeat(start + np.flatnonzero(possible), draws))
+
+    return Drawer(np.full(len(rules), draws * max(FEWEST, width + 1)), draw)
+
+
+def nearest_rows(rules: Rules, source: SourceRows, k: int) -> Drawer:
+    """The k nearest of the training rows that each rule covers, with what it fixes as the row itself has it."""
+    width, train, places = len(source.names), source.train, source.places(rules)
+    names = source.names if is_frame(source.X_train) else None
+    learned, measured = (columns_of(rows, names) for rows in (source.X_train, source.X))
+    gower = Gower.fit(learned)
+    for j, (column, size) in enumerate(zip(measured, gower.ranges, strict=True)):
+        if size is not None and column.dtype == object:
+            raise BadInput(f"Column {j} holds numbers in X_train, and {column[0]!r} in X: convert one of them.")
+    learned, measured = gower.read(learned), gower.read(measured)
+
+    def draw(start: int, stop: int) -> Draws:
+        having, codes = conditions_of(rules, start, stop), rules.codes[start:stop]
+        masks = dict(zip(having, rules.holds(list(having), source.X_train), strict=True))
+        near: list[Ints] = [np.empty(0, np.int64)] * (stop - start)
+        for code in np.unique(codes).tolist():
+            conditions = [masks[condition] for condition in rules.distinct[code]]
+            covered = np.flatnonzero(np.logical_and.reduce([np.ones(train, bool), *conditions]))
+            rows = np.flatnonzero(codes == code)
+            step = max(1, _PAIRS // max(1, len(covered)))
+            for part in np.split(rows, range(step, len(rows), step)) if len(covered) else ():
+                mine = [column[start + part][:, None] for column in measured]
+                distances = gower.between(mine, [column[covered][None, :] for column in learned])
+                for row, line in zip(part.tolist(), distances, strict=True):
+                    near[row] = covered[_k_smallest(line, k)]
+        keeps = met(rules, having, take_rows(source.X, np.arange(start, stop)))
+        own = np.zeros((stop - start, width), bool)
+        for condition, rows in having.items():
+            if condition.position >= 0:
+                own[rows, places[condition.position]] = keeps[rows]
+        of = np.repeat(np.arange(start, stop), [len(rows) for rows in near])
+        drawn = np.where(own[of - start], train + of[:, None], np.concatenate(near)[:, None])
+        return Draws(source.rows(drawn), of)
+
+    return Drawer(np.full(len(rules), k * max(FEWEST, width)), draw)
+
+
+def _k_smallest(distances: NDArray[np.float64], k: int) -> Ints:
+    """The positions of the k smallest distances, in order, without the first of those that are 0."""
+    equal = np.flatnonzero(distances == 0)[:1]
+    wanted = min(k + len(equal), len(distances))
+    near = np.flatnonzero(distances <= np.partition(distances, wanted - 1)[wanted - 1])
+    order = near[np.argsort(distances[near], kind="stable")]
+    return np.asarray(order[~np.isin(order, equal)][:k])
