@@ -116,7 +116,7 @@ def repeated_bar(system, interval, n):
     return 0.93 if luck == "own" else 0.86 if runs < 5 else 0.88
 
 
-MEASURES = ("same", "kappa", "feature_agreement", "rank_agreement", "signed_rank_agreement")
+MEASURES = ("same", "kappa", "feature_agreement", "sign_agreement")
 K = 2
 
 
@@ -135,14 +135,13 @@ class PairSystem(Kinds):
 
 
 def overlap(x, y):
-    """Feature, rank and signed rank agreement of two rows."""
+    """Feature and sign agreement of two rows."""
     first, second = (sorted(np.flatnonzero(each), key=lambda j, each=each: (-abs(each[j]), j))[:K] for each in (x, y))
     if not first and not second:
-        return 1.0, 1.0, 1.0
+        return 1.0, 1.0
     both = [j for j in first if j in second]
-    rank = [j for j in both if first.index(j) == second.index(j)]
-    signed = [j for j in rank if x[j] * y[j] > 0]
-    return tuple(len(each) / max(len(first), len(second)) for each in (both, rank, signed))
+    signed = [j for j in both if x[j] * y[j] > 0]
+    return tuple(len(each) / max(len(first), len(second)) for each in (both, signed))
 
 
 def some(seed, kinds, alike, **how):

@@ -53,8 +53,7 @@ if TYPE_CHECKING:
     from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder, Simulatability
     from faithscope.measures.encoding import Encoding, encoding
     from faithscope.measures.estimate import Estimate
-    from faithscope.measures.explainer_agreement.measure import explainer_agreement
-    from faithscope.measures.explainer_agreement.result import ExplainerAgreement
+    from faithscope.measures.explainer_agreement import ExplainerAgreement, explainer_agreement
     from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
     from faithscope.measures.leakage import Leakage, leakage
     from faithscope.measures.local import Local, sample_until
@@ -197,8 +196,7 @@ _HOMES = {  # modules, and the public names that each of them has
     "measures.decoders": "GibbsDecoder OptimalDecoder Simulatability",
     "measures.encoding": "Encoding encoding",
     "measures.estimate": "Estimate",
-    "measures.explainer_agreement.measure": "explainer_agreement",
-    "measures.explainer_agreement.result": "ExplainerAgreement",
+    "measures.explainer_agreement": "ExplainerAgreement explainer_agreement",
     "measures.intervals.bounds": "local_sample_size mse_bound sample_size",
     "measures.leakage": "Leakage leakage",
     "measures.local": "Local sample_until",

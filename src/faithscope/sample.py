@@ -1,6 +1,6 @@
 """Sample: rows with their explanations and predictions, validated once. Every measure takes a `Sample`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ from faithscope.agreements import Agreement, Same, column_notes, to_agreement
 from faithscope.discretizers import Discretize, Discretizer, discretize, to_discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations
-from faithscope.explanations.base import readable, several
+from faithscope.explanations.base import join_all, readable, several
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.alignment import index_of, labels_of, same_rows
 from faithscope.inputs.arrays import is_frame
@@ -271,11 +271,34 @@ class Sample:
 
     def settled(self, discretizer: Discretize | None) -> "tuple[Sample, Any]":
         """The rows to measure, and the discretizer once it has learned from the others, if it learns."""
-        chosen = self.knowing(discretizer)
-        if not getattr(chosen, "learns", False):
-            return self, chosen
-        looked, reported = self.halves(chosen.seed)
-        return reported.noting((learned_note(chosen, looked.n),)), looked.taught(chosen)
+        rows, _, known = self.learned({"": self.knowing(discretizer)}, {"": self.explanations})
+        return rows, known[""]
+
+    def learned(
+        self, chosen: Mapping[str, Any], given: Mapping[str, Explanations]
+    ) -> "tuple[Sample, Mapping[str, Explanations], Mapping[str, Any]]":
+        """The rows to measure, their explanations, and the discretizers once they learned from the other rows.
+
+        Parameters
+        ----------
+        chosen : mapping of str to discretizer
+            What discretizes the explanations of that name; equal ones share what is learned from all of them.
+        given : mapping of str to Explanations
+            Several explanations of each row, such as those of several explainers.
+        """
+        learners = {name: each for name, each in chosen.items() if getattr(each, "learns", False)}
+        if not learners:
+            return self, given, chosen
+        looked, reported = self.half_places(next(iter(learners.values())).seed)
+        known, notes = dict(chosen), []
+        for name, learner in learners.items():
+            alike = [other for other in learners if learners[other] == learner]
+            if name == alike[0]:
+                parts = [given[other].take(looked) for other in alike]
+                known |= dict.fromkeys(alike, learner._learned_from(join_all(parts)))
+                notes.append(learned_note(learner, len(looked)))
+        measured = {name: each.take(reported) for name, each in given.items()}
+        return self.take(reported).noting(tuple(notes)), measured, known
 
     def taught(self, discretizer: Any) -> Any:
         """The discretizer as it learns from these rows, which are not measured."""

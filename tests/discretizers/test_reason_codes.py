@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
-from faithscope.measures.explainer_agreement.named_features import named_features
+from faithscope.measures.named_features import named_features
 from refused import refused
 
 NAMES = list("abcdef")
@@ -87,13 +87,11 @@ def test_bad_codes_get_one_sentence():
         refused(BadInput, "whole number|favorable label|True or False", fs.ReasonCodes, *options)
 
 
-def test_codes_name_features_with_their_order_if_it_counts():
+def test_codes_name_features_that_speak_against():
     importances = fs.Importances([[-0.1, 0.4, -0.3], [0.2, 0.1, 0.0]], names=["age", "job", "gain"])
     codes, ordered = (named_features(fs.ReasonCodes(4, ordered=order)(importances), 5) for order in (False, True))
     assert codes.features.tolist() == ordered.features.tolist() == [0, 2]
-    assert codes.ranks is None
-    assert ordered.ranks.tolist() == [1, 0]
-    assert ordered.signs.tolist() == [-1, -1]
+    assert codes.signs.tolist() == ordered.signs.tolist() == [-1, -1]
 
 
 def test_many_features_have_places_of_their_own():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, WrongType
-from faithscope.measures.explainer_agreement.named_features import named_features
+from faithscope.measures.named_features import named_features
 from faithscope.tables.log.writing import write_log
 from held import tables
 from refused import refused
@@ -88,7 +88,7 @@ def test_a_separator_is_a_text():
 
 def test_codes_are_features_that_explainers_name_and_have_no_scope():
     named = named_features(fs.Codes(["R1;R2", "", "R2"]), 5)
-    assert [named.known_names[feature] for feature in named.features] == ["R1", "R2", "R2"]
+    assert [named.names[feature] for feature in named.features] == ["R1", "R2", "R2"]
     agreement = fs.explainer_agreement({"a": fs.Codes(["R1;R2", "R1"]), "b": fs.Codes(["R2;R1", "R3"])})
     assert agreement.pairs[0].same.value == 0.5
     refused(FaithscopeError, "do not say where they apply", fs.sufficiency, fs.Codes(["a", "b"]), [0, 1], [[0], [1]])

@@ -20,7 +20,7 @@ from faithscope.errors import FaithscopeError
 from faithscope.measures.certify import Certificate
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.decoders import Simulatability
-from faithscope.measures.explainer_agreement.result import ExplainerAgreement
+from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.measures.local import Local
 from faithscope.measures.numbers.tolerance import ToleranceCurve
 from faithscope.measures.planning.plan import Plan
@@ -245,7 +245,7 @@ def _explainer_agreement(agreement):
     for pair in agreement.pairs:
         assert pair.comparable or pair.notes
         share(pair.chance)
-        for name in ("same", "feature_agreement", "rank_agreement", "sign_agreement", "signed_rank_agreement"):
+        for name in ("same", "feature_agreement", "sign_agreement"):
             if (found := getattr(pair, name)) is not None:
                 share(found.low, found.high)
                 in_order(found.low, found.value, found.high)

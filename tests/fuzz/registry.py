@@ -21,7 +21,7 @@ from faithscope.measures.certify import Certificate
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.decoders import Simulatability
 from faithscope.measures.encoding import Encoding
-from faithscope.measures.explainer_agreement.result import ExplainerAgreement
+from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.measures.local import Local
 from faithscope.measures.numbers.tolerance import ToleranceCurve
 from faithscope.measures.planning.plan import Plan

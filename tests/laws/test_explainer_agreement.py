@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.measures.explainer_agreement.beyond_chance import GivenWeights
-from faithscope.measures.explainer_agreement.shares import CountedRows
+from faithscope.measures.intervals.means import IndependentUnits
+from faithscope.measures.named_features import NamedFeatures, shared, shared_elsewhere
 
-OVERLAPS = ("feature_agreement", "rank_agreement", "sign_agreement", "signed_rank_agreement")
+OVERLAPS = ("feature_agreement", "sign_agreement")
 SEEDS = st.integers(0, 100_000)
 
 
@@ -35,15 +35,14 @@ def top(row, k):
 
 
 def brute_overlaps(x, y, k):
-    """FA, RA, SA and SRA of two rows of importances."""
+    """Feature and sign agreement of two rows of importances."""
     first, second = top(x, k), top(y, k)
     most = max(len(first), len(second))
     if not most:
-        return 1.0, 1.0, 1.0, 1.0
+        return 1.0, 1.0
     both = [j for j in first if j in second]
-    rank = [j for j in both if first.index(j) == second.index(j)]
     sign = [j for j in both if (x[j] > 0) == (y[j] > 0)]
-    return tuple(len(each) / most for each in (both, rank, sign, [j for j in rank if j in sign]))
+    return len(both) / most, len(sign) / most
 
 
 def system(seed):
@@ -94,28 +93,25 @@ def test_what_is_left_without_each_cluster_is_what_the_other_rows_give(seed):
     a, b, weights, clusters = system(seed)
     a, b, mass, groups = (each[weights > 0] for each in (a, b, weights, clusters))
     groups = np.unique(groups, return_inverse=True)[1]
-    signs, ours = np.unique(np.sign(a[:, 0]), return_inverse=True)
-    places = {name: place for place, name in enumerate(signs)}
-    theirs = np.array([places.get(sign, -1) for sign in np.sign(b[:, 0])])
-    rows = CountedRows(mass, groups)
-    chance = GivenWeights.of(ours, theirs, rows).chance(rows)
-    if groups.max() == 0:
-        assert chance.value is None
-        return
-    same = rows.left_out((ours == theirs).astype(float))
+    ours, theirs = (np.sign(each[:, 0]).astype(int) + 1 for each in (a, b))
+    units = IndependentUnits(mass, groups)
+    named = [NamedFeatures(len(a), (), np.arange(len(a)), each) for each in (ours, theirs)]
+    own = shared(*named)
+    assert own.tolist() == (ours == theirs).tolist()
+    asked, answered = (shared_elsewhere(*both, own, units) for both in (named, named[::-1]))
     for cluster in range(groups.max() + 1):
         rest = groups != cluster
-        expected = brute_same(ours[rest], theirs[rest], mass[rest], groups[rest])
-        assert same[cluster] == pytest.approx(expected[0])
-        left = np.nan if expected[1] is None else expected[1]
-        assert chance.left_out[cluster] == pytest.approx(left, abs=1e-9, nan_ok=True)
+        left = asked.sum() - asked[cluster] - answered[cluster]
+        everything = (np.outer(mass[rest], mass[rest]) * (groups[rest][:, None] != groups[rest])).sum()
+        chance = brute_same(ours[rest], theirs[rest], mass[rest], groups[rest])[1] if rest.any() else None
+        assert left == pytest.approx(0.0 if chance is None else chance * everything, abs=1e-9)
 
 
 @given(SEEDS, st.integers(1, 5))
 def test_an_explainer_agrees_with_itself(seed, k):
     a, _, weights, clusters = system(seed)
     (pair,) = fs.explainer_agreement({"a": a, "again": a.copy()}, k=k, weights=weights, clusters=clusters).pairs
-    assert [getattr(pair, name).value for name in ("same", *OVERLAPS)] == pytest.approx([1.0] * 5)
+    assert [getattr(pair, name).value for name in ("same", *OVERLAPS)] == pytest.approx([1.0] * 3)
     assert pair.kappa is None or pair.kappa.value == pytest.approx(1)
     assert pair.differing.sum() == 0
     assert pair.same.low < 1, "rows that were not seen may differ"
@@ -136,7 +132,7 @@ def test_sets_of_named_features_are_compared_across_kinds(seed):
         most = max(len(named), len(asked))
         expected.append(len(named & asked) / most if most else 1.0)
     assert pair.feature_agreement.value == pytest.approx(np.mean(expected))
-    assert pair.same is pair.chance is pair.kappa is pair.rank_agreement is pair.sign_agreement is None
+    assert pair.same is pair.chance is pair.kappa is pair.sign_agreement is None
     words = fs.Highlights([set(each) for each in sets])
     (other,) = fs.explainer_agreement({"words": words, "shap": importances}, k=2).pairs
     assert other.feature_agreement.value == pytest.approx(np.mean(expected))

@@ -98,7 +98,7 @@ def test_one_hot_features_are_compared_with_their_column_once_they_are_summed():
     hot = fs.Importances(SHAP, names=["age", "job_clerk", "job_cook", "pay"])
     raw = fs.Importances(LIME[:, :3], names=["age", "job", "pay"])
     unmatched = pair(hot, raw, k=2)
-    assert unmatched.same is unmatched.rank_agreement is None
+    assert unmatched.same is unmatched.sign_agreement is None
     assert any("fs.Grouped" in note for note in unmatched.notes)
     how = {"one": fs.Grouped({"job": ["job_clerk", "job_cook"]}) | fs.SignOfTop(1), "other": fs.SignOfTop(1)}
     summed = fs.Importances(np.column_stack([SHAP[:, 0], SHAP[:, 1:3].sum(axis=1), SHAP[:, 3]]), names=raw.names)
@@ -123,9 +123,8 @@ def test_counterfactuals_name_what_they_change():
     assert changed.same is changed.sign_agreement is None
 
 
-def test_signs_alone_have_no_ranks():
-    signs = pair(*(fs.Sign()(fs.Importances(each)) for each in (SHAP, LIME)))
-    assert signs.rank_agreement is signs.signed_rank_agreement is None
+def test_importances_of_which_signs_are_left_name_all_features():
+    signs = pair(*(fs.Sign()(fs.Importances(each)) for each in (SHAP, LIME)), k=1)
     assert signs.sign_agreement.value == pytest.approx(np.mean(SAME_SIGNS))
 
 
@@ -146,7 +145,7 @@ def test_a_matrix_is_square_and_knows_the_short_names():
     assert matrix.equals(matrix.T)
     assert matrix.loc["shap", "lime"] == told.feature_agreement.value
     assert agreement.matrix("chance").loc["shap", "lime"] == told.chance
-    assert agreement.matrix("sra").isna().sum().tolist() == [1, 1, 2]
+    assert agreement.matrix("sa").isna().sum().tolist() == [1, 1, 2]
 
 
 @pytest.mark.parametrize("k", [3, 4])

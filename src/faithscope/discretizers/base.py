@@ -134,3 +134,10 @@ class Original(Discretizer):
 
     def __call__(self, explanations: Explanations) -> Explanations:
         return explanations
+
+
+def steps(discretizer: Any) -> tuple[Any, ...]:
+    """The discretizers of a chain, in order."""
+    if isinstance(discretizer, Chain):
+        return (*steps(discretizer.first), *steps(discretizer.second))
+    return () if isinstance(discretizer, Original) else (discretizer,)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from faithscope.errors import WrongType
 from faithscope.explanations import Explanations
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.base import join_all
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.checks import check_whole
@@ -86,10 +87,7 @@ class Cache:
             ask = partial(explain, start=start)
             parts.append(self.whole("explanations", question, ask, part, within(step, start, n), tokenizer))
             step(min(start + self.rows, n), n)
-        joined = parts[0]
-        for part in parts[1:]:
-            joined = joined.join(part)
-        return joined
+        return join_all(parts)
 
     def whole(
         self,

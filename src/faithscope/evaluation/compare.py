@@ -5,12 +5,10 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from faithscope.counting.coverage import cover
 from faithscope.counting.leaving_out.leave_out import LeftOut
 from faithscope.counting.tally import Coverage
-from faithscope.discretizers import Discretize, discretize
+from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
 from faithscope.evaluation.best import Best, choice_notes, learns, settled, to_choice
@@ -21,7 +19,7 @@ from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import name_of, same_rows
-from faithscope.inputs.checks import check_flag, check_whole, same_length
+from faithscope.inputs.checks import by_name, check_flag, check_whole, same_length, text_names
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
@@ -40,15 +38,8 @@ from faithscope.measures.comparing.paired import (
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import encoding_columns, not_scoped
 from faithscope.measures.estimate import Method, estimate_columns
-from faithscope.measures.explainer_agreement.granularity import (
-    Compared,
-    ComparedExplainer,
-    at_granularity,
-    in_one_order,
-)
-from faithscope.measures.explainer_agreement.learning import learned
-from faithscope.measures.explainer_agreement.measure import measure_agreement
-from faithscope.measures.explainer_agreement.result import ExplainerAgreement
+from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
+from faithscope.measures.granularity import refusal
 from faithscope.measures.intervals.margins import UnseenRows
 from faithscope.measures.sufficiency import leaning_on, unseen_rows
 from faithscope.measures.telling.cards import caption, estimate_table, notes
@@ -198,20 +189,12 @@ class Comparison(Reported):
         first = next(iter(self.evaluations.values()))
         rows = replace(first.sample, notes=_repeats(first.sample))
         raw = {name: ev.undiscretized for name, ev in self.evaluations.items()}
-        rows, raw_rows, chosen = learned(rows, raw, discretizer)
-        explainers, notes = self._compared(chosen) if raw_rows is raw else at_granularity(raw_rows, chosen)
+        ready: dict[str, Explanations] = {}
+        if discretizer is None and any(ev.explanations is not ev.undiscretized for ev in self.evaluations.values()):
+            discretizer = {name: ev._chosen for name, ev in self.evaluations.items()}
+            ready = {name: ev.explanations for name, ev in self.evaluations.items()}
         level = first.options.confidence if confidence is None else confidence
-        return measure_agreement(explainers, rows.noting(notes), k, level)
-
-    def _compared(self, discretizer: Any) -> Compared:
-        """The explainers at the granularity that was asked for, or at which they were compared."""
-        discretized = any(ev.explanations is not ev.undiscretized for ev in self.evaluations.values())
-        if discretizer is not None or not discretized:
-            return at_granularity({name: ev.undiscretized for name, ev in self.evaluations.items()}, discretizer)
-        raw, notes = in_one_order({name: ev.undiscretized for name, ev in self.evaluations.items()})
-        ready = {name: ev.explanations for name, ev in self.evaluations.items() if raw[name] is ev.undiscretized}
-        pairs = self.evaluations.items()
-        return [ComparedExplainer.of(name, raw[name], ev._chosen, ready.get(name)) for name, ev in pairs], notes
+        return measure_agreement(rows, raw, discretizer, k, level, ready)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this comparison, ready for JSON."""
@@ -310,7 +293,7 @@ def compare(
     named = {name: adapted(explainer, model) for name, explainer in _named(explainers).items()}
     for explainer in named.values():
         refuse_swapped(model, explainer)
-    discretizer, relation = _by_name(discretizer, named, "discretizer"), _by_name(relation, named, "relation")
+    discretizer, relation = by_name(discretizer, named, "discretizer"), by_name(relation, named, "relation")
     check_groups(groups, X)
     asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *named.values())
     question, choices = (
@@ -334,7 +317,7 @@ def compare(
     if chosen_here:
         halves = {name: sample.halves(seed) for name, sample in samples.items()}
         for name, (half, reported) in halves.items():
-            choice = _teachable(choices[name], half.explanations, one_for_all)
+            choice = _fitting(choices[name], half.explanations, one_for_all)
             samples[name] = reported.noting(choice_notes(choice, half))
             choices[name] = settled(choice, half, confidence)
         looked = next(half.n for half, _ in halves.values())
@@ -357,24 +340,7 @@ def _named(explainers: Any) -> dict[str, Any]:
         )
     if not explainers:
         raise BadInput("compare got no explainer: pass at least one.")
-    names = [str(name) for name in explainers]
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise BadInput(
-            f"Two explainers are called {repeated!r} once their names are converted to text: give each its own name."
-        )
-    return dict(zip(names, explainers.values(), strict=True))
-
-
-def _by_name(choice: Any, explainers: Mapping[str, Any], what: str) -> Any:
-    """A choice for all explainers as it is; a mapping with its names as texts, each of which must be an explainer's."""
-    if not isinstance(choice, Mapping):
-        return choice
-    chosen = {str(name): value for name, value in choice.items()}
-    unknown = next((name for name in chosen if name not in explainers), None)
-    if unknown is not None:
-        raise UnknownName(f"{what} names {unknown!r}, which is no explainer here. {hint(unknown, explainers)}")
-    return chosen
+    return text_names(explainers)
 
 
 def _for_one(choice: Any, name: str) -> Any:
@@ -383,24 +349,10 @@ def _for_one(choice: Any, name: str) -> Any:
 
 def _fitting(discretizer: Any, explanations: Explanations, one_for_all: bool) -> Any:
     """The discretizer; None if it was given for all explainers and does not take this kind of explanation."""
-    if not one_for_all or discretizer is None or getattr(discretizer, "reads_beyond_text", False):
+    known = isinstance(discretizer, Best) or getattr(discretizer, "reads_beyond_text", False)
+    if not one_for_all or known or refusal(discretizer, explanations) is None:
         return discretizer
-    try:
-        discretize(explanations.take(np.arange(min(1, len(explanations)))), discretizer)
-    except WrongType:
-        return None
-    return discretizer
-
-
-def _teachable(choice: Any, explanations: Explanations, one_for_all: bool) -> Any:
-    """The choice; None if it learns, was given for all explainers and does not take this kind of explanation."""
-    if not one_for_all or not getattr(choice, "learns", False):
-        return choice
-    try:
-        choice._learned_from(explanations)
-    except WrongType:
-        return None
-    return choice
+    return None
 
 
 def _repeats(sample: Sample) -> tuple[str, ...]:

@@ -156,6 +156,14 @@ class Explanations(ABC):
         return clone
 
 
+def join_all(parts: Sequence[Explanations]) -> Explanations:
+    """All explanations, one part after the other; halves are joined first, so that none is copied for every part."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return join_all(parts[:half]).join(join_all(parts[half:]))
+
+
 def shorten(parts: Sequence[str], most: int = 12) -> str:
     """The parts in one line; only the first few if there are many."""
     return ", ".join(parts) if len(parts) <= most else ", ".join(parts[:most]) + f", … ({len(parts) - most} more)"

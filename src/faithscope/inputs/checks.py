@@ -1,14 +1,14 @@
 """Checks of single arguments, and of lengths that must agree."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.inputs.arrays import INTEGERS
-from faithscope.inputs.hints import close
+from faithscope.inputs.hints import close, hint
 
 
 def same_length(**lengths: int) -> None:
@@ -105,3 +105,25 @@ def check_whole(value: Any, what: str, least: int = 1, most: int | None = None) 
 def is_whole(value: Any) -> bool:
     """Whether this is an integer; neither a boolean nor a span of time is."""
     return is_real(value) and isinstance(value, INTEGERS)
+
+
+def text_names(explainers: Mapping[Any, Any]) -> dict[str, Any]:
+    """The same explainers with their names as texts, each of which must be its own."""
+    names = [str(name) for name in explainers]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise BadInput(
+            f"Two explainers are called {repeated!r} once their names are converted to text: give each its own name."
+        )
+    return dict(zip(names, explainers.values(), strict=True))
+
+
+def by_name(choice: Any, explainers: Mapping[str, Any], what: str) -> Any:
+    """A choice for all explainers as it is; a mapping with its names as texts, each of which must be an explainer's."""
+    if not isinstance(choice, Mapping):
+        return choice
+    chosen = {str(name): value for name, value in choice.items()}
+    unknown = next((name for name in chosen if name not in explainers), None)
+    if unknown is not None:
+        raise UnknownName(f"{what} names {unknown!r}, which is no explainer here. {hint(unknown, explainers)}")
+    return chosen

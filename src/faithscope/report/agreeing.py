@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from faithscope.measures.explainer_agreement.result import ExplainerAgreement
+from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.report.missing import attempt
 from faithscope.report.wording import plain, wording
 

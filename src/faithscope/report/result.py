@@ -12,7 +12,7 @@ from faithscope.measures.comparing.paired import PairedDifference
 from faithscope.measures.comparing.populations import Difference, Populations, shown_differences
 from faithscope.measures.encoding import Encoding
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.explainer_agreement.result import ExplainerAgreement
+from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.measures.leakage import Leakage
 from faithscope.measures.planning.plan import Plan
 from faithscope.report.maps import Map

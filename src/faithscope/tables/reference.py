@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from faithscope.discretizers import Rank
+from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, FaithscopeError
 from faithscope.measures.comparing.populations import Difference, difference
 from faithscope.measures.estimate import Estimate
 from faithscope.tables.log.kinds import NumberColumns, PairColumns
-from faithscope.tables.log.streaming import steps
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.sources.source import LogSource
 from faithscope.visible import visible

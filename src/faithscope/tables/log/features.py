@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch, fetch_line
@@ -15,7 +16,6 @@ from faithscope.tables.engine.expressions import as_number, literal
 from faithscope.tables.engine.json_texts import NUMBERS, keys, member_types, members
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.log.json_column import shortened, type_word
-from faithscope.tables.log.streaming import steps
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.copies import worked_out
 from faithscope.tables.sources.source import LogSource

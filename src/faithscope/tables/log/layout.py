@@ -6,6 +6,7 @@ from typing import Any
 
 from faithscope.agreements import Spread
 from faithscope.discretizers import Original
+from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.tables import Settings, understood
 from faithscope.explanations.conditions.grammar import parse_rule
@@ -17,7 +18,7 @@ from faithscope.tables.log.naming import refuse_ids
 from faithscope.tables.log.one_column import list_width, plain_columns
 from faithscope.tables.log.recognition import compared_columns, kind_by_columns, kind_in_log
 from faithscope.tables.log.rows import AuditedLog
-from faithscope.tables.log.streaming import split, steps
+from faithscope.tables.log.streaming import split
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource, unpacked
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from faithscope.discretizers import Discretizer, Floor, Truncate
+from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.measures.named_labels import LabelWords
 from faithscope.tables.engine.answers import fetch_line
@@ -19,7 +20,7 @@ from faithscope.tables.log.layout import laid_out
 from faithscope.tables.log.number_stream import NumberStream
 from faithscope.tables.log.reason_stream import ReasonStream
 from faithscope.tables.log.rows import AuditedLog
-from faithscope.tables.log.streaming import split, steps
+from faithscope.tables.log.streaming import split
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
 

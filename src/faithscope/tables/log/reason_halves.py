@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers import CommonPhrases, Discretizer
+from faithscope.discretizers.base import steps
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.reasons import Reasons
 from faithscope.sample import first_half, learned_note
 from faithscope.tables.engine.answers import batches, fetch_line
-from faithscope.tables.log.streaming import steps
 from faithscope.tables.sources.snapshot import changed
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers import Codebook, Discretizer, Original
+from faithscope.discretizers.base import steps
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.explanations.reasons import Reasons, empty_note, per_text
@@ -19,7 +20,7 @@ from faithscope.inputs.grouping import group
 from faithscope.measures.named_labels import LabelWords
 from faithscope.tables.log.kinds import ReasonColumn, ReasonKeys
 from faithscope.tables.log.reason_halves import Halves
-from faithscope.tables.log.streaming import KEY, Stream, steps
+from faithscope.tables.log.streaming import KEY, Stream
 
 MASKED, WORDS = "m0", "w0"  # the key once labels are masked, null if it is the same; the words of labels, as JSON
 

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers import (
-    Chain,
     Delta,
     DeltaSign,
     Discretizer,
     Modified,
     Original,
 )
+from faithscope.discretizers.base import steps
 from faithscope.tables.engine.answers import batches
 from faithscope.tables.engine.failures import clear_errors
 from faithscope.tables.engine.protocol import Connection, Table
@@ -33,13 +33,6 @@ from faithscope.tables.sources.snapshot import refuse_change
 KEY = "k0"  # the column of keys; the log's own columns are c0, c1, … beside it
 
 _WIDE = 100  # features beyond which an engine takes longer to read the question than to answer it
-
-
-def steps(discretizer: Any) -> tuple[Any, ...]:
-    """The discretizers of a chain, in order."""
-    if isinstance(discretizer, Chain):
-        return (*steps(discretizer.first), *steps(discretizer.second))
-    return () if isinstance(discretizer, Original) else (discretizer,)
 
 
 def split(discretizer: Discretizer, kind: Kind) -> tuple[Discretizer, tuple[Any, ...]] | None:

@@ -1,0 +1,502 @@
+"""explainer_agreement(): how far several explainers agree with each other on the same rows, pair by pair.
+
+An explanation that is compared for equality names one feature, itself; so one sum over rows (`shared`) gives how often
+two explainers say the same, how many features they share with or without their signs, and both by chance.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, FaithscopeError, Incompatible, UnknownName, WrongType
+from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.importances import Importances
+from faithscope.explanations.keys import Plain
+from faithscope.explanations.rules import Rules
+from faithscope.inputs.alignment import index_of, row_labels, same_rows
+from faithscope.inputs.checks import check_share, check_whole, same_length, text_names
+from faithscope.inputs.frames import frame
+from faithscope.inputs.hints import hint
+from faithscope.measures.granularity import ComparedExplainer, Named, at_granularity
+from faithscope.measures.intervals.local import clopper_pearson
+from faithscope.measures.intervals.margins import Deviations, check_confidence
+from faithscope.measures.intervals.means import IndependentUnits
+from faithscope.measures.named_features import (
+    Floats,
+    Ints,
+    NamedFeatures,
+    matched,
+    named_features,
+    shared,
+    shared_elsewhere,
+)
+from faithscope.readers import as_explanations
+from faithscope.runtime.memory import in_memory
+from faithscope.sample import Sample
+from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.lines import in_lines
+from faithscope.sinks.shareable import Shareable
+from faithscope.visible import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Naming = tuple[ComparedExplainer, NamedFeatures | None]
+
+_USUAL = 5  # features that importances name
+_CERTAIN = 1 - 1e-12  # chance from which on nothing is left to exceed it
+_LONGEST = 12  # characters of a name in a line
+_KEYS = "keys were compared as they are: make sure that equal keys mean the same in both"
+_WORDS = {
+    "same": "share of rows on which both say the same",
+    "chance": "the same by chance",
+    "kappa": "kappa: how far both say the same beyond chance",
+    "feature_agreement": "share of the named features that both name",
+    "feature_chance": "share of the named features that both name, by chance",
+    "sign_agreement": "share of the named features that both name with the same sign",
+}
+_SHORT = {"FA": "feature_agreement", "SA": "sign_agreement"}
+_SHARES = ("same", "kappa", "feature_agreement", "sign_agreement")
+_SHOWN = ("same", "chance", "kappa", "features", "by chance", "signs")
+
+
+class Share(NamedTuple):
+    """A share of rows, or a mean over rows, with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """How far two explainers agree; what cannot be told is None, and `notes` say why.
+
+    Attributes
+    ----------
+    a, b : str
+        The names of the explainers.
+    n : int
+        Number of rows.
+    same : Share or None
+        Share of rows on which both say the same, with ``value``, ``low`` and ``high``.
+    chance : float or None
+        What two explainers reach that draw independently, each from its own frequencies.
+    kappa : Share or None
+        ``(same - chance) / (1 - chance)``.
+    feature_agreement, sign_agreement : Share or None
+        Means over rows of the share of the named features that both name: at all, and with the same sign.
+    feature_chance : float or None
+        The feature agreement of one row's explanation by a with another row's by b.
+    notes : tuple of str
+    """
+
+    a: str
+    b: str
+    n: int
+    same: Share | None = None
+    chance: float | None = None
+    kappa: Share | None = None
+    feature_agreement: Share | None = None
+    feature_chance: float | None = None
+    sign_agreement: Share | None = None
+    notes: tuple[str, ...] = ()
+    differing: NDArray[np.bool_] | None = field(default=None, repr=False, compare=False)  # per row
+    shared: Floats | None = field(default=None, repr=False, compare=False)  # feature agreement per row
+
+    @property
+    def comparable(self) -> bool:
+        """Whether anything can be told of the two."""
+        return self.same is not None or self.feature_agreement is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this pair, ready for JSON."""
+        told = {name: getattr(self, name) for name in ("a", "b", "n", *_WORDS)}
+        shares = {name: share._asdict() for name, share in told.items() if isinstance(share, Share)}
+        return {**told, **shares, "notes": list(self.notes)}
+
+    def columns(self) -> dict[str, Any]:
+        """One line of a table."""
+        line: dict[str, Any] = {}
+        for name in ("a", "b", *_WORDS, "n"):
+            number = getattr(self, name)
+            if name in _SHARES:
+                line |= zip((name, f"{name}_low", f"{name}_high"), number or (None, None, None), strict=True)
+            else:
+                line[name] = number
+        return line
+
+    def _line(self) -> str:
+        short = [
+            name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in map(visible, (self.a, self.b))
+        ]
+        names, rows = " and ".join(short), several(self.n, "row", "rows")
+        if self.same is None:
+            return f"{names}: feature agreement {_told(self.feature_agreement)} on {rows}"
+        line = f"{names}: the same on {self.same.value:.0%} of {rows} [{self.same.low:.2f}, {self.same.high:.2f}]"
+        line += "" if self.chance is None else f", chance {self.chance:.2f}"
+        return line + ("" if self.kappa is None else f", kappa {_told(self.kappa)}")
+
+
+def _told(number: Share | float | None, digits: int = 2) -> str:
+    if isinstance(number, Share):
+        return f"{number.value:.{digits}f} [{number.low:.{digits}f}, {number.high:.{digits}f}]"
+    return "–" if number is None else f"{number:.{digits}f}"
+
+
+@dataclass(frozen=True)
+class ExplainerAgreement(Shareable):
+    """How far explainers agree with each other on the same rows, pair by pair.
+
+    Attributes
+    ----------
+    explainers : dict of str to str
+        The discretizer by which each explainer is compared, by its name.
+    pairs : tuple of PairAgreement
+        Every two explainers, with ``same``, ``chance``, ``kappa`` and the measures of named features.
+    n : int
+        Number of rows.
+    clusters : int or None
+        Number of clusters of rows; None if rows are not clustered.
+    k : int
+        How many features importances name.
+    confidence : float
+        Of each interval by itself.
+    notes : tuple of str
+        What a reader should know; what is about two explainers is in ``notes`` of their pair.
+
+    Examples
+    --------
+    >>> from faithscope import explainer_agreement
+    >>> agreement = explainer_agreement({"one": ["a", "b", "a", "b"], "other": ["a", "b", "b", "b"]})
+    >>> print(agreement)
+    one and other: the same on 75% of 4 rows [0.19, 0.99], chance 0.42, kappa 0.57 [-1.00, 1.00]
+    """
+
+    explainers: dict[str, str]
+    pairs: tuple[PairAgreement, ...]
+    n: int
+    clusters: int | None
+    k: int
+    confidence: float
+    notes: tuple[str, ...] = ()
+    positions: Ints | None = field(default=None, repr=False, compare=False)
+    labels: Any = field(default=None, repr=False, compare=False)
+    explanations: Mapping[str, Explanations] = field(default_factory=dict, repr=False, compare=False)
+
+    def pair(self, a: str, b: str) -> PairAgreement:
+        """Two explainers by their names, in whatever order; `PairAgreement.a` is the one that was given first."""
+        for name in (a, b):
+            if not isinstance(name, str) or name not in self.explainers:
+                raise UnknownName(f"No explainer is called {name!r}. {hint(name, self.explainers)}")
+        chosen = next((pair for pair in self.pairs if {pair.a, pair.b} == {a, b}), None)
+        if chosen is None:
+            raise BadInput(f"Agreement takes two different explainers; got {a!r} twice.")
+        return chosen
+
+    def table(self) -> "pd.DataFrame":
+        """One line per pair: all measures with their intervals; empty cells for what cannot be told."""
+        lines = [pair.columns() for pair in self.pairs]
+        return frame({name: [line[name] for line in lines] for name in lines[0]})
+
+    def matrix(self, measure: str = "same") -> "pd.DataFrame":
+        """One measure of every two explainers, as a square table by their names; NaN for what cannot be told.
+
+        Parameters
+        ----------
+        measure : str
+            "same", "chance", "kappa", "feature_agreement", "feature_chance" or "sign_agreement"; also "FA" and "SA".
+            Ranks of features are compared by ``discretizer=fs.Rank()``.
+        """
+        name = _measure(measure)
+        square = np.array(self._square(name), np.float64)
+        if not name.endswith("chance"):
+            np.fill_diagonal(square, 1.0)
+        return frame(dict(zip(self.explainers, square.T, strict=True)), list(self.explainers))
+
+    def _square(self, measure: str) -> list[list[float | None]]:
+        """One measure of every two explainers; None on the diagonal and for what cannot be told."""
+        numbers = {frozenset((pair.a, pair.b)): getattr(pair, measure) for pair in self.pairs}
+        values = {both: number.value if isinstance(number, Share) else number for both, number in numbers.items()}
+        return [[values.get(frozenset((a, b))) for b in self.explainers] for a in self.explainers]
+
+    def rows(self, a: str, b: str, k: int = 10) -> "pd.DataFrame":
+        """Up to k rows on which two explainers differ, those that share the fewest features first.
+
+        ``row`` are positions in the rows that were handed over, ``index`` their labels (the positions again if they
+        have none). Explanations are told as they were compared. Kinds that cannot be equal differ on rows on which they
+        do not name the same features.
+        """
+        pair, most = self.pair(a, b), check_whole(k, "k, the number of rows,")
+        alike = np.full(self.n, np.nan) if pair.shared is None else pair.shared
+        rows = np.flatnonzero(alike < 1 if pair.differing is None else pair.differing)
+        rows = rows[np.argsort(alike[rows], kind="stable")][:most]
+        positions = rows if self.positions is None else self.positions[rows]
+        texts = [[self.explanations[name].describe(int(row)) for row in rows] for name in (a, b)]
+        index = positions if self.labels is None else self.labels[rows]
+        names = ("row", "index", "explanation_a", "explanation_b", "feature_agreement")
+        return frame(dict(zip(names, (positions, index, *texts, alike[rows]), strict=True)))
+
+    def plot(self, measure: str = "same") -> Any:
+        """One measure of every two explainers as a heat map, an Altair chart; see `matrix`."""
+        from faithscope.charts import heat_map
+
+        name = _measure(measure)
+        return heat_map(list(self.explainers), self._square(name), measure=_WORDS[name])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this agreement, ready for JSON."""
+        about = {name: getattr(self, name) for name in ("n", "clusters", "k", "confidence")}
+        pairs = [pair.to_dict() for pair in self.pairs]
+        return {"explainers": dict(self.explainers), **about, "pairs": pairs, "notes": list(self.notes)}
+
+    def _line(self) -> str:
+        """The numbers of one pair, or the span over several."""
+        if len(self.pairs) == 1:
+            return self.pairs[0]._line()
+        spans = []
+        for name, word in {"same": "same", "kappa": "kappa", "feature_agreement": "features"}.items():
+            values = [share.value for pair in self.pairs if (share := getattr(pair, name)) is not None]
+            form = ".0%" if name == "same" else ".2f"
+            ends = dict.fromkeys(format(end(values), form) for end in (min, max) if values)
+            spans += [f"{word} {' to '.join(ends)}"] if values else []
+        return f"{len(self.pairs)} pairs of explainers, {several(self.n, 'row', 'rows')}: {', '.join(spans)}"
+
+    def __str__(self) -> str:
+        return in_lines(self._line())
+
+    __repr__ = __str__
+
+    def _card(self) -> Card:
+        lines = tuple(
+            (visible(p.a), visible(p.b), *(_told(getattr(p, name), 3) for name in _WORDS)) for p in self.pairs
+        )
+        grouped = "" if self.clusters is None else f" in {several(self.clusters, 'cluster', 'clusters')}"
+        below = f"{several(self.n, 'row', 'rows')}{grouped}, {100 * self.confidence:g}% intervals, each by itself"
+        notes = [*self.notes, *(f"{pair.a} and {pair.b}: {note}" for pair in self.pairs for note in pair.notes)]
+        table = Table(("explainer", "and", *_SHOWN), lines, 2, caption=below)
+        return Card("agreement of explainers", (Sentence(self._line()),), (table,), tuple(map(visible, notes)))
+
+
+def _measure(measure: Any) -> str:
+    name = _SHORT.get(str(measure).upper(), measure)
+    if not isinstance(name, str) or name not in _WORDS:
+        ranks = " Ranks are compared by discretizer=fs.Rank()." if "rank" in str(name) else ""
+        raise UnknownName(f"No measure of agreement is called {measure!r}.{ranks} {hint(measure, (*_WORDS, *_SHORT))}")
+    return name
+
+
+@in_memory("compare fewer explainers, or on fewer rows")
+def explainer_agreement(
+    explanations: Mapping[str, Any],
+    *,
+    discretizer: Any = None,
+    k: int | None = None,
+    confidence: float = 0.95,
+    weights: Any = None,
+    clusters: Any = None,
+) -> ExplainerAgreement:
+    """How far several explainers agree with each other: the same explanation, the same features, the same signs.
+
+    ``same`` is the share of rows on which two of them say the same, ``chance`` what they would reach if each drew from
+    its own frequencies, and ``kappa = (same - chance) / (1 - chance)``. Of importances, two measures of Krishna et al.
+    ("The Disagreement Problem in Explainable Machine Learning", 2022, section 4) are means over rows, of the k features
+    largest in size: the share that both name (``feature_agreement``), and with the same sign (``sign_agreement``);
+    ``feature_chance`` is that of one row's explanation with another row's. A feature of importance 0 is never named:
+    the denominator is the larger number of features that one of the two names, at most k, and a row on which neither
+    names any agrees. Rules, highlights and counterfactuals name features too, and so have a feature agreement with
+    importances. Ranks are compared by ``discretizer=fs.Rank()``.
+
+    Explainers that agree need not be faithful: two may be wrong alike. `consistency` and `sufficiency` ask the model.
+
+    Parameters
+    ----------
+    explanations : mapping of str to explanations
+        One per explainer, by a name of your choice; each with one explanation per row, in the order of the same rows.
+    discretizer : discretizer, str or callable, or mapping of str to these, optional
+        At which granularity two explanations are the same: one for all explainers whose kind it takes, or one per
+        explainer by name. By default importances are compared by ``SignOfTop(5)``, and all others as they are. One that
+        learns, such as `CommonPhrases`, does so from one half of the rows, and the other half is compared.
+    k : int, optional
+        How many features importances name. By default as many as the discretizer keeps, such as 3 of ``SignOfTop(3)``,
+        the most if they differ; 5 if none says.
+    confidence : float
+        Of each interval.
+    weights, clusters : array-like, (n,), optional
+        As for `consistency`.
+
+    Returns
+    -------
+    ExplainerAgreement
+
+    Examples
+    --------
+    >>> shap, lime = [[0.4, -0.1], [0.2, 0.3]], [[0.3, -0.2], [0.2, -0.1]]
+    >>> agreement = explainer_agreement({"shap": shap, "lime": lime})
+    >>> agreement.table()[["same", "feature_agreement", "sign_agreement"]].values.tolist()
+    [[0.5, 1.0, 0.75]]
+    """
+    if not isinstance(explanations, Mapping):
+        raise WrongType(
+            "explainer_agreement takes explanations by name, such as {'shap': values, 'lime': weights}; got "
+            f"{type(explanations).__name__}."
+        )
+    raw = {name: _read(name, given) for name, given in text_names(explanations).items()}
+    _refuse_few(raw)
+    labels = {f"explanations of {visible(name)}": each for name, each in raw.items()}
+    same_length(**{name: len(each) for name, each in labels.items()})
+    first = next(iter(raw.values()))
+    zeros = np.zeros(len(first), np.int64)  # there are no predictions
+    rows = Sample.checked(first, zeros, None, weights, clusters, row_labels={"explanations": first})
+    return measure_agreement(rows.noting(same_rows(**labels)), raw, discretizer, k, confidence, {})
+
+
+def _read(name: str, explanations: Any) -> Explanations:
+    try:
+        return as_explanations(explanations)
+    except FaithscopeError as error:
+        raise type(error)(f"Explanations of {visible(name)!r} cannot be read: {error}") from error
+
+
+def _refuse_few(explainers: Named) -> None:
+    if len(explainers) < 2:
+        raise BadInput(f"Agreement takes at least two explainers; got {len(explainers)}.")
+
+
+def measure_agreement(
+    rows: Sample, raw: Named, discretizer: Any, k: int | None, confidence: float, ready: Named
+) -> ExplainerAgreement:
+    """The agreement of every two explainers on the rows of a sample, whose notes are told; see `at_granularity`."""
+    _refuse_few(raw)
+    counted = rows.counted()
+    if counted is not rows and rows.weights is not None:
+        kept = np.flatnonzero(rows.weights)
+        raw, ready = ({name: each.take(kept) for name, each in given.items()} for given in (raw, ready))
+    counted, explainers = at_granularity(counted, raw, discretizer, ready)
+    top = max(each.top for each in explainers) or _USUAL
+    k = check_whole(top if k is None else k, "k, the number of features that importances name,")
+    check_share(confidence, "confidence")
+    units = IndependentUnits.of(counted)
+    named = [(each, named_features(each.naming, k)) for each in explainers]
+    pairs = tuple(_pair(a, b, units, confidence) for a, b in combinations(named, 2))
+    if not any(pair.comparable for pair in pairs):
+        reason = pairs[0].notes[0].rstrip(".")
+        raise BadInput(f"No two of these explainers can be compared; {pairs[0].a!r} and {pairs[0].b!r}: {reason}.")
+    widths = [each.naming.values.shape[1] for each in explainers if isinstance(each.naming, Importances)]
+    if widths and min(widths) <= k:
+        features = several(min(widths), "feature", "features")
+        told = f"k={k} names all of {features} that are not 0, so feature agreement says little: pass a smaller k"
+        counted = counted.noting((told,))
+    return ExplainerAgreement(
+        explainers={each.name: each.discretizer for each in explainers},
+        pairs=pairs,
+        n=counted.n,
+        clusters=None if counted.clusters is None else len(units.mass),
+        k=k,
+        confidence=float(confidence),
+        notes=counted.notes,
+        positions=counted.positions,
+        labels=row_labels(counted.X if index_of(counted.X) is not None else counted.explanations),
+        explanations={each.name: each.explanations for each in explainers},
+    )
+
+
+def _pair(first: Naming, second: Naming, units: IndependentUnits, confidence: float) -> PairAgreement:
+    """All measures of two explainers, without those that cannot be told, and why they cannot."""
+    (a, named_a), (b, named_b) = first, second
+    told: dict[str, Any] = {}
+    notes: list[str] = []
+    try:
+        told |= _equality(*_numbered(a.explanations, b.explanations), units, confidence)
+        notes += [_KEYS] if isinstance(a.explanations, Plain) else []
+    except Incompatible as reason:
+        why = str(reason)
+        if type(a.explanations) is not type(b.explanations):
+            kinds = (each.explanations.kind.partition(" over ")[0] for each in (a, b))  # without the names of features
+            why = f"{' and '.join(kinds)} cannot be the same explanation"
+        elif a.discretizer != b.discretizer:
+            why = f"{a.discretizer} and {b.discretizer} cannot give the same: pass one discretizer for both"
+        notes.append(why)
+    try:
+        if named_a is None or named_b is None:
+            raise Incompatible("not both name features, so features cannot be compared either")
+        named_b, alike, unmatched = matched(named_a, named_b)
+        own = shared(named_a, named_b)
+        told |= {"shared": own, "feature_agreement": _mean(own, units, confidence)}
+        told["feature_chance"] = _chance(shared_elsewhere(named_a, named_b, own, units).sum(), units)
+        if alike and named_a.signs is not None and named_b.signs is not None:
+            told["sign_agreement"] = _mean(shared(named_a.signed, named_b.signed), units, confidence)
+        notes += unmatched
+    except Incompatible as reason:
+        notes += [] if "same" in told else [str(reason)]
+    return PairAgreement(a.name, b.name, len(units.weight), **told, notes=tuple(notes))
+
+
+def _mean(values: Floats, units: IndependentUnits, confidence: float) -> Share:
+    """The mean of numbers from 0 to 1: Student's t by the jackknife over clusters, and a least margin."""
+    value, margins = min(1.0, units.mean(values)), units.margins(values, confidence)
+    return Share(value, max(0.0, value - margins.below), min(1.0, value + margins.above))
+
+
+def _chance(pairs: float, units: IndependentUnits) -> float | None:
+    """What rows of different clusters share, ``Σ w_i w_j K_ij / Σ w_i w_j``; None if all rows are of one cluster."""
+    everything = units.mass @ (units.mass.sum() - units.mass)
+    return float(np.clip(pairs / everything, 0, 1)) if len(units.mass) > 1 else None
+
+
+def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> dict[str, Any]:
+    """How often two explainers say the same, exactly (Clopper and Pearson) if rows count alike; chance, and kappa.
+
+    The interval of kappa, ``(same - chance) / (1 - chance)``, is Student's t by the jackknife over clusters, at least
+    as wide as that of a share of rows of which none was seen to differ, by ``1 - chance``. It is -1 to 1 if one cluster
+    decides whether kappa is defined, and there is none if chance is 1 or unknown.
+    """
+    named = [NamedFeatures(len(a), (), np.arange(len(a)), codes) for codes in (a, b)]
+    own, mass = shared(*named), units.mass
+    same = _mean(own, units, confidence)
+    if len(mass) == len(own) and (mass == mass[0]).all():
+        ends = clopper_pearson(own.sum(keepdims=True), np.array([len(own)]), confidence)
+        same = Share(same.value, *(float(end[0]) for end in ends))
+    asked, answered = (shared_elsewhere(*both, own, units) for both in (named, named[::-1]))
+    chance = _chance(asked.sum(), units)
+    told = {"same": same, "chance": chance, "kappa": None, "differing": own < 1}
+    if chance is None or chance >= _CERTAIN:
+        return told
+    value = 1 - (1 - same.value) / (1 - chance)
+    strangers = mass * (mass.sum() - mass)
+    rest = strangers.sum() - 2 * strangers if len(mass) > 2 else np.nan
+    left = np.clip((asked.sum() - asked - answered) / rest, 0, 1)
+    if not (left < _CERTAIN).all():  # NaN too
+        return told | {"kappa": Share(value, min(-1.0, value), 1.0)}
+    sums, wrong = units.sums(own), check_confidence(confidence) / 2
+    left_out = 1 - (1 - (sums.sum() - sums) / (mass.sum() - mass)) / (1 - left)
+    spread = Deviations.of(left_out, np.ones(len(mass))).margin(wrong)[0]
+    margin = max(spread, min(1.0, units.least(wrong)) / (1 - chance))
+    return told | {"kappa": Share(value, min(value, max(-1.0, value - margin)), min(1.0, value + margin))}
+
+
+def _numbered(a: Explanations, b: Explanations) -> tuple[Ints, Ints]:
+    """Numbers of a's explanations, and of b's by the same numbers, or the next one if a does not have it.
+
+    What does not matter to equality is left aside: how documents and distances are read, and the list of features.
+    """
+    if isinstance(a, Highlights) and isinstance(b, Highlights) and type(a) is type(b):
+        b = b._with(tokenizer=a.tokenizer, vocabulary=a.vocabulary)
+    elif isinstance(a, Counterfactuals) and isinstance(b, Counterfactuals):
+        if a.names is not None and b.names is not None and a.names != b.names:
+            raise Incompatible("counterfactuals are over different features: give both the same columns")
+        b = b._with(metric=a.metric)
+    elif isinstance(a, Rules) and isinstance(b, Rules) and a.features != b.features:
+        if a.features and b.features and not set(a.features) & set(b.features):
+            raise Incompatible(f"rules are over different features, {a.features[0]!r} and {b.features[0]!r} among them")
+        features = tuple(dict.fromkeys([*a.features, *b.features]))
+        a, b = a._over(features, True), b._over(features, True)
+    codes, first = a.group()
+    places = a.take(first).locate(b)
+    return codes, np.where(places < 0, len(first), places)

@@ -1,1 +1,0 @@
-"""How far explainers agree with each other, row by row."""

@@ -1,0 +1,175 @@
+"""Which features explanations name, and how many of them two explainers share, on one row or on different ones."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.discretizers import Modified
+from faithscope.discretizers.importances import signs, top_signs
+from faithscope.errors import Incompatible
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.codes import Codes
+from faithscope.explanations.concepts import Concepts
+from faithscope.explanations.conditions.conjunctions import Shared
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.forms import CODES, MARKS, SIGNS, last_step
+from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.importances import Importances, Rankings
+from faithscope.explanations.rules import Rules
+from faithscope.measures.intervals.means import IndependentUnits
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_SHOWN = 3  # features of each explainer that a note names
+
+
+@dataclass(frozen=True, eq=False)
+class NamedFeatures:
+    """The features that explanations name, as pairs of a row and a feature, none of them twice.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    names : tuple of str
+        All features that could be named; x0, x1, … if only their positions are known.
+    rows, features : (m,) arrays
+    signs : (m,) array or None
+        -1 or 1; None if features have no signs here.
+    anonymous : bool
+        Whether only the positions of features are known.
+    in_columns : bool
+        Whether features are all columns of the rows, in their order.
+    """
+
+    n: int
+    names: tuple[str, ...]
+    rows: Ints
+    features: Ints
+    signs: NDArray[np.int8] | None = None
+    anonymous: bool = False
+    in_columns: bool = True
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many features each row names."""
+        return np.bincount(self.rows, minlength=self.n)
+
+    @property
+    def signed(self) -> "NamedFeatures":
+        """The same, where a feature with another sign is another feature."""
+        return replace(self, features=3 * self.features + 1 + (0 if self.signs is None else self.signs))
+
+
+def named_features(explanations: Explanations, k: int) -> NamedFeatures | None:
+    """The features that these explanations name; None for kinds that name none, such as plain keys.
+
+    Importances name the k largest in size, the earlier of equal ones, and never a feature of importance 0. If only
+    signs are left of them, or which features are the largest, they name all that are not 0. Rules name the features of
+    their conditions, highlights their words, codes themselves, counterfactuals the features that they change.
+    """
+    if isinstance(explanations, Codes):
+        explanations = Highlights(explanations.values)
+    if isinstance(explanations, Rules | Highlights):
+        return named_parts(explanations)
+    if isinstance(explanations, Counterfactuals):
+        explanations = Modified()(explanations)
+    if not isinstance(explanations, Importances) or isinstance(explanations, Rankings):
+        return None
+    values, last = explanations.values, last_step(explanations.form)
+    discretized = last.startswith((*SIGNS, *MARKS, CODES))
+    marks = signs(values) if discretized else top_signs(values, k)
+    if last.startswith(CODES):
+        marks = -np.abs(marks)  # reasons against
+    rows, features = np.nonzero(marks)
+    names = explanations.names or tuple(f"x{j}" for j in range(values.shape[1]))
+    signed = None if last.startswith(MARKS) else marks[rows, features]
+    anonymous = explanations.names is None
+    return NamedFeatures(len(values), names, rows, features, signed, anonymous)
+
+
+def named_parts(given: Shared) -> NamedFeatures:
+    """The features of the conditions of rules; of other kinds the parts themselves, such as words."""
+    from scipy.sparse import csr_array
+
+    if isinstance(given, Rules):
+        names = given.features
+        parts = [{part.position for part in parts} - {-1} for parts in given.distinct]  # type: ignore[attr-defined]
+    else:
+        texts = [list(map(str, parts)) for parts in given.distinct]
+        names = (
+            given.concepts
+            if isinstance(given, Concepts)
+            else tuple(dict.fromkeys(text for each in texts for text in each))
+        )
+        places = {name: place for place, name in enumerate(names)}
+        parts = [{places[text] for text in each} for each in texts]
+    flat = np.array([place for each in parts for place in sorted(each)], np.int64)
+    table = (np.ones(len(flat)), flat, np.cumsum([0, *map(len, parts)]))
+    rows, features = csr_array(table, shape=(len(parts), len(names)))[given.codes].nonzero()
+    in_columns = isinstance(given, Rules) and given.positional
+    return NamedFeatures(len(given.codes), names, *map(np.int64, (rows, features)), in_columns=in_columns)
+
+
+def matched(a: NamedFeatures, b: NamedFeatures) -> tuple[NamedFeatures, bool, tuple[str, ...]]:
+    """The features of b by the numbers that a has for them, whether both know the same ones, and a note if not.
+
+    All columns of the rows, of which at most one knows names, are the same by their positions, others by their names;
+    raises `Incompatible` if no names are shared.
+    """
+    nameless = a.anonymous or b.anonymous or a.names == b.names
+    if len(a.names) == len(b.names) and a.in_columns and b.in_columns and nameless:
+        return b, True, ()
+    if a.anonymous and b.anonymous:
+        raise Incompatible(f"{len(a.names)} and {len(b.names)} features without names cannot be matched: pass names")
+    for names in (a.names, b.names):
+        if len(set(names)) < len(names):
+            twice = max(names, key=names.count)
+            raise Incompatible(f"two features are called {twice!r}, so features cannot be matched by name")
+    known_a, known_b = set(a.names), set(b.names)
+    if a.names and b.names and known_a.isdisjoint(known_b):
+        raise Incompatible(
+            f"they name different features, such as {a.names[0]!r} and {b.names[0]!r}: give both the same names, or "
+            "sum one-hot features with fs.Grouped"
+        )
+    only_a = [name for name in a.names if name not in known_b]
+    only_b = [name for name in b.names if name not in known_a]
+    numbers = {name: number for number, name in enumerate([*a.names, *only_b])}
+    features = np.array([numbers[name] for name in b.names], np.int64)[b.features]
+    notes: tuple[str, ...] = ()
+    if (only_a and only_b) or (
+        a.in_columns and b.in_columns and (only_a or only_b)
+    ):  # as one-hot columns and their source
+        told = ", ".join(map(repr, [*only_a[:_SHOWN], *only_b[:_SHOWN]]))
+        notes = (f"features were matched by name, and {told} are known to one explainer only: see fs.Grouped",)
+    return replace(b, features=features), not only_a and not only_b, notes
+
+
+def shared(a: NamedFeatures, b: NamedFeatures, weights: Any = 1.0, group: Ints | None = None) -> Floats:
+    """For each row i of a, the sum over the rows j of b of the same group of their weight by what the two share.
+
+    ``Σ_j w_j |A_i ∩ B_j| / max(|A_i|, |B_j|)``, the larger number being the literature's k if both name k; rows that
+    name nothing share everything. By default each row is its own group. One pass per size of B.
+    """
+    weights, group = np.broadcast_to(weights, a.n), np.arange(a.n) if group is None else group
+    width = 1 + max(int(each.features.max(initial=0)) for each in (a, b))
+    keys = np.concatenate([group[each.rows] * width + each.features for each in (a, b)])
+    if keys.max(initial=0) > len(keys):
+        keys = np.unique(keys, return_inverse=True)[1]
+    in_a, in_b = np.split(keys, [len(a.rows)])
+    total = np.where(a.sizes == 0, np.bincount(group, weights * (b.sizes == 0))[group], 0.0)
+    for size in np.unique(b.sizes[b.sizes > 0]):
+        chosen = b.sizes[b.rows] == size
+        naming = np.bincount(in_b[chosen], weights[b.rows[chosen]], 1 + keys.max(initial=0))
+        total += np.bincount(a.rows, naming[in_a], a.n) / np.maximum(a.sizes, size)
+    return total
+
+
+def shared_elsewhere(a: NamedFeatures, b: NamedFeatures, own: Floats, units: IndependentUnits) -> Floats:
+    """Per unit, the weight of its rows by what a names there and b on the rows of other units; `own` is on each row."""
+    within = units.weight * own if units.clusters is None else shared(a, b, units.weight, units.clusters)
+    return units.sums(shared(a, b, units.weight, np.zeros(a.n, np.int64)) - within)
