@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from faithscope.measures.necessity import necessity
     from faithscope.measures.numbers.tolerance import ToleranceCurve, tolerance_curve
     from faithscope.measures.planning.plan import Plan, plan
-    from faithscope.measures.repeatability.result import Repeatability
+    from faithscope.measures.repeatability import Repeatability
     from faithscope.measures.sufficiency import sufficiency
     from faithscope.measures.within import WithinCurve, within, within_curve
     from faithscope.monitor.monitor import Monitor
@@ -203,7 +203,7 @@ _HOMES = {  # modules, and the public names that each of them has
     "measures.necessity": "necessity",
     "measures.numbers.tolerance": "ToleranceCurve tolerance_curve",
     "measures.planning.plan": "Plan plan",
-    "measures.repeatability.result": "Repeatability",
+    "measures.repeatability": "Repeatability",
     "measures.sufficiency": "sufficiency",
     "measures.within": "WithinCurve within within_curve",
     "monitor.monitor": "Monitor",

@@ -24,7 +24,7 @@ from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.measures.local import Local
 from faithscope.measures.numbers.tolerance import ToleranceCurve
 from faithscope.measures.planning.plan import Plan
-from faithscope.measures.repeatability.result import Repeatability
+from faithscope.measures.repeatability import Repeatability
 from faithscope.measures.within import WithinCurve
 from faithscope.tables.audit import Audit
 

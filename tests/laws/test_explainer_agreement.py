@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.measures.intervals.means import IndependentUnits
+from faithscope.measures.intervals.margins import IndependentUnits
 from faithscope.measures.named_features import NamedFeatures, shared, shared_elsewhere
 
 OVERLAPS = ("feature_agreement", "sign_agreement")

@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.measures.repeatability.commonest import commonest
-from faithscope.measures.repeatability.interval import CrossedRuns
 
 
 @st.composite
@@ -79,7 +77,7 @@ def test_leaving_out_a_run_or_a_cluster_of_rows_is_measuring_without_it(system):
         assert [without[f"runs[{r}]"] for r in range(len(codes))] == pytest.approx(expected)
     shares, groups = np.array(brute_value(codes, mass)[1]), np.array(clusters or range(len(mass)))
     left = [np.average(shares[groups != g], weights=mass[groups != g]) for g in sorted(set(groups))]
-    assert repeated._crossed.of_rows.variance == pytest.approx((len(left) - 1) * np.var(left), abs=1e-12)
+    assert repeated._runs.of_rows[0] == pytest.approx((len(left) - 1) * np.var(left), abs=1e-12)
     rows = np.repeat(np.arange(len(mass)), mass)  # a row of weight two counts like two rows of one cluster
     one, other = (
         fs.repeatability(codes, weights=mass),
@@ -91,13 +89,13 @@ def test_leaving_out_a_run_or_a_cluster_of_rows_is_measuring_without_it(system):
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=7))
 def test_the_commonest_explanations_are_counted_per_row(codes):
-    first, times, different = commonest(np.array(codes))
-    for row, column in enumerate(zip(*codes, strict=True)):
-        counts = sorted((-column.count(code), code) for code in set(column))
-        assert (-times[0, row], first[0, row]) == counts[0]
-        assert times[1, row] == (-counts[1][0] if len(counts) > 1 else 0)
-        assert len(counts) == 1 or first[1, row] == counts[1][1]
-        assert different[row] == len(counts)
+    table = fs.repeatability(codes).table().sort_values("row")
+    met = list(dict.fromkeys(code for run in codes for code in run))  # of equally common ones the one that is met first
+    for line, column in zip(table.itertuples(), zip(*codes, strict=True), strict=True):
+        counts = sorted((-column.count(code), met.index(code)) for code in set(column))
+        told = [(str(met[place]), -often) for often, place in [*counts, (0, None)][:2] if place is not None]
+        assert [(line.commonest, line.runs), (line.second, line.second_runs)] == [*told, ("", 0)][:2]
+        assert line.different == len(counts)
 
 
 def test_coarser_explanations_repeat_at_least_as_often():
@@ -115,7 +113,7 @@ def test_without_luck_of_whole_runs_the_note_is_rare_and_with_it_sure():
 
     def differing(luck):
         rates = np.array([0.2, 0.2, 0.2, 0.2, 0.2 + luck])[:, None]
-        return fs.repeatability([*(rng.random((5, 400)) < rates).astype(int)])._crossed.differing
+        return fs.repeatability([*(rng.random((5, 400)) < rates).astype(int)])._runs.differing
 
     assert sum(differing(0.0) for _ in range(200)) <= 10  # 1% by design
     assert sum(differing(0.3) for _ in range(50)) >= 45
@@ -128,4 +126,4 @@ def test_runs_of_two_kinds_of_equal_size_leave_the_interval_wide():
     assert repeated.value == pytest.approx(1 / 3)
     assert repeated.high > 0.9
     assert "runs differ by more than rows explain" in str(repeated)
-    assert CrossedRuns(repeated._crossed.runs).without_run == pytest.approx([1 / 3] * 4)
+    assert repeated._runs.without_run == pytest.approx([1 / 3] * 4)

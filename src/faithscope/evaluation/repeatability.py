@@ -16,8 +16,8 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of
 from faithscope.inputs.weights import to_weights
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.measures.repeatability.result import Repeatability, measured
-from faithscope.measures.repeatability.runs import Runs, refuse_lengths
+from faithscope.measures.repeatability import Repeatability, measured
+from faithscope.measures.runs import Runs, refuse_lengths
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import to_clusters

@@ -26,7 +26,7 @@ from faithscope.inputs.hints import hint
 from faithscope.measures.granularity import ComparedExplainer, Named, at_granularity
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.intervals.margins import Deviations, check_confidence
-from faithscope.measures.intervals.means import IndependentUnits
+from faithscope.measures.intervals.margins import IndependentUnits
 from faithscope.measures.named_features import (
     Floats,
     Ints,
@@ -457,13 +457,13 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
     as wide as that of a share of rows of which none was seen to differ, by ``1 - chance``. It is -1 to 1 if one cluster
     decides whether kappa is defined, and there is none if chance is 1 or unknown.
     """
-    named = [NamedFeatures(len(a), (), np.arange(len(a)), codes) for codes in (a, b)]
-    own, mass = shared(*named), units.mass
+    first, second = (NamedFeatures(len(a), (), np.arange(len(a)), codes) for codes in (a, b))
+    own, mass = shared(first, second), units.mass
     same = _mean(own, units, confidence)
     if len(mass) == len(own) and (mass == mass[0]).all():
         ends = clopper_pearson(own.sum(keepdims=True), np.array([len(own)]), confidence)
         same = Share(same.value, *(float(end[0]) for end in ends))
-    asked, answered = (shared_elsewhere(*both, own, units) for both in (named, named[::-1]))
+    asked, answered = shared_elsewhere(first, second, own, units), shared_elsewhere(second, first, own, units)
     chance = _chance(asked.sum(), units)
     told = {"same": same, "chance": chance, "kappa": None, "differing": own < 1}
     if chance is None or chance >= _CERTAIN:

@@ -19,7 +19,7 @@ from faithscope.explanations.forms import CODES, MARKS, SIGNS, last_step
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.rules import Rules
-from faithscope.measures.intervals.means import IndependentUnits
+from faithscope.measures.intervals.margins import IndependentUnits
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -110,9 +110,10 @@ def named_parts(given: Shared) -> NamedFeatures:
         parts = [{places[text] for text in each} for each in texts]
     flat = np.array([place for each in parts for place in sorted(each)], np.int64)
     table = (np.ones(len(flat)), flat, np.cumsum([0, *map(len, parts)]))
-    rows, features = csr_array(table, shape=(len(parts), len(names)))[given.codes].nonzero()
+    cells = csr_array(table, shape=(len(parts), len(names)))[given.codes].nonzero()
+    rows, features = np.asarray(cells, np.int64)
     in_columns = isinstance(given, Rules) and given.positional
-    return NamedFeatures(len(given.codes), names, *map(np.int64, (rows, features)), in_columns=in_columns)
+    return NamedFeatures(len(given.codes), names, rows, features, in_columns=in_columns)
 
 
 def matched(a: NamedFeatures, b: NamedFeatures) -> tuple[NamedFeatures, bool, tuple[str, ...]]:

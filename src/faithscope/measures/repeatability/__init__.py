@@ -1,1 +1,0 @@
-"""Repeatability: does another run explain a row alike?"""
