@@ -25,8 +25,7 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.measures.granularity import ComparedExplainer, Named, at_granularity
 from faithscope.measures.intervals.local import clopper_pearson
-from faithscope.measures.intervals.margins import Deviations, check_confidence
-from faithscope.measures.intervals.margins import IndependentUnits
+from faithscope.measures.intervals.margins import Deviations, IndependentUnits, check_confidence
 from faithscope.measures.named_features import (
     Floats,
     Ints,

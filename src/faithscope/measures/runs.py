@@ -18,8 +18,7 @@ from faithscope.explanations.base import join_all
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.intervals.margins import check_confidence
-from faithscope.measures.intervals.margins import IndependentUnits
+from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.readers import as_explanations
 from faithscope.sample import REPEATED, Sample
 
