@@ -148,7 +148,7 @@ def test_paired_differences_leave_out_the_same_rows_of_both_explainers(repeated,
         relations = [to_relation(None, sample.explanations) for sample in samples]
         asked = zip(samples, relations, which, strict=True)
         coverages = [cover(sample, relation, exact=exact[i]) for sample, relation, i in asked]
-        return list(map(sufficiency_left_out, leaving_out_alike(coverages, samples, relations)))
+        return list(map(sufficiency_left_out, leaving_out_alike(coverages, samples, relations, cover)))
 
     def numbers(order):
         one, other = left_out(order)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from faithscope.counting.coverage import cover
 from faithscope.counting.leaving_out.leave_out import LeftOut
+from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.counting.tally import Coverage
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
@@ -31,7 +32,6 @@ from faithscope.measures.comparing.paired import (
     PairedDifference,
     consistency_left_out,
     leaving_out_alike,
-    necessity_left_out,
     paired_difference,
     sufficiency_left_out,
 )
@@ -387,7 +387,7 @@ def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
             ev._scoped() if sample.n == ev.sample.n else cover(sample, relation)
             for ev, sample, relation in zip(evaluations, samples, relations, strict=True)
         ]
-    coverages = leaving_out_alike(coverages, samples, relations)
+    coverages = leaving_out_alike(coverages, samples, relations, cover)
     return [
         LeftOutEstimate(name, ev.sufficiency, left_out, sample.explanations, relation, unseen=unseen)
         for name, ev, sample, relation, (left_out, unseen) in zip(
@@ -404,10 +404,10 @@ def _necessary(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
         return []
     evaluations, counts = zip(*known.values(), strict=True)
     samples, relations = [ev.sample.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
-    left_out = necessity_left_out(counts, samples, relations)
+    counts = leaving_out_alike(counts, samples, relations, count_necessity)
     return [
-        LeftOutEstimate(name, ev.necessity, values, sample.explanations, relation)
-        for name, ev, values, sample, relation in zip(known, evaluations, left_out, samples, relations, strict=True)
+        LeftOutEstimate(name, ev.necessity, counted.terms.left_out, sample.explanations, relation)
+        for name, ev, counted, sample, relation in zip(known, evaluations, counts, samples, relations, strict=True)
         if ev.necessity is not None
     ]
 

@@ -20,11 +20,15 @@ _MANY = 2**16  # rows from which on threads gather them
 WORKERS = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
-def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None:
-    """Call ``work(start, stop)`` over all rows, in threads if they are many (NumPy releases the lock)."""
+def over_chunks(work: Callable[[int, int], T], rows: int, width: int) -> list[T]:
+    """What ``work(start, stop)`` gives over all rows, in order; in threads if they are many (NumPy frees the lock)."""
     step = max(16, min(_MOST, CHUNK // max(1, width)))
+    workers = min(WORKERS, rows // (2 * step)) if rows * width >= _WORTH else 1
+    if workers < 2:
+        return [work(start, min(start + step, rows)) for start in range(0, rows, step)]
     starts = iter(range(0, rows, step))  # shared, so that no thread waits for one whose core is busy
     taking = Lock()  # without Python's global lock, two threads that ask an iterator may get the same
+    done: dict[int, T] = {}
 
     def run() -> None:
         try:
@@ -33,21 +37,18 @@ def over_chunks(work: Callable[[int, int], None], rows: int, width: int) -> None
                     start = next(starts, rows)
                 if start >= rows:
                     return
-                work(start, min(start + step, rows))
+                done[start] = work(start, min(start + step, rows))
         except BaseException:
             with taking:  # the other threads find nothing more to do
                 deque(starts, maxlen=0)
             raise
 
-    workers = min(WORKERS, rows // (2 * step)) if rows * width >= _WORTH else 1
-    if workers < 2:
-        run()
-        return
     with ThreadPoolExecutor(workers - 1) as pool:  # the caller's own thread is one more
         others = [pool.submit(run) for _ in range(workers - 1)]
         run()
     for other in others:
         other.result()
+    return [done[start] for start in range(0, rows, step)]
 
 
 def in_threads(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
@@ -67,14 +68,7 @@ def in_threads(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
 
 def sums_over_chunks(work: Callable[[int, int], Sequence[float]], rows: int, width: int) -> NDArray[np.float64]:
     """The sums of the numbers that ``work(start, stop)`` gives, added in order of the rows."""
-    parts: dict[int, Sequence[float]] = {}
-
-    def keep(start: int, stop: int) -> None:
-        parts[start] = work(start, stop)
-
-    over_chunks(keep, rows, width)
-    parts = parts or {0: work(0, 0)}
-    return np.asarray(np.sum([parts[start] for start in sorted(parts)], axis=0))
+    return np.asarray(np.sum(over_chunks(work, rows, width) or [work(0, 0)], axis=0))
 
 
 def rows_at(array: Any, rows: NDArray[Any] | slice) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import Counts, count_rows
-from faithscope.counting.leaving_out.leave_out import Sums, leave_out_rows, sum_terms
+from faithscope.counting.leaving_out.leave_out import LeftOut, Sums, terms_and_left_out
 from faithscope.counting.weights.rows import WeightedRows, WeightedTerms
 from faithscope.discretizers import Discretize
 from faithscope.measures.estimate import Estimate, Method, check_method, estimate, noted, to_estimate
@@ -112,27 +112,34 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
 
 def _of_pairs(sample: Sample, even: Sample, confidence: float, method: Method | None) -> Estimate:
     """Consistency of rows that are clustered or weighted."""
-    counts, terms = count_rows(sample), None
+    counts = count_rows(sample)
     if sample.clusters is not None:
-        strangers = Strangers.of(sample)
-        counts = replace(counts, clusters=strangers.totals())
-        sums, left_out = strangers.parts.terms()
-    else:
-        kinds, terms = counts.kinds(sample), None if method == "jackknife" else thinned_terms(counts, sample)
-        sums, left_out = sum_terms(kinds), leave_out_rows(kinds) if terms is None else terms.left_out
+        counts = replace(counts, clusters=Strangers.of(sample).totals())
+    sums, left_out, kept = weighed_pairs(counts, sample, thinned=method != "jackknife")
     found = margins(left_out, counts.effective_n, confidence)
-    if terms is not None:
-        kept = to_estimate(counts, terms.sums, found, "consistency", confidence, "thinned", terms.notes)
-        return _about_pairs(kept, sums)
+    if kept is not None:
+        estimate = to_estimate(counts, kept.sums, found, "consistency", confidence, "thinned", kept.notes)
+        return _about_pairs(estimate, sums)
     assumed = even.weights is not None and (sample.clusters is not None or method != "jackknife")
     notes = (*((NOT_BY_PREDICTION,) if assumed else ()), *cluster_notes(sample, scoped=False))
     return to_estimate(counts, sums, found, "consistency", confidence, notes=notes)
 
 
-def thinned_terms(counts: Counts, sample: Sample) -> WeightedTerms | None:
-    """The terms of weighted rows that are thinned; None if pairs are weighed instead."""
-    assert sample.weights is not None
-    return WeightedTerms.of(WeightedRows(counts, counts.locate(sample.explanations, sample.labels)[1], sample.weights))
+def weighed_pairs(
+    counts: Counts, sample: Sample, *, thinned: bool
+) -> tuple[Sums, LeftOut | None, WeightedTerms | None]:
+    """The sums of weighed pairs; the measure without each row, or cluster; and the terms of rows that are thinned.
+
+    Rows are thinned if that is asked for and they have weights but no clusters, unless it would keep few of them.
+    """
+    if sample.clusters is not None:
+        return *Strangers.of(sample).parts.terms(), None
+    sums, left_out = terms_and_left_out(counts.kinds(sample))
+    if not thinned or sample.weights is None:
+        return sums, left_out, None
+    cells = counts.locate(sample.explanations, sample.labels)[1]
+    kept = WeightedTerms.of(WeightedRows(counts, cells, sample.weights))
+    return sums, left_out if kept is None else kept.left_out, kept
 
 
 def _about_pairs(kept: Estimate, pairs: Sums) -> Estimate:

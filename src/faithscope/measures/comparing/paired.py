@@ -1,25 +1,22 @@
 """Paired differences: two explainers compared on the same rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from faithscope.agreements import Spread
-from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import count_rows
-from faithscope.counting.coverage import cover
 from faithscope.counting.leaving_out.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.necessity.counted import NecessityCounts
-from faithscope.counting.necessity.reaching import count_necessity
 from faithscope.counting.spread import spread_by_explanation
 from faithscope.counting.tally import Coverage
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.measures.comparing.differences import Apart, known_margins
-from faithscope.measures.consistency import thinned_terms
+from faithscope.measures.consistency import weighed_pairs
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, UnseenRows, margins
 from faithscope.measures.intervals.tight import bracketed
@@ -27,6 +24,7 @@ from faithscope.measures.notes.intervals import may_miss
 from faithscope.relations import Relation
 from faithscope.sample import Sample
 
+Left = TypeVar("Left", Coverage, NecessityCounts)
 COLUMNS = ("measure", "a", "b", "value", "low", "high", "differ", "n")
 
 
@@ -87,15 +85,12 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
     if isinstance(sample.agreement, Spread):
         spread, left_out, *_ = spread_by_explanation(sample)
         return replace(known, left_out=spread.left_out(left_out))
-    if sample.clusters is not None:
-        return replace(known, left_out=Strangers.of(sample).parts.terms()[1])
+    plain = sample.evenly()
+    if sample.clusters is not None or (plain.weights is not None and estimate.n > 1):  # as the estimate was made
+        thinned = estimate.method == "thinned"
+        return replace(known, left_out=weighed_pairs(estimate.counts, sample, thinned=thinned)[1])
     if estimate.n < 2:
         return known
-    plain = sample.evenly()
-    if plain.weights is not None:  # by the estimator that the estimate used
-        terms = thinned_terms(estimate.counts, sample) if estimate.method == "thinned" else None
-        left_out = leave_out_rows(estimate.counts.kinds(sample)) if terms is None else terms.left_out
-        return replace(known, left_out=left_out)
     counts = estimate.counts if estimate.counts.plain else count_rows(plain)
     kinds, bracket = counts.kinds(plain), estimate.margins.bracket
     narrower = None if bracket is None else (bracketed(kinds, bracket.kappa / 2), bracketed(kinds, bracket.kappa))
@@ -103,39 +98,19 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
 
 
 def leaving_out_alike(
-    coverages: Sequence[Coverage],
-    samples: Sequence[Sample],
-    relations: Sequence[Relation],
-) -> Sequence[Coverage]:
-    """Coverage of several explainers without each row, or without each of the same blocks of rows.
+    known: Sequence[Left], samples: Sequence[Sample], relations: Sequence[Relation], count: Callable[..., Left]
+) -> Sequence[Left]:
+    """Coverage of several explainers, or counts of necessity, without each row, or each of the same blocks of rows.
 
-    All must leave out the same rows. So coverage is counted again, in common blocks, if some explainers left out
-    blocks and others single rows, if their blocks differ (equal rows with different explanations), or if no coverage
-    is given (weighted rows).
-    """
-    in_blocks = [coverage.block is not None for coverage in coverages]
-    alike = not any(in_blocks) or (all(in_blocks) and all(coverage.alike for coverage in coverages))
-    if coverages and alike:
-        return coverages
-    beside = [sample.explanations for sample in samples]
-    return [
-        cover(sample, relation, exact=0, beside=beside) for sample, relation in zip(samples, relations, strict=True)
-    ]
-
-
-def necessity_left_out(
-    known: Sequence[NecessityCounts], samples: Sequence[Sample], relations: Sequence[Relation]
-) -> list[LeftOut | None]:
-    """Necessity of several explainers without each row, or without each of the same blocks of rows.
-
-    As for sufficiency, rows are counted again, in common blocks, if not all left out the same ones.
+    All must leave out the same rows. So they are counted again, in common blocks, if some explainers left out blocks
+    and others single rows, if their blocks differ (equal rows with different explanations), or if none are known
+    (weighted rows).
     """
     in_blocks = [each.block is not None for each in known]
-    if not any(in_blocks) or (all(in_blocks) and all(each.alike for each in known)):
-        return [each.terms.left_out for each in known]
-    beside = [sample.explanations for sample in samples]
-    pairs = zip(samples, relations, strict=True)
-    return [count_necessity(sample, relation, exact=0, beside=beside).terms.left_out for sample, relation in pairs]
+    if known and (not any(in_blocks) or (all(in_blocks) and all(each.alike for each in known))):
+        return known
+    beside, pairs = [sample.explanations for sample in samples], zip(samples, relations, strict=True)
+    return [count(sample, relation, exact=0, beside=beside) for sample, relation in pairs]
 
 
 def sufficiency_left_out(coverage: Coverage) -> LeftOut | None:
@@ -206,27 +181,23 @@ def _width(apart: Apart) -> float:
 
 
 def _same_explainer(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:
-    """Whether every row has the same explanation from both, and the same relation says whom it covers."""
+    """Whether every row has the same explanation from both, by content, and the same relation says whom it covers.
+
+    Equal measures without each row are not enough, since two pure explainers have that too.
+    """
     first, second = a.explanations, b.explanations
     if first is None or second is None or first.kind != second.kind or a.relation != b.relation:
         return False
-    if a.estimate.value != b.estimate.value or a.estimate.upper != b.estimate.upper or not _same_left_out(a, b):
+    if a.estimate.value != b.estimate.value or a.estimate.upper != b.estimate.upper:
         return False
-    return _same_rows(first, second)
-
-
-def _same_left_out(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:
-    """Whether both measures are the same without each row; not enough, since two pure explainers have that too."""
-    if a.left_out is None or b.left_out is None:
-        return a.left_out is b.left_out
-    first, second = a.left_out, b.left_out
-    return np.array_equal(first.value, second.value) and np.array_equal(first.silent, second.silent)
-
-
-def _same_rows(a: Explanations, b: Explanations) -> bool:
-    """Whether two explainers gave every row the same explanation, by content."""
-    codes, first = a.group()
+    one, other = a.left_out, b.left_out
+    if one is None or other is None:
+        if one is not other:
+            return False
+    elif not (np.array_equal(one.value, other.value) and np.array_equal(one.silent, other.silent)):
+        return False
+    codes, rows = first.group()
     try:
-        return bool(np.array_equal(a.take(first).locate(b), codes))
+        return bool(np.array_equal(first.take(rows).locate(second), codes))
     except Incompatible:  # of other features, or another width
         return False

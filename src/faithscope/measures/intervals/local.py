@@ -49,7 +49,7 @@ def commonest_interval(most: Ints, rows: Ints, confidence: float) -> tuple[Float
     codes, first = group([np.column_stack([most, rows])])
     most, rows = most[first], rows[first]
     low, high = clopper_pearson(most, rows, confidence)
-    return _shared_low(low, most, rows, confidence)[codes], high[codes]
+    return _shared_end(low, most, rows, confidence, upper=False)[codes], high[codes]
 
 
 def every_label_interval(labeled: Ints, rows: Ints, confidence: float) -> tuple[Floats, Floats]:
@@ -62,41 +62,25 @@ def every_label_interval(labeled: Ints, rows: Ints, confidence: float) -> tuple[
     codes, first = group([np.column_stack([labeled, rows])])
     labeled, rows = labeled[first], rows[first]
     low, high = clopper_pearson(labeled, rows, confidence)
-    low = _shared_low(low, labeled, rows, confidence)
-    return low[codes], _shared_high(high, labeled, rows, confidence)[codes]
+    low = _shared_end(low, labeled, rows, confidence, upper=False)
+    return low[codes], _shared_end(high, labeled, rows, confidence, upper=True)[codes]
 
 
-def _shared_low(start: Floats, labeled: Ints, rows: Ints, confidence: float) -> Floats:
-    """The p with ``P(Bin(rows, p) >= labeled) = p δ/2``, which is below `start`, Clopper and Pearson's low end."""
-    low, solved = np.zeros(len(start)), labeled > 1  # P(Bin >= 1) is above p δ/2 for every p
-    a, b = labeled[solved].astype(np.float64), (rows - labeled + 1)[solved].astype(np.float64)
-    wrong = check_confidence(confidence) / 2
-    # P(Bin >= labeled) is at most C(rows, labeled) p^labeled, so the solution is no lower than this.
-    least = (np.log(wrong) + betaln(a, b) + np.log(a)) / (a - 1)
-    most = np.log(start[solved])
-    low[solved] = _newton(most, (least, most), a, b, wrong, upper=False)
-    return low
+def _shared_end(start: Floats, labeled: Ints, rows: Ints, confidence: float, *, upper: bool) -> Floats:
+    """The p at which the tail of a binomial, at least (or at most) `labeled` of `rows`, is ``p δ/2``.
 
-
-def _shared_high(start: Floats, labeled: Ints, rows: Ints, confidence: float) -> Floats:
-    """The p with ``P(Bin(rows, p) <= labeled) = p δ/2``, which is above `start`, Clopper and Pearson's high end."""
-    high, solved = np.ones(len(start)), labeled < rows
-    a, b = (labeled + 1)[solved].astype(np.float64), (rows - labeled)[solved].astype(np.float64)
-    start = start[solved]
-    wrong = check_confidence(confidence) / 2
-    # The solution is above `start`, so the p with P(Bin <= labeled) = start δ/2 is above the solution.
-    above = np.log(betainccinv(a, b, start * wrong))
-    high[solved] = _newton(above, (np.log(start), above), a, b, wrong, upper=True)
-    return high
-
-
-def _newton(place: Floats, limits: tuple[Floats, Floats], a: Floats, b: Floats, wrong: float, *, upper: bool) -> Floats:
-    """The p at which the lower (or upper) tail of Beta(a, b) is ``p wrong``, by Newton's method in log p.
-
-    The logarithm of either tail is concave in log p, so no step but the first ends inside of the solution. `limits` are
-    those of log p.
+    It is below (or above) `start`, Clopper and Pearson's end. By Newton's method in log p: the logarithm of either
+    tail is concave in it, so no step but the first ends inside of the solution.
     """
-    scale, sign = betaln(a, b), -1 if upper else 1
+    ends, solved = np.full(len(start), float(upper)), labeled < rows if upper else labeled > 1
+    known, wrong = start[solved], check_confidence(confidence) / 2
+    a, b = ((labeled + upper)[solved].astype(np.float64), (rows - labeled + (not upper))[solved].astype(np.float64))
+    scale, sign, place = betaln(a, b), -1 if upper else 1, np.log(known)
+    if upper:  # the p with P(Bin <= labeled) = start δ/2 is above the solution
+        limits = (place, np.log(betainccinv(a, b, known * wrong)))
+        place = limits[1]
+    else:  # P(Bin >= labeled) is at most C(rows, labeled) p^labeled, so the solution is no lower than this
+        limits = ((np.log(wrong) + scale + np.log(a)) / (a - 1), place)
     for _ in range(_MOST_STEPS):
         p = np.exp(place)
         tail = betainc(b, a, 1 - p) if upper else betainc(a, b, p)  # betaincc would be a hundred times slower
@@ -105,7 +89,8 @@ def _newton(place: Floats, limits: tuple[Floats, Floats], a: Floats, b: Floats, 
         place, before = np.clip(place - step, *limits), place
         if np.all(np.abs(place - before) <= 1e-12):  # the next step would be about the square of this one
             break
-    return np.asarray(np.exp(place))
+    ends[solved] = np.exp(place)
+    return ends
 
 
 def chernoff(agreeing: NDArray[np.number], others: Ints, confidence: float) -> tuple[Floats, Floats]:

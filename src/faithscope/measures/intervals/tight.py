@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from faithscope.counting.leaving_out.leave_out import LeftOut, RowKinds, leave_out_rows
+from faithscope.counting.leaving_out.leave_out import LeftOut, RowKinds, terms_and_left_out
 from faithscope.counting.profile import Profile
 from faithscope.inputs.chunks import sums_over_chunks
 from faithscope.measures.intervals.margins import (
@@ -182,7 +182,7 @@ def equality_margins(
 ) -> Margins:
     """Margins of consistency by a method; an engine hands over what is known of leave-one-out values, and powers."""
     if known is None and profile.n > 1:
-        known = LeftOutDeviations.of(leave_out_rows(profile.kinds()))
+        known = LeftOutDeviations.of(terms_and_left_out(profile.kinds())[1])
     plain = margins(known, float(profile.n), confidence, sides)
     if method == "jackknife":
         return plain

@@ -100,15 +100,7 @@ class NumberGroups:
 
         Of vectors it is the distance from the row that is farthest from the mean to the row farthest from that one.
         """
-        if self.values.shape[1] == 1:
-            low, high = self.extremes
-            return np.asarray((high - low)[:, 0])
-        gaps = np.full(self.size, np.nan)
-        some = np.unique(self.group)
-        end = self.values[self._first_highest(self._squared(self.mean[self.group]))]
-        apart = self._squared(end[np.searchsorted(some, self.group)])
-        gaps[some] = self.unit * np.sqrt(apart[self._first_highest(apart)])
-        return gaps
+        return self.largest_gap_to(self, np.arange(self.size))
 
     def largest_gap_to(self, covered: "NumberGroups", chosen: Ints) -> Floats:
         """How far a row of group ``chosen[i]`` and a row of ``covered``'s group i are apart at most; NaN if empty.
@@ -124,7 +116,8 @@ class NumberGroups:
         kept = kept[np.argsort(place[self.group[kept]], kind="stable")]
         given = NumberGroups(place[self.group[kept]], self.values[kept], self.rows[kept], len(chosen))
         apart = np.nan_to_num(given._squared(covered.mean[given.group]))
-        end = given.values[given._first_highest(apart)]  # every explanation was given to some row
+        farthest, end = given._first_highest(apart), np.full((covered.size, self.values.shape[1]), np.nan)
+        end[given.group[farthest]] = given.values[farthest]
         gaps = np.full(covered.size, np.nan)
         np.fmax.at(gaps, covered.group, distance(covered.values, end[covered.group]))
         return gaps
@@ -230,12 +223,9 @@ def agreeing_with(agreement: Agreement, prediction: NDArray[Any], values: NDArra
 
     For `Spread`, each by half its squared distance.
     """
-    distinct, place = distinct_values(np.concatenate([prediction, values]))
-    order = np.argsort(place[1:], kind="stable")
-    one = np.zeros(1, np.int64)
-    entries = GroupedRows(np.zeros(len(values), np.int64), place[1:][order], np.asarray(rows, np.float64)[order])
-    total = agreement.over(distinct).at(entries, one, place[:1])
-    return float(squared(total, scaled(distinct)[1] if isinstance(agreement, Spread) else 1.0)[0])
+    total = rows @ agreement_between(agreement, np.repeat(prediction, len(values), axis=0), values)
+    unit = scaled(np.concatenate([prediction, values]))[1] if isinstance(agreement, Spread) else 1.0
+    return float(squared(total, unit))
 
 
 def distinct_values(values: NDArray[Any]) -> tuple[Floats, Ints]:
