@@ -404,10 +404,10 @@ def _necessary(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
         return []
     evaluations, counts = zip(*known.values(), strict=True)
     samples, relations = [ev.sample.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
-    counts = leaving_out_alike(counts, samples, relations, count_necessity)
+    alike = leaving_out_alike(counts, samples, relations, count_necessity)
     return [
         LeftOutEstimate(name, ev.necessity, counted.terms.left_out, sample.explanations, relation)
-        for name, ev, counted, sample, relation in zip(known, evaluations, counts, samples, relations, strict=True)
+        for name, ev, counted, sample, relation in zip(known, evaluations, alike, samples, relations, strict=True)
         if ev.necessity is not None
     ]
 
