@@ -1,7 +1,7 @@
 """Weights that depend on the prediction: thinned rows against brute force, and a bracket that holds."""
 
 from itertools import product
-from math import comb
+from math import comb, log
 
 import numpy as np
 import pytest
@@ -182,6 +182,39 @@ def test_rules_that_partition_the_rows_are_as_sufficient_as_they_are_consistent(
     suffices, agrees = fs.sufficiency(rules, labels, x, **how), fs.consistency(rules, labels, **how)
     for name in ("value", "unverifiable", "verified", "chance", "effective_n"):
         assert getattr(suffices, name) == pytest.approx(getattr(agrees, name), abs=1e-10), name
+
+
+@pytest.mark.parametrize("given", ["weights", "clusters", "both"])
+def test_a_row_that_was_missed_may_weigh_as_much_as_the_heaviest(given):
+    # No row disagrees, so all that the interval allows for is a kind of row, or of cluster, that was not seen.
+    sizes = np.array([1, 1, 2, 3, 3, 9] * 40)
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    options = {
+        "weights": {"weights": sizes.astype(float), "interval": "jackknife"},
+        "clusters": {"clusters": cluster},
+        "both": {"clusters": np.repeat(np.arange(len(sizes)), 2), "weights": np.repeat(sizes / 2, 2)},
+    }[given]
+    n = {"weights": len(sizes), "clusters": len(cluster), "both": 2 * len(sizes)}[given]
+    found = fs.consistency(np.zeros(n, int), np.zeros(n, int), **options)
+    assert found.low == pytest.approx(1 - 2 * log(40) * sizes.max() / sizes.sum())
+
+
+@pytest.mark.parametrize("given", ["weights", "clusters"])
+def test_rare_heavy_rows_that_disagree_are_allowed_for_if_other_heavy_rows_were_seen(given):
+    # With the effective sample size alone, the interval missed the truth in one of five of these samples.
+    rng, n, rare, heavy, weight, held = np.random.default_rng(1), 300, 0.005, 0.02, 20, 0
+    odd = rare * weight / (1 + (rare + heavy) * (weight - 1))
+    truth = odd**2 + (1 - odd) ** 2
+    for _ in range(100):
+        kind = rng.choice(3, n, p=[1 - heavy - rare, heavy, rare])
+        sizes, labels = np.where(kind > 0, weight, 1), kind == 2
+        if given == "weights":
+            found = fs.consistency(np.zeros(n, int), labels, weights=sizes.astype(float), interval="jackknife")
+        else:
+            cluster = np.repeat(np.arange(n), sizes)
+            found = fs.consistency(np.zeros(len(cluster), int), labels[cluster], clusters=cluster)
+        held += found.low <= truth <= found.high
+    assert held >= 95
 
 
 def test_weights_of_rows_that_all_agree_change_nothing_to_the_last_bit():

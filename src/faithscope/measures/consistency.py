@@ -10,7 +10,7 @@ from faithscope.counting.leaving_out.leave_out import LeftOut, Sums, terms_and_l
 from faithscope.counting.weights.rows import WeightedRows, WeightedTerms
 from faithscope.discretizers import Discretize
 from faithscope.measures.estimate import Estimate, Method, check_method, estimate, noted, to_estimate
-from faithscope.measures.intervals.margins import Bracket, margins
+from faithscope.measures.intervals.margins import Bracket, IndependentUnits, margins
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.notes.given_codes import given_code_notes
 from faithscope.measures.notes.intervals import cluster_notes
@@ -132,14 +132,20 @@ def weighed_pairs(
 
     Rows are thinned if that is asked for and they have weights but no clusters, unless it would keep few of them.
     """
+    sums: Sums
+    left_out: LeftOut | None
     if sample.clusters is not None:
-        return *Strangers.of(sample).parts.terms(), None
-    sums, left_out = terms_and_left_out(counts.kinds(sample))
-    if not thinned or sample.weights is None:
-        return sums, left_out, None
-    cells = counts.locate(sample.explanations, sample.labels)[1]
-    kept = WeightedTerms.of(WeightedRows(counts, cells, sample.weights))
-    return sums, left_out if kept is None else kept.left_out, kept
+        sums, left_out = Strangers.of(sample).parts.terms()
+    else:
+        sums, left_out = terms_and_left_out(counts.kinds(sample))
+        if thinned and sample.weights is not None:
+            cells = counts.locate(sample.explanations, sample.labels)[1]
+            kept = WeightedTerms.of(WeightedRows(counts, cells, sample.weights))
+            if kept is not None:
+                return sums, kept.left_out, kept
+    if left_out is not None:
+        left_out = replace(left_out, heaviest=IndependentUnits.of(sample).heaviest)
+    return sums, left_out, None
 
 
 def _about_pairs(kept: Estimate, pairs: Sums) -> Estimate:

@@ -104,7 +104,8 @@ def _left_out(line: Mapping[str, Any]) -> LeftOutDeviations:
     value, upper, ratio = (
         Deviations(many, *(line[f"{name}_{part}"] for part in Deviations._fields[1:])) for name in SERIES
     )
-    return LeftOutDeviations(value, upper, ratio, line["checked"] / many)
+    heaviest = line["largest"] * line["n"] / line["squares"]
+    return LeftOutDeviations(value, upper, ratio, line["checked"] / many, heaviest=float(heaviest))
 
 
 def met_strangers(table: Table, agreement: Agreement, groups: Sequence[str]) -> Table:
@@ -211,6 +212,7 @@ def _population_sums(cells: Table, by: Sequence[str], keys: Sequence[str]) -> Ta
         n=clusters["rows"].sum(),
         clusters=clusters.count(),
         squares=(clusters["rows"] * clusters["rows"]).sum(),
+        largest=clusters["rows"].max(),
         agreeing=clusters["sum"].sum(),
         alone=clusters["alone"].sum(),
         checked=(1 - clusters["silent"]).sum(),

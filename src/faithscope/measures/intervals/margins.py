@@ -349,6 +349,11 @@ class IndependentUnits:
         """As how many rows of the same weight they are if one that was missed may weigh as much as the heaviest."""
         return float(self.mass.sum() / self.mass.max())
 
+    @property
+    def heaviest(self) -> float:
+        """How many effective rows a row, or cluster, may count for that was not seen, ``n_eff · max w / Σw``."""
+        return float(self.mass.max() * self.mass.sum() / (self.mass @ self.mass))
+
     def without_each(self, part: Floats, whole: Floats) -> Deviations | None:
         """What ``Σ part / Σ whole`` becomes without each unit, about its mean; None if nothing is left of the whole."""
         rest = whole.sum() - whole
