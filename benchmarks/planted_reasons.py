@@ -13,7 +13,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import faithscope as fs
-from faithscope.measures.telling.verdict import WORDS, level
+from faithscope.measures.telling import WORDS, level
 from faithscope.testing import REASON_SYSTEMS
 from ratios import describe_machine, options, tell
 

@@ -20,9 +20,10 @@ from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.inputs.number_labels import NumberLabels, number_floats
-from faithscope.inputs.repeats import TOO_HIGH, repeated_share
+from faithscope.inputs.repeats import repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
+from faithscope.notes import TOO_HIGH, Note
 from faithscope.readers import as_explanations
 from faithscope.relations import Relation
 from faithscope.visible import visible
@@ -31,10 +32,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _MOST_GROUPS = 1000
-REPEATED = (
-    f"if the same cases were recorded again, they vouch for each other, {TOO_HIGH} and its interval too narrow; drop "
-    "them, or pass clusters= with one value per case"
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,7 +154,7 @@ class Sample:
         share = repeated_share(
             self.X, lambda rows: [self.explanations.take(rows).group()[0], number_labels(self.labels[rows])[1]]
         )
-        return (f"{share:.0%} of rows repeat an earlier row in every column: {REPEATED}",) if share else ()
+        return repeated_note(share)
 
     def __repr__(self) -> str:
         weighted = "" if self.weights is None else ", weighted"
@@ -434,3 +431,11 @@ def in_order(names: list[Any]) -> list[int]:
     except TypeError:  # labels without an order of their own
         pass
     return sorted(range(len(names)), key=lambda j: (type(names[j]).__name__, readable(names[j])))
+
+
+def repeated_note(share: float, where: str = "") -> tuple[str, ...]:
+    """The note on a share of rows that repeat an earlier row in every column; none if it is 0."""
+    fact = f"{share:.0%} of rows repeat an earlier row in every column{where}"
+    again = f"if the same cases were recorded again, they vouch for each other, {TOO_HIGH} and its interval too narrow"
+    advice = "pass clusters= with one value per case", "name a column that tells cases apart with --cluster"
+    return (Note(fact, "repeated", advice, f"{again}; drop them, or {advice[0]}"),) if share else ()

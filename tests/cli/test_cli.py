@@ -17,7 +17,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.cli import main
-from faithscope.measures.telling.rounding import down, up
+from faithscope.measures.telling import down, up
 
 MODULE = """
 import numpy as np

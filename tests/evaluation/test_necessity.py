@@ -6,7 +6,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, NotProven
-from faithscope.measures.telling.verdict import judge
+from faithscope.measures.telling import judge
 from faithscope.report.summary import summarize
 from faithscope.report.terminal import render
 from refused import refused

@@ -10,7 +10,7 @@ import faithscope as fs
 from brute_numbers import agreement_of
 from faithscope.counting.spread import spread_by_explanation
 from faithscope.measures.chance import shuffled_spread
-from faithscope.measures.telling.verdict import level
+from faithscope.measures.telling import level
 from faithscope.report.summary import summarize
 from faithscope.report.terminal import render
 from faithscope.sample import Sample

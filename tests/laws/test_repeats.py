@@ -10,7 +10,8 @@ import pytest
 from scipy import sparse
 
 import faithscope as fs
-from faithscope.inputs.repeats import TOO_HIGH, by_occurrences, odd_occurrence, repeated_share
+from faithscope.inputs.repeats import by_occurrences, odd_occurrence, repeated_share
+from faithscope.notes import TOO_HIGH
 
 COLUMNS = ["age", "pay", "debt"]
 

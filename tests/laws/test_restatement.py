@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.measures.notes.restatement import NO_MERIT, RESTATE
+from faithscope.notes import NO_MERIT, RESTATE
 from faithscope.report.html import render
 from faithscope.report.summary import summarize
 from faithscope.report.terminal import show

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
-from faithscope.measures.telling.encoding import encoding_verdict
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -64,20 +63,20 @@ def encoded(texts, labels=LABELS, rows=X, **how):
 def test_what_encodes_is_found_and_what_cannot_be_told_is_not(texts, labels, told, verdict):
     encoding = encoded(texts, labels, X[: len(labels)])
     assert {name: getattr(encoding, name) for name in told} == told
-    assert verdict in encoding_verdict(encoding)
+    assert verdict in encoding._verdict
     assert (len(encoding.table()) == 0) == (encoding.value is None)
     encoding.plot()
 
 
 def test_few_rows_are_not_said_to_be_alike():
     few = encoded(ALWAYS * 2, ["yes", "no"] * 2, X[:4])
-    assert "all in all the same" not in encoding_verdict(dataclasses.replace(few, flagged=2))
+    assert "all in all the same" not in dataclasses.replace(few, flagged=2)._verdict
 
 
 def test_the_verdict_reads_aloud():
     encoding = encoded(ITSELF)
     line = encoding.table(1).iloc[0]
-    assert encoding_verdict(encoding).startswith(
+    assert encoding._verdict.startswith(
         f"The choice of this rule says more than the rule: of the {line.n} rows given `{line.explanation}`, 100% "
         f"get '{line.label}'; of the {line.others} other rows that it covers, 0% do."
     )
@@ -107,7 +106,7 @@ def test_numbers_are_told_by_their_means():
     numbers = (LABELS == "yes") + np.random.default_rng(3).random(N)
     encoding = encoded(ITSELF, numbers, agreement=fs.Close(0.5))
     assert encoding.encodes is True
-    assert "the mean prediction is" in encoding_verdict(encoding)
+    assert "the mean prediction is" in encoding._verdict
     assert {"given_mean", "covered_mean", "distance"} <= set(encoding.table())
     encoding.plot()
 

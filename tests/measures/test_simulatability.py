@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.inputs.repeats import TOO_HIGH
+from faithscope.notes import TOO_HIGH
 
 RNG = np.random.default_rng(0)
 LEAVES = RNG.integers(0, 12, 600)

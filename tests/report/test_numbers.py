@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
-from faithscope.measures.telling.verdict import judge, level
+from faithscope.measures.telling import judge, level
 from faithscope.report.glossary import GLOSSARY, glossary
 from faithscope.report.html import render
 from faithscope.report.summary import summarize

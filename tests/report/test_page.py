@@ -17,7 +17,7 @@ import faithscope as fs
 import report_examples as examples
 from faithscope.charts.bundle import safe_json
 from faithscope.charts.theme import DARK, LIGHT
-from faithscope.measures.telling.rounding import down, up
+from faithscope.measures.telling import down, up
 from faithscope.report.glossary import GLOSSARY
 from faithscope.report.headline import headline
 from faithscope.report.html import render

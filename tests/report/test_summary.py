@@ -10,7 +10,7 @@ import faithscope as fs
 import report_examples as examples
 from faithscope.cli.outcome import Outlets, tell
 from faithscope.errors import BadInput, TooLarge, WrongType
-from faithscope.measures.telling.verdict import READING_ORDER
+from faithscope.measures.telling import READING_ORDER
 from faithscope.report.contradictions import FeatureColumns, most_alike_first
 from faithscope.report.html import render
 from faithscope.report.summary import summarize

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.measures.telling.verdict import LEVELS, WORDS, bar, judge, level
+from faithscope.measures.telling import LEVELS, WORDS, bar, judge, level
 
 shares = st.floats(0, 1)
 

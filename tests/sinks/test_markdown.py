@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.measures.telling.rounding import down, up
+from faithscope.measures.telling import down, up
 from faithscope.report.html import render as render_page
 from faithscope.report.summary import summarize
 from faithscope.report.terminal import render as render_terminal

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
-from faithscope.inputs.repeats import TOO_HIGH
+from faithscope.notes import TOO_HIGH
 from faithscope.tables import repeats
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 
 import faithscope as fs
-from faithscope.measures.notes.restatement import NO_MERIT, RESTATE
+from faithscope.notes import NO_MERIT, RESTATE
 from faithscope.report.summary import summarize
 from tables import engines
 

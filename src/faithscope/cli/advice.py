@@ -1,15 +1,12 @@
 """Advice in notes, with options of the command line in place of Python's arguments."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from faithscope.measures.estimate import Estimate
+from faithscope.notes import Note
 from faithscope.report.summary import Explainer, Groups, Summary
-
-_OPTIONS = (
-    ("pass clusters= with one value per case", "name a column that tells cases apart with --cluster"),
-    ("pass clusters=", "pass --cluster"),
-    ("measure without clusters=", "audit it without --cluster"),
-)
+from faithscope.tables.windows import Windows
 
 
 def with_options(summary: Summary) -> Summary:
@@ -17,17 +14,9 @@ def with_options(summary: Summary) -> Summary:
     return replace(summary, explainers=tuple(map(_explainer, summary.explainers)))
 
 
-def options_in(text: str) -> str:
-    """Text with options in place of arguments.
-
-    Examples
-    --------
-    >>> options_in("drop them, or pass clusters= with one value per case")
-    'drop them, or name a column that tells cases apart with --cluster'
-    """
-    for argument, option in _OPTIONS:
-        text = text.replace(argument, option)
-    return text
+def typed_windows(windows: Windows) -> Windows:
+    """The same windows with advice that can be typed."""
+    return replace(windows, estimates={start: _estimate(each) for start, each in windows.estimates.items()})
 
 
 def _explainer(explainer: Explainer) -> Explainer:
@@ -35,7 +24,7 @@ def _explainer(explainer: Explainer) -> Explainer:
         explainer,
         measures=tuple(map(_estimate, explainer.measures)),
         populations=tuple(map(_groups, explainer.populations)),
-        notes=tuple(map(options_in, explainer.notes)),
+        notes=_typed(explainer.notes),
     )
 
 
@@ -44,4 +33,8 @@ def _groups(groups: Groups) -> Groups:
 
 
 def _estimate(estimate: Estimate) -> Estimate:
-    return replace(estimate, notes=tuple(map(options_in, estimate.notes)))
+    return replace(estimate, notes=_typed(estimate.notes))
+
+
+def _typed(notes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(note.typed() if isinstance(note, Note) else note for note in notes)

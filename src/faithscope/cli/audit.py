@@ -5,7 +5,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from faithscope.cli.advice import options_in
+from faithscope.cli.advice import typed_windows
 from faithscope.cli.logs import open_log_source
 from faithscope.cli.options import (
     AgreementWord,
@@ -123,7 +123,7 @@ def audit(
         tell(result, outlets, f"How faithful are the explanations in {result.name}?")
     if result.windows is not None and not as_json:
         heading = f"consistency in windows of {result.windows.every}, compared with {result.windows.against}"
-        typer.echo(visible_lines(options_in(f"\n{heading}\n{result.windows}")))
+        typer.echo(visible_lines(f"\n{heading}\n{typed_windows(result.windows)}"))
     gate(result, fail_under, measure)
     if fail_if_worse:
         _refuse_worse(result.reference)

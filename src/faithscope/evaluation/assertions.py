@@ -14,8 +14,8 @@ from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import MEASURES, NECESSITY, Estimate
-from faithscope.measures.notes.intervals import MAY_MISS, may_miss
-from faithscope.measures.telling.rounding import down, up
+from faithscope.measures.telling import down, up
+from faithscope.notes import of_kind
 
 _PAIRS = 3  # counterexamples shown with a failure
 
@@ -130,7 +130,7 @@ class Judgment:
         failed = [
             judged
             for judged in self.judged
-            if not judged.estimate.limit >= self.at_least or may_miss(judged.estimate.notes)
+            if not judged.estimate.limit >= self.at_least or of_kind(judged.estimate.notes, "interval")
         ]
         return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.limit, 9))))
 
@@ -204,7 +204,8 @@ def _judged(
     names = ("consistency", "sufficiency") if measure is None else (measure,)
     wanted = [estimate for name in names if (estimate := getattr(result, name)) is not None]
     if not wanted:
-        why = "; ".join(getattr(result, "notes", ())) or "its explanations do not say where they apply"
+        notes = () if isinstance(result, Evaluation) else result.notes
+        why = "; ".join(notes) or "its explanations do not say where they apply"
         raise BadInput(f"{name} has no {measure}: {why}. Judge another measure, or other explainers.")
     named = [pair for members in populations if members is not None for pair in _by_words(members)]
     parts = [(words, part) for words, part in named if measure is None or part.measure == measure]
@@ -232,7 +233,7 @@ def _by_words(populations: Populations) -> list[tuple[str, Estimate]]:
     return [
         (f"{part.by or 'population'} {name}", estimate)
         for part in populations.groupings
-        for name, estimate in part._named.estimates.items()
+        for name, estimate in part._texts.items()
     ]
 
 
@@ -272,9 +273,9 @@ def _reached_by_chance(judged: Iterable[JudgedEstimate], at_least: float) -> lis
 
 def _reason(estimate: Estimate, wanted: float) -> str:
     if estimate.verified is None and estimate.unverifiable < 1:  # a group without variance, by Spread
-        return estimate.notes[-1]
-    if may_miss(estimate.notes):
-        return next(note for note in estimate.notes if MAY_MISS in note)
+        return of_kind(estimate.notes, "constant")[0]
+    if missed := of_kind(estimate.notes, "interval"):
+        return missed[0]
     if estimate.high < wanted and estimate.measure == NECESSITY:
         return "all of it is below: these explanations apply to fewer of the rows with their prediction than that"
     if estimate.high < wanted:

@@ -37,19 +37,19 @@ from faithscope.measures.comparing.paired import (
 )
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import encoding_columns, not_scoped
-from faithscope.measures.estimate import Method, estimate_columns
+from faithscope.measures.estimate import Estimate, Method
 from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
 from faithscope.measures.granularity import refusal
 from faithscope.measures.intervals.margins import UnseenRows
 from faithscope.measures.sufficiency import leaning_on, unseen_rows
-from faithscope.measures.telling.cards import caption, estimate_table, notes
+from faithscope.notes import of_kind
 from faithscope.relations import says_where
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
-from faithscope.sample import REPEATED, Sample
+from faithscope.sample import Sample
 from faithscope.sinks.card import Card
-from faithscope.sinks.lines import several_in_lines
+from faithscope.sinks.json_values import for_json
 from faithscope.sinks.page import fragment
 from faithscope.visible import visible
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from faithscope.report.result import Contents
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Reported):
     """Several explainers of one model on the same rows: a mapping from their names to their evaluations.
 
@@ -123,16 +123,20 @@ class Comparison(Reported):
         """The explainers' names with their evaluations."""
         return self.evaluations.items()
 
+    def _by_name(self) -> Sequence[tuple[str, Estimate]]:
+        return [(name, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()]
+
+    def _beside(self) -> dict[str, Sequence[Any]]:
+        named = self._by_name()
+        return {
+            "explainer": [name for name, _ in named],
+            "discretizer": [self.evaluations[name].discretizer for name, _ in named],
+            "measure": [estimate.measure for _, estimate in named],
+        }
+
     def table(self) -> "pd.DataFrame":
         """One line per explainer and measure."""
-        lines = [(name, ev, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()]
-        columns: dict[str, Any] = {
-            "explainer": [name for name, _, _ in lines],
-            "discretizer": [ev.discretizer for _, ev, _ in lines],
-            "measure": [estimate.measure for *_, estimate in lines],
-            **estimate_columns([estimate for *_, estimate in lines]),
-        }
-        return frame(columns | {"uniqueness": [ev.uniqueness for _, ev, _ in lines]})
+        return super().table().assign(uniqueness=[self.evaluations[name].uniqueness for name, _ in self._by_name()])
 
     def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
         """One line per pair of explainers and measure; ``differ`` is whether the interval excludes zero.
@@ -198,35 +202,15 @@ class Comparison(Reported):
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this comparison, ready for JSON."""
-        return {
-            "evaluations": {name: ev.to_dict() for name, ev in self.evaluations.items()},
-            "differences": [pair.to_dict() for pair in self.pairs],
-            "rows_to_choose": self.rows_to_choose,
-        }
+        told = for_json({"evaluations": self.evaluations, "differences": self.pairs})
+        return {**told, "rows_to_choose": self.rows_to_choose}
 
-    def plot(self) -> Any:
-        """An Altair chart of all explainers, with intervals, chance and the unverifiable part."""
-        from faithscope.charts import estimates
-
-        return estimates([(name, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()])
-
-    def __str__(self) -> str:
-        pairs = [(visible(str(name)), each) for name, ev in self.evaluations.items() for each in ev._estimates()]
-        return several_in_lines(
-            [(f"{name} {each.measure}", f"{name}: {each.line}", each.notes) for name, each in pairs]
-        )
-
-    __repr__ = __str__
+    def _lines(self) -> Sequence[tuple[str, str]]:
+        named = ((visible(str(name)), estimate) for name, estimate in self._by_name())
+        return [(f"{name} {estimate.measure}", f"{name}: {estimate.line}") for name, estimate in named]
 
     def _repr_html_(self) -> str:
-        lines = [
-            ((visible(name), visible(ev.discretizer), estimate.measure), estimate)
-            for name, ev in self.evaluations.items()
-            for estimate in ev._estimates()
-        ]
-        told = [(f"{name}, {measure}", estimate) for (name, _, measure), estimate in lines]
-        table = estimate_table(("explainer", "discretization", "measure"), lines, below=caption(lines[0][1]))
-        return fragment(Card("", (), (table,), notes(told)))
+        return fragment(Card("", (), tuple(self._tables()), tuple(self._told_notes())))
 
     def _contents(self) -> "Contents":
         """What there is to report."""
@@ -357,8 +341,8 @@ def _fitting(discretizer: Any, explanations: Explanations, one_for_all: bool) ->
 
 def _repeats(sample: Sample) -> tuple[str, ...]:
     """What repeated rows do to an interval of shares of rows."""
-    told = [note.partition(":")[0] for note in sample.notes if REPEATED in note]
-    return tuple(f"{note}, so intervals may be too narrow: pass clusters= to compare" for note in told)
+    told = of_kind(sample.notes, "repeated")
+    return tuple(f"{note.fact}, so intervals may be too narrow: pass clusters= to compare" for note in told)
 
 
 def _seconds(watch: Watch, name: str) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from faithscope.inputs.regressors import owner_of
-from faithscope.inputs.repeats import TOO_HIGH
+from faithscope.notes import TOO_HIGH, Note
 
 
 def fitted_notes(model: Any, explainer: Any, X: Any) -> tuple[str, ...]:
@@ -20,4 +20,4 @@ def fitted_notes(model: Any, explainer: Any, X: Any) -> tuple[str, ...]:
         return ()
     told = f"{fitted:.0%} of rows are among those that the explainer was fitted on"
     unless = "" if getattr(explainer, "fitted_on", None) is not None else " unless its tree is the model itself"
-    return (f"{told}: {TOO_HIGH}{unless}; judge it on other rows",)
+    return (Note(told, "rows", advice=f"{TOO_HIGH}{unless}; judge it on other rows"),)

@@ -30,14 +30,12 @@ from faithscope.measures.comparing.populations import Populations, measure_group
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding import Encoding, measure_encoding
-from faithscope.measures.estimate import MEASURES, Estimate, Method, estimate_columns, noted
+from faithscope.measures.estimate import MEASURES, Estimate, Method, noted
 from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.named_labels import LabelWords, label_word_notes
 from faithscope.measures.necessity import measure_necessity, necessity_estimate, reached, sample_notes
-from faithscope.measures.notes.asked import asked_notes
-from faithscope.measures.notes.intervals import warn_if_clustered
-from faithscope.measures.notes.restatement import copy_notes
+from faithscope.measures.notes import asked_notes, copy_notes, warn_if_clustered
 from faithscope.measures.sufficiency import (
     coverage_estimate,
     leaning_on,
@@ -45,10 +43,10 @@ from faithscope.measures.sufficiency import (
     measure_sufficiency,
     scoped_method,
 )
+from faithscope.measures.telling import estimate_columns
 from faithscope.relations import Relation, bind, says_where, to_relation
-from faithscope.report.reported import Reported
+from faithscope.report.reported import OfOneExplainer
 from faithscope.sample import Sample
-from faithscope.sinks.lines import several_in_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,8 +72,8 @@ class Options:
         return scoped_method(self.method)
 
 
-@dataclass(frozen=True)
-class Evaluation(Reported):
+@dataclass(frozen=True, repr=False)
+class Evaluation(OfOneExplainer):
     """How faithful one explainer is to one model on some rows.
 
     Attributes
@@ -342,15 +340,10 @@ class Evaluation(Reported):
         columns: dict[str, Any] = {"discretizer": [repr(member) for member in family], **estimate_columns(estimates)}
         return frame(columns | {"uniqueness": [uniqueness(estimate) for estimate in estimates]})
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers of this evaluation, ready for JSON."""
-        scoped = {"sufficiency": self.sufficiency, "necessity": self.necessity}
-        measured = {name: None if estimate is None else estimate.to_dict() for name, estimate in scoped.items()}
-        measured = {"consistency": self.consistency.to_dict(), **measured}
-        about = {name: getattr(self, name) for name in ("name", "explainer", "discretizer", "seed", "baseline")}
-        populations = {name: getattr(self, name) for name in ("populations", "sufficiency_populations")}
-        told = {name: None if parts is None else parts.to_dict() for name, parts in populations.items()}
-        return {**measured, "uniqueness": self.uniqueness, **about, **told}
+    _written = (
+        *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "seed", "baseline"),
+        *("populations", "sufficiency_populations"),
+    )
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write rows, predictions and explanations as a log, which `audit` reads back to the same numbers.
@@ -378,24 +371,6 @@ class Evaluation(Reported):
             super().to_html(path)
         else:
             self._grouped(groups).to_html(path)
-
-    def plot(self) -> Any:
-        """An Altair chart of value, interval, chance and the unverifiable part."""
-        from faithscope.charts import estimates
-
-        return estimates([(self.name, estimate) for estimate in self._estimates()])
-
-    def _estimates(self) -> list[Estimate]:
-        measured = (self.consistency, self.sufficiency, self.necessity)
-        return [estimate for estimate in measured if estimate is not None]
-
-    def __str__(self) -> str:
-        return several_in_lines([(each.measure, each.line, each.notes) for each in self._estimates()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return "".join(estimate._repr_html_() for estimate in self._estimates())
 
     def _counts(self) -> Any:
         """Counts in which every row counts once, whatever its weight; an estimate by `Spread` keeps a profile alone."""
@@ -493,7 +468,7 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
     if plain:
         leaning, rows = leaning_on(coverage, sample, evaluation._relation, further)
-        notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample), *asked_notes(coverage, sample))
+        notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample), *asked_notes(coverage))
         estimate = noted(coverage_estimate(leaning, "sufficiency", confidence, method, rows), notes)
     else:
         estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further)

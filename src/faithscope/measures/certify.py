@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from faithscope.agreements import Agreement, Spread, Tolerance, to_agreement
 from faithscope.discretizers import Discretizer, Original, to_discretizer, usual
@@ -10,28 +10,20 @@ from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
 from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
-from faithscope.inputs.frames import frame
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.estimate import Estimate, Method, check_method, estimate_columns, noted
+from faithscope.measures.estimate import Estimate, Method, check_method, noted
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.named_labels import label_word_notes
-from faithscope.measures.telling.cards import caption, estimate_table
+from faithscope.measures.telling import OfEstimates
 from faithscope.sample import Sample
-from faithscope.sinks.card import Card, Sentence
 from faithscope.sinks.lines import in_lines
-from faithscope.sinks.shareable import Shareable
-from faithscope.visible import visible
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
 
 Discretize = Callable[[Explanations], Any]
 
 
-@dataclass(frozen=True)
-class Certificate(Shareable):
+@dataclass(frozen=True, repr=False)
+class Certificate(OfEstimates):
     """A lower bound on the true consistency of an explainer, and the discretization that gives it.
 
     Attributes
@@ -65,45 +57,28 @@ class Certificate(Shareable):
     bounds: tuple[tuple[Discretize, float], ...]
     estimates: tuple[Estimate, ...]
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader should know before trusting the bound: the notes of all estimates, each once."""
-        return tuple(dict.fromkeys(note for estimate in self.estimates for note in estimate.notes))
+    _label, _title = "discretizer", "A lower bound on consistency"
+
+    def _by_name(self) -> Sequence[tuple[str, Estimate]]:
+        names = [repr(discretizer) for discretizer, _ in self.bounds]
+        return list(zip(names, self.estimates, strict=True))
+
+    def _beside(self) -> dict[str, Sequence[Any]]:
+        return super()._beside() | {"bound": [low for _, low in self.bounds]}
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this certificate, ready for JSON."""
         tried = [
-            {"discretizer": repr(discretizer), "low": low, "estimate": estimate.to_dict()}
-            for (discretizer, low), estimate in zip(self.bounds, self.estimates, strict=True)
+            {"discretizer": name, "low": low, "estimate": estimate.to_dict()}
+            for (name, estimate), (_, low) in zip(self._by_name(), self.bounds, strict=True)
         ]
         names = ("low", "confidence", "method", "subject", "proven")
         told = {name: getattr(self, name) for name in names} | {"discretizer": repr(self.discretizer), "tried": tried}
-        return told | {"notes": list(self.notes)}
-
-    def table(self) -> "pd.DataFrame":
-        """One line per discretizer: its bound, and the numbers of its estimate."""
-        names, lows = [repr(discretizer) for discretizer, _ in self.bounds], [low for _, low in self.bounds]
-        return frame({"discretizer": names, "bound": lows, **estimate_columns(self.estimates)})
-
-    def plot(self) -> "alt.LayerChart":
-        """The estimate of each discretizer as an Altair chart."""
-        from faithscope.charts import estimates
-
-        names = [repr(discretizer) for discretizer, _ in self.bounds]
-        return estimates(list(zip(names, self.estimates, strict=True)))
-
-    def _card(self) -> Card:
-        tried = zip(self.bounds, self.estimates, strict=True)
-        lines = [((repr(discretizer), f"{low:.3f}"), estimate) for (discretizer, low), estimate in tried]
-        table = estimate_table(("discretizer", "bound"), lines, below=caption(self.estimates[0]))
-        return Card("A lower bound on consistency", (Sentence(self._line),), (table,), tuple(map(visible, self.notes)))
+        return told | {"notes": list(map(str, self.notes))}
 
     def __str__(self) -> str:
         tried = zip(self.bounds, self.estimates, strict=True)
-        winner = next(estimate for (discretizer, _), estimate in tried if discretizer is self.discretizer)
-        return in_lines(self._line, winner.notes)
-
-    __repr__ = __str__
+        return in_lines(self._line, next(best.notes for (each, _), best in tried if each is self.discretizer))
 
     @property
     def _line(self) -> str:

@@ -12,8 +12,7 @@ from faithscope.discretizers import Discretize
 from faithscope.measures.estimate import Estimate, Method, check_method, estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import Bracket, IndependentUnits, margins
 from faithscope.measures.named_labels import label_word_notes
-from faithscope.measures.notes.given_codes import given_code_notes
-from faithscope.measures.notes.intervals import cluster_notes
+from faithscope.measures.notes import cluster_notes, given_code_notes
 from faithscope.measures.spread import spread_consistency
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample

@@ -16,12 +16,12 @@ from faithscope.explanations.keys import Plain
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import families_of
-from faithscope.inputs.repeats import TOO_HIGH
 from faithscope.measures.estimate import agreement, few_rows_decide
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.numbers.decoded import decoded_numbers
 from faithscope.measures.numbers.groups import NumberGroups
+from faithscope.notes import TOO_HIGH
 from faithscope.readers import as_explanations
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card, Sentence, Table

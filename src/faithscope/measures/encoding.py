@@ -4,7 +4,7 @@ The gap between rows given an explanation and other rows that it covers, with it
 whether both get the same predictions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,17 +19,22 @@ from faithscope.counting.tally import Coverage
 from faithscope.errors import NotScoped
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.prototypes import Prototypes
+from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import refuse_spread
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, check_confidence, margins
+from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER
+from faithscope.measures.telling import number
 from faithscope.relations import bind, check_rows, says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Card
+from faithscope.sinks.card import Table
 from faithscope.sinks.shareable import Shareable
+from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +43,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _MANY_LEAN = 0.05  # share of the tested rows whose comparisons lean on a single row, from which on that is told
+_SHOWN = 10  # explanations in a card
 _ENTRIES = 2**21  # outcomes of tables looked at at once
 _ROUNDING = 1e-7  # outcomes as likely as the one seen, but for rounding, are not more likely
 
@@ -149,7 +155,7 @@ def adjust(p: Floats) -> Floats:
     return np.minimum.accumulate(scaled[::-1])[::-1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Encoding(Shareable):
     """Whether the choice of an explanation says more about the prediction than the explanation itself.
 
@@ -274,23 +280,139 @@ class Encoding(Shareable):
 
         return chart(self._columns())
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, ready for JSON."""
-        names = ("value", "low", "high", "confidence", "unverifiable", "alone", "exclusive", "n", "distinct")
-        told = {name: getattr(self, name) for name in (*names, "tested", "flagged", "encodes", "method")}
-        return {"measure": "encoding", **told, "agreement": repr(self.agreement), "notes": list(self.notes)}
+    measure = _title = "encoding"
+    _written = (
+        *("measure", "value", "low", "high", "confidence", "unverifiable", "alone", "exclusive", "n", "distinct"),
+        *("tested", "flagged", "encodes", "method", "agreement", "notes"),
+    )
 
     def __str__(self) -> str:
-        from faithscope.measures.telling.encoding import encoding_line
+        rows = f"n={self.n:,}, {_percent(self.unverifiable)} unverifiable"
+        if self.value is None:
+            return f"encoding unknown: no explanation could be tested; {rows}"
+        word = "found" if self.encodes else "not found"
+        of = f"{self.flagged:,} of {several(self.tested, 'explanation', 'explanations')}"
+        return f"encoding {self.value:.3f} [{self.low:.2f}, {self.high:.2f}]: {word} ({of}); {rows}"
 
-        return encoding_line(self)
+    def _sentences(self) -> Iterable[str]:
+        return [self._verdict]
 
-    __repr__ = __str__
+    @property
+    def _verdict(self) -> str:
+        """What the result says, in plain sentences.
 
-    def _card(self) -> Card:
-        from faithscope.measures.telling.encoding import encoding_card
+        Examples
+        --------
+        >>> import faithscope as fs
+        >>> rules = fs.Rules.parse(["age <= 200"] * 9 + ["hours <= 200"] * 9, features=["age", "hours"])
+        >>> print(fs.encoding(rules, ["yes"] * 9 + ["no"] * 9, [[40.0, 30.0]] * 18, clusters=range(18))._verdict)
+        The choice of this rule says more than the rule: of the 9 rows given `age <= 200`, 100% get 'yes'; of the 9 \
+other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be tested.
+        """
+        noun, a_noun = self._noun, f"{'an' if self._noun[0] == 'e' else 'a'} {self._noun}"
+        if self.encodes is None:
+            return self._untested(noun, a_noun)
+        untested = f" {_percent(self.unverifiable)} of rows could not be tested." if self.unverifiable else ""
+        tested = several(self.tested, noun, f"{noun}s")
+        ends = f"{100 * self.confidence:g}% interval {self.low:.3f} to {self.high:.3f}"
+        gap = f"a gap of {self.value or 0.0:.3f}, {ends}"
+        if not self.encodes:
+            stand = (
+                f"{self.flagged:,} of {tested} {'stands' if self.flagged == 1 else 'stand'} out, as they may by chance"
+            )
+            return (
+                f"No encoding found: the predictions of the rows given {a_noun} and of the other rows that it covers "
+                f"differ by no more than chance gives ({gap}; "
+                f"{stand if self.flagged else f'none of {tested} stands out'}).{untested}"
+            )
+        if not self.flagged:
+            return (
+                f"The choice of {a_noun} says more than the {noun}, although no single one shows it: rows given the "
+                f"same {noun} agree {'more' if (self.value or 0) > 0 else 'less'} with each other than with the other "
+                f"rows that it covers ({gap}).{untested}"
+            )
+        more = f" So it is with {self.flagged:,} of the {tested} that could be tested." if self.tested > 1 else ""
+        return f"The choice of this {noun} says more than the {noun}: {self._strongest}.{more}{untested}"
 
-        return encoding_card(self)
+    @property
+    def _noun(self) -> str:
+        """What one of the explanations is called."""
+        explanations = None if self._encoded is None else self._encoded.explanations
+        if isinstance(explanations, Rules):
+            return "rule"
+        return "highlight" if isinstance(explanations, Highlights) else "explanation"
+
+    def _untested(self, noun: str, a_noun: str) -> str:
+        """Why nothing could be tested; that is no failure of explanations which partition the rows."""
+        if self._encoded is not None and self._encoded.missed:
+            missed = f"{several(self._encoded.missed, 'row is', 'rows are')} not covered by the {noun} given"
+            return f"Cannot tell: no {noun} can be tested, and {missed}: that can hide a label."
+        if self.alone == 0:
+            return (
+                f"Nothing is encoded in the choice of {a_noun}: no row is covered by {a_noun} that it was not given, "
+                "so there was nothing to choose."
+            )
+        if self.exclusive == 0:
+            return f"Cannot tell: nobody was given the {noun} of another row, so no choice can be compared."
+        return (
+            f"Cannot tell: {_percent(self.alone)} of rows have {a_noun} that nobody else was given, and those of the "
+            "others cover no row that was given another."
+        )
+
+    @property
+    def _strongest(self) -> str:
+        """The strongest explanation: what the rows given it get, and what the other rows that it covers get."""
+        line = {name: column[0] for name, column in self._columns(1).items()}
+        given = f"of the {several(int(line['n']), 'row', 'rows')} given `{visible(str(line['explanation']))}`"
+        others = f"of the {several(int(line['others']), 'other row', 'other rows')} that it covers"
+        if self.agreement.of_numbers:
+            means = [told_number(float(line[name])) for name in ("given_mean", "covered_mean")]
+            return f"{given}, the mean prediction is {means[0]}; {others}, it is {means[1]}"
+        given_rows, covered_rows = line["given"], line["covered"]
+        shares = {
+            label: [rows.get(label, 0) / sum(rows.values()) for rows in (given_rows, covered_rows)]
+            for label in {**given_rows, **covered_rows}
+        }
+        # The label whose shares differ most; of several, the commonest among the rows given.
+        label = max(
+            shares, key=lambda each: (round(abs(shares[each][0] - shares[each][1]), 9), given_rows.get(each, 0))
+        )
+        get, do = map(_percent, shares[label])
+        return f"{given}, {get} get {visible(repr(label))}; {others}, {do} do"
+
+    def _tables(self) -> Iterable[Table]:
+        """The numbers, and the strongest explanations."""
+        names = ("value", "interval", "alone", "exclusive", "tested", "flagged")
+        ends, shares = f"{self.low:.3f}–{self.high:.3f}", (f"{self.alone:.1%}", f"{self.exclusive:.1%}")
+        line = (number(self.value), ends, *shares, f"{self.tested:,}", f"{self.flagged:,}")
+        below = f"{several(self.n, 'row', 'rows')}, {100 * self.confidence:g}% interval"
+        yield Table(names, (line,), 0, caption=below)
+        if not self.tested:
+            return
+        told = {"explanation": "explanation", "label": "label", "n": "rows given", "others": "others"}
+        told |= {"given_share": "share given", "covered_share": "share of others", "total_variation": "apart"}
+        told |= {"given_mean": "mean given", "covered_mean": "mean of others", "distance": "distance"}
+        told |= {"p_adjusted": "p adjusted"}
+        columns = self._columns(_SHOWN)
+        known = [name for name in told if name in columns]
+        cells = ([_cell(name, value) for value in columns[name]] for name in known)
+        words = len({"explanation", "label"}.intersection(known))
+        yield Table(
+            tuple(told[name] for name in known), tuple(zip(*cells, strict=True)), words, title="strongest first"
+        )
+
+
+def _cell(name: str, value: Any) -> str:
+    if name in {"explanation", "label"}:
+        return visible(str(value))
+    return f"{value:,}" if name in {"n", "others"} else told_number(float(value))
+
+
+def _percent(share: float) -> str:
+    """A share in whole percent; never 0% or 100% for what is not none or all."""
+    if 0 < share < 0.005:
+        return "under 1%"
+    return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
 def encoding_columns(encodings: Mapping[str, Encoding]) -> dict[str, list[Any]]:

@@ -1,10 +1,9 @@
 """Estimate: the paper's estimator from counts, with its interval, its unverifiable share and its chance level."""
 
-import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from faithscope.agreements import Agreement, Same, Spread
 from faithscope.counting.counts import Counts
@@ -14,23 +13,25 @@ from faithscope.counting.spread import SpreadCounts
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_word
-from faithscope.inputs.frames import frame
 from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals.margins import LeftOutDeviations, Margins
 from faithscope.measures.intervals.tight import PowerSums, equality_margins
-from faithscope.measures.notes.labels import label_notes
-from faithscope.measures.notes.occurrences import occurrence_notes
-from faithscope.measures.notes.restatement import restatement_notes
+from faithscope.measures.notes import label_notes, occurrence_notes, restatement_notes
 from faithscope.measures.numbers.words import beside_value, named, told_number
+from faithscope.measures.telling import (
+    Measured,
+    OfEstimates,
+    caption,
+    estimate_table,
+    in_clusters,
+    judge,
+    recall_sentence,
+    with_doubts,
+)
+from faithscope.notes import doubts
+from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
-from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
-
-    from faithscope.sinks.card import Card
 
 Method = Literal["tight", "jackknife", "mcdiarmid", "any"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -54,7 +55,6 @@ _NO_SPREAD = {
     "draws": "Spread compares with the variance of the rows, which draws do not share: on draws, pass "
     "agreement=fs.Close(eps) or fs.Tolerance(eps).",
 }
-COLUMNS = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "distinct")  # of all tables
 KNOWN_IF_ASKED = ("gap", "silence", "clusters", "population", "drop", "drop_low", "drop_high")
 NECESSITY = "necessity"  # the measure that no verdict is made of
 MEASURES = ("consistency", "sufficiency", NECESSITY)
@@ -63,7 +63,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, repr=False)
-class Estimate(Shareable):
+class Estimate(OfEstimates):
     """A measure of faithfulness on a sample, with its interval.
 
     Attributes
@@ -190,11 +190,18 @@ class Estimate(Shareable):
         names = ("measure", "value", "low", "high", "confidence", "method", "limit", "unverifiable", "upper")
         checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
         known = (name for name in KNOWN_IF_ASKED if getattr(self, name) is not None)
-        rows = ("n", "distinct", "effective_n", *known)
-        told = {name: getattr(self, name) for name in (*names, *checked, *rows)}
-        least, most = self.bracket
-        bracket = {"bracket_low": least, "bracket_high": most}
-        return told | bracket | {"agreement": named(self.agreement), "notes": list(self.notes)}
+        told = {name: getattr(self, name) for name in (*names, *checked, "n", "distinct", "effective_n", *known)}
+        bracket = dict(zip(("bracket_low", "bracket_high"), self.bracket, strict=True))
+        return told | bracket | {"agreement": named(self.agreement), "notes": list(map(str, self.notes))}
+
+    _label = "measure"
+
+    @property
+    def _title(self) -> str:
+        return self.measure
+
+    def _by_name(self) -> Sequence[tuple[str, Measured]]:
+        return [(self.measure, self)]
 
     def __str__(self) -> str:
         return in_lines(self.line, self.notes)
@@ -207,70 +214,41 @@ class Estimate(Shareable):
     @property
     def line(self) -> str:
         """The estimate without its notes, as a single line."""
-        explanations = "1 explanation" if self.distinct == 1 else f"{self.distinct:,} explanations"
-        clusters = "" if self.clusters is None else f" in {several(self.clusters, 'cluster', 'clusters')}"
-        good = f"{self.effective_n:,.0f}"
-        weighted = " (weighted, as good as" if self.clusters is None else " (as good as"
-        weighted = clusters + ("" if self.effective_n in (self.n, self.clusters) else f"{weighted} {good})")
+        weighted = "" if self.clusters is not None else "weighted, "
+        alike = self.effective_n in (self.n, self.clusters)
+        rows = in_clusters(self.clusters) + ("" if alike else f" ({weighted}as good as {self.effective_n:,.0f})")
         gap = "" if self.gap is None else f", two such predictions typically {told_number(self.gap)} apart"
         value = f"{self.measure} {self.value:.3f}{beside_value(self.agreement)}"
+        least, most = self.bracket
+        narrower = most - least < self.upper - self.value - 0.005  # leaves less open than all rows that are silent
+        bracket = f" (bracket {least:.2f} to {most:.2f})" if narrower else ""
         return (
             f"{value}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; {self._checked}{gap}; "
-            f"n={self.n:,}{weighted}, {explanations}, {self.unverifiable:.0%} unverifiable{self._narrowed}"
+            f"n={self.n:,}{rows}, {several(self.distinct, 'explanation', 'explanations')}, "
+            f"{self.unverifiable:.0%} unverifiable{bracket}"
         )
-
-    __repr__ = __str__
 
     @property
     def _checked(self) -> str:
         """The agreement among rows that can be checked, unless these are all rows; and chance."""
+        chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
         if self.verified is None:
-            return "no row can be checked" + ("" if self.chance is None else f" (chance {self.chance:.2f})")
+            return f"no row can be checked{chance}"
         if not self.unverifiable:
             return "chance undefined" if self.chance is None else f"chance {self.chance:.2f}"
-        chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
         return f"{self.verified:.2f} where it can be checked{chance}"
 
-    @property
-    def _narrowed(self) -> str:
-        """The bracket, if it leaves less open than all rows that cannot be checked."""
-        least, most = self.bracket
-        narrower = most - least < self.upper - self.value - 0.005
-        return f" (bracket {least:.2f} to {most:.2f})" if narrower else ""
+    def _sentences(self) -> Iterable[str]:
+        if self.measure == NECESSITY:
+            return [recall_sentence(self)]
+        return [with_doubts(judge([self], {}), map(visible, doubts(self.notes)))]
 
-    def table(self) -> "pd.DataFrame":
-        """One line of numbers, as in every table of estimates."""
-        return frame({"measure": [self.measure], **estimate_columns([self])})
+    def _tables(self) -> Iterable[Table]:
+        return [estimate_table((), [((), self)], below=caption(self))]
 
-    def _card(self) -> "Card":
-        from faithscope.measures.telling.cards import estimate_card
-
-        return estimate_card(self)
-
-    def plot(self) -> "alt.LayerChart":
-        """Value, interval, chance and the unverifiable part as an Altair chart."""
-        from faithscope.charts import estimates
-
-        return estimates([(self.measure, self)])
-
-    def _repr_html_(self) -> str:
-        rows = {k: v for k, v in self.to_dict().items() if k not in {"measure", "notes"}}
-        cells = "".join(f"<tr><th>{k.replace('_', ' ')}</th><td>{_shown(v)}</td></tr>" for k, v in rows.items())
-        notes = "".join(f"<p>{html.escape(visible(note))}</p>" for note in self.notes)
-        return f"<table><caption>{html.escape(self.measure)}</caption>{cells}</table>{notes}"
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "undefined"
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return html.escape(f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value))
-
-
-def estimate_columns(estimates: Sequence[Estimate]) -> dict[str, list[Any]]:
-    """The numbers of several estimates as the columns that every table of estimates has."""
-    return {name: [getattr(estimate, name) for estimate in estimates] for name in COLUMNS}
+    def _told_notes(self) -> Iterable[str]:
+        doubted = () if self.measure == NECESSITY else doubts(self.notes)
+        return (note for note in self.notes if note not in doubted)
 
 
 def agreement(profile: Profile) -> float:

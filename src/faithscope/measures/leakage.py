@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,30 +12,23 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.arrays import to_items
-from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.paired import PairedDifference, consistency_left_out, paired_difference
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.estimate import Estimate, Method, estimate_columns
+from faithscope.measures.estimate import Estimate, Method
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.named_labels import LabelWords, masked, named_labels, reported_rows
-from faithscope.measures.telling.cards import caption, estimate_table
+from faithscope.measures.telling import OfEstimates
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Card, Sentence, Table
-from faithscope.sinks.lines import in_lines
-from faithscope.sinks.shareable import Shareable
+from faithscope.sinks.card import Table
 from faithscope.visible import visible
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
 
 _SHOWN = 10  # words on a card
 NO_REASONS = "Leakage asks whether reasons in words name a label; these explanations are {}: pass fs.Reasons(texts)."
 
 
 @dataclass(frozen=True, repr=False)
-class Leakage(Shareable):
+class Leakage(OfEstimates):
     """How many reasons name a label, and their consistency as given and with these words masked.
 
     Attributes
@@ -73,38 +66,19 @@ class Leakage(Shareable):
     words: tuple[tuple[str, int], ...]
     n: int
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader should know before trusting the estimates, each note once."""
-        return tuple(dict.fromkeys((*self.consistency.notes, *self.masked.notes)))
+    _label, _title = "reasons", "Leakage: reasons that name a label"
+
+    def _by_name(self) -> Sequence[tuple[str, Estimate]]:
+        return [("as given", self.consistency), ("masked", self.masked)]
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
-        names = ("share", "low", "high", "own", "confidence", "n")
-        estimates = {name: getattr(self, name).to_dict() for name in ("consistency", "masked", "difference")}
         words = [{"word": word, "n": n} for word, n in self.words]
-        return {name: getattr(self, name) for name in names} | estimates | {"words": words, "notes": list(self.notes)}
+        return super().to_dict() | {"words": words, "notes": list(map(str, self.notes))}
 
-    def table(self) -> "pd.DataFrame":
-        """One line for the reasons as given, one for masked ones."""
-        return frame({"reasons": ["as given", "masked"], **estimate_columns([self.consistency, self.masked])})
-
-    def plot(self) -> "alt.LayerChart":
-        """Both estimates as an Altair chart."""
-        from faithscope.charts import estimates
-
-        return estimates([("as given", self.consistency), ("masked", self.masked)])
-
-    def _card(self) -> Card:
-        lines = [(("as given",), self.consistency), (("labels masked",), self.masked)]
-        table = estimate_table(("reasons",), lines, below=caption(self.consistency))
-        words = Table(("word", "reasons"), tuple((visible(word), f"{n:,}") for word, n in self.words[:_SHOWN]))
-        tables = (table, words) if self.words else (table,)
-        notes = tuple(map(visible, self.notes))
-        return Card("Leakage: reasons that name a label", (Sentence(self._line),), tables, notes)
-
-    def __str__(self) -> str:
-        return in_lines(self._line)
+    def _tables(self) -> Iterable[Table]:
+        words = tuple((visible(word), f"{n:,}") for word, n in self.words[:_SHOWN])
+        return [*super()._tables(), *([Table(("word", "reasons"), words)] if words else [])]
 
     @property
     def _line(self) -> str:
@@ -113,8 +87,6 @@ class Leakage(Shareable):
             f"{self.share:.1%} of reasons name a label{such} ({self.own:.1%} their own); consistency "
             f"{self.consistency.value:.3f}, masked {self.masked.value:.3f}; n={self.n:,}"
         )
-
-    __repr__ = __str__
 
 
 @in_memory(FEWER_ROWS)

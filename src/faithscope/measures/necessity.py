@@ -10,7 +10,7 @@ from faithscope.errors import NotScoped
 from faithscope.measures.encoding import not_scoped
 from faithscope.measures.estimate import NECESSITY, Estimate, Method, check_method, noted, refuse_spread, to_estimate
 from faithscope.measures.intervals.margins import LeftOutDeviations, UnseenRows, margins
-from faithscope.measures.notes.intervals import cluster_notes
+from faithscope.measures.notes import cluster_notes
 from faithscope.measures.sufficiency import FEWER, coverage_notes
 from faithscope.relations import bind, check_rows, says_where, to_relation
 from faithscope.runtime.memory import in_memory

@@ -16,7 +16,7 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.named_features import named_features, named_parts
 from faithscope.measures.runs import Runs
-from faithscope.measures.telling.cards import number
+from faithscope.measures.telling import number
 from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable

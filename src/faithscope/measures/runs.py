@@ -19,8 +19,9 @@ from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
+from faithscope.notes import Note, of_kind
 from faithscope.readers import as_explanations
-from faithscope.sample import REPEATED, Sample
+from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -77,7 +78,9 @@ class Runs:
         named = {"explanations": runs[first] if index_of(runs[first]) is not None else kinds[first]}
         none = np.zeros(len(kinds[first]))  # there are no predictions
         sample = Sample.checked(kinds[first], none, X, weights, clusters, row_labels=named)
-        sample = replace(sample, notes=tuple(note.replace(REPEATED, _REPEATED) for note in sample.notes)).counted()
+        again = of_kind(sample.notes, "repeated")  # which makes only the interval wrong
+        others = (note for note in sample.notes if note not in again)
+        sample = replace(sample, notes=(*others, *(Note(note.fact, advice=_REPEATED) for note in again))).counted()
         if sample.positions is not None:
             kinds = {name: kind.take(sample.positions) for name, kind in kinds.items()}
         sample, given, chosen = sample.learned(dict.fromkeys(kinds, discretizer), kinds)

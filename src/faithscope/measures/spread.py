@@ -13,7 +13,7 @@ from faithscope.counting.spread import SpreadCounts, spread_by_explanation
 from faithscope.inputs.chunks import rows_at
 from faithscope.measures.estimate import Estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import LeftOutDeviations, deviations, margins
-from faithscope.measures.notes.intervals import SPREAD_BY_WEIGHT
+from faithscope.measures.notes import SPREAD_BY_WEIGHT
 from faithscope.sample import Sample
 
 _HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance; 3 for a normal distribution

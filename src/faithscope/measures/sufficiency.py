@@ -38,9 +38,7 @@ from faithscope.measures.estimate import (
 )
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, UnseenRows, margins
 from faithscope.measures.intervals.tight import equality_margins
-from faithscope.measures.notes.asked import asked_notes
-from faithscope.measures.notes.intervals import SPREAD_BY_WEIGHT, WEIGHTS_BY_LABEL, cluster_notes
-from faithscope.measures.notes.restatement import copy_notes
+from faithscope.measures.notes import SPREAD_BY_WEIGHT, WEIGHTS_BY_LABEL, asked_notes, cluster_notes, copy_notes
 from faithscope.measures.spread import spread_estimate
 from faithscope.populations import OwnDraws, Population, RealRows, to_population
 from faithscope.relations import Relation, bind, check_rows, to_relation
@@ -187,7 +185,7 @@ def measure_sufficiency(
     if counted.weights is not None:
         known = WEIGHTS_BY_LABEL if go_with_labels(counted) else NOT_BY_PREDICTION
         assumed = (SPREAD_BY_WEIGHT if isinstance(counted.agreement, Spread) else known,)
-    notes = (*counted.explanations.notes, *counted.notes, *copy_notes(counted), *asked_notes(coverage, counted))
+    notes = (*counted.explanations.notes, *counted.notes, *copy_notes(counted), *asked_notes(coverage))
     return noted(estimate, (*notes, *cluster_notes(counted), *assumed))
 
 

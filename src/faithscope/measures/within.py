@@ -1,28 +1,22 @@
 """Consistency within a distance: do rows with close explanations get the same prediction?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from faithscope.counting.coverage import cover, cover_curve
 from faithscope.counting.tally import Coverage
 from faithscope.errors import BadInput
-from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_numbers
-from faithscope.measures.estimate import Estimate, Method, check_method, estimate_columns, noted
-from faithscope.measures.notes.intervals import cluster_notes
+from faithscope.measures.estimate import Estimate, Method, check_method, noted
+from faithscope.measures.notes import cluster_notes
 from faithscope.measures.sufficiency import FEWER, coverage_estimate
-from faithscope.measures.telling.cards import curve_card
+from faithscope.measures.telling import Curve
 from faithscope.relations import Within
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Card
-from faithscope.sinks.shareable import Shareable
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
 
 
 @in_memory(FEWER)
@@ -121,8 +115,8 @@ def _estimate(coverage: Coverage, tau: float, sample: Sample, confidence: float,
     return noted(estimate, (*sample.explanations.notes, *sample.notes, *cluster_notes(sample)))
 
 
-@dataclass(frozen=True)
-class WithinCurve(Shareable):
+@dataclass(frozen=True, repr=False)
+class WithinCurve(Curve):
     """Consistency for several distances within which explanations count as the same, smallest first.
 
     Examples
@@ -135,25 +129,7 @@ class WithinCurve(Shareable):
     taus: tuple[float, ...]
     estimates: tuple[Estimate, ...]
 
-    def table(self) -> "pd.DataFrame":
-        """One line per distance."""
-        return frame({"tau": self.taus, **estimate_columns(self.estimates)})
+    _label, _chart, _title = "tau", "within_curve", "Consistency within distances of explanations"
 
-    def plot(self) -> "alt.LayerChart":
-        """The measure by distance, with intervals and chance, as an Altair chart."""
-        from faithscope.charts import within_curve
-
-        return within_curve(self.taus, self.estimates)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers of this curve, ready for JSON."""
-        return {"taus": list(self.taus), "estimates": [estimate.to_dict() for estimate in self.estimates]}
-
-    def _card(self) -> Card:
-        points = list(zip(self.taus, self.estimates, strict=True))
-        return curve_card("Consistency within distances of explanations", "distance", points)
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.estimates))
-
-    __repr__ = __str__
+    def _pairs(self) -> Sequence[tuple[float, Estimate]]:
+        return list(zip(self.taus, self.estimates, strict=True))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-from faithscope.measures.telling.rounding import down, up
+from faithscope.measures.telling import down, up
 from faithscope.monitor.pairing import Cells, pair
 from faithscope.monitor.sequential import Alarm
 

@@ -1,10 +1,16 @@
 """The sentence on top of a report, to be quoted by itself: a share, its interval, for whom it is lower, chance."""
 
 from faithscope.agreements import Spread
-from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import agreeing
-from faithscope.measures.telling.rounding import percent_down, percent_up
-from faithscope.measures.telling.verdict import mostly_silent, silent_rows, weakest_first, why_unknown
+from faithscope.measures.telling import (
+    Measured,
+    mostly_silent,
+    percent_down,
+    percent_up,
+    silent_rows,
+    weakest_first,
+    why_unknown,
+)
 from faithscope.report.summary import Explainer, Groups, Summary
 
 
@@ -27,7 +33,7 @@ def headline(summary: Summary) -> str:
     return " ".join([sentence, *(f"Read with care: {doubt}." for doubt in explainer.doubts)])
 
 
-def _sentence(estimate: Estimate, by: str, group: str, *, no_better: bool) -> str:
+def _sentence(estimate: Measured, by: str, group: str, *, no_better: bool) -> str:
     unknown = why_unknown(estimate)
     if unknown:
         return f"Whether the explanations{by} are faithful cannot be told: {unknown}."
@@ -42,12 +48,12 @@ def _sentence(estimate: Estimate, by: str, group: str, *, no_better: bool) -> st
     return f"{_holds(estimate, by, share)} ({interval}){group}{_chance(estimate, no_better=no_better)}."
 
 
-def _lies_inside(estimate: Estimate) -> bool:
+def _lies_inside(estimate: Measured) -> bool:
     """Whether the agreement where it can be checked lies in the interval, which is about all rows."""
     return estimate.verified is not None and estimate.low <= estimate.verified <= estimate.high
 
 
-def _holds(estimate: Estimate, by: str, share: str) -> str:
+def _holds(estimate: Measured, by: str, share: str) -> str:
     applies = estimate.measure == "sufficiency"
     if isinstance(estimate.agreement, Spread):
         where = " where they apply" if applies else ""
@@ -56,7 +62,7 @@ def _holds(estimate: Estimate, by: str, share: str) -> str:
     return f"{subject or f'Two rows with the same explanation{by}'} are {agreeing(estimate.agreement, share)}"
 
 
-def _chance(estimate: Estimate, *, no_better: bool) -> str:
+def _chance(estimate: Measured, *, no_better: bool) -> str:
     """What chance would give; nothing for shares of variance, of which chance gives none."""
     if isinstance(estimate.agreement, Spread):
         return ", no more than chance would give" if no_better else ""
@@ -65,11 +71,11 @@ def _chance(estimate: Estimate, *, no_better: bool) -> str:
     )
 
 
-def _ends(estimate: Estimate) -> str:
+def _ends(estimate: Measured) -> str:
     return f"{percent_down(estimate.low)} to {percent_up(estimate.high)}"
 
 
-def _worst_group(explainer: Explainer, whole: Estimate) -> str:
+def _worst_group(explainer: Explainer, whole: Measured) -> str:
     """The group that is worst off, if that is no accident: below all rows, and below another group."""
     groups = [each for each in explainer.populations if each.measure == whole.measure and not each.over_time]
     below = [

@@ -8,7 +8,6 @@ from faithscope.counting.counts import Counts
 from faithscope.measures.encoding import Encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.scopes import largest_scopes
-from faithscope.measures.telling.encoding import encoding_verdict
 from faithscope.report.claims import Claims
 from faithscope.report.missing import Missing, attempt
 from faithscope.report.result import ExplainerResult
@@ -54,7 +53,7 @@ class Hidden:
         encoding, missing = attempt("hidden", "encoding", result.encoding)
         flagged = _flagged(encoding)
         points, many = _points(sufficiency, {line["explanation"] for line in flagged})
-        verdict = "" if encoding is None else wording(encoding_verdict(encoding), longest=1000)
+        verdict = "" if encoding is None else wording(encoding._verdict, longest=1000)
         encodes = None if encoding is None else encoding.encodes
         table, no_claims = attempt("hidden", "claims", result._claims)
         claims = None if table is None else Claims.of(table, sufficiency.confidence)

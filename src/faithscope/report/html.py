@@ -11,10 +11,7 @@ from faithscope.charts.theme import LIGHT, theme
 from faithscope.explanations.base import several
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import described, named, told_number
-from faithscope.measures.telling.differences import differ_word
-from faithscope.measures.telling.recall import recall_sentence
-from faithscope.measures.telling.rounding import down, up
-from faithscope.measures.telling.verdict import READING_ORDER, WORDS, ExplainerVerdict
+from faithscope.measures.telling import READING_ORDER, WORDS, ExplainerVerdict, differ_word, down, recall_sentence, up
 from faithscope.report.agreeing import HeatMap
 from faithscope.report.assumptions import assumptions
 from faithscope.report.contradictions import FeaturePair, most_alike_first

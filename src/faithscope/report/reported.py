@@ -1,15 +1,17 @@
 """What evaluations, comparisons and audits share: one summary, from which page, Markdown and MLflow are written."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from faithscope.measures.estimate import MEASURES, Estimate
+from faithscope.measures.telling import Listed
 from faithscope.sinks.card import Card
-from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:
     from faithscope.report.result import Result
 
 
-class Reported(Shareable):
+class Reported(Listed):
     """A result with a report; it says what its `_contents` are."""
 
     def _card(self) -> Card:
@@ -25,3 +27,19 @@ class Reported(Shareable):
 
         summary = summarize(cast("Result", self))
         return summary_card(summary), render(summary)
+
+
+class OfOneExplainer(Reported):
+    """A report on one explainer: its measures under its name."""
+
+    def _estimates(self) -> list[Estimate]:
+        return [estimate for measure in MEASURES if (estimate := getattr(self, measure)) is not None]
+
+    def _by_name(self) -> Sequence[tuple[str, Estimate]]:
+        return [(vars(self)["name"], estimate) for estimate in self._estimates()]
+
+    def _lines(self) -> Sequence[tuple[str, str]]:
+        return [(estimate.measure, estimate.line) for estimate in self._estimates()]
+
+    def _repr_html_(self) -> str:
+        return "".join(estimate._repr_html_() for estimate in self._estimates())

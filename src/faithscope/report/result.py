@@ -224,7 +224,7 @@ class Breakdown:
     @classmethod
     def of(cls, populations: Populations, by: str = "") -> "Breakdown":
         """The breakdown by populations, under a name of your choice or under their own."""
-        return cls(by or populations.by, populations._named.estimates)
+        return cls(by or populations.by, populations._texts)
 
     @property
     def over_time(self) -> bool:

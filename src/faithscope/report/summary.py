@@ -1,7 +1,7 @@
 """One summary of a result: terminal, page, notebook and JSON all read it, so that they cannot disagree."""
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +17,8 @@ from faithscope.measures.comparing.populations import Difference, shown_groups
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.outlook import FARTHEST
 from faithscope.measures.planning.plan import Plan
-from faithscope.measures.telling.verdict import READING_ORDER, WANTED, ExplainerVerdict, doubts, judge, with_doubts
+from faithscope.measures.telling import READING_ORDER, WANTED, ExplainerVerdict, judge, with_doubts
+from faithscope.notes import doubts, reworded
 from faithscope.report.agreeing import Agreeing
 from faithscope.report.contradictions import Contradiction, contradictions
 from faithscope.report.hidden import Hidden
@@ -36,7 +37,12 @@ def numbers(estimate: Estimate) -> dict[str, Any]:
 
 def notes(estimate: Estimate) -> tuple[str, ...]:
     """What a reader should know before trusting the interval, as text that can be shown."""
-    return tuple(map(wording, estimate.notes))
+    return shown_notes(estimate.notes)
+
+
+def shown_notes(notes: Iterable[str]) -> tuple[str, ...]:
+    """Notes as texts that can be shown, each of its kind."""
+    return tuple(reworded(note, wording(note)) for note in notes)
 
 
 @dataclass(frozen=True)
@@ -325,7 +331,7 @@ def _explainer(
         contradictions=pairs,
         populations=tuple(map(Groups.of, breakdowns)),
         discretizations=tuple(map(_discretization, discretizations or ())),
-        notes=tuple(map(wording, provenance.notes)),
+        notes=shown_notes(provenance.notes),
         clusters=wording(provenance.clusters),
         necessity=result.necessity,
         hidden=hidden,

@@ -1,7 +1,6 @@
 """The card of a summary: verdicts, measures, populations, windows of time, differences and remarks."""
 
-from faithscope.measures.telling.cards import caption, estimate_table, intervals
-from faithscope.measures.telling.differences import difference_tables
+from faithscope.measures.telling import caption, difference_tables, estimate_table, intervals
 from faithscope.report.summary import Explainer, Groups, Summary, remarks
 from faithscope.sinks.card import Card, Sentence, Table
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from faithscope.measures.telling.cards import COLUMNS, caption, numbers
-from faithscope.measures.telling.verdict import Level
+from faithscope.measures.telling import COLUMNS, Level, caption, numbers
 from faithscope.report.bars import SCALE, bar, drawn
 from faithscope.report.summary import Explainer, Groups, Summary, remarks
 

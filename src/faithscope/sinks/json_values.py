@@ -9,7 +9,9 @@ from faithscope.explanations.base import readable
 
 
 def for_json(value: Any) -> Any:
-    """A value as JSON has it: text, a finite number, true, false, null, or a list of these; anything else as text.
+    """A value as JSON has it: text, a finite number, true, false, null, or lists and objects of these.
+
+    What has a ``to_dict`` is what that returns; anything else is told as text.
 
     Examples
     --------
@@ -21,7 +23,13 @@ def for_json(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, list | tuple):
         return [for_json(item) for item in value]
-    if value is None or isinstance(value, bool | int | str):
+    if isinstance(value, dict):
+        return {str(name): for_json(item) for name, item in value.items()}
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, str):
+        return str(value)  # a note is text
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value

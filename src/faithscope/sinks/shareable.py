@@ -1,18 +1,21 @@
-"""What every result can do with itself: Markdown, a page, a notebook's cell, MLflow."""
+"""What every result can do with itself: a line, a dictionary, a card, and these as Markdown, a page, MLflow."""
 
 import os
-from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 from faithscope.sinks import markdown, page
-from faithscope.sinks.card import Card
+from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.sinks.flat_numbers import flat_numbers
+from faithscope.sinks.json_values import for_json
+from faithscope.sinks.lines import in_lines
+from faithscope.visible import visible
 
 _PREFIX = "faithscope"
 
 
-class Shareable(ABC):
-    """A result that can be shared: it says what its `_card` is, and the sinks write it.
+class Shareable:
+    """A result that can be shared: it declares a title, a line, tables and names, and the sinks write them.
 
     Examples
     --------
@@ -21,13 +24,44 @@ class Shareable(ABC):
     ### consistency
     """
 
-    @abstractmethod
+    _written: ClassVar[Sequence[str]] = ()  # attributes that `to_dict` tells; all public fields if none is named
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
+        known = self._written or [name for name in vars(self) if not name.startswith("_")]
+        return {name: for_json(getattr(self, name)) for name in known}
 
-    @abstractmethod
+    @property
+    def _title(self) -> str:
+        return type(self).__name__
+
+    @property
+    def _line(self) -> str:
+        """What it says, without its notes, in a line."""
+        return self._title
+
+    def _told_notes(self) -> Iterable[str]:
+        """What a reader should know, as its card tells it."""
+        return getattr(self, "notes", ())
+
+    def _sentences(self) -> Iterable[str]:
+        """What stands on top of its card."""
+        return [self._line]
+
+    def _tables(self) -> Iterable[Table]:
+        """The numbers of its card."""
+        return ()
+
     def _card(self) -> Card:
         """What is shown of it in a few lines and tables."""
+        sentences, notes = tuple(map(Sentence, self._sentences())), tuple(map(visible, self._told_notes()))
+        return Card(self._title, sentences, tuple(self._tables()), notes)
+
+    def __str__(self) -> str:
+        return in_lines(self._line)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _card_and_page(self) -> tuple[Card, str]:
         """The card, and an HTML page that needs no network."""

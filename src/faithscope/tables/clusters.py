@@ -16,7 +16,7 @@ from faithscope.counting.leaving_out.leave_out import Sums
 from faithscope.counting.profile import Profile
 from faithscope.measures.estimate import Estimate, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, margins
-from faithscope.measures.notes.intervals import size_notes
+from faithscope.measures.notes import size_notes
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table

@@ -7,8 +7,7 @@ from faithscope.tables.measured_log import MeasuredLog
 
 def dropped(measured: MeasuredLog) -> tuple[str, ...]:
     """How many rows were dropped since values are missing."""
-    rows = measured.dropped
-    return (f"{several(rows, 'row was', 'rows were')} dropped: values missing",) if rows else ()
+    return measured.dropped_note(measured.dropped)
 
 
 def left_out(measured: MeasuredLog, populations: Populations | None) -> tuple[str, ...]:

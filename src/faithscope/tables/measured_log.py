@@ -15,7 +15,8 @@ from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.measures.named_labels import label_word_note
-from faithscope.measures.notes.given_codes import given_code_note
+from faithscope.measures.notes import given_code_note
+from faithscope.notes import Note
 from faithscope.tables.clusters import CountedClusters, count_clusters
 from faithscope.tables.counts import counted
 from faithscope.tables.engine.answers import fetch, fetch_line
@@ -35,7 +36,6 @@ from faithscope.tables.repeats import repeat_notes
 from faithscope.tables.sources.snapshot import changed, refuse_change
 from faithscope.tables.sources.source import LogSource
 
-DROPPED = "dropped: values missing"
 _MOST_GROUPS = 1000
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
 CountedRows = Counts | Profile | CountedClusters | CountedNumbers | CountedSpread | CountedConstant
@@ -95,10 +95,12 @@ class MeasuredLog:
         dropped = self.total - self._looked - whole.n
         if dropped < 0 or self.log.options.nulls != "drop":
             refuse_change(self.total - self._looked, whole.n)
-        if not dropped:
-            return whole
-        note = f"{several(dropped, 'row was', 'rows were')} {DROPPED}"
-        return replace(whole, notes=(*whole.notes, note))
+        return noted(whole, self.dropped_note(dropped))
+
+    @staticmethod
+    def dropped_note(rows: int) -> tuple[str, ...]:
+        """How many rows were dropped since values are missing."""
+        return (Note(f"{several(rows, 'row was', 'rows were')} dropped: values missing", "dropped"),) if rows else ()
 
     @property
     def _looked(self) -> int:

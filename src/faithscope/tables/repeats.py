@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faithscope.errors import FaithscopeError
 from faithscope.inputs.repeats import LARGEST, NOTICED, odd_occurrence, repeated_share
 from faithscope.measures.estimate import Estimate
-from faithscope.sample import REPEATED
+from faithscope.sample import repeated_note
 from faithscope.tables.engine.answers import fetch, fetch_line, numbers_of
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression, Table
@@ -37,7 +37,7 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
     share = _share(_part(table, estimate.n) if estimate.n > _FEW else table, all_rows=estimate.n <= _FEW)
     if not share or fetch_line(table.aggregate(n=table.count()))["n"] != total:
         return ()
-    return (f"{share:.0%} of rows repeat an earlier row in every column of the log: {REPEATED}",)
+    return repeated_note(share, " of the log")
 
 
 def _comparable(log: AuditedLog) -> Table | None:

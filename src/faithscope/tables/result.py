@@ -12,11 +12,11 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.counterexamples import counterexamples
-from faithscope.measures.estimate import Estimate
+from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import per_explanation
-from faithscope.measures.notes.intervals import warn_if_clustered
-from faithscope.report.reported import Reported
-from faithscope.sinks.lines import in_lines, several_in_lines
+from faithscope.measures.notes import warn_if_clustered
+from faithscope.report.reported import OfOneExplainer
+from faithscope.sinks.lines import in_lines
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
@@ -27,7 +27,6 @@ from faithscope.tables.worst import Examples, number_pairs, stranger_pairs, wors
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
     from faithscope.measures.encoding import Encoding
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
 _SHOWN = 100  # explanations whose rows are fetched to be shown
 
 
-@dataclass(frozen=True)
-class Audit(Reported):
+@dataclass(frozen=True, repr=False)
+class Audit(OfOneExplainer):
     """How faithful the explanations in a log are to its predictions.
 
     Attributes
@@ -85,6 +84,11 @@ class Audit(Reported):
     notes: tuple[str, ...] = ()
     necessity: Estimate | None = None
     _measured: MeasuredLog = field(repr=False, compare=False, kw_only=True)
+
+    _written = (
+        *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "agreement"),
+        *("populations", "windows", "reference", "notes"),
+    )
 
     @property
     def agreement(self) -> Agreement:
@@ -195,38 +199,8 @@ class Audit(Reported):
             return aligned(self._measured, reference._measured)
         return 1 if reference is None else check_whole(reference, "reference, an audit or a number of windows,")
 
-    def plot(self) -> "alt.LayerChart":
-        """Value, interval, chance and the unverifiable part as an Altair chart."""
-        from faithscope.charts import estimates
-
-        return estimates([(self.name, estimate) for estimate in self._estimates()])
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers of this audit, ready for JSON."""
-        return {
-            "consistency": self.consistency.to_dict(),
-            "sufficiency": None if self.sufficiency is None else self.sufficiency.to_dict(),
-            "necessity": None if self.necessity is None else self.necessity.to_dict(),
-            "uniqueness": self.uniqueness,
-            "name": self.name,
-            "explainer": self.explainer,
-            "discretizer": self.discretizer,
-            "agreement": repr(self.agreement),
-            "populations": None if self.populations is None else self.populations.to_dict(),
-            "windows": None if self.windows is None else self.windows.to_dict(),
-            "reference": None if self.reference is None else self.reference.to_dict(),
-            "notes": list(self.notes),
-        }
-
-    def _estimates(self) -> list[Estimate]:
-        measured = (self.consistency, self.sufficiency, self.necessity)
-        return [estimate for estimate in measured if estimate is not None]
-
     def __str__(self) -> str:
-        estimates = several_in_lines([(each.measure, each.line, each.notes) for each in self._estimates()])
-        return "\n".join([estimates, *map(in_lines, map(visible, (*self._changes(), *self.notes)))])
-
-    __repr__ = __str__
+        return "\n".join([super().__str__(), *map(in_lines, map(visible, (*self._changes(), *self.notes)))])
 
     def _changes(self) -> tuple[str, ...]:
         """How the measures differ from those of another log, in sentences."""
@@ -234,7 +208,7 @@ class Audit(Reported):
 
     def _repr_html_(self) -> str:
         notes = (f"<p>{escape(visible(note))}</p>" for note in (*self._changes(), *self.notes))
-        return "".join([*(estimate._repr_html_() for estimate in self._estimates()), *notes])
+        return "".join([super()._repr_html_(), *notes])
 
     def _contents(self) -> "Contents":
         """What there is to report."""

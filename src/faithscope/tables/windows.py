@@ -1,6 +1,7 @@
 """Faithfulness over time: one estimate per window, and whether it differs from the reference."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -12,11 +13,8 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.differences import together
 from faithscope.measures.comparing.populations import Difference, difference
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.telling.cards import estimate_table, intervals, notes
-from faithscope.measures.telling.differences import difference_tables
-from faithscope.sinks.card import Card, Sentence
-from faithscope.sinks.lines import several_in_lines
-from faithscope.sinks.shareable import Shareable
+from faithscope.measures.telling import Listed, difference_tables, estimate_table, intervals
+from faithscope.sinks.card import Table
 from faithscope.tables.engine.expressions import DAY, floor_to
 from faithscope.tables.engine.missing import is_missing, refuse_missing, scan
 from faithscope.tables.engine.moments import refuse_far, seconds
@@ -26,7 +24,6 @@ from faithscope.tables.measured_log import MeasuredLog
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -81,8 +78,8 @@ class Every:
         return _MONDAY if self.seconds % _SECONDS["w"] == 0 else 0
 
 
-@dataclass(frozen=True)
-class Windows(Shareable):
+@dataclass(frozen=True, repr=False)
+class Windows(Listed):
     """An estimate for each window of time, and what it is compared with.
 
     Attributes
@@ -153,12 +150,6 @@ class Windows(Shareable):
         names = ("a", "b", "value", "low", "high", "differ")
         return frame({name: [getattr(change, name) for change in changes] for name in names})
 
-    def plot(self) -> "alt.LayerChart":
-        """Every window with its interval, chance and the unverifiable part as an Altair chart."""
-        from faithscope.charts import estimates
-
-        return estimates([(f"{start:{_MINUTE}}", estimate) for start, estimate in self.estimates.items()])
-
     def to_dict(self) -> dict[str, Any]:
         """All numbers by window, ready for JSON."""
         lines = [
@@ -168,28 +159,27 @@ class Windows(Shareable):
         reference = {"name": self.against, **self.reference.to_dict()}
         return {"every": self.every, "reference": reference, "windows": lines}
 
-    def _card(self) -> Card:
-        told = [(f"{start:{_MINUTE}}", estimate) for start, estimate in self.estimates.items()]
-        lines = [((window, f"{estimate.n:,}"), estimate) for window, estimate in told]
-        tables = [estimate_table(("window", "rows"), lines, below=intervals(self.reference))]
-        changes = [replace(change, a=f"{start:{_MINUTE}}") for start, change in self.compared.items()]
+    def _by_name(self) -> Sequence[tuple[str, Estimate]]:
+        return [(f"{start:{_MINUTE}}", estimate) for start, estimate in self.estimates.items()]
+
+    @property
+    def _title(self) -> str:
+        return f"{self.reference.measure} in windows of {self.every}"
+
+    def _sentences(self) -> Iterable[str]:
         changed = ", ".join(f"{start:{_MINUTE}}" for start in self.changes) or "no window"
-        sentence = Sentence(f"Changed from {visible(self.against)}: {changed}.")
-        title = f"{self.reference.measure} in windows of {self.every}"
-        return Card(title, (sentence,), (*tables, *difference_tables(changes)), notes(told))
+        return [f"Changed from {visible(self.against)}: {changed}."]
 
-    def __str__(self) -> str:
-        changed = set(self.changes)
-        against = f"  CHANGED from {visible(self.against)}"
-        named = [(f"{start:{_MINUTE}}", start, estimate) for start, estimate in self.estimates.items()]
-        return several_in_lines(
-            [
-                (name, f"{name}  {estimate.line}{against if start in changed else ''}", estimate.notes)
-                for name, start, estimate in named
-            ]
-        )
+    def _tables(self) -> Iterable[Table]:
+        lines = [((window, f"{estimate.n:,}"), estimate) for window, estimate in self._by_name()]
+        changes = [replace(change, a=f"{start:{_MINUTE}}") for start, change in self.compared.items()]
+        table = estimate_table(("window", "rows"), lines, below=intervals(self.reference))
+        return [table, *difference_tables(changes)]
 
-    __repr__ = __str__
+    def _lines(self) -> Sequence[tuple[str, str]]:
+        against = dict.fromkeys(self.changes, f"  CHANGED from {visible(self.against)}")
+        named = zip(self.estimates, self._by_name(), strict=True)
+        return [(name, f"{name}  {each.line}{against.get(start, '')}") for start, (name, each) in named]
 
 
 def _limits(change: Difference | None) -> dict[str, Any] | None:

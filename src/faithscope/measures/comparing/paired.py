@@ -20,7 +20,7 @@ from faithscope.measures.consistency import weighed_pairs
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, UnseenRows, margins
 from faithscope.measures.intervals.tight import bracketed
-from faithscope.measures.notes.intervals import may_miss
+from faithscope.notes import of_kind
 from faithscope.relations import Relation
 from faithscope.sample import Sample
 
@@ -126,7 +126,7 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
     least, most = first.value - second.upper, first.upper - second.value
     if _same_explainer(a, b):
         apart = Apart(0.0, 0.0, partial(known_margins, 0.0), confidence)
-    elif a.left_out is None or b.left_out is None or may_miss((*first.notes, *second.notes)):
+    elif a.left_out is None or b.left_out is None or of_kind((*first.notes, *second.notes), "interval"):
         apart = Apart(least, most, partial(known_margins, 1.0), confidence)
     else:
         pairs = zip(_brackets(a, a.left_out), _brackets(b, b.left_out), strict=True)

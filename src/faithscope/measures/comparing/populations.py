@@ -1,7 +1,7 @@
 """Populations: the same measure for each group of rows, and whether groups differ."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import combinations
@@ -17,22 +17,19 @@ from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.differences import MANY, Apart, clipped, known_margins, together
 from faithscope.measures.comparing.groupings import Grouping, to_groupings
-from faithscope.measures.estimate import NECESSITY, Estimate, estimate_columns
+from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.intervals.margins import Margins
-from faithscope.measures.notes.intervals import may_miss
 from faithscope.measures.planning.rarefaction import rarefy
+from faithscope.measures.telling import Listed, difference_tables, estimate_table, intervals, judge
+from faithscope.notes import Note, of_kind
 from faithscope.sample import Sample
+from faithscope.sinks.card import Table
 from faithscope.sinks.json_values import for_json
-from faithscope.sinks.lines import several_in_lines
 from faithscope.sinks.page import fragment
-from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
-
-    from faithscope.sinks.card import Card
 
 _MOST_PAIRED = 50  # with more groups, pairs are left out unless they are asked for
 _MOST_SHOWN = 12
@@ -77,7 +74,7 @@ class Difference:
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
     """The difference a - b of two independent samples; the margins add in squares."""
     rows = min(a.n, b.n)
-    unknown = may_miss((*a.notes, *b.notes))
+    unknown = bool(of_kind((*a.notes, *b.notes), "interval"))
     weighted = not (a.counts.plain and b.counts.plain)
     rarefied = not weighted and not isinstance(a.agreement, Spread) and a.measure != NECESSITY
     apart = Apart(
@@ -122,7 +119,7 @@ def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
         squares = np.array([(part.below, part.above) for part in each]) ** 2
         return np.asarray(np.sqrt(squares + (shares**2 @ squares)[:, ::-1]))
 
-    unknown = may_miss(note for each in known for note in each.notes)
+    unknown = bool(of_kind((note for each in known for note in each.notes), "interval"))
 
     def at(place: int, confidence: float) -> tuple[float, float]:
         if unknown:
@@ -166,8 +163,8 @@ def _margins_at(a: Margins, b: Margins, confidence: float) -> tuple[float, float
     return _added(a.at(confidence), b.at(confidence))
 
 
-@dataclass(frozen=True)
-class Populations(Shareable):
+@dataclass(frozen=True, repr=False)
+class Populations(Listed):
     """One estimate per group of rows; their counts add up to the whole.
 
     Attributes
@@ -196,16 +193,17 @@ class Populations(Shareable):
         return (*self.each, replace(self, each=())) if self.each else (self,)
 
     @property
-    def _named(self) -> "Populations":
-        """The same with groups by texts, no two alike, for doors that show them."""
-        return replace(self, estimates=dict(zip(told_apart(self.estimates), self.estimates.values(), strict=True)))
+    def _texts(self) -> dict[str, Estimate]:
+        """Estimates by the texts of their groups, no two alike, for doors that show them."""
+        return dict(zip(told_apart(self.estimates), self.estimates.values(), strict=True))
 
-    def table(self) -> "pd.DataFrame":
-        """One line per group; of several columns, first those of each column alone, which `by` names."""
-        groups = [group for grouping in self.groupings for group in grouping.estimates]
-        estimates = [estimate for grouping in self.groupings for estimate in grouping.estimates.values()]
+    def _by_name(self) -> Sequence[tuple[str, Estimate]]:
+        parts = [(part.by, name, each) for part in self.groupings for name, each in part._texts.items()]
+        return [(f"{by}: {name}" if self.each else name, estimate) for by, name, estimate in parts]
+
+    def _beside(self) -> dict[str, Sequence[Any]]:
         by = self._by_lines([len(grouping.estimates) for grouping in self.groupings])
-        return frame({**by, "group": groups, **estimate_columns(estimates)})
+        return {**by, "group": [group for grouping in self.groupings for group in grouping.estimates]}
 
     def _by_lines(self, lines: list[int]) -> dict[str, list[str]]:
         """What gives the groups of each line of a table of all groupings, if there are several."""
@@ -264,30 +262,41 @@ class Populations(Shareable):
             return {"groups": groups, "differences": None, "notes": [note]}
         return {"groups": groups, "differences": [pair.to_dict() for pair in self._differences()]}
 
-    def _card(self, differences: bool = True) -> "Card":
-        from faithscope.measures.telling.cards import joined, populations_card
+    @property
+    def _title(self) -> str:
+        return f"{self._first.measure} by {self.by or 'group'}"
 
-        return joined([populations_card(part.by, part._named.estimates, differences) for part in self.groupings])
+    @property
+    def _first(self) -> Estimate:
+        return next(iter(self.estimates.values()))
 
-    def plot(self) -> "alt.LayerChart":
-        """Every group with its interval, chance and the unverifiable part as an Altair chart."""
-        from faithscope.charts import estimates, populations
+    def _tables(self, differences: bool = True) -> Iterable[Table]:
+        """Estimates by group with the verdict on each, and how the groups differ if that is wanted."""
+        for part in self.groupings:
+            estimates = part._texts
+            shown = {group: estimates[group] for group in shown_groups(estimates)}
+            judged = () if self._first.measure == NECESSITY else ("verdict",)
+            lines = [
+                ((name, *(judge([each], {}).word for _ in judged), f"{each.n:,}"), each) for name, each in shown.items()
+            ]
+            left_out = len(estimates) - len(shown)
+            more = f"; {left_out:,} more groups, whose intervals begin no lower, are not shown" if left_out else ""
+            below = f"{intervals(self._first)}{more}"
+            yield estimate_table((part.by or "group", *judged, "rows"), lines, below=below)
+            pairs, together = shown_differences(estimates, shown) if differences else ([], 0)
+            yield from difference_tables(pairs, together=together)
 
-        if not self.each:
-            return populations(self._named.estimates)
-        pairs = ((part.by, pair) for part in self.groupings for pair in part._named.estimates.items())
-        return estimates([(f"{by}: {name}", estimate) for by, (name, estimate) in pairs])
+    def _told_notes(self) -> Iterable[str]:
+        named = [(name, part._texts[name]) for part in self.groupings for name in shown_groups(part._texts)]
+        return dict.fromkeys(f"{name}: {note}" for name, estimate in named for note in estimate.notes)
 
     def __str__(self) -> str:
         if not self.each:
-            named = self._named.estimates.items()
-            return several_in_lines([(name, f"{name}: {each.line}", each.notes) for name, each in named])
+            return super().__str__()
         return "\n\n".join(f"by {visible(grouping.by)}\n{grouping}" for grouping in self.groupings)
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
-        return fragment(self._card(differences=False))
+        return fragment(replace(self._card(), tables=tuple(self._tables(differences=False))))
 
 
 def measure_groups(sample: Sample, groups: Any, measure: Callable[[Sample], Estimate]) -> Populations:
@@ -336,8 +345,9 @@ def _in_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
     )
 
 
-def _no_variance(predictions: NDArray[Any]) -> str:
+def _no_variance(predictions: NDArray[Any]) -> Note:
     if len(predictions) == 1:
-        return "nothing can be told of one row, whose prediction has no variance"
+        return Note("nothing can be told of one row, whose prediction has no variance", "constant")
     equal = ", ".join(f"{value:g}" for value in np.atleast_1d(predictions[0]))
-    return f"nothing can be told: all predictions are equal ({equal}), so there is no variance to account for"
+    told = f"all predictions are equal ({equal}), so there is no variance to account for"
+    return Note("nothing can be told", "constant", advice=told)

@@ -2,9 +2,9 @@
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +13,15 @@ from faithscope.agreements import Agreement, Close, Tolerance, scaled
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.checks import is_real
-from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_numbers
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.estimate import Estimate, estimate_columns
+from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER, measure_sufficiency
-from faithscope.measures.telling.cards import curve_card
+from faithscope.measures.telling import Curve
 from faithscope.relations import Judged, bind
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Card
-from faithscope.sinks.shareable import Shareable
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
 
 _KINDS: dict[str, Callable[[float], Agreement]] = {"close": Close, "tolerance": Tolerance}
 _LEAST, _MOST = 0.01, 4.0  # of the standard deviation of the predictions
@@ -136,8 +129,8 @@ def _default_note(predictions: NDArray[Any]) -> str:
     return f"eps was chosen from {_LEAST:g} to {_MOST:g} standard deviations of the predictions, which is {spread}"
 
 
-@dataclass(frozen=True)
-class ToleranceCurve(Shareable):
+@dataclass(frozen=True, repr=False)
+class ToleranceCurve(Curve):
     """Faithfulness to numbers for several eps, smallest first.
 
     Attributes
@@ -160,25 +153,17 @@ class ToleranceCurve(Shareable):
     estimates: tuple[Estimate, ...]
     note: str = ""
 
-    def table(self) -> "pd.DataFrame":
-        """One line per eps."""
-        return frame({"eps": self.eps, **estimate_columns(self.estimates)})
+    _label, _chart = "eps", "tolerance_curve"
 
-    def plot(self) -> "alt.LayerChart":
-        """The measure by eps on a logarithmic axis, with intervals and chance, as an Altair chart."""
-        from faithscope.charts import tolerance_curve
+    def _pairs(self) -> Sequence[tuple[float, Estimate]]:
+        return list(zip(self.eps, self.estimates, strict=True))
 
-        return tolerance_curve(self.eps, self.estimates)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers of this curve, ready for JSON."""
-        return {"eps": list(self.eps), "estimates": [each.to_dict() for each in self.estimates], "note": self.note}
+    @property
+    def _title(self) -> str:
+        return f"{self.estimates[0].measure} by eps"
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.estimates), *([self.note] if self.note else [])])
+        return "\n".join(filter(None, [super().__str__(), self.note]))
 
-    __repr__ = __str__
-
-    def _card(self) -> Card:
-        points = list(zip(self.eps, self.estimates, strict=True))
-        return curve_card(f"{self.estimates[0].measure} by eps", "eps", points, self.note)
+    def _told_notes(self) -> Iterable[str]:
+        return filter(None, [self.note, *super()._told_notes()])

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.missing import is_missing
-from faithscope.measures.notes.restatement import PROBED, are_enough, copy_note, one_to_one, rules_by_feature
+from faithscope.measures.notes import PROBED, are_enough, copy_note, one_to_one, rules_by_feature
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.labels import Labels

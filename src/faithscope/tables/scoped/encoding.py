@@ -13,9 +13,9 @@ from faithscope.discretizers import Original
 from faithscope.errors import BadInput, NotScoped
 from faithscope.measures.encoding import Encoding, to_encoding
 from faithscope.measures.estimate import refuse_spread
-from faithscope.measures.telling.verdict import doubts
+from faithscope.notes import doubts, of_kind
 from faithscope.tables.log.kinds import RuleColumn, SetColumn
-from faithscope.tables.measured_log import DROPPED, MeasuredLog
+from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
 from faithscope.tables.scoped.patterns import Patterns, RowBlocks, to_counts
 from faithscope.tables.scoped.rows import MOST_FETCHED, ScopedRows
@@ -41,7 +41,7 @@ def encoding(measured: MeasuredLog, *, exact: int = EXACT) -> Encoding:
     if isinstance(scoped, str):
         raise NotScoped(f"Encoding cannot be measured, since {scoped}: keep the inputs in the log.")
     told = measured.consistency.notes
-    notes = (*doubts(told), *(note for note in told if note.endswith(DROPPED)))
+    notes = (*doubts(told), *of_kind(told, "dropped"))
     return to_encoding(_encoded(scoped, measured, exact), confidence, measured.agreement, notes)
 
 

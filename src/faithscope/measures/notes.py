@@ -1,0 +1,302 @@
+"""Notes on what is measured: predictions, explanations that restate them, rows and clusters, and a judge's pairs."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from faithscope.agreements import Same as SameLabel
+from faithscope.counting.clusters import Strangers
+from faithscope.counting.profile import Counted
+from faithscope.counting.tally import Coverage
+from faithscope.explanations.base import several
+from faithscope.explanations.codes import Codes
+from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.rules import Rules
+from faithscope.inputs.grouping import group
+from faithscope.inputs.missing import missing_values
+from faithscope.inputs.repeats import LARGEST, odd_occurrence
+from faithscope.inputs.rows import take_rows
+from faithscope.inputs.several import SETS, are_sets
+from faithscope.notes import MAY_MISS, NO_MERIT, RESTATE, TOO_HIGH, Note
+from faithscope.relations import Same
+from faithscope.runtime.warning import warn
+from faithscope.sample import Sample
+from faithscope.visible import visible
+
+Ints = NDArray[np.int64]
+
+_FEW = 20  # so few labels, or different fractions, need no note
+_ROWS_PER_LABEL = 20
+_FEWEST_SHARES = 3  # fractions inside (0, 1) that make probabilities of labels between 0 and 1
+_FEWEST_ROWS = 20  # with fewer, a prediction may have a single explanation by accident
+_FEWEST_OF_SECOND = 5  # rows of the second commonest prediction
+PROBED = 1_000  # rows that are looked at first
+_MISSING = object()
+_APART = 2.0  # standard errors between agreement by rows and by clusters
+_WRONG = 0.005  # probability that a label seems to go with the size of clusters, on either side, if none does
+SIZES_MATTER = Note(
+    "among rows with the same explanation, those of large clusters are predicted otherwise than those of small ones, "
+    f"so that {MAY_MISS} far more often than it says: keep one row per cluster, "
+    "chosen at random, and measure without clusters=",
+    "interval",
+    ("measure without clusters=", "audit it without --cluster"),
+)
+SPREAD_BY_WEIGHT = Note(
+    f"Spread weighs pairs of rows, so that {MAY_MISS} far more often than it says if weights depend on "
+    "the prediction: measure fs.Close(eps) instead",
+    "interval",
+)
+WEIGHTS_BY_LABEL = Note(
+    f"weights go with the prediction, and pairs of rows are weighed, so that {MAY_MISS} far more often than it says: "
+    "keep rows by chance in proportion to their weight, and measure without weights=",
+    "interval",
+)
+
+
+def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
+    """A note if predictions look like numbers, or if there are very many labels for the rows.
+
+    - Probabilities: all labels lie from 0 to 1, and at least 3 strictly inside.
+    - Continuous: more than 20 different fractions.
+    - Many: more than 20 labels, and more than one for every 20 rows.
+    - Sets: each label is a set of labels, as 0 and 1 for each.
+
+    Parameters
+    ----------
+    labels : sequence
+        The different predictions.
+    n : int
+        Number of rows.
+    """
+    sets, many = are_sets(labels), len(labels) > max(_FEW, n / _ROWS_PER_LABEL)
+    kinds, known = (int, float, Decimal, np.number), [label for label in labels if label is not None]
+    numbers = not sets and known and all(isinstance(each, kinds) and not isinstance(each, bool) for each in known)
+    if not numbers or len(labels) < _FEWEST_SHARES:
+        told = f"predictions have {len(labels):,} different labels in {n:,} rows, so that few can agree"
+        return (*((SETS,) if sets else ()), *((f"{told}: merge rare labels, or measure more rows",) if many else ()))
+    equal, pass_on = "and agree only if they are equal", "pass agreement=fs.Spread() or fs.Close(eps)"
+    values = np.array([float(label) for label in known])
+    fractions = values[values != np.floor(values)]
+    inside = fractions[(fractions > 0) & (fractions < 1)]
+    if len(inside) >= _FEWEST_SHARES and values.min() >= 0 and values.max() <= 1:
+        told = f"predictions look like probabilities ({len(values):,} different values, such as {inside.min():g})"
+        return (f"{told} {equal}: {pass_on}, or the predicted class",)
+    if len(fractions) > _FEW:
+        told = f"predictions look continuous ({len(values):,} different numbers, such as {fractions.min():g})"
+        return (f"{told} {equal}: {pass_on}, or bins",)
+    told = f"predictions are {len(values):,} different numbers in {n:,} rows"
+    return (f"{told} {equal}: if they are quantities, {pass_on}",) if many else ()
+
+
+def occurrence_notes(counts: Counted) -> tuple[str, ...]:
+    """A note if no independent rows would be given explanations this often, whatever the explainer.
+
+    Nothing is told of clustered rows, which need not be independent, nor of other relations than equality.
+
+    Examples
+    --------
+    >>> from faithscope import count
+    >>> occurrence_notes(count(range(100), [0] * 100))
+    ()
+    >>> occurrence_notes(count([*range(50)] * 2, [0] * 100))[0].partition(":")[0]
+    '50 explanations were given to exactly 2 rows, 0 to 1 and 0 to 3'
+    """
+    if counts.clusters is not None or counts.relation != Same():
+        return ()
+    profile = counts.profile()
+    size = np.minimum(profile.others + 1, LARGEST + 2)
+    rows = np.bincount(size, profile.rows, minlength=LARGEST + 3)
+    times = np.rint(rows / np.maximum(np.arange(len(rows)), 1)).astype(np.int64)
+    k = odd_occurrence(times, profile.n)
+    if k is None:
+        return ()
+    told = f"{several(int(times[k]), 'explanation was', 'explanations were')} given to exactly {k} rows"
+    beside = f"{times[k - 1]:,} to {k - 1} and {times[k + 1]:,} to {k + 1}"
+    unlike = f"independent rows and an explainer fixed beforehand do not give this, so that {TOO_HIGH}"
+    advice = "pass clusters= if cases repeat, or other rows if the explainer was fitted on these or chose them"
+    return (Note(f"{told}, {beside}", "rows", ("pass clusters=", "pass --cluster"), f"{unlike}; {advice}"),)
+
+
+def restatement_notes(counts: Counted) -> tuple[str, ...]:
+    """A note if every explanation has one prediction, and every prediction one explanation.
+
+    The prediction as its own explanation is of this kind, and so are the two leaves of a tree with one split. Nothing
+    is told of numbers, nor of few rows.
+
+    Examples
+    --------
+    >>> from faithscope import count
+    >>> restatement_notes(count(["yes", "no"] * 20, [1, 0] * 20))[0].partition(",")[0]
+    'each prediction has exactly one explanation'
+    >>> restatement_notes(count(["yes", "no", "no"] * 20, [1, 0, 1] * 20))
+    ()
+    """
+    if counts.agreement.of_numbers or counts.relation != Same():
+        return ()
+    profile = counts.profile()
+    predicted = np.count_nonzero(profile.label_rows)
+    if profile.distinct != predicted or profile.modal != profile.n or not are_enough(profile.label_rows):
+        return ()
+    so = f"so these explanations say no more than the prediction itself; {NO_MERIT}"
+    check = "check that they are reasons, not its other name"
+    return (Note(f"each prediction has exactly one explanation, {so}: {check}", "restates"),)
+
+
+def are_enough(label_rows: Ints) -> bool:
+    """Whether rows of several predictions are so many that what they share is no accident."""
+    most = np.sort(label_rows)[::-1]
+    return len(most) > 1 and int(most.sum()) >= _FEWEST_ROWS and int(most[1]) >= _FEWEST_OF_SECOND
+
+
+def given_code_notes(sample: Sample) -> tuple[str, ...]:
+    """A note if all rows with a code are of one prediction, and all others of other ones."""
+    if not isinstance(sample.explanations, Codes) or sample.agreement.of_numbers:
+        return ()
+    names, numbers = sample.numbered_labels
+    has_code = np.fromiter(map(len, sample.explanations.values), np.int64, len(numbers)) > 0
+    return given_code_note(*([names[number] for number in np.unique(numbers[has])] for has in (has_code, ~has_code)))
+
+
+def given_code_note(given: Collection[Any], left: Collection[Any]) -> tuple[str, ...]:
+    """The note, from the predictions of rows with a code, and of rows without one.
+
+    Examples
+    --------
+    >>> given_code_note(["denied"], ["approved"])[0].partition(":")[0]
+    'all rows predicted denied have codes and no other row has one; perfect consistency is then no merit'
+    >>> given_code_note(["denied", "approved"], ["approved"])
+    ()
+    """
+    if len(given) != 1 or not left or set(map(str, given)) & set(map(str, left)):
+        return ()
+    whom = f"all rows predicted {visible(str(next(iter(given))))} have codes and no other row has one; {NO_MERIT}"
+    return (Note(f"{whom}: log the codes of every decision, whatever it was, to check them", "restates"),)
+
+
+def copy_notes(sample: Sample) -> tuple[str, ...]:
+    """A note per column that rules test and that has one value per prediction; the like of highlighted words.
+
+    Columns are compared with the predictions of 1,000 rows first, and those that pass with all of them.
+    """
+    explanations = sample.explanations
+    if sample.agreement.of_numbers or sample.X is None or not isinstance(explanations, Rules | Highlights):
+        return ()
+    names, labels = sample.numbered_labels
+    if not are_enough(np.bincount(labels, minlength=len(names))):
+        return ()
+    first = min(PROBED, sample.n)
+    parts = ((take_rows(sample.X, np.arange(first)), labels[:first]), (sample.X, labels))
+    if isinstance(explanations, Rules):
+        testing, different = rules_by_feature(explanations)
+        return tuple(
+            copy_note(feature, times, different)
+            for feature, times in testing.items()
+            if all(one_to_one(_codes(explanations._values(feature, X)), part) for X, part in parts)
+        )
+    given = [explanations.distinct[code] for code in np.unique(explanations.codes)]
+    words = list(dict.fromkeys(word for conjunction in given for word in conjunction))
+    for X, part in parts:
+        words = list(_words_of_labels(explanations, words, X, part)) if words else []
+    if not words:
+        return ()
+    marked = sum(not set(words).isdisjoint(conjunction) for conjunction in given)
+    told = f"each prediction has a word that all of its documents hold and no others, such as {words[0]!r}"
+    such = f"highlights of such words ({marked:,} of {len(given):,}) {RESTATE} they are copies of it"
+    return (Note(f"{told}; {such}", "restates"),)
+
+
+def copy_note(feature: str, testing: int, rules: int) -> str:
+    """The note on a column: how many of the different rules test it."""
+    told = f"column {feature!r} has one value per prediction; rules that test it"
+    return Note(f"{told} ({testing:,} of {rules:,}) {RESTATE} it is a copy of it", "restates")
+
+
+def rules_by_feature(rules: Rules) -> tuple[dict[str, int], int]:
+    """By feature, how many of the different rules test it; and how many different rules there are."""
+    given: list[Any] = [rules.distinct[code] for code in np.unique(rules.codes)]
+    tests = (condition.feature for conjunction in given for condition in conjunction if condition.position >= 0)
+    return dict(Counter(tests)), len(given)
+
+
+def _codes(column: NDArray[Any]) -> Ints:
+    """The values of a column by number; missing ones are one value."""
+    if column.dtype.kind != "O":
+        return np.unique(column, return_inverse=True)[1].reshape(-1)
+    column = column.copy()
+    column[missing_values(column)] = _MISSING
+    return group([column])[0]
+
+
+def one_to_one(a: Ints, b: Ints) -> bool:
+    """Whether rows that have the same number, from 0 on, in one array have the same in the other, and the reverse."""
+    pairs = np.unique(a * (b.max(initial=0) + 1) + b)
+    return len(np.unique(a)) == len(pairs) == len(np.unique(b))
+
+
+def _words_of_labels(highlights: Highlights, words: Sequence[Any], X: Any, labels: Ints) -> Iterator[Any]:
+    """The words that are in all documents of one label and in no others; none if some label has no such word."""
+    which, rows = highlights.postings(words, X)
+    _, label, size = np.unique(labels, return_inverse=True, return_counts=True)
+    pairs, times = np.unique(which * len(size) + label.reshape(-1)[rows], return_counts=True)
+    word, of = np.divmod(pairs, len(size))
+    marks = (times == size[of]) & (np.bincount(word, minlength=len(words))[word] == 1)
+    if len(np.unique(of[marks])) == len(size):
+        yield from (words[number] for number in word[marks])
+
+
+def cluster_notes(sample: Sample, *, scoped: bool = True) -> tuple[str, ...]:
+    """A note if the size of a row's cluster seems to go with its prediction, given the explanation.
+
+    Numbers are told apart by whether they are above their mean. If explanations say where they apply (`scoped`), and
+    most rows share theirs with one other cluster at most, explanations are not looked at.
+    """
+    if sample.clusters is None:
+        return ()
+    if sample.agreement.of_numbers:
+        sample = replace(sample, labels=sample.labels > sample.labels.mean(), agreement=SameLabel())
+    strangers = Strangers.of(sample)
+    if not scoped or 2 * strangers.told_apart >= sample.n:
+        return size_notes(strangers.sizes_apart())
+    labels = strangers.sizes_by_label()
+    return (SIZES_MATTER,) if labels.max() > -ndtri(_WRONG / len(labels)) else ()
+
+
+def size_notes(apart: float) -> tuple[str, ...]:
+    """The note, from `Strangers.sizes_apart`."""
+    return (SIZES_MATTER,) if abs(apart) > _APART else ()
+
+
+def warn_if_clustered(clustered: bool) -> None:
+    """Warn that a table takes every row for an independent one, although rows belong together."""
+    if clustered:
+        warn(
+            "Rows of one cluster count as independent rows in this table, so its intervals may be too narrow (in "
+            "simulations, 95% intervals held the truth in 68% to 72% of cases): keep one row per cluster, chosen at "
+            "random, and measure without clusters=."
+        )
+
+
+def asked_notes(coverage: Coverage) -> tuple[str, ...]:
+    """What a reader should know of the pairs that a judge was asked about; nothing if all pairs were."""
+    counts, asked = coverage.counts, coverage.asked
+    told: tuple[str, ...] = getattr(counts.relation, "notes", ())
+    if asked is None:
+        return told
+    pairs = f"{len(asked.row):,} of {asked.distinct * len(asked.codes):,} pairs of an explanation and a row"
+    share = f"the judge was asked about {pairs} ({100 * asked.share:.2g}%): assumes that these were drawn at random"
+    denied = int((asked.own & ~coverage.own).sum())
+    never = int((asked.per_explanation == 0).sum())
+    nowhere = int(((counts.per_explanation == 0) & (asked.per_explanation > 0)).sum())
+    rows = f"{several(denied, 'row', 'rows')} of {int(asked.own.sum()):,} asked"
+    remarks = {
+        f"the judge says that their own explanation does not apply to {rows}": denied,
+        several(never, "explanation was", "explanations were") + " not asked about": never,
+        several(nowhere, "explanation applies", "explanations apply") + " to no row asked about": nowhere,
+    }
+    return (*told, share, *(remark for remark, number in remarks.items() if number))

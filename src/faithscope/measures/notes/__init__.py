@@ -1,1 +1,0 @@
-"""What a reader should know of predictions and explanations."""

@@ -1,0 +1,500 @@
+"""Estimates in words: the verdict, one sentence decided by the interval and by chance; tables, and rounded ends."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast
+
+from faithscope.agreements import Agreement, Spread
+from faithscope.explanations.base import readable, several
+from faithscope.inputs.frames import frame
+from faithscope.measures.numbers.words import agreeing, named, told_number
+from faithscope.notes import MAY_MISS, of_kind
+from faithscope.sinks.card import Table
+from faithscope.sinks.lines import several_in_lines
+from faithscope.sinks.shareable import Shareable
+from faithscope.visible import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Level = Literal["faithful", "unknown", "partly", "chance", "unfaithful"]
+
+WORDS: dict[Level, str] = {
+    "faithful": "Faithful",
+    "unknown": "Cannot tell yet",
+    "partly": "Partly faithful",
+    "chance": "No better than chance",
+    "unfaithful": "Unfaithful",
+}
+LEVELS: tuple[Level, ...] = tuple(WORDS)  # from best to worst: an explainer is as faithful as its weakest measure
+# As explainers are listed: what is known to be good in part stands before what is not known.
+READING_ORDER: tuple[Level, ...] = ("faithful", "partly", "unknown", "chance", "unfaithful")
+WANTED = 0.9
+COLUMNS = ("value", "interval", "unverifiable", "checked", "chance")  # of every table of estimates that is shown
+_FRAMED = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "distinct")  # of every frame
+_COUNTED = ("rows", "bound")  # columns of numbers, which follow those of words
+_MOST_PAIRS = 15  # above that, only those that differ are shown
+_TINY = 1e-9  # 0.57 is a little less than 57 hundredths in binary, which no reader means
+
+
+class Measured(Protocol):
+    """What is read of an `Estimate`."""
+
+    @property
+    def measure(self) -> str: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def limit(self) -> float: ...
+    @property
+    def bracket(self) -> tuple[float, float]: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def unverifiable(self) -> float: ...
+    @property
+    def verified(self) -> float | None: ...
+    @property
+    def verified_low(self) -> float | None: ...
+    @property
+    def verified_high(self) -> float | None: ...
+    @property
+    def chance(self) -> float | None: ...
+    @property
+    def above_chance(self) -> bool | None: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def effective_n(self) -> float: ...
+    @property
+    def clusters(self) -> int | None: ...
+    @property
+    def gap(self) -> float | None: ...
+    @property
+    def agreement(self) -> Agreement: ...
+    @property
+    def population(self) -> str | None: ...
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+    @property
+    def line(self) -> str: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class ExplainerVerdict:
+    """How faithful an explainer is, in a word and in a sentence."""
+
+    level: Level
+    sentence: str
+
+    @property
+    def word(self) -> str:
+        """The level as a word to read."""
+        return WORDS[self.level]
+
+
+def with_doubts(verdict: ExplainerVerdict, doubted: Iterable[str]) -> str:
+    """The sentence of a verdict, and what makes one doubt it."""
+    return " ".join([verdict.sentence, *(f"Read with care: {doubt}." for doubt in doubted)])
+
+
+def bar(chance: float, wanted: float = WANTED) -> float:
+    """What a faithful explainer reaches: `wanted`, and at least half of what chance leaves open.
+
+    If nine rows in ten share a prediction, any explanation reaches 0.8; 0.9 would then be little.
+
+    Examples
+    --------
+    >>> bar(chance=0.5), bar(chance=0.9)
+    (0.9, 0.95)
+    """
+    return max(wanted, (1 + chance) / 2)
+
+
+def level(estimate: Measured, wanted: float = WANTED) -> Level:
+    """What an estimate says beside the chance level.
+
+    `low` and `high` allow for silent rows, so they are compared with the `bar`; whether it is reached is asked of one
+    end only, so of `Estimate.limit`.
+    Chance is what the rows that can be checked would reach, so their agreement alone is compared with it
+    (`Estimate.above_chance`).
+
+    - faithful: all of it reaches the bar, which is above chance;
+    - unfaithful: all of it is at or below chance, even if every silent row agreed;
+    - partly: it is below the bar, and rows that can be checked agree more than chance;
+    - chance: they do not, and the interval stays nearer to chance than to the bar;
+    - unknown: anything else; also if no row can be checked, if all predictions are the same and anything agrees, or if
+      a note says that the interval may miss the truth.
+    """
+    if why_unknown(estimate):
+        return "unknown"
+    chance = cast(float, estimate.chance)
+    threshold = bar(chance, wanted)
+    if estimate.limit >= threshold:
+        return "faithful"
+    if estimate.high >= threshold:
+        return "unknown"
+    if estimate.above_chance:
+        return "partly"
+    if estimate.high <= chance:
+        return "unfaithful"
+    return "chance" if estimate.high < (chance + threshold) / 2 else "unknown"
+
+
+def judge(estimates: Sequence[Measured], needed: Mapping[str, str], wanted: float = WANTED) -> ExplainerVerdict:
+    """The verdict on an explainer: that of its weakest measure, and in a few words the other one's.
+
+    Parameters
+    ----------
+    estimates : list of Estimate
+        Consistency, and sufficiency if it was measured.
+    needed : dict of str to str
+        Per measure, what more rows would do, in words.
+    """
+    (weakest, measured), *others = weakest_first(estimates, wanted)
+    sentence = f"{WORDS[weakest]}: {_clause(weakest, measured, needed.get(measured.measure, ''), wanted)}."
+    if measured.gap is not None:
+        rows = "that an explanation covers" if measured.measure == "sufficiency" else "with the same explanation"
+        sentence += f" Two rows {rows} are typically predicted {told_number(measured.gap)} apart."
+    return ExplainerVerdict(weakest, " ".join([sentence, *(_aside(*other, weakest) for other in others)]))
+
+
+def weakest_first(estimates: Iterable[Measured], wanted: float = WANTED) -> list[tuple[Level, Measured]]:
+    """The estimates with what each says: the first of them decides the verdict."""
+    judged = [(level(estimate, wanted), estimate) for estimate in estimates]
+    return sorted(judged, key=lambda pair: -LEVELS.index(pair[0]))
+
+
+def why_unknown(estimate: Measured) -> str:
+    """Why nothing at all can be said, in words that follow a colon; empty if something can."""
+    if estimate.verified is None:
+        return f"every row has an explanation {_alone(estimate)}, so that nothing can be checked"
+    if estimate.chance is not None and estimate.chance < 1:
+        return MAY_MISS if of_kind(estimate.notes, "interval") else ""
+    if estimate.agreement.of_numbers:
+        return f"all predictions agree with each other by {named(estimate.agreement)}, so that any explanation would"
+    return "all predictions are the same, so that any explanation would agree"
+
+
+def mostly_silent(estimate: Measured) -> bool:
+    """Whether silent rows, and not the number of rows, make up most of the interval."""
+    return 2 * (estimate.bracket[1] - estimate.bracket[0]) >= estimate.high - estimate.low
+
+
+def silent_rows(estimate: Measured) -> str:
+    """How many rows are silent, and why, as the beginning of a sentence."""
+    return f"{estimate.unverifiable:.0%} of the rows have an explanation {_alone(estimate)}"
+
+
+def _alone(estimate: Measured) -> str:
+    if estimate.population is not None:
+        return "that leaves no draw"
+    known = {"consistency": "that no other row has", "sufficiency": "that applies to no other row"}
+    return known.get(estimate.measure, "that covers no other row")
+
+
+def _clause(reached: Level, estimate: Measured, needed: str, wanted: float) -> str:
+    if unknown := why_unknown(estimate):
+        return unknown
+    known = cast(float, estimate.chance)
+    chance, asked, bounds = f"{known:.1%}", bar(known, wanted), _bounds(reached, estimate)
+    where = "where it can be checked, " if estimate.unverifiable and reached in {"chance", "partly"} else ""
+    holds = f"{where}{_holds(estimate, bounds)}"
+    if reached == "faithful":
+        return f"{holds}, while chance alone gives {chance}"
+    if reached == "unfaithful":
+        return f"{holds}, no more than chance alone gives, {chance}"
+    if reached == "chance":
+        return f"{holds}, and chance alone gives {chance}"
+    if reached == "partly":
+        most = f"; over all rows at most {percent_up(estimate.high)}," if estimate.unverifiable else " but"
+        return f"{holds}, above chance ({chance}){most} below {asked:.0%}"
+    if not mostly_silent(estimate):
+        what = f"whether {asked:.0%} is reached:" if estimate.limit < asked <= estimate.high else "more than that"
+        return f"the rows are too few to say {what} {holds} (chance: {chance}){needed}"
+    truth = "share of the variance accounted for" if isinstance(estimate.agreement, Spread) else "truth"
+    return f"{silent_rows(estimate)}, so that the {truth} is {bounds} (chance: {chance}){needed}"
+
+
+def _bounds(reached: Level, estimate: Measured) -> str:
+    """What decided the level: one end, the interval, or that among rows that can be checked, compared with chance."""
+    if reached == "faithful":
+        return f"at least {percent_down(estimate.limit)}"
+    if reached == "unfaithful":
+        return f"at most {percent_up(estimate.high)}"
+    low, high = estimate.low, estimate.high
+    if reached != "unknown":
+        low = cast(float, estimate.verified_low)  # known if `verified` is
+        high = cast(float, estimate.verified_high) if estimate.unverifiable else high
+    return f"between {percent_down(low)} and {percent_up(high)}"
+
+
+def _holds(estimate: Measured, share: str) -> str:
+    """What the measure says, with a share in words such as "at least 90.0%"."""
+    if isinstance(estimate.agreement, Spread):
+        where = " where they apply" if estimate.measure == "sufficiency" else ""
+        return f"explanations account for {share} of the variance of the predictions{where}"
+    if estimate.population is not None:
+        subject = "a row and the draws that keep its explanation"
+    elif estimate.measure in {"consistency", "sufficiency"}:
+        applies = (
+            "to which an explanation applies" if estimate.measure == "sufficiency" else "with the same explanation"
+        )
+        subject = f"rows {applies}"
+    else:
+        return f"{estimate.measure} holds {share} of the time"
+    return f"{subject} are {agreeing(estimate.agreement, share)}"
+
+
+def _aside(reached: Level, estimate: Measured, weakest: Level) -> str:
+    """The measure that did not decide, in a few words."""
+    bounds = _bounds(reached, estimate) if not why_unknown(estimate) else "nothing can be checked"
+    if of_kind(estimate.notes, "interval"):
+        bounds = MAY_MISS
+    elif estimate.unverifiable and reached in {"chance", "partly"}:
+        bounds += " where it can be checked"
+    if reached == weakest:
+        return f"{estimate.measure.capitalize()} likewise: {bounds}."
+    return f"By {estimate.measure} alone: {WORDS[reached].lower()}, {bounds}."
+
+
+def recall_sentence(estimate: Measured) -> str:
+    """What necessity says, beside the share of all rows that explanations cover: no verdict.
+
+    Examples
+    --------
+    >>> from faithscope import Rules, necessity
+    >>> rules = Rules.from_conditions([[("age", "<=", 40.0)]] * 20, features=["age"])
+    >>> recall_sentence(necessity(rules, [0, 1] * 10, [[25.0], [51.0]] * 10))
+    'Explanations apply to 50% of the other rows with the same prediction (13% to 87%), and to 50% of all others.'
+    """
+    same = "of the other rows with the same prediction"
+    if estimate.agreement.of_numbers:
+        same = "of the other rows, each by how much its prediction agrees"
+    if estimate.verified is None:
+        return f"Nothing can be told of necessity: there are no others {same[3:]}."
+    between = f"({estimate.low:.0%} to {estimate.high:.0%})"
+    chance = "" if estimate.chance is None else f", and to {estimate.chance:.0%} of all others"
+    return f"Explanations apply to {estimate.verified:.0%} {same} {between}{chance}."
+
+
+def numbers(estimate: Measured) -> tuple[str, ...]:
+    """The numbers of an estimate as text, in the order of `COLUMNS`.
+
+    Examples
+    --------
+    >>> from faithscope import consistency
+    >>> numbers(consistency(["old", "young"], [1, 0]))
+    ('0.000', '0.000–1.000', '100.0%', '–', '0.000')
+    """
+    interval = f"{down(estimate.low)}–{up(estimate.high)}"
+    shares = (f"{estimate.value:.3f}", interval, f"{estimate.unverifiable:.1%}")
+    return (*shares, number(estimate.verified), number(estimate.chance))
+
+
+def number(value: float | None) -> str:
+    """A number as text; a dash if it is undefined."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def in_clusters(clusters: int | None) -> str:
+    """In how many clusters rows are, as the end of a phrase; empty if rows are independent."""
+    return "" if clusters is None else f" in {several(clusters, 'cluster', 'clusters')}"
+
+
+def caption(estimate: Measured) -> str:
+    """How many rows, at which confidence, by which agreement."""
+    alike = estimate.effective_n in (estimate.n, estimate.clusters)
+    weighted = "" if alike else f" (as good as {estimate.effective_n:,.0f} independent ones that count alike)"
+    on = "" if estimate.population is None else f", on {visible(estimate.population)}"
+    rows = f"{several(estimate.n, 'row', 'rows')}{in_clusters(estimate.clusters)}"
+    return f"{rows}{weighted}{on}, {intervals(estimate)}"
+
+
+def intervals(estimate: Measured) -> str:
+    """At which confidence, by which agreement."""
+    by = f", by {named(estimate.agreement)}" if estimate.agreement.of_numbers else ""
+    return f"{100 * estimate.confidence:g}% intervals{by}"
+
+
+def estimate_table(
+    names: Sequence[str], lines: Iterable[tuple[Sequence[str], Measured]], title: str = "", below: str = ""
+) -> Table:
+    """A table of estimates: columns under `names`, of words or of numbers of rows, then the numbers."""
+    rows = tuple((*words, *numbers(estimate)) for words, estimate in lines)
+    return Table((*names, *COLUMNS), rows, len([name for name in names if name not in _COUNTED]), title, below)
+
+
+def estimate_columns(estimates: Iterable[Measured]) -> dict[str, list[Any]]:
+    """The numbers of several estimates as the columns that every frame of estimates has."""
+    known = list(estimates)
+    return {name: [getattr(estimate, name) for estimate in known] for name in _FRAMED}
+
+
+class OfEstimates(Shareable, ABC):
+    """A result that is made of estimates, each under a name: its frame, chart, table and notes."""
+
+    _label: ClassVar[str]  # what the names are
+
+    @abstractmethod
+    def _by_name(self) -> Sequence[tuple[str, Measured]]:
+        """The estimates under their names."""
+
+    def _beside(self) -> dict[str, Sequence[Any]]:
+        """Columns of the frame before those of the numbers."""
+        return {self._label: [name for name, _ in self._by_name()]}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know before trusting the estimates, each note once."""
+        return tuple(dict.fromkeys(note for _, estimate in self._by_name() for note in estimate.notes))
+
+    def table(self) -> "pd.DataFrame":
+        """One line per estimate."""
+        return frame({**self._beside(), **estimate_columns(estimate for _, estimate in self._by_name())})
+
+    def plot(self) -> Any:
+        """Every estimate with its interval, chance and the unverifiable part, as an Altair chart."""
+        from faithscope.charts import estimates
+
+        return estimates(self._by_name())
+
+    def _tables(self) -> Iterable[Table]:
+        beside, measured = self._beside(), [estimate for _, estimate in self._by_name()]
+        columns = (
+            [told_number(x) if isinstance(x, float) else visible(str(x)) for x in each] for each in beside.values()
+        )
+        lines = zip(zip(*columns, strict=True), measured, strict=True)
+        return [estimate_table(tuple(beside), lines, below=caption(measured[0]))]
+
+
+class Listed(OfEstimates):
+    """Estimates of which none stands for all: each has a line, and each note says whom it is about."""
+
+    def _lines(self) -> Sequence[tuple[str, str]]:
+        """The name of each estimate, and what it says in a line."""
+        return [(name, f"{name}: {estimate.line}") for name, estimate in self._by_name()]
+
+    def __str__(self) -> str:
+        told = zip(self._lines(), self._by_name(), strict=True)
+        return several_in_lines([(*line, estimate.notes) for line, (_, estimate) in told])
+
+    def _sentences(self) -> Iterable[str]:
+        return ()
+
+    def _told_notes(self) -> Iterable[str]:
+        told = zip(self._lines(), self._by_name(), strict=True)
+        return (f"{name}: {note}" for (name, _), (_, estimate) in told for note in estimate.notes)
+
+
+class Curve(Listed):
+    """Estimates by a number, such as a distance."""
+
+    _chart: ClassVar[str]  # the chart that draws it
+
+    @abstractmethod
+    def _pairs(self) -> Sequence[tuple[float, Measured]]:
+        """Each number with its estimate."""
+
+    def _by_name(self) -> Sequence[tuple[str, Measured]]:
+        return [(f"{self._label} {point:g}", estimate) for point, estimate in self._pairs()]
+
+    def _beside(self) -> dict[str, Sequence[Any]]:
+        return {self._label: [point for point, _ in self._pairs()]}
+
+    def plot(self) -> Any:
+        """The measure by this number, with intervals and chance, as an Altair chart."""
+        from faithscope import charts
+
+        return getattr(charts, self._chart)(*zip(*self._pairs(), strict=True))
+
+    def _lines(self) -> Sequence[tuple[str, str]]:
+        return [(name, estimate.line) for name, estimate in self._by_name()]
+
+
+class AnyDifference(Protocol):
+    """A difference a - b with its interval: of two explainers, two populations, or a window and its reference."""
+
+    @property
+    def a(self) -> Any: ...
+    @property
+    def b(self) -> Any: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def differ(self) -> bool: ...
+
+
+def differ_word(pair: AnyDifference) -> str:
+    """Whether two measures differ, in words; of an interval [0, 0], what it is known for: these rows."""
+    if pair.low == pair.high == 0:
+        return "the same on these rows"
+    return "yes" if pair.differ else "cannot tell"
+
+
+def difference_tables(pairs: Sequence[AnyDifference], title: str = "Differences", together: int = 0) -> list[Table]:
+    """Differences with their intervals; of many, those whose interval excludes zero. No table if there is no pair.
+
+    Parameters
+    ----------
+    together : int
+        Of how many differences the intervals hold together; 0 if each holds by itself.
+    """
+    if not pairs:
+        return []
+    differing = [pair for pair in pairs if pair.differ]
+    hold = f"the intervals of {together:,} differences hold together" if together else "each interval holds by itself"
+    below = f"{len(differing):,} of {len(pairs):,} exclude zero; {hold}"
+    rows = tuple(
+        (
+            *(visible(readable(each)) for each in (pair.a, pair.b)),
+            f"{pair.value:+.3f}",
+            f"{pair.low:+.3f} to {pair.high:+.3f}",
+            differ_word(pair),
+        )
+        for pair in (pairs if len(pairs) <= _MOST_PAIRS else differing)
+    )
+    return [Table(("of", "less that of", "difference", "interval", "differ"), rows, 2, title, below)]
+
+
+def down(share: float) -> str:
+    """A lower end, with three decimals: never told higher than it is.
+
+    Examples
+    --------
+    >>> down(0.6909), up(0.6991), down(0.57)
+    ('0.690', '0.700', '0.570')
+    """
+    return f"{math.floor(share * 1000 + _TINY) / 1000:.3f}"
+
+
+def up(share: float) -> str:
+    """An upper end, with three decimals: never told lower than it is."""
+    return f"{math.ceil(share * 1000 - _TINY) / 1000:.3f}"
+
+
+def percent_down(share: float) -> str:
+    """A lower end in percent, with one decimal.
+
+    Examples
+    --------
+    >>> percent_down(0.6909), percent_up(0.6991)
+    ('69.0%', '70.0%')
+    """
+    return f"{100 * float(down(share)):.1f}%"
+
+
+def percent_up(share: float) -> str:
+    """An upper end in percent, with one decimal."""
+    return f"{100 * float(up(share)):.1f}%"

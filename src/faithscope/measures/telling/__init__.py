@@ -1,1 +1,0 @@
-"""What a measure says in words and in a few lines: verdicts, and cards of results."""
