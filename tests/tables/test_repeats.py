@@ -32,7 +32,7 @@ def test_a_doubled_log_is_told_with_half_of_its_rows() -> None:
 
 
 def test_a_few_rows_that_were_logged_again_are_told() -> None:
-    assert told(pd.concat([log(), log()[:40]]))[0].startswith("6%")
+    assert told(pd.concat([log(6_000), log(6_000)[:600]]))[0].startswith("9%")
 
 
 def test_rows_that_something_tells_apart_and_chance_repeats_are_not_told() -> None:

@@ -23,8 +23,8 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import Words
 from faithscope.inputs.labels import to_labels, to_predictions
+from faithscope.inputs.repeats import digests_of, shared_share
 from faithscope.inputs.rows import rows_of
-from faithscope.inputs.shared_rows import digests_of, shared_share
 
 _TELLING = 8  # leaves whose numbers of rows are hardly the same by chance
 

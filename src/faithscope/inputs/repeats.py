@@ -1,5 +1,6 @@
-"""Repeated rows: whether rows repeat as a whole, and more often than independent draws do."""
+"""Repeated rows: whether rows repeat as a whole, or come back in another table, more often than chance gives."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,22 +9,18 @@ from numpy.typing import NDArray
 from scipy.special import pdtr
 
 from faithscope.inputs.grouping import Words, hash_rows
-from faithscope.inputs.row_hashes import Block, part_by_content, row_blocks, row_hashes
-from faithscope.inputs.rows import rows_of, take_rows
+from faithscope.inputs.row_hashes import row_blocks, row_hashes
 
 Ints = NDArray[np.int64]
 
-TOO_HIGH = "the estimate tends to be too high"  # what notes on rows that are not independent say
 NOTICED = 0.01  # share of repeated rows below which nothing is said
 LARGEST = 250  # occurrences up to which they are compared with what independent draws give
 _UNLIKELY = 0.005
 _MANY = 200_000  # rows above which a part of them is enough
-_ASKED = 16  # repeated rows that are compared with all others
-_PROBED = 2_000  # rows whose values are counted by column
 
 
 def repeated_share(X: Any, beside: Callable[[Ints], Sequence[NDArray[Any]]]) -> float:
-    """Share of rows that repeat an earlier row as a whole, if that is more than chance gives; otherwise 0.0.
+    """Share of rows that repeat an earlier row as a whole, if independent rows do not repeat so; otherwise 0.0.
 
     Of many rows a part is asked that holds all of the rows that are equal to one of its own.
 
@@ -33,22 +30,16 @@ def repeated_share(X: Any, beside: Callable[[Ints], Sequence[NDArray[Any]]]) -> 
     beside : callable
         For the rows at some positions, further columns that must be equal too; asked only if rows of X repeat.
     """
-    part = part_by_content(X) if rows_of(X) > _MANY else None
-    rows = np.arange(rows_of(X)) if part is None else part
-    blocks = row_blocks(X if part is None else take_rows(X, part))
-    if not blocks or len(rows) < 2:
-        return 0.0
-    hashes = row_hashes(blocks)
-    chosen = np.flatnonzero(hashes >> np.uint64(60) == 0) if len(rows) > _MANY else np.arange(len(rows))
+    blocks = row_blocks(X)
+    hashes = row_hashes(blocks) if blocks else np.empty(0, np.uint64)
+    chosen = np.flatnonzero(hashes >> np.uint64(60) == 0) if len(hashes) > _MANY else np.arange(len(hashes))
     if _share(hashes[chosen]) < NOTICED:
         return 0.0
-    further = [column[:, None] for column in beside(rows[chosen])]
+    further = [column[:, None] for column in beside(chosen)]
     first, counts = occurrences(hash_rows([hashes[chosen][:, None], *further]))
     share = 1 - len(first) / len(chosen)
-    if share < NOTICED:
-        return 0.0
-    odd = odd_occurrence(by_occurrences(counts), len(chosen))
-    return share if odd is not None or stand_out(blocks, hashes, chosen[first[counts > 1]]) else 0.0
+    odd = odd_occurrence(np.bincount(np.minimum(counts, LARGEST + 2), minlength=LARGEST + 3), len(chosen))
+    return share if share >= NOTICED and odd is not None else 0.0
 
 
 def _share(hashes: Words) -> float:
@@ -63,11 +54,6 @@ def occurrences(hashes: Words) -> tuple[Ints, Ints]:
     ordered = hashes[order]
     first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(hashes) else order
     return order[first], np.diff(first, append=len(hashes))
-
-
-def by_occurrences(counts: Ints) -> Ints:
-    """How many things occur 0, 1, 2, … times, as `odd_occurrence` takes it, from how often each of them occurs."""
-    return np.bincount(np.minimum(counts, LARGEST + 2), minlength=LARGEST + 3)
 
 
 def odd_occurrence(times: Ints, n: int) -> int | None:
@@ -101,55 +87,42 @@ def odd_occurrence(times: Ints, n: int) -> int | None:
     return int(odd[0]) if len(odd) else None
 
 
-def stand_out(blocks: list[Block], hashes: Words, repeated: Ints) -> bool:
-    """Whether repeated rows resemble no other row, so that they are no chance repeats of a table of few categories.
+def digests_of(X: Any) -> Words:
+    """One number per row, in ascending order; none if the rows cannot be read here.
 
-    Such tables have no column whose values are nearly all different, and have rows beside the repeated ones that differ
-    in one feature: in one column, or in two of two values each if it is encoded as one column per category.
-
-    Parameters
-    ----------
-    blocks, hashes
-        The cells of all rows, and their hashes.
-    repeated : array
-        One row of each of the different rows that repeat.
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> bool((digests_of(X) == digests_of(X[::-1].astype(np.float32))).all())
+    True
     """
-    if not _tell_apart(blocks, hashes):
-        return False
-    asked = repeated[np.linspace(0, len(repeated) - 1, min(_ASKED, len(repeated))).astype(np.int64)]
-    others = slice(None, None, -(-len(hashes) // _MANY))
-    columns, cells = _cells([block[others] for block in blocks]), _cells([block[asked] for block in blocks])
-    steps = [1 if _has_two_values(column) else 2 for column in columns]
-    nearest = [_nearest(columns, cells[:, i], steps, hashes[others] != hashes[row]) for i, row in enumerate(asked)]
-    return float(np.median(nearest)) > 2
+    blocks = row_blocks(X)
+    return np.sort(row_hashes(blocks, single=True)) if blocks else np.empty(0, np.uint64)
 
 
-def _cells(blocks: list[Block]) -> Words:
-    """The cells of rows as (columns, rows), each a number that is equal for equal cells; NaN is equal to NaN."""
-    return np.concatenate([_words(block) for block in blocks])
+def shared_share(X: Any, known: Words) -> float:
+    """Share of rows that are among those with these digests, if that is more than chance gives; otherwise 0.0.
+
+    Rows of a table of few categories are often equal to rows of another draw. So it is told only if these are the very
+    same rows, in any order, or if more of them are known than of the known rows have an equal one among themselves.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(40, 4))
+    >>> shared_share(X, digests_of(X[:30])), shared_share(X[:30], digests_of(X[30:]))
+    (0.75, 0.0)
+    """
+    blocks = row_blocks(X) if len(known) else None
+    if not blocks or not len(blocks[0]):
+        return 0.0
+    hashes = row_hashes(blocks, single=True)
+    shared = float(np.isin(hashes, known).mean())
+    odd = np.array_equal(np.sort(hashes), known) or shared > _most_by_chance(len(hashes), known)
+    return shared if odd and shared >= NOTICED else 0.0
 
 
-def _words(block: Block) -> Words:
-    if block.dtype.kind != "f":
-        return np.ascontiguousarray(block.T).view(np.uint64)
-    return np.asarray(np.add(block.T, 0.0, order="C").view(np.uint64))  # -0.0 is 0.0
-
-
-def _tell_apart(blocks: list[Block], hashes: Words) -> bool:
-    """Whether some column has half as many values as there are different rows, by a few of them."""
-    step = -(-len(hashes) // _PROBED)
-    few = step * np.unique(hashes[::step], return_index=True)[1]
-    return any(2 * len(np.unique(column)) >= len(few) for column in _cells([block[few] for block in blocks]))
-
-
-def _has_two_values(column: Words) -> bool:
-    different = column[column != column[0]]
-    return not len(different) or bool((different == different[0]).all())
-
-
-def _nearest(columns: Words, row: Words, steps: Sequence[int], others: NDArray[np.bool_]) -> int:
-    """In how many steps a row becomes the nearest of the others; 0 if there are no others."""
-    away = np.zeros(columns.shape[1], np.uint32)
-    for column, cell, step in zip(columns, row, steps, strict=True):
-        away += (column != cell) * np.uint32(step)
-    return int(away[others].min()) if others.any() else 0
+def _most_by_chance(n: int, known: Words) -> float:
+    """The share of n rows of another draw that is known at most, by the known rows that have an equal one."""
+    counts, m = occurrences(known)[1], len(known)
+    equal = float(counts[counts > 1].sum()) / m
+    return equal + 4 * math.sqrt(equal * (1 / m + 1 / n)) + 8 / m + 8 / n

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.inputs.arrays import EXACT, frame_column, frame_width, is_frame, to_array, to_objects, to_vector
+from faithscope.inputs.arrays import EXACT, frame_width, is_frame, to_array, to_objects, to_vector
 from faithscope.inputs.dates import dated_column, hold_dates, to_ticks
 from faithscope.inputs.grouping import Words, hash_rows
 from faithscope.inputs.missing import is_missing, missing_values
@@ -18,9 +18,6 @@ from faithscope.inputs.rows import rows_of
 Ints = NDArray[np.int64]
 Block = NDArray[Any]  # float64 or int64
 
-_PROBED, _PROBED_COLUMNS = 1_000, 16  # rows and columns that are looked at to choose one column
-_NUMERIC = ("int", "uint", "float", "double")  # how pandas, polars and Arrow write types of numbers
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # what Python writes of objects that have no text of their own
 
 
@@ -58,38 +55,6 @@ def new_rows(further: Any, X: Any) -> int:
     if not blocks or not known:
         return rows_of(further)
     return len(np.setdiff1d(row_hashes(blocks, single=True), row_hashes(known, single=True)))
-
-
-def part_by_content(X: Any) -> Ints | None:
-    """Positions of about one row in 16, chosen by the values of one column: equal rows are all among them, or none is.
-
-    None if no column of numbers has so many different values that this would be a fair part.
-    """
-    try:
-        columns = _columns_of_numbers(X)
-    except Exception:  # as in `row_blocks`
-        return None
-    different = [len(np.unique(column[:: max(1, len(column) // _PROBED)])) for column in columns]
-    if max(different, default=0) < _PROBED / 2:
-        return None
-    words = (columns[int(np.argmax(different))].astype(np.float64, copy=False) + 0.0).view(np.uint64)
-    words *= _GOLDEN
-    words ^= words >> np.uint64(32)
-    words *= _GOLDEN
-    chosen = np.flatnonzero(words < np.uint64(2**60))
-    return chosen if len(words) / 64 <= len(chosen) <= len(words) / 8 else None  # one value may be too common
-
-
-def _columns_of_numbers(X: Any) -> list[NDArray[Any]]:
-    """The first columns of numbers, without converting any other column."""
-    if not is_frame(X):
-        array = to_array(X, "X")
-        usable = array is not None and array.ndim == 2 and array.dtype.kind in "biuf"
-        return list(array.T[:_PROBED_COLUMNS]) if array is not None and usable else []
-    columns = [frame_column(X, j) for j in range(frame_width(X))]
-    kinds = [str(getattr(column, "dtype", getattr(column, "type", ""))).lower() for column in columns]
-    numeric = [column for column, kind in zip(columns, kinds, strict=True) if kind.startswith(_NUMERIC)]
-    return [to_vector(column) for column in numeric[:_PROBED_COLUMNS]]
 
 
 def _columns(X: Any) -> list[NDArray[Any]]:

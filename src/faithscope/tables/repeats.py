@@ -1,14 +1,12 @@
 """Whole rows of a log that repeat, counted where the log lives."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import FaithscopeError
-from faithscope.inputs.repeats import LARGEST, NOTICED, odd_occurrence, repeated_share
+from faithscope.inputs.repeats import LARGEST, NOTICED, odd_occurrence
 from faithscope.measures.estimate import Estimate
 from faithscope.sample import repeated_note
 from faithscope.tables.engine.answers import fetch, fetch_line, numbers_of
@@ -34,7 +32,7 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
     table = _comparable(log)
     if estimate.clusters is not None or table is None or repeatable < NOTICED:
         return ()
-    share = _share(_part(table, estimate.n) if estimate.n > _FEW else table, all_rows=estimate.n <= _FEW)
+    share = _share(_part(table, estimate.n) if estimate.n > _FEW else table)
     if not share or fetch_line(table.aggregate(n=table.count()))["n"] != total:
         return ()
     return repeated_note(share, " of the log")
@@ -83,18 +81,13 @@ def _part(table: Table, rows: int) -> Table:
     return table
 
 
-def _share(table: Table, *, all_rows: bool) -> float:
+def _share(table: Table) -> float:
     """Share of rows that repeat an earlier one as a whole; 0.0 if chance explains it."""
     if _occurrences(table, table.columns[:_FIRST])[1] < NOTICED:
         return 0.0
     times, share = _occurrences(table, table.columns)
-    if share < NOTICED:
-        return 0.0
-    if odd_occurrence(times, int(times @ np.arange(len(times)))) is not None:
-        return share
-    with suppress(FaithscopeError):  # a date that Python has no value for
-        return repeated_share(fetch(table), lambda rows: []) if all_rows else 0.0
-    return 0.0
+    odd = odd_occurrence(times, int(times @ np.arange(len(times))))
+    return share if share >= NOTICED and odd is not None else 0.0
 
 
 def _occurrences(table: Table, columns: Sequence[str]) -> tuple[NDArray[np.int64], float]:
