@@ -79,8 +79,8 @@ class Runs:
         none = np.zeros(len(kinds[first]))  # there are no predictions
         sample = Sample.checked(kinds[first], none, X, weights, clusters, row_labels=named)
         again = of_kind(sample.notes, "repeated")  # which makes only the interval wrong
-        others = (note for note in sample.notes if note not in again)
-        sample = replace(sample, notes=(*others, *(Note(note.fact, advice=_REPEATED) for note in again))).counted()
+        told = (note for note in sample.notes if note not in again)
+        sample = replace(sample, notes=(*told, *(Note(note.fact, advice=_REPEATED) for note in again))).counted()
         if sample.positions is not None:
             kinds = {name: kind.take(sample.positions) for name, kind in kinds.items()}
         sample, given, chosen = sample.learned(dict.fromkeys(kinds, discretizer), kinds)
