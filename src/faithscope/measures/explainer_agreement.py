@@ -4,7 +4,7 @@ An explanation that is compared for equality names one feature, itself; so one s
 two explainers say the same, how many features they share with or without their signs, and both by chance.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,11 +35,11 @@ from faithscope.measures.named_features import (
     shared,
     shared_elsewhere,
 )
+from faithscope.measures.telling import in_clusters
 from faithscope.readers import as_explanations
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Card, Sentence, Table
-from faithscope.sinks.lines import in_lines
+from faithscope.sinks.card import Table
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -149,7 +149,7 @@ def _told(number: Share | float | None, digits: int = 2) -> str:
     return "–" if number is None else f"{number:.{digits}f}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExplainerAgreement(Shareable):
     """How far explainers agree with each other on the same rows, pair by pair.
 
@@ -249,12 +249,10 @@ class ExplainerAgreement(Shareable):
         name = _measure(measure)
         return heat_map(list(self.explainers), self._square(name), measure=_WORDS[name])
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers of this agreement, ready for JSON."""
-        about = {name: getattr(self, name) for name in ("n", "clusters", "k", "confidence")}
-        pairs = [pair.to_dict() for pair in self.pairs]
-        return {"explainers": dict(self.explainers), **about, "pairs": pairs, "notes": list(self.notes)}
+    _title = "agreement of explainers"
+    _written = ("explainers", "n", "clusters", "k", "confidence", "pairs", "notes")
 
+    @property
     def _line(self) -> str:
         """The numbers of one pair, or the span over several."""
         if len(self.pairs) == 1:
@@ -267,20 +265,16 @@ class ExplainerAgreement(Shareable):
             spans += [f"{word} {' to '.join(ends)}"] if values else []
         return f"{len(self.pairs)} pairs of explainers, {several(self.n, 'row', 'rows')}: {', '.join(spans)}"
 
-    def __str__(self) -> str:
-        return in_lines(self._line())
-
-    __repr__ = __str__
-
-    def _card(self) -> Card:
+    def _tables(self) -> Iterable[Table]:
         lines = tuple(
             (visible(p.a), visible(p.b), *(_told(getattr(p, name), 3) for name in _WORDS)) for p in self.pairs
         )
-        grouped = "" if self.clusters is None else f" in {several(self.clusters, 'cluster', 'clusters')}"
-        below = f"{several(self.n, 'row', 'rows')}{grouped}, {100 * self.confidence:g}% intervals, each by itself"
-        notes = [*self.notes, *(f"{pair.a} and {pair.b}: {note}" for pair in self.pairs for note in pair.notes)]
-        table = Table(("explainer", "and", *_SHOWN), lines, 2, caption=below)
-        return Card("agreement of explainers", (Sentence(self._line()),), (table,), tuple(map(visible, notes)))
+        rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}"
+        below = f"{rows}, {100 * self.confidence:g}% intervals, each by itself"
+        return [Table(("explainer", "and", *_SHOWN), lines, 2, caption=below)]
+
+    def _told_notes(self) -> Iterable[str]:
+        return [*self.notes, *(f"{pair.a} and {pair.b}: {note}" for pair in self.pairs for note in pair.notes)]
 
 
 def _measure(measure: Any) -> str:

@@ -1,5 +1,6 @@
 """Repeatability: how often two runs explain a row alike, which rows and features change, and which run stands out."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,8 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.named_features import named_features, named_parts
 from faithscope.measures.runs import Runs
-from faithscope.measures.telling import number
-from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.measures.telling import in_clusters, number
+from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
@@ -159,41 +160,35 @@ class Repeatability(Shareable):
         steps = np.rint(_BARS * self._runs.shares).astype(np.int64)
         return repeatability(self, self._runs.mean(steps == np.arange(_BARS + 1)[:, None]).tolist())
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, ready for JSON."""
-        told = {name: getattr(self, name) for name in _NUMBERS}
-        return {"measure": "repeatability", **told, "notes": list(self.notes)}
+    measure = _title = "repeatability"
+    _written = ("measure", *_NUMBERS, "notes")
 
-    def _card(self) -> Card:
+    def _sentences(self) -> Iterable[str]:
+        return [f"Two runs explain {self.value:.1%} of rows alike, on average."]
+
+    def _tables(self) -> Iterable[Table]:
         ends = (f"{self.low:.3f}–{self.high:.3f}", f"{self.rows_low:.3f}–{self.rows_high:.3f}")
         numbers = (f"{self.value:.3f}", *ends, number(self.chance), number(self.adjusted))
         columns = ("value", "interval", "these runs alone", "chance", "beyond chance")
         counted = f"{self._counted}, {100 * self.confidence:g}% intervals, {visible(self.discretizer)}"
+        yield Table(columns, (numbers,), 0, caption=counted)
         changing = self.table(_TOLD)[["row", "commonest", "second", "different", "value"]]
         lines = tuple(
             (f"{row:,}", first[:_LONGEST], second[:_LONGEST], f"{many}", f"{value:.3f}")
             for row, first, second, many, value in changing.itertuples(index=False)
         )
-        tables = (
-            Table(columns, (numbers,), 0, caption=counted),
-            Table(tuple(changing), lines, 3, "Rows that change most"),
-        )
-        sentence = Sentence(f"Two runs explain {self.value:.1%} of rows alike, on average.")
-        return Card("repeatability", (sentence,), tables, tuple(map(visible, self.notes)))
+        yield Table(tuple(changing), lines, 3, "Rows that change most")
 
     @property
     def _counted(self) -> str:
-        clusters = "" if self.clusters is None else f" in {several(self.clusters, 'cluster', 'clusters')}"
-        explanations = several(self.distinct, "explanation", "explanations")
-        return f"{several(self.n, 'row', 'rows')}{clusters}, {self.runs} runs, {explanations}"
+        rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}"
+        return f"{rows}, {self.runs} runs, {several(self.distinct, 'explanation', 'explanations')}"
 
     def __str__(self) -> str:
         chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
         ends = f"[{self.low:.2f}, {self.high:.2f}]"
         line = f"repeatability {self.value:.3f}{chance}, {100 * self.confidence:g}% interval {ends}; {self._counted}"
         return in_lines(line, self.notes)
-
-    __repr__ = __str__
 
 
 def measured(runs: Runs, confidence: float, discretizer: str) -> Repeatability:
