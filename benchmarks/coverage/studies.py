@@ -56,14 +56,13 @@ def judged(system, n, rng, asked):
     name = f"{asked or 'all'} asked"
     return {
         name: ends(estimate, population.truth),
-        f"{name}: not warned": said(not any("do not look random" in note for note in estimate.notes)),
         f"{name}: unverifiable": estimate.unverifiable,
     }
 
 
 def judged_bar(system, interval, n):
-    """Warnings that pairs do not look random are false here."""
-    return 0.93 if interval.endswith("asked") else 0.99 if interval.endswith("warned") else None
+    """Coverage is asked for; how many rows are unverifiable is only shown."""
+    return 0.93 if interval.endswith("asked") else None
 
 
 REASONS = {

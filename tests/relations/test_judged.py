@@ -1,8 +1,6 @@
 """Answers of a judge: what is read and what is refused, the notes, and every measure that would need all pairs."""
 
-import re
 from functools import cache
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -105,7 +103,6 @@ def test_rows_that_were_just_not_asked_are_not_said_to_be_missed():
     notes = " ".join(evaluated().sufficiency.notes)
     assert "2,000 of 40,000 pairs of an explanation and a row (5%): assumes that these were drawn at random" in notes
     assert "own explanation" not in notes
-    assert "do not look random" not in notes
 
 
 def test_rows_of_which_the_judge_denies_their_own_explanation_are_counted():
@@ -114,40 +111,6 @@ def test_rows_of_which_the_judge_denies_their_own_explanation_are_counted():
     estimate = measured(pd.concat([table[["row", "explanation", "applies"]], own]), reasons, labels)
     assert any("their own explanation does not apply to 30 rows of 200 asked" in note for note in estimate.notes)
     assert estimate.value == evaluated().sufficiency.value
-
-
-def test_pairs_that_were_chosen_are_warned_about():
-    _, reasons, labels, table = drawn()
-    row, other = labels[table["row"]], labels[table["explanation"]]
-    for chosen, told in (
-        (row == other, "of rows with the prediction of the explanation's row"),
-        (row == 1, "about rows predicted [01]"),
-        (table["applies"], "of rows with the prediction of the explanation's row"),
-    ):
-        notes = measured(table[chosen], reasons, labels).notes
-        assert any(re.search(f"do not look random: .*{told}", note) for note in notes)
-
-
-def test_asking_only_the_rows_that_were_given_an_explanation_is_warned_about():
-    rng = np.random.default_rng(0)
-    codes = np.append(np.arange(20), rng.integers(0, 20, 380))
-    table = {"row": np.arange(400), "explanation": codes, "applies": np.ones(400, bool)}
-    notes = measured(table, codes, rng.integers(0, 2, 400)).notes
-    assert any("of rows that were given the same explanation" in note for note in notes)
-
-
-@pytest.mark.parametrize(("panel", "share"), [*product([False, True], [0.5, 0.05])])
-def test_random_pairs_are_hardly_ever_warned_about(panel, share):
-    warned = 0
-    for seed in range(150):
-        rng = np.random.default_rng([seed, panel])
-        codes, labels = rng.integers(0, 30, 150), (rng.random(150) < share).astype(int)
-        codes[:30] = np.arange(30)
-        answers = (rng.random((150, 30)) < 0.3).astype(float)
-        answers[rng.random(150) > 0.2 if panel else rng.random((150, 30)) > 0.1] = np.nan
-        notes = measured(pairs_of(answers), codes, labels).notes
-        warned += any("do not look random" in note for note in notes)
-    assert warned <= 3
 
 
 def test_what_needs_all_pairs_is_refused_in_one_sentence():
