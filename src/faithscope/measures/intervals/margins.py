@@ -101,44 +101,19 @@ class Deviations(NamedTuple):
         """Whether leave-one-out values are not all the same number, up to rounding."""
         return self.largest > 1e-14
 
-    def margin(self, wrong: float) -> tuple[float, float]:
-        """Student's t times the jackknife standard error, and the degrees of freedom (Σr²)² / Σr⁴."""
-        if not self.varies:
-            return 0.0, math.inf
-        freedom = self.second**2 / self.fourth
-        return float(stdtrit(freedom, 1 - wrong)) * self._error, freedom
-
-    def one_sided(self, wrong: float) -> float:
-        """How far the truth may lie below, if only that end is read.
+    def margin(self, wrong: float, times: float = 1.0, slowest: float = 1.0) -> tuple[float, float]:
+        """Student's t times the jackknife standard error, and the degrees of freedom (Σr²)² / Σr⁴, so many `times`.
 
         Rare rows that pull a measure down make it skewed: samples that lack them are too high more often than others
-        are too low. Of an interval with two ends, the one pays for the other; here Efron's acceleration
-        ``a = Σr³ / (6 (Σr²)^1.5)`` does, ``t se / (1 - a t)²``, with t of twice the degrees of freedom.
+        are too low. Of an interval with two ends, the one pays for the other; else Efron's acceleration
+        ``a = Σr³ / (6 (Σr²)^1.5)`` does, ``t se / (1 - a t)²``, in which 1 - a t is no less than `slowest`.
         """
         if not self.varies:
-            return 0.0
-        freedom = 2 * self.second**2 / self.fourth
-        quantile = float(stdtrit(freedom, 1 - wrong))
-        acceleration = max(0.0, self.third / (6 * self.second**1.5))
-        return float(quantile * self._error / max(_SLOWEST, 1 - acceleration * quantile) ** 2)
-
-    def skewed(self, rest: float, wrong: float) -> float:
-        """How far a share may lie below, by the logarithm of the `rest`, 1 - share.
-
-        With se their standard error, t Student's and a Efron's acceleration, ``rest (exp(t' se / rest) - 1)`` with
-        ``t' = t / (1 - a t)²``.
-        """
-        margin, freedom = self.margin(wrong)
-        if margin <= 0 or rest <= 1e-12:
-            return 0.0
-        skew = max(0.0, self.third / self.second**1.5)
-        slowed = max(0.25, 1 - skew / 6 * float(stdtrit(freedom, 1 - wrong)))  # beyond it the end is 0 anyway
-        return rest * math.expm1(min(700.0, margin / slowed**2 / rest))
-
-    @property
-    def _error(self) -> float:
-        """The jackknife standard error."""
-        return math.sqrt((self.rows - 1) / self.rows * self.second)
+            return 0.0, math.inf
+        freedom = times * self.second**2 / self.fourth
+        quantile, error = float(stdtrit(freedom, 1 - wrong)), math.sqrt((self.rows - 1) / self.rows * self.second)
+        acceleration = max(0.0, self.third / (6 * self.second**1.5)) if slowest < 1 else 0.0
+        return quantile * error / max(slowest, 1 - acceleration * quantile) ** 2, freedom
 
 
 class LeftOutDeviations(NamedTuple):
@@ -302,12 +277,13 @@ def margins(
     spreads = [known.value.margin(wrong), known.upper.margin(wrong)]
     below, above = (max(margin, least) for margin, _ in spreads)
     freedom = min((freedom for margin, freedom in spreads if margin > least), default=math.inf)
-    one_sided = max(known.value.one_sided(wrong), least)
+    one_sided = max(known.value.margin(wrong, 2.0, _SLOWEST)[0], least)
     if explained is not None:
-        skewed = known.value.skewed(1 - explained, wrong)
-        below, one_sided = max(below, min(skewed, explained)), 0.0  # the logarithm says nothing of shares below 0
-    options = {"own": own, "lean": lean, "unseen": unseen, "bracket": bracket, "explained": explained}
-    again = partial(margins, known, good, **options)  # type: ignore[arg-type]
+        rest, one_sided = 1 - explained, 0.0
+        if rest > 1e-12:  # the logarithm says nothing of shares below 0; beyond a quarter the end is 0 anyway
+            skewed = known.value.margin(wrong, slowest=0.25)[0]
+            below = max(below, min(explained, rest * math.expm1(min(700.0, skewed / rest))))
+    again = partial(margins, known, good, own=own, lean=lean, unseen=unseen, bracket=bracket, explained=explained)
     return Margins(below, above, freedom, verified, known.weight, again, one_sided, bracket, beyond)
 
 

@@ -113,7 +113,6 @@ class NumberGroups:
         place = np.full(self.size, -1, np.int64)
         place[chosen] = np.arange(len(chosen))
         kept = np.flatnonzero(place[self.group] >= 0)
-        kept = kept[np.argsort(place[self.group[kept]], kind="stable")]
         given = NumberGroups(place[self.group[kept]], self.values[kept], self.rows[kept], len(chosen))
         apart = np.nan_to_num(given._squared(covered.mean[given.group]))
         farthest, end = given._first_highest(apart), np.full((covered.size, self.values.shape[1]), np.nan)
