@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import brute
 import faithscope as fs
 from faithscope.counting.counts import Counts
-from faithscope.measures.planning.rarefaction import rarefy
+from faithscope.measures.planning.forecast import rarefy
 from strategies import samples
 
 

@@ -8,11 +8,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.stats import poisson
 
 import faithscope as fs
-from faithscope.measures.planning import band as bands
-from faithscope.measures.planning.band import Band, Rates
+from faithscope.measures.planning.forecast import Band, coefficients, rates
 from faithscope.report.summary import _needed
 
-GRID = Rates.spaced(1)
+RATES, EXPECTED = rates(1)
 thorough = pytest.mark.thorough
 
 
@@ -37,17 +36,17 @@ def geometric(count, base):
 
 def test_statistics_are_expected_to_be_what_their_coefficients_add_up_to():
     j = np.arange(600)
-    summed = poisson.pmf(j[:, None], GRID.rates)
-    assert np.abs(bands._coefficients(j) @ summed - GRID.expected).max() < 1e-9
+    summed = poisson.pmf(j[:, None], RATES)
+    assert np.abs(coefficients(j) @ summed - EXPECTED).max() < 1e-9
 
 
 @pytest.mark.parametrize("times", [1.5, 4, 10])
 def test_the_ends_solve_the_linear_programs(times):
     found = band_of(drawn(800, 3, 500))
-    shares, room = np.exp(-times * GRID.rates), found.allowed * found.errors
+    shares, room = np.exp(-times * RATES), found.allowed * found.errors
     program = [
-        LinearConstraint(GRID.expected, found.statistics - room, found.statistics + room),
-        LinearConstraint(np.ones((1, len(GRID.rates))), 1, 1),
+        LinearConstraint(EXPECTED, found.statistics - room, found.statistics + room),
+        LinearConstraint(np.ones((1, len(RATES))), 1, 1),
     ]
     low, high = (sign * milp(sign * shares, constraints=program, bounds=Bounds(0, 1)).fun for sign in (1, -1))
     assert found.at(times) == pytest.approx((low, high), abs=1e-6)

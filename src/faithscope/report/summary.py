@@ -15,8 +15,7 @@ from faithscope.measures.comparing.differences import MANY, together
 from faithscope.measures.comparing.paired import PairedDifference
 from faithscope.measures.comparing.populations import Difference, shown_groups
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.planning.outlook import FARTHEST
-from faithscope.measures.planning.plan import Plan
+from faithscope.measures.planning.plan import FARTHEST, Plan
 from faithscope.measures.telling import READING_ORDER, WANTED, ExplainerVerdict, judge, with_doubts
 from faithscope.notes import doubts, reworded
 from faithscope.report.agreeing import Agreeing

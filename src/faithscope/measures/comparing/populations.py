@@ -19,7 +19,7 @@ from faithscope.measures.comparing.differences import MANY, Apart, clipped, know
 from faithscope.measures.comparing.groupings import Grouping, to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.intervals.margins import Margins
-from faithscope.measures.planning.rarefaction import rarefy
+from faithscope.measures.planning.forecast import rarefy
 from faithscope.measures.telling import Listed, difference_tables, estimate_table, intervals, judge
 from faithscope.notes import Note, of_kind
 from faithscope.sample import Sample

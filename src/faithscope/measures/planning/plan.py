@@ -1,17 +1,23 @@
 """Planning: the unverifiable share by number of rows, exact up to n and forecast beyond, and the rows needed."""
 
+import math
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from faithscope.agreements import Spread
 from faithscope.counting.counts import to_counted
+from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import NECESSITY
+from faithscope.measures.estimate import unverifiable as unverifiable_share
 from faithscope.measures.intervals.bounds import sample_size
-from faithscope.measures.planning.forecast import Backtest
-from faithscope.measures.planning.outlook import FARTHEST, NEAR, ONCE, Outlook
+from faithscope.measures.planning.forecast import Backtest, Band, Mixture, rarefy
 from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
@@ -19,6 +25,125 @@ from faithscope.sinks.shareable import Shareable
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
+
+
+NEAR = 4  # times n: there is no point forecast beyond
+FARTHEST = 10  # times n: there is no interval beyond
+ONCE = "every explanation occurred once, so nothing is known about how they repeat"
+_ODD = (
+    "explanations repeat as those of independent rows hardly ever do (are rows logged twice, or chosen by explanation, "
+    "or does one row lie under most rules?)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What a sample says about smaller and larger samples: the exact curve, the forecast, and its band."""
+
+    profile: Profile
+    unverifiable: float
+    mixture: Mixture | None
+    band: Band
+
+    @classmethod
+    def of(cls, profile: Profile, confidence: float) -> "Outlook":
+        rows = profile.rows.astype(np.float64)
+        mixture = Mixture.fit(profile.others, rows) if profile.n > 1 else None
+        return cls(profile, unverifiable_share(profile), mixture, Band.of(profile.others, rows, confidence))
+
+    @property
+    def why_not(self) -> str | None:
+        """Why there is no point forecast; None if there is."""
+        if self.mixture is None:
+            return ONCE
+        return _ODD if self.band.odd else None
+
+    def interval(self, rows: float) -> tuple[float, float]:
+        """The unverifiable share at so many rows, exactly up to n.
+
+        The lower end beyond n is no more than these rows show, although their number may be a chance result.
+        """
+        if rows <= self.profile.n:
+            return (rarefy(self.profile, int(rows))[1],) * 2
+        low, high = self.band.at((rows - 1) / (self.profile.n - 1))
+        return min(self.unverifiable, low), high
+
+    def at(self, rows: float, interval: tuple[float, float] | None = None) -> float:
+        """The unverifiable share at so many rows; NaN beyond n if there is no forecast."""
+        low, high = interval or self.interval(rows)
+        if rows <= self.profile.n:
+            return low
+        if self.mixture is None or self.why_not:
+            return math.nan
+        foreseen = self.mixture.silent((rows - 1) / (self.profile.n - 1))  # stopped early, it may leave the band
+        return min(self.unverifiable, max(low, min(high, foreseen)))
+
+    def curve(self) -> dict[str, list[Any]]:
+        """The columns of `Plan.curve`."""
+        n = self.profile.n
+        known = [int(rows) for rows in np.unique(np.geomspace(1, n, 60).round())]
+        exact = [rarefy(self.profile, rows) for rows in known]
+        beyond = np.concatenate([np.geomspace(1, NEAR, 9)[1:], np.geomspace(NEAR, FARTHEST, 6)[1:]])
+        forecast = {int(m): self.interval(int(m)) for m in np.unique((beyond * n).round()) if m > n > 1}
+        silent = [share for _, share in exact]
+        points = [self.at(rows, ends) if rows <= NEAR * n else math.nan for rows, ends in forecast.items()]
+        return {
+            "n": [*known, *forecast],
+            "unverifiable": silent + points,
+            "low": silent + [low for low, _ in forecast.values()],
+            "high": silent + [high for _, high in forecast.values()],
+            "value": [value for value, _ in exact] + [math.nan] * len(forecast),
+            "kind": ["exact"] * len(known) + ["interval" if math.isnan(point) else "forecast" for point in points],
+        }
+
+    def needed(self, wanted: float) -> tuple[int | None, int | None, int | None]:
+        """The rows that a wanted share takes, None beyond 4 n, and their interval, None beyond 10 n."""
+        n = self.profile.n
+        if self.unverifiable <= wanted:
+            rows = 1 + bisect_left(range(1, n), True, key=lambda m: rarefy(self.profile, m)[1] <= wanted)
+            return rows, rows, rows
+        if n == 1:
+            return None, None, None
+        never = FARTHEST * n + 1
+
+        def reached(share: Callable[[float], float]) -> int:
+            """The least rows beyond n at which a falling share is at most the wanted one."""
+
+            def over(rows: float) -> float:
+                return share((rows - 1) / (n - 1)) - wanted
+
+            if over(FARTHEST * n) > 0:
+                return never
+            if over(n + 1) <= 0:
+                return n + 1
+            from scipy.optimize import brentq  # imported late, as in `forecast`
+
+            return math.ceil(float(brentq(over, n + 1.0, float(FARTHEST * n), xtol=0.01)))
+
+        low = reached(lambda times: min(self.unverifiable, self.band.low(times)))
+        high, rows = reached(self.band.high), never
+        if self.mixture is not None and not self.why_not:  # the point never leaves the band
+            rows = max(low, min(high, reached(self.mixture.silent)))
+        return rows if rows <= NEAR * n else None, low if low < never else None, high if high < never else None
+
+
+def _reason(
+    outlook: Outlook, rows: int | None, low: int | None, high: int | None, wanted: float, confidence: float
+) -> str:
+    """The rows needed, and their interval, in words."""
+    n, target, sure = outlook.profile.n, f"{wanted:.1%} unverifiable", f"{100 * confidence:g}%"
+    if rows is not None and rows <= n:
+        return f"{rows:,} rows would do for {target}"
+    most = f"more than {FARTHEST * n:,}"
+    many = f"{most} rows, {FARTHEST} times as many, are needed for {target} ({sure} confidence)"
+    if outlook.why_not:
+        return f"not forecastable: {outlook.why_not}{f'; {many}' if n > 1 and low is None else ''}"
+    if low is None:
+        return many
+    between = f"{low:,} to {most if high is None else f'{high:,}'}"
+    if rows is None:
+        return f"{between} rows in all are needed for {target} ({sure} interval)"
+    return f"about {rows:,} rows in all are needed for {target} ({sure} interval: {between})"
 
 
 @dataclass(frozen=True)
@@ -221,10 +346,10 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
         unverifiable=outlook.unverifiable,
         wanted=unverifiable,
         confidence=confidence,
-        rows_needed=needed.rows,
-        rows_needed_low=needed.low,
-        rows_needed_high=needed.high,
-        reason=needed.reason(outlook, unverifiable, confidence),
+        rows_needed=needed[0],
+        rows_needed_low=needed[1],
+        rows_needed_high=needed[2],
+        reason=_reason(outlook, *needed, unverifiable, confidence),
         forecastable=outlook.why_not is None,
         backtest=Backtest.of(profile, outlook.unverifiable) if outlook.mixture and profile.n >= 4 else None,
         guarantee=None if isinstance(profile.agreement, Spread) else sample_size(profile.distinct, unverifiable),
