@@ -1,14 +1,15 @@
 """Counterexamples: pairs of rows with the same explanation and different predictions."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Tolerance
 from faithscope.counting.counts import Counts
+from faithscope.counting.profile import sum_by
 from faithscope.explanations.distances.metrics import Gower, columns_of
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.numbers.farthest_pairs import farthest_pairs
@@ -17,6 +18,7 @@ from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Pairs = tuple[Ints, Floats]  # of rows, the smaller first, and their distance
 
 _EXACT = 40_000_000  # values compared for one explanation; with more, only neighbors along projections are
 _AT_ONCE = 2**20  # values of them that are in memory at once
@@ -57,28 +59,60 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     space, choose = _Rows.of(sample.X), _farthest_rows if numbers else _nearest_rows
     quota = zip(members, share_out(available[worst], k), strict=True)
     chosen = [choose(rows, sample, space, int(wanted)) for rows, wanted in quota]
-    a, b = (np.concatenate([found[0][:, i] for found in chosen] or [np.empty(0, np.int64)]) for i in (0, 1))
-    which = np.repeat(worst, [len(found[0]) for found in chosen])
+    found = np.concatenate([np.empty((0, 2), np.int64), *(pairs for pairs, _ in chosen)])
+    a, b = found.T
+    which = np.repeat(worst, [len(pairs) for pairs, _ in chosen])
     columns = {"row_a": a, "row_b": b, "prediction_a": shown(sample.labels[a]), "prediction_b": shown(sample.labels[b])}
     columns |= {"gap": distance(sample.labels[a], sample.labels[b])} if numbers else {}
     return columns | {
-        "distance": np.concatenate([found[1] for found in chosen] or [np.empty(0)]),
+        "distance": np.concatenate([np.empty(0), *(apart for _, apart in chosen)]),
         "explanation": [counts.explanations.describe(int(explanation)) for explanation in which],
         "disagreement" if numbers else "disagreeing_pairs": total[which],
     }
 
 
-def _nearest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> tuple[Ints, Floats]:
-    clusters = np.arange(sample.n) if sample.clusters is None else sample.clusters
-    return _nearest_pairs(rows, _Strangers(sample.numbered_labels[1], clusters), space, wanted)
+def _nearest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> Pairs:
+    """Pairs of these rows that disagree, of different clusters: nearest first, or in order if there is no distance."""
+    labels, clusters = sample.numbered_labels[1], np.arange(sample.n) if sample.clusters is None else sample.clusters
+    commonest = np.bincount(labels[rows]).argmax()
+    rare = rows[labels[rows] != commonest]  # every disagreeing pair contains at least one of these rows
+
+    def disagreeing(a: Ints, b: Ints) -> Ints:
+        differ = (labels[a] != labels[b]) & (clusters[a] != clusters[b])
+        return np.sort(np.column_stack([a, b])[differ], axis=1)
+
+    def all_pairs() -> Iterator[Ints]:
+        for row in rare:
+            others = rows[(labels[rows] == commonest) | (rows > row)]  # so that no pair comes twice
+            yield disagreeing(np.full(len(others), row), others)
+
+    def first_pairs() -> Ints:
+        pairs = np.empty((0, 2), np.int64)
+        for more in all_pairs():
+            pairs = np.concatenate([pairs, more[: wanted - len(pairs)]])
+            if len(pairs) == wanted:
+                break
+        return pairs
+
+    def neighbors(space: _Rows) -> Iterator[Ints]:
+        """Neighbors in one of the orders: linearly many pairs, and the near ones are among them."""
+        yield first_pairs()
+        for ordered in space.orders(rows):
+            yield from (disagreeing(ordered[:-step], ordered[step:]) for step in range(1, _WINDOW + 1))
+
+    if space is None:
+        pairs = first_pairs()
+        return pairs, np.full(len(pairs), np.nan)
+    exact = len(rare) * len(rows) * len(space.columns) <= _EXACT
+    return _nearest(all_pairs() if exact else neighbors(space), space, wanted)
 
 
-def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> tuple[Ints, Floats]:
+def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> Pairs:
     """Pairs of these rows with the largest gaps, of equal gaps the nearest rows first, and their distance."""
     pairs = np.sort(rows[farthest_pairs(sample.labels[rows], sample.agreement, wanted)], axis=1)
-    apart = np.full(len(pairs), np.nan) if space is None else space.distance(pairs[:, 0], pairs[:, 1])
-    gaps = distance(sample.labels[pairs[:, 0]], sample.labels[pairs[:, 1]])
-    order = np.lexsort((pairs[:, 1], pairs[:, 0], apart, -gaps))[:wanted]
+    a, b = pairs.T
+    apart = np.full(len(pairs), np.nan) if space is None else space.distance(a, b)
+    order = np.lexsort((b, a, apart, -distance(sample.labels[a], sample.labels[b])))[:wanted]
     return pairs[order], apart[order]
 
 
@@ -91,9 +125,7 @@ def _pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:
     def alike(*columns: Ints) -> Ints:
         """Ordered pairs of rows, the row itself included, that share the explanation and these columns."""
         _, first, given = np.unique(np.column_stack([codes, *columns]), axis=0, return_index=True, return_counts=True)
-        squares = np.zeros(counts.distinct, np.int64)
-        np.add.at(squares, codes[first], given**2)
-        return squares
+        return sum_by(codes[first], given**2, counts.distinct)
 
     both = alike() - alike(labels) - alike(sample.clusters) + alike(labels, sample.clusters)
     return both // 2
@@ -101,11 +133,8 @@ def _pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:
 
 def disagreeing_pairs(counts: Counts) -> Ints:
     """For each explanation, how many pairs of its rows get different predictions."""
-    total = counts.per_explanation
-    same = np.zeros(counts.distinct, np.int64)
-    np.add.at(same, counts.explanation, counts.given * (counts.given - 1))
-    pairs: Ints = (total * (total - 1) - same) // 2
-    return pairs
+    rows = counts.rows_given
+    return (rows**2 - sum_by(counts.explanation, counts.given**2, counts.distinct)) // 2
 
 
 def share_out(available: Ints, k: int) -> Ints:
@@ -135,16 +164,14 @@ class _Rows:
     def __init__(self, columns: list[NDArray[Any]]) -> None:
         self.metric = Gower.fit(columns)
         pairs = zip(self.metric.read(columns), self.metric.ranges, strict=True)
-        self.columns = [_category_codes(column) if width is None else column for column, width in pairs]
-        self.features = len(columns)
+        # Categories numbered from 0, to index arrays with; Gower's digests of them are arbitrary 64-bit numbers.
+        self.columns = [np.unique(each, return_inverse=True)[1] if width is None else each for each, width in pairs]
 
     @classmethod
     def of(cls, X: Any) -> "_Rows | None":
         """The rows of X; None if there are no columns to compare (X is None or sparse)."""
         columns = [] if X is None or hasattr(X, "tocsr") else columns_of(X)
-        if not columns:
-            return None
-        return cls(columns)
+        return cls(columns) if columns else None
 
     def distance(self, a: Ints, b: Ints) -> Floats:
         """The distance between row ``a[i]`` and row ``b[i]``, for every i."""
@@ -156,22 +183,20 @@ class _Rows:
         If there are categories or missing values, also along directions of half of the features: rows that differ in
         one category are far apart along every direction that uses it.
         """
-        rng = np.random.default_rng(0)
+        rng, features = np.random.default_rng(0), len(self.columns)
         for _ in range(_PROJECTIONS):
-            yield rows[np.argsort(np.sum(self._parts(rows, rng), axis=0), kind="stable")]
+            yield rows[np.argsort(sum(_along(column, rows, rng) for column in self.columns), kind="stable")]
         numbers = all(column.dtype.kind == "f" and not np.isnan(column).any() for column in self.columns)
-        for _ in range(0 if numbers or self.features < 2 else _PROJECTIONS):
-            parts, half = self._parts(rows, rng), rng.permutation(self.features)[: self.features // 2]
-            yield rows[np.lexsort((np.sum(parts, axis=0), np.sum([parts[j] for j in half], axis=0)))]
-
-    def _parts(self, rows: Ints, rng: np.random.Generator) -> list[Floats]:
-        return [_along(column, rows, rng) for column in self.columns]
+        for _ in range(0 if numbers or features < 2 else _PROJECTIONS):
+            parts = np.stack([_along(column, rows, rng) for column in self.columns])
+            half = rng.permutation(features)[: features // 2]
+            yield rows[np.lexsort((parts.sum(axis=0), parts[half].sum(axis=0)))]
 
 
 def _along(column: NDArray[Any], rows: Ints, rng: np.random.Generator) -> Floats:
     """The part of a projection due to one feature: number times weight; categories and missing have own weights."""
     if column.dtype.kind == "i":
-        return np.asarray(rng.normal(size=int(column.max()) + 1)[column[rows]])
+        return rng.normal(size=int(column.max()) + 1)[column[rows]]
     known = column[np.isfinite(column)]
     spread = (known.std() if len(known) else 0.0) or 1.0
     values = rng.normal() * (column[rows] / spread)
@@ -180,82 +205,19 @@ def _along(column: NDArray[Any], rows: Ints, rng: np.random.Generator) -> Floats
     return np.asarray(values)
 
 
-def _category_codes(digests: Ints) -> Ints:
-    """Categories numbered from 0, to index arrays with; Gower's digests of them are arbitrary 64-bit numbers."""
-    return np.unique(digests, return_inverse=True)[1].reshape(-1)
-
-
-class _Strangers(NamedTuple):
-    """The label and the cluster of every row, both by number."""
-
-    labels: Ints
-    clusters: Ints
-
-    def differ(self, a: Any, b: Any) -> NDArray[np.bool_]:
-        """Whether rows disagree and are of different clusters."""
-        return np.asarray((self.labels[a] != self.labels[b]) & (self.clusters[a] != self.clusters[b]))
-
-
-def _nearest_pairs(rows: Ints, strangers: _Strangers, space: _Rows | None, wanted: int) -> tuple[Ints, Floats]:
-    """Disagreeing pairs of these rows: nearest first, or in order of rows if there is no distance."""
-    labels = strangers.labels
-    commonest = int(np.bincount(labels[rows]).argmax())
-    rare = rows[labels[rows] != commonest]  # every disagreeing pair contains at least one of these rows
-    if space is None:
-        pairs = _first_pairs(rare, rows, strangers, commonest, wanted)
-        return pairs, np.full(len(pairs), np.nan)
-    candidates: Iterable[Ints]
-    if len(rare) * len(rows) * space.features <= _EXACT:
-        candidates = _all_pairs(rare, rows, strangers, commonest)
-    else:
-        candidates = chain([_first_pairs(rare, rows, strangers, commonest, wanted)], _neighbors(rows, strangers, space))
-    return _nearest(candidates, space, wanted)
-
-
-def _nearest(candidates: Iterable[Ints], space: _Rows, wanted: int) -> tuple[Ints, Floats]:
+def _nearest(candidates: Iterable[Ints], space: _Rows, wanted: int) -> Pairs:
     """The nearest of these pairs, each once, and their distances; of equal distances, in order of rows.
 
     Of all that came before, only as many pairs are kept as are wanted, so memory does not grow with the candidates.
     """
     nearest, apart = np.empty((0, 2), np.int64), np.empty(0)
-    at_once = max(1, _AT_ONCE // space.features)
+    at_once = max(1, _AT_ONCE // len(space.columns))
     for pairs in (some[i : i + at_once] for some in candidates for i in range(0, len(some), at_once)):
-        distance = space.distance(pairs[:, 0], pairs[:, 1])
+        distance = space.distance(*pairs.T)
         near = distance <= (apart[-1] if 0 < wanted == len(apart) else np.inf)
         nearest, apart = np.concatenate([nearest, pairs[near]]), np.concatenate([apart, distance[near]])
-        order = np.lexsort((nearest[:, 1], nearest[:, 0], apart))
+        order = np.lexsort((*nearest.T[::-1], apart))
         nearest, apart = nearest[order], apart[order]
         new = np.any(np.diff(nearest, axis=0, prepend=-1) != 0, axis=1)  # the same pair is equally far each time
         nearest, apart = nearest[new][:wanted], apart[new][:wanted]
     return nearest, apart
-
-
-def _partners(row: int, rows: Ints, strangers: _Strangers, commonest: int) -> Ints:
-    """Rows of another label to pair `row` with: of the commonest label, or later, so that no pair comes twice."""
-    partners: Ints = rows[strangers.differ(rows, row) & ((strangers.labels[rows] == commonest) | (rows > row))]
-    return partners
-
-
-def _first_pairs(rare: Ints, rows: Ints, strangers: _Strangers, commonest: int, wanted: int) -> Ints:
-    pairs: list[tuple[int, int]] = []
-    for row in rare:
-        partners = _partners(row, rows, strangers, commonest)[:wanted]
-        pairs += [(int(min(row, other)), int(max(row, other))) for other in partners]
-        if len(pairs) >= wanted:
-            break
-    return np.array(pairs[:wanted], np.int64).reshape(-1, 2)
-
-
-def _all_pairs(rare: Ints, rows: Ints, strangers: _Strangers, commonest: int) -> Iterator[Ints]:
-    for row in rare:
-        partners = _partners(row, rows, strangers, commonest)
-        yield np.column_stack([np.minimum(partners, row), np.maximum(partners, row)])
-
-
-def _neighbors(rows: Ints, strangers: _Strangers, space: _Rows) -> Iterator[Ints]:
-    """Disagreeing pairs that are neighbors in one of the orders: linearly many, and the near pairs are among them."""
-    for ordered in space.orders(rows):
-        for step in range(1, _WINDOW + 1):
-            a, b = ordered[:-step], ordered[step:]
-            differ = strangers.differ(a, b)
-            yield np.column_stack([np.minimum(a, b)[differ], np.maximum(a, b)[differ]])

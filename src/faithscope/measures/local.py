@@ -1,8 +1,8 @@
 """Local measures: per row, per explanation, and for a row outside the sample."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
+from faithscope.measures.counterexamples import disagreeing_pairs
 from faithscope.measures.intervals.bounds import local_sample_size
 from faithscope.measures.intervals.local import agreement_interval, commonest_interval
 from faithscope.measures.numbers.groups import (
@@ -100,33 +101,35 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
         predictions. Of numbers, ``mean``, ``spread`` (the standard deviation),
         ``lowest``, ``highest``, ``largest_gap`` (between two rows; `NumberGroups`), and ``disagreement``.
     """
-    columns = _by_number(counts) if counts.agreement.of_numbers else _by_label(counts, confidence)
-    worst = columns["disagreement" if counts.agreement.of_numbers else "disagreeing_pairs"]
-    order = np.lexsort((-columns["n"], -worst))[: None if k is None else check_whole(k, "k")]
-    explanation = [counts.explanations.describe(int(k)) for k in order]
-    return {"explanation": explanation} | {name: column[order] for name, column in columns.items()}
-
-
-def _by_label(counts: Counts, confidence: float) -> dict[str, Any]:
-    total = counts.per_explanation
-    starts = np.searchsorted(counts.explanation, np.arange(counts.distinct))
-    pairs = np.add.reduceat(counts.given * (counts.given - 1), starts)
-    most = np.maximum.reduceat(counts.given, starts)
-    top = np.flatnonzero(counts.given == most[counts.explanation])
-    first_top = top[np.searchsorted(counts.explanation[top], np.arange(counts.distinct))]
-    low, high = commonest_interval(most, total, confidence)
-    with np.errstate(invalid="ignore"):
-        consistency = pairs / (total * (total - 1))
-    return {
-        "n": total,
-        "labels": np.diff(np.append(starts, len(counts.given))),
-        "label": to_objects([counts.labels[j] for j in counts.label[first_top]]),
-        "purity": most / total,
+    if counts.agreement.of_numbers:
+        return listed(counts, _by_number(counts), ("disagreement", "n"), k)
+    rows, top, pairs = counts.per_explanation, commonest_cells(counts), disagreeing_pairs(counts)
+    most, every = counts.given[top], rows * (rows - 1)
+    low, high = commonest_interval(most, rows, confidence)
+    columns = {
+        "n": rows,
+        "labels": np.bincount(counts.explanation, minlength=counts.distinct),
+        "label": to_objects([counts.labels[j] for j in counts.label[top]]),
+        "purity": most / rows,
         "purity_low": low,
         "purity_high": high,
-        "consistency": consistency,
-        "disagreeing_pairs": (total * (total - 1) - pairs) // 2,
+        "consistency": np.divide(every - 2 * pairs, every, out=np.full(len(rows), np.nan), where=every > 0),
+        "disagreeing_pairs": pairs,
     }
+    return listed(counts, columns, ("disagreeing_pairs", "n"), k)
+
+
+def listed(counts: Counts, columns: dict[str, Any], by: Sequence[str], k: int | None) -> dict[str, Any]:
+    """The columns of explanations with their texts, of all or the first k: the largest by these columns in turn."""
+    order = np.lexsort([-columns[name] for name in reversed(by)])[: None if k is None else check_whole(k, "k")]
+    texts = [counts.explanations.describe(int(row)) for row in order]
+    return {"explanation": texts, **{name: column[order] for name, column in columns.items()}}
+
+
+def commonest_cells(counts: Counts) -> Ints:
+    """The cell of the commonest label of the rows given each explanation; of several such labels, the first."""
+    order = np.lexsort((-counts.given, counts.explanation))
+    return order[np.searchsorted(counts.explanation, np.arange(counts.distinct))]
 
 
 def _by_number(counts: Counts) -> dict[str, Any]:
@@ -210,47 +213,53 @@ class Local(Shareable):
         told = {"sufficiency": sufficiency, "agreement": repr(self.agreement)}
         return {name: for_json(value) for name, value in vars(self).items()} | told
 
+    @property
+    def _measures(self) -> "list[Local]":
+        return [self] if self.sufficiency is None else [self, self.sufficiency]
+
     def table(self) -> "pd.DataFrame":
         """One line per measure of this row."""
         names = ("measure", "value", "low", "high", "others", "agreeing", "seen")
-        measures = [self] if self.sufficiency is None else [self, self.sufficiency]
-        return frame({name: [getattr(local, name) for local in measures] for name in names})
+        return frame({name: [getattr(local, name) for local in self._measures] for name in names})
 
     def _card(self) -> Card:
-        columns = ("measure", "value", "interval", "rows", "agreeing", "seen")
-        measures = [self] if self.sufficiency is None else [self, self.sufficiency]
-        table = Table(columns, tuple(local._cells() for local in measures))
-        sentences = tuple(Sentence(str(replace(local, sufficiency=None))) for local in measures)
+        lines = [
+            (
+                each.measure,
+                "–" if each.value is None else f"{each.value:.3f}",
+                ends,
+                f"{each.others:,}",
+                f"{each.agreeing:,g}",
+                f"{each.seen:,}",
+            )
+            for each in self._measures
+            for ends in ["–" if each.low is None else f"{each.low:.3f}–{each.high:.3f}"]
+        ]
+        table = Table(("measure", "value", "interval", "rows", "agreeing", "seen"), tuple(lines))
+        sentences = tuple(Sentence(each._line()) for each in self._measures)
         return Card(f"One row, explained by {visible(self.explanation)}", sentences, (table,))
 
-    def _cells(self) -> tuple[str, ...]:
-        interval = "–" if self.low is None or self.high is None else f"{self.low:.3f}–{self.high:.3f}"
-        value = "–" if self.value is None else f"{self.value:.3f}"
-        return self.measure, value, interval, f"{self.others:,}", f"{self.agreeing:,g}", f"{self.seen:,}"
+    def _line(self) -> str:
+        rows = "rows with this explanation" if self.measure == "consistency" else "rows it applies to"
+        seen = f"({self.seen:,} rows seen)"
+        value = "unknown" if self.value is None else f"{self.value:.3f}"
+        told = f"{self.agreeing:,} of {self.others:,} {rows} agree {seen}"
+        if self.agreement.of_numbers:
+            value += f" by {named(self.agreement)}"
+            spread = "" if self.spread is None else f", spread {self.spread:.4g}"
+            told = f"{self.others:,} {rows} have mean {told_number(self.mean)}{spread} {seen}"
+        if self.value is None:
+            told = f"there are no {rows} {seen}, so nothing can be told"
+        interval = "no interval (squared distances have no bound)"
+        if self.low is not None:
+            interval = f"{100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]"
+        short = "" if self.reached else f"; not reached: {self.wanted:,} such rows were wanted"
+        return in_lines(f"local {self.measure} {value}, {interval}; {told}{short}")
 
     def __str__(self) -> str:
-        rows = "rows with this explanation" if self.measure == "consistency" else "rows it applies to"
-        told = f"{self._rows_told(rows)} ({self.seen:,} rows seen)"
-        if self.value is None:
-            told = f"there are no {rows} ({self.seen:,} rows seen), so nothing can be told"
-        short = "" if self.reached else f"; not reached: {self.wanted:,} such rows were wanted"
-        value = "unknown" if self.value is None else f"{self.value:.3f}"
-        by = f" by {named(self.agreement)}" if self.agreement.of_numbers else ""
-        line = f"local {self.measure} {value}{by}, {self._interval_told()}; {told}{short}"
-        return in_lines(line) if self.sufficiency is None else f"{in_lines(line)}\n{self.sufficiency}"
+        return "\n".join(each._line() for each in self._measures)
 
     __repr__ = __str__
-
-    def _rows_told(self, rows: str) -> str:
-        if not self.agreement.of_numbers:
-            return f"{self.agreeing:,} of {self.others:,} {rows} agree"
-        spread = "" if self.spread is None else f", spread {self.spread:.4g}"
-        return f"{self.others:,} {rows} have mean {told_number(self.mean)}{spread}"
-
-    def _interval_told(self) -> str:
-        if self.low is None or self.high is None:
-            return "no interval (squared distances have no bound)"
-        return f"{100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]"
 
 
 def at_row(
@@ -261,56 +270,38 @@ def at_row(
         raise BadInput(f"A local measure is of one row; got {len(explanation):,} explanations.")
     place = int(counts.explanations.locate(explanation)[0]) if counts.n else -1
     cells = np.flatnonzero(counts.explanation == place)
-    others = Others(counts.agreement, [counts.labels[j] for j in counts.label[cells]], counts.given[cells])
+    predictions = [counts.labels[j] for j in counts.label[cells]]
     spread = deviation(counts) if isinstance(counts.agreement, Spread) else 1.0
-    local = measured(others, prediction, spread, confidence)
-    return replace(
-        local, explanation=explanation.describe(0), seen=counts.n, reached=local.others >= wanted, wanted=wanted
-    )
+    local = measured(counts.agreement, predictions, counts.given[cells], prediction, spread, confidence)
+    reached = local.others >= wanted
+    return replace(local, explanation=explanation.describe(0), seen=counts.n, reached=reached, wanted=wanted)
 
 
-class Others(NamedTuple):
-    """The rows that a row outside the sample is compared with: their predictions, and how many rows have each."""
+def measured(
+    agreement: Agreement, predictions: list[Any], rows: Ints, prediction: Any, spread: float, confidence: float
+) -> Local:
+    """A local measure from the predictions to compare with, and how many rows have each.
 
-    agreement: Agreement
-    predictions: list[Any]
-    rows: Ints
-
-    def agreeing(self, prediction: Any, spread: float) -> float:
-        """The rows that have this prediction; of numbers, each by its agreement with it.
-
-        By `Spread`, half their squared distances from it, by the variance of all predictions.
-        """
-        if not self.agreement.of_numbers:
-            pairs = zip(self.predictions, self.rows, strict=True)
-            return sum(int(rows) for label, rows in pairs if label == prediction)
-        number = self.agreement.read(np.asarray([prediction]))
-        if not self.predictions:
-            return 0.0
-        unit = spread if isinstance(self.agreement, Spread) else 1.0
-        return agreeing_with(self.agreement, number / unit, self._values / unit, self.rows)
-
-    def summary(self) -> dict[str, Any]:
-        """The mean and the standard deviation of numbers; None for the latter if there is a single row."""
-        groups = NumberGroups.of(np.zeros(len(self.rows), np.int64), self._values, self.rows, 1)
-        spread = float(groups.spread[0])
-        return {"mean": shown(groups.mean).tolist()[0], "spread": None if np.isnan(spread) else spread}
-
-    @property
-    def _values(self) -> Floats:
-        return np.asarray(self.predictions, np.float64)
-
-
-def measured(others: Others, prediction: Any, spread: float, confidence: float) -> Local:
-    """A local measure from the rows to compare with; `spread` is that of all predictions, by `Spread`."""
-    agreement, many, agreeing = others.agreement, others.rows.sum(keepdims=True), others.agreeing(prediction, spread)
-    value = mean_agreement(agreement, np.array([agreeing]), many, 1.0)[0]
+    `spread` is the standard deviation of all predictions, by `Spread`: it sums half of squared distances in that unit.
+    """
+    many, agreeing, told = rows.sum(keepdims=True), 0.0, {}
+    if agreement.of_numbers:
+        number, values = agreement.read(np.asarray([prediction])), np.asarray(predictions, np.float64)
+        if predictions:
+            agreeing = agreeing_with(agreement, number / spread, values / spread, rows)
+            groups = NumberGroups.of(np.zeros(len(rows), np.int64), values, rows, 1)
+            known = float(groups.spread[0])
+            told = {"mean": shown(groups.mean).tolist()[0], "spread": None if np.isnan(known) else known}
+    else:
+        agreeing = sum(int(each) for label, each in zip(predictions, rows, strict=True) if label == prediction)
+    value = float(mean_agreement(agreement, np.array([agreeing]), many, 1.0)[0])
     interval = agreement_interval(agreement, np.array([agreeing]), many, confidence)
     low, high = (None, None) if interval is None else (float(end[0]) for end in interval)
-    known = None if np.isnan(value) else float(value)
-    local = Local(known, low, high, float(confidence), "", prediction, int(many[0]), agreeing, 0)
-    local = replace(local, agreement=agreement)
-    return local if known is None or not agreement.of_numbers else replace(local, **others.summary())
+    return Local(
+        *(None if np.isnan(value) else value, low, high, float(confidence), "", prediction, int(many[0]), agreeing, 0),
+        agreement=agreement,
+        **told,
+    )
 
 
 def sample_until(
@@ -360,7 +351,12 @@ def sample_until(
     if isinstance(source, type) or not hasattr(source, "__iter__") or getattr(source, "shape", None) == ():
         raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.")
     chosen = to_agreement(agreement)
-    _check_agreement(chosen, prediction)
+    if isinstance(chosen, Spread):
+        raise NotProven("The error is bounded for agreements from 0 to 1, not for Spread(): pass fs.Close(eps).")
+    if chosen.of_numbers and prediction is None:
+        raise BadInput(f"By {named(chosen)} a prediction to compare with is needed: pass prediction=.")
+    if not chosen.of_numbers and prediction is not None:
+        to_labels([prediction], "The prediction to compare with, as a list of one,")
     wanted = local_sample_size(epsilon, confidence)
     target = discretize(_single(explanation), discretizer)
     counts = Counts.zero()
@@ -386,22 +382,9 @@ def sample_until(
     return replace(answer, seen=seen, low=float(low[0]), high=float(high[0]))
 
 
-def _check_agreement(agreement: Agreement, prediction: Any) -> None:
-    if isinstance(agreement, Spread):
-        raise NotProven("The error is bounded for agreements from 0 to 1, not for Spread(): pass fs.Close(eps).")
-    if agreement.of_numbers and prediction is None:
-        raise BadInput(f"By {named(agreement)} a prediction to compare with is needed: pass prediction=.")
-    if not agreement.of_numbers and prediction is not None:
-        to_labels([prediction], "The prediction to compare with, as a list of one,")
-
-
 def _single(explanation: Any) -> Explanations:
     """One explanation: an `Explanations` of one row, a vector of importances, or one plain key."""
-    if isinstance(explanation, Explanations):
-        if len(explanation) != 1:
-            raise BadInput(f"Pass one explanation; got {len(explanation):,}.")
-        return explanation
-    many = is_frame(explanation) or getattr(explanation, "ndim", 1) == 2
+    many = isinstance(explanation, Explanations) or is_frame(explanation) or getattr(explanation, "ndim", 1) == 2
     single = as_explanations(explanation if many else [getattr(explanation, "values", explanation)])
     if len(single) != 1:
         raise BadInput(f"Pass one explanation; got {len(single):,}.")
@@ -413,12 +396,11 @@ def _rows(batch: tuple[Any, Any], agreement: Agreement) -> tuple[Explanations, N
         explanations, predictions = batch
     except (TypeError, ValueError):
         raise BadInput(f"source must give (explanations, predictions) pairs; got {type(batch).__name__}.") from None
-    if np.ndim(predictions) == 0:
-        predictions = [predictions]
-        return _single(explanations), agreement.read(predictions) if agreement.of_numbers else to_labels(predictions)
-    labels = agreement.read(predictions) if agreement.of_numbers else to_labels(predictions)
-    rows = as_explanations(explanations)
-    same_rows(explanations=explanations, predictions=predictions)
+    single = np.ndim(predictions) == 0
+    answers = [predictions] if single else predictions
+    labels = agreement.read(answers) if agreement.of_numbers else to_labels(answers)
+    rows = _single(explanations) if single else as_explanations(explanations)
+    same_rows(explanations=None if single else explanations, predictions=answers)
     if len(rows) != len(labels):
         raise BadInput(f"A batch of the source has {len(rows):,} explanations but {len(labels):,} predictions.")
     return rows, labels

@@ -18,7 +18,7 @@ from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
 from faithscope.measures.intervals.local import clopper_pearson, every_label_interval
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.measures.local import Local, Others, local_columns, measured, spread_columns
+from faithscope.measures.local import Local, commonest_cells, listed, local_columns, measured, spread_columns
 from faithscope.measures.numbers.groups import (
     NumberGroups,
     agreeing_by_cell,
@@ -54,18 +54,12 @@ def per_row(coverage: Coverage, labels: NDArray[Any], confidence: float) -> dict
     _, cells = counts.locate_codes(coverage.codes, labels)
     total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
     measured = local_columns("sufficiency", counts, same - counts.agreement.itself * own, total - own, confidence)
-    columns = {**measured, "covers_itself": _told_own(coverage), "covered": total}
+    itself = own
+    if coverage.asked is not None:
+        itself = np.where(coverage.asked.own, own.astype(object), None)
+    columns = {**measured, "covers_itself": itself, "covered": total}
     columns |= {} if counts.agreement.of_numbers else {"covered_y": same}
     return columns if coverage.asked is None else columns | {"asked": coverage.asked.per_explanation[coverage.codes]}
-
-
-def _told_own(coverage: Coverage) -> NDArray[Any]:
-    """Whether each row is covered by its own explanation; None if a judge was not asked."""
-    if coverage.asked is None:
-        return coverage.own
-    told = coverage.own.astype(object)
-    told[~coverage.asked.own] = None
-    return told
 
 
 def per_scope(
@@ -87,15 +81,13 @@ def per_scope(
         own, ``claimed`` is its mean over the rows with that label that were given the explanation, and ``claim`` tells
         whether it lies within the interval of the precision: "holds", "too high" or "too low".
     """
-    counts, numbers = coverage.counts, coverage.counts.agreement.of_numbers
-    reach = _Reach.of(coverage, sample)
-    columns = agreement_of_scopes(counts, reach) if numbers else _precision(counts, confidence, reach)
-    columns |= {} if numbers else _claims(coverage, sample, columns)
-    worst = columns["disagreement" if numbers else "wrongly_covered"]
-    order = np.lexsort((-columns["n"], -worst))[: None if k is None else check_whole(k, "k")]
-    told = {"explanation": [counts.explanations.describe(int(row)) for row in order]}
-    told |= {name: column[order] for name, column in columns.items()}
-    return told | (_covered_numbers(counts, order, sample, relation) if numbers else {})
+    counts, reach = coverage.counts, _Reach.of(coverage, sample)
+    if not counts.agreement.of_numbers:
+        columns = _precision(counts, confidence, reach)
+        return listed(counts, columns | _claims(coverage, sample, columns), ("wrongly_covered", "n"), k)
+    columns = agreement_of_scopes(counts, reach)
+    told = listed(counts, columns | {"place": np.arange(counts.distinct)}, ("disagreement", "n"), k)
+    return told | _covered_numbers(counts, told.pop("place"), sample, relation)
 
 
 def _claims(coverage: Coverage, sample: Sample, columns: dict[str, Any]) -> dict[str, Any]:
@@ -107,10 +99,10 @@ def _claims(coverage: Coverage, sample: Sample, columns: dict[str, Any]) -> dict
     if claims is None or "precision" not in (claims.dtype.names or ()):
         return {}
     counts, each = coverage.counts, claims["precision"]
-    top = _commonest(counts.explanation, counts.given, counts.distinct)
-    known = ~np.isnan(each) & (counts.locate_codes(coverage.codes, sample.labels)[1] == top[coverage.codes])
-    total = np.bincount(coverage.codes[known], each[known], coverage.counts.distinct)
-    claimed = _share(total, np.bincount(coverage.codes[known], minlength=coverage.counts.distinct))
+    cells = counts.locate_codes(coverage.codes, sample.labels)[1]
+    known = ~np.isnan(each) & (cells == commonest_cells(counts)[coverage.codes])
+    codes = coverage.codes[known]
+    claimed = _share(np.bincount(codes, each[known], counts.distinct), np.bincount(codes, minlength=counts.distinct))
     told = np.full(len(claimed), "holds", object)
     told[claimed > columns["precision_high"] + _ROUNDING] = "too high"
     told[claimed < columns["precision_low"] - _ROUNDING] = "too low"
@@ -120,10 +112,7 @@ def _claims(coverage: Coverage, sample: Sample, columns: dict[str, Any]) -> dict
 
 def largest_scopes(counts: Counts, confidence: float, k: int) -> dict[str, Any]:
     """Precision and recall of the k explanations that most rows were given, as columns; of labels only."""
-    columns = _precision(counts, confidence)
-    order = np.argsort(-columns["n"], kind="stable")[:k]
-    told = {"explanation": [counts.explanations.describe(int(row)) for row in order]}
-    return told | {name: column[order] for name, column in columns.items()}
+    return listed(counts, _precision(counts, confidence), ("n",), k)
 
 
 class _Reach(NamedTuple):
@@ -148,15 +137,13 @@ class _Reach(NamedTuple):
 
 
 def _precision(counts: Counts, confidence: float, reach: _Reach | None = None) -> dict[str, Any]:
-    total, top = counts.per_explanation, _commonest(counts.explanation, counts.given, counts.distinct)
+    total, top = counts.per_explanation, commonest_cells(counts)
     right = counts.covered[top]
     low, high = every_label_interval(right, total, confidence)
-    with np.errstate(invalid="ignore"):
-        precision = right / total
     return {
         "label": to_objects([counts.labels[j] for j in counts.label[top]]),
         "n": counts.rows_given,
-        "precision": precision,
+        "precision": _share(right, total),
         "precision_low": low,
         "precision_high": high,
         **_recall(counts, top, confidence, reach),
@@ -217,14 +204,6 @@ def _covered_numbers(counts: Counts, chosen: Ints, sample: Sample, relation: Rel
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
 
 
-def _commonest(explanation: Ints, given: Ints, distinct: int) -> Ints:
-    """The cell of each explanation's commonest label; of several such labels, the first."""
-    best = np.zeros(distinct, np.int64)
-    np.maximum.at(best, explanation, given)
-    tops = np.flatnonzero(given == best[explanation])
-    return tops[np.searchsorted(explanation[tops], np.arange(distinct))]
-
-
 def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: int = 10) -> dict[str, Any]:
     """Up to k rows that an explanation covers although they get another prediction; one per explanation in turn.
 
@@ -237,47 +216,45 @@ def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: i
     """
     check_whole(k, "k")
     counts, numbers = coverage.counts, sample.agreement.of_numbers
-    wrong = agreement_of_scopes(counts)["disagreement"] if numbers else _precision_gap(counts)
+    if numbers:
+        wrong = agreement_of_scopes(counts)["disagreement"]
+    else:
+        wrong = counts.per_explanation - counts.covered[commonest_cells(counts)]
     worst = np.argsort(-wrong, kind="stable")[: min(k, int((wrong > 0).sum()))]
     masks = _masks(counts.explanations.take(worst), sample, relation)
-    choose = _farthest_covered if numbers else _first_covered
-    chosen = [choose(coverage, sample, int(which), mask) for which, mask in zip(worst, masks, strict=True)]
-    quota = share_out(np.array([len(others) for _, others in chosen], np.int64), k)
-    rows = [row for (row, _), several in zip(chosen, quota, strict=True) for _ in range(several)]
-    wrong_rows = [other for (_, others), several in zip(chosen, quota, strict=True) for other in others[:several]]
-    a, b = np.array(rows, np.int64), np.array(wrong_rows, np.int64)
-    texts = [counts.explanations.describe(int(coverage.codes[row])) for row in rows]
-    pairs = {"explanation": texts, "row": a, "wrong_row": b}
-    pairs |= {"prediction": shown(sample.labels[a]), "wrong_prediction": shown(sample.labels[b])}
-    return pairs | ({"gap": distance(sample.labels[a], sample.labels[b])} if numbers else {})
+    pairs = [_wrong_rows(coverage, sample, int(which), mask) for which, mask in zip(worst, masks, strict=True)]
+    quota = share_out(np.array([len(others) for _, others in pairs], np.int64), k)
+    a = np.repeat(np.array([row for row, _ in pairs], np.int64), quota)
+    taken = [others[:several] for (_, others), several in zip(pairs, quota, strict=True)]
+    b = np.concatenate([np.empty(0, np.int64), *taken])
+    columns = {
+        "explanation": [counts.explanations.describe(int(which)) for which in np.repeat(worst, quota)],
+        "row": a,
+        "wrong_row": b,
+        "prediction": shown(sample.labels[a]),
+        "wrong_prediction": shown(sample.labels[b]),
+    }
+    return columns | ({"gap": distance(sample.labels[a], sample.labels[b])} if numbers else {})
 
 
-def _precision_gap(counts: Counts) -> Ints:
-    """For each explanation, the covered rows that do not get the commonest prediction of the rows given it."""
-    return counts.per_explanation - counts.covered[_commonest(counts.explanation, counts.given, counts.distinct)]
+def _wrong_rows(coverage: Coverage, sample: Sample, explanation: int, mask: NDArray[np.bool_]) -> tuple[int, Ints]:
+    """A row that was given the explanation, and the rows that it covers and that have another prediction.
 
-
-def _first_covered(coverage: Coverage, sample: Sample, explanation: int, mask: NDArray[np.bool_]) -> tuple[int, Ints]:
-    """The first row of the commonest label that was given the explanation, and the rows with another label."""
-    given, (_, numbers) = np.flatnonzero(coverage.codes == explanation), sample.numbered_labels
-    row = int(given[numbers[given] == np.bincount(numbers[given]).argmax()][0])
-    return row, np.flatnonzero(mask & (numbers != numbers[row]))
-
-
-def _farthest_covered(
-    coverage: Coverage, sample: Sample, explanation: int, mask: NDArray[np.bool_]
-) -> tuple[int, Ints]:
-    """The row given the explanation that disagrees most with the rows covered, and those rows, farthest first."""
-    given, counts = np.flatnonzero(coverage.codes == explanation), coverage.counts
-    _, cells = counts.locate_codes(coverage.codes[given], sample.labels[given])
-    agreeing = agreeing_by_cell(counts)[cells]
+    It is the first row with the commonest label; of numbers, the one that disagrees most with the rows covered, and
+    those come farthest first.
+    """
+    given, counts, labels = np.flatnonzero(coverage.codes == explanation), coverage.counts, sample.labels
+    if not sample.agreement.of_numbers:
+        numbers = sample.numbered_labels[1]
+        row = int(given[numbers[given] == np.bincount(numbers[given]).argmax()][0])
+        return row, np.flatnonzero(mask & (numbers != numbers[row]))
+    agreeing = agreeing_by_cell(counts)[counts.locate_codes(coverage.codes[given], labels[given])[1]]
     row = int(given[agreeing.argmax() if isinstance(counts.agreement, Spread) else agreeing.argmin()])
     others = np.flatnonzero(mask)
-    near = np.full(len(others), row)
-    others = others[disagree(counts.agreement, sample.labels[near], sample.labels[others])]
-    gaps = distance(sample.labels[others], sample.labels[row][None])
-    farthest = np.argsort(-gaps, kind="stable")
-    return row, others[farthest[gaps[farthest] > 0]]  # equal numbers are not wrong, whatever rounding says
+    gaps = distance(labels[others], labels[row][None])
+    apart = gaps > 0  # equal numbers are not wrong, whatever rounding says
+    apart &= disagree(counts.agreement, labels[np.full(len(others), row)], labels[others])
+    return row, others[apart][np.argsort(-gaps[apart], kind="stable")]
 
 
 def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation: Relation, confidence: float) -> Local:
@@ -288,9 +265,9 @@ def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation:
     scope = relation.scopes(explanation)
     covered = _masks(scope, sample, relation)[0]
     predictions = sample.labels[covered].tolist()
-    others = Others(sample.agreement, predictions, np.ones(len(predictions), np.int64))
     spread = deviation(count_rows(sample)) if isinstance(sample.agreement, Spread) else 1.0
-    local = measured(others, prediction, spread, confidence)
+    rows = np.ones(len(predictions), np.int64)
+    local = measured(sample.agreement, predictions, rows, prediction, spread, confidence)
     return replace(local, measure="sufficiency", explanation=scope.describe(0), seen=sample.n)
 
 
