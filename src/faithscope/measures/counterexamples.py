@@ -196,7 +196,7 @@ class _Rows:
 def _along(column: NDArray[Any], rows: Ints, rng: np.random.Generator) -> Floats:
     """The part of a projection due to one feature: number times weight; categories and missing have own weights."""
     if column.dtype.kind == "i":
-        return rng.normal(size=int(column.max()) + 1)[column[rows]]
+        return np.asarray(rng.normal(size=int(column.max()) + 1)[column[rows]])
     known = column[np.isfinite(column)]
     spread = (known.std() if len(known) else 0.0) or 1.0
     values = rng.normal() * (column[rows] / spread)

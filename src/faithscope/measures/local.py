@@ -33,9 +33,10 @@ from faithscope.measures.numbers.groups import (
     variance,
 )
 from faithscope.measures.numbers.words import named, told_number
+from faithscope.measures.telling import number
 from faithscope.readers import as_explanations
 from faithscope.sample import Sample
-from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.card import Table
 from faithscope.sinks.json_values import for_json
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
@@ -156,7 +157,7 @@ def spread_columns(groups: NumberGroups) -> dict[str, Any]:
     return columns | {"lowest": low[:, 0], "highest": high[:, 0]}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Local(Shareable):
     """A local measure of one row outside the sample, with an interval that holds (`agreement_interval`).
 
@@ -222,23 +223,22 @@ class Local(Shareable):
         names = ("measure", "value", "low", "high", "others", "agreeing", "seen")
         return frame({name: [getattr(local, name) for local in self._measures] for name in names})
 
-    def _card(self) -> Card:
+    @property
+    def _title(self) -> str:
+        return f"One row, explained by {visible(self.explanation)}"
+
+    def _sentences(self) -> Iterable[str]:
+        return [each._line for each in self._measures]
+
+    def _tables(self) -> Iterable[Table]:
         lines = [
-            (
-                each.measure,
-                "–" if each.value is None else f"{each.value:.3f}",
-                ends,
-                f"{each.others:,}",
-                f"{each.agreeing:,g}",
-                f"{each.seen:,}",
-            )
+            (each.measure, number(each.value), ends, f"{each.others:,}", f"{each.agreeing:,g}", f"{each.seen:,}")
             for each in self._measures
             for ends in ["–" if each.low is None else f"{each.low:.3f}–{each.high:.3f}"]
         ]
-        table = Table(("measure", "value", "interval", "rows", "agreeing", "seen"), tuple(lines))
-        sentences = tuple(Sentence(each._line()) for each in self._measures)
-        return Card(f"One row, explained by {visible(self.explanation)}", sentences, (table,))
+        return [Table(("measure", "value", "interval", "rows", "agreeing", "seen"), tuple(lines))]
 
+    @property
     def _line(self) -> str:
         rows = "rows with this explanation" if self.measure == "consistency" else "rows it applies to"
         seen = f"({self.seen:,} rows seen)"
@@ -254,12 +254,10 @@ class Local(Shareable):
         if self.low is not None:
             interval = f"{100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]"
         short = "" if self.reached else f"; not reached: {self.wanted:,} such rows were wanted"
-        return in_lines(f"local {self.measure} {value}, {interval}; {told}{short}")
+        return f"local {self.measure} {value}, {interval}; {told}{short}"
 
     def __str__(self) -> str:
-        return "\n".join(each._line() for each in self._measures)
-
-    __repr__ = __str__
+        return "\n".join(in_lines(each._line) for each in self._measures)
 
 
 def at_row(

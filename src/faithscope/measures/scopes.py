@@ -54,9 +54,9 @@ def per_row(coverage: Coverage, labels: NDArray[Any], confidence: float) -> dict
     _, cells = counts.locate_codes(coverage.codes, labels)
     total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
     measured = local_columns("sufficiency", counts, same - counts.agreement.itself * own, total - own, confidence)
-    itself = own
+    itself: NDArray[Any] = own.astype(object) if coverage.asked is not None else own
     if coverage.asked is not None:
-        itself = np.where(coverage.asked.own, own.astype(object), None)
+        itself[~coverage.asked.own] = None
     columns = {**measured, "covers_itself": itself, "covered": total}
     columns |= {} if counts.agreement.of_numbers else {"covered_y": same}
     return columns if coverage.asked is None else columns | {"asked": coverage.asked.per_explanation[coverage.codes]}
