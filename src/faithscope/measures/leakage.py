@@ -16,7 +16,7 @@ from faithscope.measures.comparing.paired import PairedDifference, consistency_l
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, Method
 from faithscope.measures.intervals.local import clopper_pearson
-from faithscope.measures.named_labels import LabelWords, masked, named_labels, reported_rows
+from faithscope.measures.named_labels import LabelWords, named_labels, reported_rows
 from faithscope.measures.telling import OfEstimates
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample
@@ -129,7 +129,10 @@ def leakage(
     >>> print(leakage(texts, ["no", "no", "yes", "yes"]))
     50.0% of reasons name a label, such as 'no' (50.0% their own); consistency 0.000, masked 0.000; n=4
     """
-    sample = Sample.of(_to_reasons(reasons), predictions, weights=weights, clusters=clusters)
+    if isinstance(reasons, Plain) and not isinstance(reasons, Records):
+        reasons = Reasons(reasons.values)._with(index=reasons.index)
+    texts = reasons if isinstance(reasons, Reasons) else Reasons(reasons)
+    sample = Sample.of(texts, predictions, weights=weights, clusters=clusters)
     return measure_leakage(sample, discretizer, confidence, interval, words)
 
 
@@ -150,15 +153,13 @@ def measure_leakage(
             f"{to_discretizer(discretizer)!r} reads embeddings of the reasons as given, where no word can be masked: "
             "embed the masked texts yourself, and measure the consistency of both."
         )
-    parts = [rows.discretized(discretizer) for rows in (sample, masked(sample, named))]
-    told = named.take(reported_rows(sample, discretizer))
+    masked = replace(sample, explanations=named.known.masked(sample.explanations, named.words))
+    parts = [rows.discretized(discretizer) for rows in (sample, masked)]
     given, hidden = (measure_consistency(part, confidence, method) for part in parts)
-    weights = np.ones(parts[0].n) if parts[0].weights is None else parts[0].weights
-    shares = [float(weights[rows].sum() / weights.sum()) for rows in (told.rows, told.own)]
-    effective = float(weights.sum() ** 2 / (weights**2).sum())
-    kept = told.take(np.flatnonzero(weights > 0))
+    named, weights = named.take(reported_rows(sample, discretizer)), parts[0].weights
+    counted = named if weights is None else named.take(np.flatnonzero(weights > 0))
     difference = masked_difference(given, hidden, parts, confidence)
-    return assembled((shares[0], shares[1]), effective, given, hidden, difference, kept.commonest())
+    return assembled(named.shares(weights), given, hidden, difference, counted.commonest())
 
 
 def masked_difference(
@@ -172,22 +173,27 @@ def masked_difference(
 
 def assembled(
     shares: tuple[float, float],
-    effective: float,
     given: Estimate,
     hidden: Estimate,
     difference: PairedDifference,
     words: Iterable[tuple[str, int]],
 ) -> Leakage:
-    """A leakage from the shares of reasons that name any label and their own, and how many rows these are worth."""
-    effective = min(effective, given.effective_n)  # that of clusters, if rows are clustered
-    low, high = clopper_pearson(np.array([shares[0] * effective]), np.array([effective]), given.confidence)
-    if not shares[0]:
-        difference = _with_unseen_names(difference, effective)
+    """A leakage from the shares of reasons that name any label and their own.
+
+    Where no reason names a label, others may, if so few that the sample missed them. Consistency is the sum over
+    explanations of ``g = Σ_y p_y² / p``, whose derivative by any p_y lies between -1 and 1: masking the labels of a
+    share of reasons moves that mass, and changes the sum by at most twice that share.
+    """
+    share, own = shares
+    low, high = clopper_pearson(np.array([share * given.effective_n]), np.array([given.effective_n]), given.confidence)
+    if not share:
+        apart = difference.apart._replace(margins=partial(_unseen_margins, given.effective_n))
+        difference = replace(difference, apart=apart).at(apart.confidence)
     return Leakage(
-        share=shares[0],
+        share=share,
         low=float(low[0]),
         high=float(high[0]),
-        own=shares[1],
+        own=own,
         confidence=given.confidence,
         consistency=given,
         masked=hidden,
@@ -195,17 +201,6 @@ def assembled(
         words=tuple(words),
         n=given.n,
     )
-
-
-def _with_unseen_names(difference: PairedDifference, effective: float) -> PairedDifference:
-    """The difference where no reason names a label: others may, if so few that the sample missed them.
-
-    Consistency is the sum over explanations of ``g = Σ_y p_y² / p``, whose derivative by any p_y lies between -1 and 1:
-    masking the labels of a share of reasons moves that mass, and changes the sum by at most twice that share.
-    """
-    apart = difference.apart._replace(margins=partial(_unseen_margins, effective))
-    low, high = apart.interval(apart.confidence)
-    return replace(difference, low=low, high=high, apart=apart)
 
 
 def _unseen_margins(effective: float, confidence: float) -> tuple[float, float]:
@@ -221,14 +216,6 @@ def refuse_no_words(known: LabelWords) -> None:
             "These labels are numbers or signs, which have no words that reasons could name: pass the names of the "
             "classes as predictions, or words=['approved', 'denied']."
         )
-
-
-def _to_reasons(given: Any) -> Reasons:
-    if isinstance(given, Reasons):
-        return given
-    if isinstance(given, Plain) and not isinstance(given, Records):
-        return Reasons(given.values)._with(index=given.index)
-    return Reasons(given)
 
 
 def further_words(words: Sequence[str] | None) -> list[str]:

@@ -72,18 +72,18 @@ class LabelWords:
         """The reasons with a mark in place of every word of a label; `words` are those that each reason has."""
         sequences = self._sequences
         folded = per_text(reasons.folded, lambda text: " ".join(sequences.replaced(self._split(text), LABEL)))
-        rows = zip(reasons.texts, folded, words, strict=True)
-        texts = to_objects([self._masked_text(*row) for row in rows])
+
+        def as_written(text: str, folded: str, words: tuple[str, ...]) -> str:
+            """The text with its label words masked; the folded one if some are only seen there, such as C++."""
+            if not words:
+                return text
+            pattern = _within_text(words)
+            seen_folded = sequences.within(self._split(fold(pattern.sub(" ", text))))
+            return folded if seen_folded else pattern.sub(LABEL, text)
+
+        texts = to_objects([as_written(*row) for row in zip(reasons.texts, folded, words, strict=True)])
         hidden = Reasons.made(texts, folded, reasons.about, reasons.form)
         return hidden._with(index=reasons.index, remarks=reasons.remarks)
-
-    def _masked_text(self, text: str, folded: str, words: tuple[str, ...]) -> str:
-        """The text as written with its label words masked; the folded one if some are only seen there, such as C++."""
-        if not words:
-            return text
-        pattern = _within_text(words)
-        seen_folded = self._sequences.within(self._split(fold(pattern.sub(" ", text))))
-        return folded if seen_folded else pattern.sub(LABEL, text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +108,11 @@ class NamedLabels:
         """The same of some rows."""
         return replace(self, words=self.words[rows], own=self.own[rows])
 
-    @property
-    def rows(self) -> NDArray[np.bool_]:
-        """Which reasons name a label."""
-        return np.fromiter(map(bool, self.words), bool, len(self.words))
+    def shares(self, weights: NDArray[np.float64] | None) -> tuple[float, float]:
+        """Shares of reasons, by weight, that name any label, and that name their own."""
+        weights = np.ones(len(self.own)) if weights is None else weights
+        named = np.fromiter(map(bool, self.words), bool, len(self.words))
+        return float(weights[named].sum() / weights.sum()), float(weights[self.own].sum() / weights.sum())
 
     def commonest(self) -> list[tuple[str, int]]:
         """The words with the number of rows that have them, commonest first."""
@@ -129,22 +130,14 @@ def named_labels(sample: Sample, further: Iterable[str] = ()) -> NamedLabels:
     assert isinstance(reasons, Reasons)
     labels, place = ((), np.zeros(sample.n, np.int64)) if sample.agreement.of_numbers else sample.numbered_labels
     known = LabelWords.of(labels, further)
-    words = known.within(reasons)
-    own = own_words(labels)
-    named = [bool(has) and bool(own) and not own[j].isdisjoint(has) for has, j in zip(words, place, strict=True)]
+    words, own = known.within(reasons), own_words(labels) or [frozenset()]
+    named = [not own[j].isdisjoint(has) for has, j in zip(words, place, strict=True)]
     return NamedLabels(words, np.array(named, bool), known)
 
 
 def own_words(labels: Iterable[Any]) -> list[frozenset[str]]:
     """For each label, the words that name it."""
     return [frozenset(label_phrases([label])) for label in labels]
-
-
-def masked(sample: Sample, named: NamedLabels) -> Sample:
-    """The same rows with every word of a label as ``<label>`` in their reasons."""
-    reasons = sample.explanations
-    assert isinstance(reasons, Reasons)
-    return replace(sample, explanations=named.known.masked(reasons, named.words))
 
 
 @lru_cache(1024)
@@ -166,10 +159,9 @@ def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | N
     if not isinstance(sample.explanations, Reasons):
         return ()
     named = named_labels(sample).take(reported_rows(sample, discretizer))
-    weights = np.ones(coarse.n) if coarse.weights is None else coarse.weights
-    share = float(weights[named.rows].sum() / weights.sum())
     beyond = getattr(to_discretizer(discretizer), "reads_beyond_text", False)
-    return (label_word_note(share, named.commonest()[0][0], beyond),) if named.rows.any() else ()
+    words = named.commonest()
+    return (label_word_note(named.shares(coarse.weights)[0], words[0][0], beyond),) if words else ()
 
 
 def label_word_note(share: float, word: str, beyond: bool = False) -> str:

@@ -40,7 +40,7 @@ def leakage(measured: MeasuredLog, words: Sequence[str] | None) -> Leakage:
     refuse_no_words(measured.reasons.words)
     named, given, hidden = measured.named_labels, measured.consistency, measured.masked
     shares = named.share, named.own / named.n
-    return assembled(shares, float(named.n), given, hidden, _difference(measured), named.words)
+    return assembled(shares, given, hidden, _difference(measured), named.words)
 
 
 def _difference(measured: MeasuredLog) -> PairedDifference:
