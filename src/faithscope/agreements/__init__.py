@@ -6,13 +6,12 @@ function becomes.
 
 from faithscope.agreements.base import Agreement, Same
 from faithscope.agreements.base import GroupedRows as GroupedRows
+from faithscope.agreements.choice import OwnAgreement
 from faithscope.agreements.choice import from_word as from_word
 from faithscope.agreements.choice import to_agreement as to_agreement
-from faithscope.agreements.numbers import Close, Tolerance
-from faithscope.agreements.own import OwnAgreement
-from faithscope.agreements.spread import Spread
-from faithscope.agreements.spread import column_notes as column_notes
-from faithscope.agreements.spread import scaled as scaled
+from faithscope.agreements.numbers import Close, Spread, Tolerance
+from faithscope.agreements.numbers import column_notes as column_notes
+from faithscope.agreements.numbers import scaled as scaled
 
 __all__ = ["Agreement", "Close", "OwnAgreement", "Same", "Spread", "Tolerance"]
 

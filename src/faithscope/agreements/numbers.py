@@ -1,7 +1,7 @@
-"""Close and Tolerance: two numbers agree by how far they are apart."""
+"""Agreements of numbers: Close and Tolerance by how far two are apart, Spread by their variance."""
 
+import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,15 +11,36 @@ from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.chunks import over_chunks, rows_at
+from faithscope.inputs.labels import to_number_predictions
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _WIDTH = 4  # numbers worked on per value
+_NEARLY_ALL = 0.95  # of the variance, in one of several columns
 
 
 @dataclass(frozen=True)
-class Close(Agreement):
+class _ByDistance(Agreement):
+    """By how far two numbers are apart, beside eps."""
+
+    eps: float
+
+    def __post_init__(self) -> None:
+        try:
+            number = float(self.eps) if is_real(self.eps) else np.nan
+        except OverflowError:  # an integer beyond all floats
+            number = np.inf
+        if not 0 < number < np.inf:
+            name = type(self).__name__
+            raise BadInput(
+                f"{name}'s eps must be a positive number, in the units of the predictions; got {self.eps!r}."
+            )
+        object.__setattr__(self, "eps", number)
+
+
+@dataclass(frozen=True)
+class Close(_ByDistance):
     """Two numbers agree by ``max(0, 1 - |y - y'| / eps)``: wholly if they are equal, not at all from eps on.
 
     It is the paper's consistency of predictions cut into bins of width eps, averaged over where the bins begin, so
@@ -37,17 +58,12 @@ class Close(Agreement):
     0.75
     """
 
-    eps: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "eps", _checked_eps(self.eps, type(self).__name__))
-
     def over(self, values: Floats) -> AgreementSums:
         return _CloseSums(values, self.eps)
 
 
 @dataclass(frozen=True)
-class Tolerance(Agreement):
+class Tolerance(_ByDistance):
     """Two numbers agree if they differ by at most eps. The plainest to read, but merging explanations may raise it.
 
     Differences are those of floats: 0.4 - 0.3 is more than 0.1. If predictions are rounded to decimals, pass an eps
@@ -68,28 +84,10 @@ class Tolerance(Agreement):
     1.0
     """
 
-    eps: float
     convex: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "eps", _checked_eps(self.eps, type(self).__name__))
 
     def over(self, values: Floats) -> AgreementSums:
         return _ToleranceSums(values, self.eps)
-
-
-def _checked_eps(eps: Any, name: str) -> float:
-    number = _as_float(eps) if is_real(eps) else np.nan
-    if not 0 < number < np.inf:
-        raise BadInput(f"{name}'s eps must be a positive number, in the units of the predictions; got {eps!r}.")
-    return number
-
-
-def _as_float(number: Any) -> float:
-    try:
-        return float(number)
-    except OverflowError:  # an integer beyond all floats
-        return np.inf
 
 
 def _window(values: Floats, eps: float, close: np.ufunc) -> tuple[Ints, Ints]:
@@ -161,16 +159,17 @@ class _CloseSums(AgreementSums):
                 f"Close's eps {eps:g} is too small beside predictions of {np.abs(values).max():g}: raise it."
             )
         self.bins, self.place, self.size = np.empty(len(values)), np.empty(len(values)), len(values) + 1
-        over_chunks(partial(self._cut, values, eps), len(values), _WIDTH)
+
+        def cut(start: int, stop: int) -> None:
+            rest = np.remainder(values[start:stop], eps)
+            self.bins[start:stop], self.place[start:stop] = np.rint((values[start:stop] - rest) / eps), rest / eps
+
+        over_chunks(cut, len(values), _WIDTH)
         self.start, self.stop, first, last = _neighbors(self.bins)
         # In the bin before, only values whose place is higher are less than eps away; in the next bin, only lower ones.
         self.low, self.high = _window(values, eps, np.less)
         np.clip(self.low, first, self.start, out=self.low)
         np.clip(self.high, self.stop, last, out=self.high)
-
-    def _cut(self, values: Floats, eps: float, start: int, stop: int) -> None:
-        rest = np.remainder(values[start:stop], eps)
-        self.bins[start:stop], self.place[start:stop] = np.rint((values[start:stop] - rest) / eps), rest / eps
 
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
         places = rows.group * self.size + rows.value
@@ -274,3 +273,77 @@ def _prefixes(values: Floats) -> Floats:
     prefixes = np.zeros(len(values) + 1)
     np.cumsum(values, out=prefixes[1:])
     return prefixes
+
+
+@dataclass(frozen=True)
+class Spread(Agreement):
+    """The share of the predictions' variance that explanations account for: 1 if each explanation has one prediction.
+
+    With ``d_ij = ½ (y_i - y_j)²``, W the mean over rows of the mean of d over the others that the explanation covers, S
+    the squared distances of silent rows from the mean of all, per row, and T the variance of all predictions: the
+    value is ``1 - (W + S) / T``, its upper end ``1 - W / T``, and chance is 0. Numbers, or (n, k) outputs such as
+    probabilities, whose columns add up. One-hot labels give `Estimate.adjusted` back. A few outliers can decide it,
+    which a note says.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> fs.consistency(["a", "a", "b", "b"], [1.0, 1.0, 5.0, 5.0], agreement=fs.Spread()).value
+    1.0
+    """
+
+    itself: ClassVar[float] = 0.0
+
+    def read(self, predictions: Any) -> NDArray[Any]:
+        return to_number_predictions(predictions, type(self).__name__, vectors=True)
+
+    def over(self, values: Floats) -> AgreementSums:
+        return _DistanceSums(values)
+
+
+class _DistanceSums(AgreementSums):
+    """Sums of ``d = ½ |y - y'|²`` in `scaled` units, from the weight, the mean and the squares of each group."""
+
+    def __init__(self, values: Floats) -> None:
+        self.values, _ = scaled(values)
+
+    def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
+        size = 1 + int(max(rows.group.max(initial=0), group.max(initial=0)))
+        weight = np.bincount(rows.group, rows.weight, minlength=size)
+        inverse = np.divide(1.0, weight, out=np.zeros(size), where=weight > 0)
+        distance = np.zeros(len(group))
+        for column in self.values.T:
+            # About the mean of each group, from one of its values: exactly 0 if they are equal, at any scale.
+            origin = np.zeros(size)
+            origin[rows.group] = column[rows.value]
+            apart = column[rows.value] - origin[rows.group]
+            mean = np.bincount(rows.group, rows.weight * apart, minlength=size) * inverse
+            squares = np.bincount(rows.group, rows.weight * (apart - mean[rows.group]) ** 2, minlength=size)
+            distance += squares[group] + weight[group] * (column[value] - origin[group] - mean[group]) ** 2
+        return np.asarray(distance / 2)
+
+
+def scaled(values: Floats) -> tuple[Floats, float]:
+    """Predictions as columns in units of about half their largest range, so that no square is too large; and that unit.
+
+    The unit is a power of two, so that nothing is rounded.
+    """
+    columns = values.reshape(len(values), math.prod(values.shape[1:]))  # also of no rows
+    ends = [(float(column.min()), float(column.max())) for column in columns.T] if columns.size else []
+    half = max((high / 2 - low / 2 for low, high in ends), default=0.0)
+    unit = math.ldexp(0.5, math.frexp(half)[1]) if half > 0 else 1.0
+    return np.divide(columns, unit, dtype=np.float64), unit
+
+
+def column_notes(agreement: Agreement, predictions: NDArray[Any]) -> tuple[str, ...]:
+    """A note if `Spread` adds up columns of which one holds nearly all of the variance."""
+    if not isinstance(agreement, Spread) or predictions.ndim != 2 or predictions.shape[1] < 2 or not len(predictions):
+        return ()
+    variances = scaled(predictions)[0].var(axis=0)
+    most, total = int(variances.argmax()), float(variances.sum())
+    if not variances[most] > _NEARLY_ALL * total:
+        return ()
+    share = min(99, math.floor(100 * variances[most] / total)) if variances[most] < total else 100
+    return (
+        f"column {most} holds {share}% of the variance of the predictions: columns are added up in their own units",
+    )
