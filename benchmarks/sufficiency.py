@@ -23,9 +23,8 @@ import numpy as np
 from numpy.random import default_rng
 
 import faithscope as fs
-from faithscope.counting.bits.bitmaps import over_batches
-from faithscope.counting.blocks import Content
-from faithscope.counting.numbered import number_rows
+from faithscope.counting.cover import over_batches
+from faithscope.counting.rows import Content, Rows
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
 from limits import highlighted
@@ -108,7 +107,7 @@ def our_counts(rules, labels, X):
     """Whom each rule covers, by label, by the steps of `cover`, which pays for the interval as well."""
     relation = to_relation(None, rules)
     scopes, content = relation.scopes(rules), Content(labels, (rules,), X)
-    sample = number_rows(Sample(rules, labels, X), scopes, sys.maxsize, content)
+    sample = Rows.of(Sample(rules, labels, X), scopes, sys.maxsize, content)
     layout, covers = sample.layout(), relation.cover(sample.distinct, rules, X)
     counts = over_batches(covers, layout, len(sample.distinct), sys.maxsize, lambda _, bits: layout.count(bits))
     return np.concatenate(list(counts))[:, :, 0]

@@ -12,12 +12,9 @@ import brute
 import faithscope as fs
 from brute_numbers import Brute, agreement_of, brute_spread
 from brute_numbers import brute as brute_measure
-from faithscope.counting.blocks import Content
-from faithscope.counting.coverage import cover
-from faithscope.counting.encoding.encoded import encoded
-from faithscope.counting.necessity.reaching import count_necessity
-from faithscope.counting.numbered import number_rows
-from faithscope.counting.spread import spread_by_explanation
+from faithscope.counting.coverage import count_necessity, cover, encoded
+from faithscope.counting.moments import spread_by_explanation
+from faithscope.counting.rows import Content, Rows
 from faithscope.measures.comparing.paired import consistency_left_out
 from faithscope.measures.consistency import measure_consistency
 from faithscope.relations import Within, bind, to_relation
@@ -206,7 +203,7 @@ class System:
         if measure == "encoding":
             even = sample.counted().evenly()
             content = Content(even.labels, (even.explanations,), even.X, even.weights, even.clusters)
-            block = number_rows(even, even.explanations, exact, content).block
+            block = Rows.of(even, even.explanations, exact, content).block
             without = encoded(even, relation, exact=exact).sums.without
             return without, single if block is None else block
         coverage = cover(sample, relation, exact=exact)

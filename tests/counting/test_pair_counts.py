@@ -8,9 +8,9 @@ import pytest
 
 import faithscope as fs
 from faithscope.counting import coverage
-from faithscope.counting.bits import pair_counts
-from faithscope.counting.bits.pair_counts import PairCounts
+from faithscope.counting import near as pair_counts
 from faithscope.counting.coverage import cover, cover_curve
+from faithscope.counting.near import PairCounts
 from faithscope.explanations.distances import tiles
 from faithscope.explanations.distances.metrics import pairwise
 from faithscope.explanations.distances.near import Near
@@ -180,7 +180,7 @@ def test_pairs_are_counted_as_bitmaps_are(name, monkeypatch):
         pairs = cover(sample, relation, exact=0)
         assert len(made) == labels  # one more for each sample, and none for bitmaps
         with monkeypatch.context() as patch:
-            patch.setattr(coverage, "countable", lambda *_, **__: None)
+            patch.setattr(coverage, "_countable", lambda *_, **__: None)
             same_coverage(pairs, cover(sample, relation, exact=0))
     assert len(made) == 3
 

@@ -10,7 +10,8 @@ from hypothesis import example, given
 
 import brute
 import faithscope as fs
-from faithscope.counting import numbered, tally
+from faithscope.counting import coverage
+from faithscope.counting import rows as numbered_rows
 from small_systems import LABELS, MEASURES, NUMBERS, System, systems
 from strategies import samples
 
@@ -105,8 +106,8 @@ def test_leaving_out_rows_blocks_or_clusters_is_measuring_the_others(measure, ex
 @pytest.mark.parametrize("listed", [0, 10**9], ids=["tables", "lists"])
 @pytest.mark.parametrize("words", [0, 10**9], ids=["by label", "by row"])
 def test_however_covered_rows_are_counted_rows_and_blocks_are_left_out_exactly(listed, words, seeds, monkeypatch):
-    monkeypatch.setattr(numbered, "ROWS_PER_SEGMENT", listed)
-    monkeypatch.setattr(tally, "_WORDS_PER_LABEL", words)
+    monkeypatch.setattr(numbered_rows, "ROWS_PER_SEGMENT", listed)
+    monkeypatch.setattr(coverage, "_WORDS_PER_LABEL", words)
     for seed in range(4 * seeds.start, 4 * seeds.stop):
         for system, name, why in systems("rules", [seed], LABELS, most=40):
             for exact in (0, 10**8):
@@ -121,12 +122,10 @@ def test_the_order_of_rows_the_names_of_clusters_and_the_scale_of_weights_say_no
             continue  # blocks of rows that tell nothing of themselves hold other rows in another order
         order = np.random.default_rng(system.n).permutation(system.n)
         moved = system.take(order)
-        default = {} if measure == "encoding" else {"interval": None}  # thinned, where weights are given
+        default = {} if measure == "encoding" else {"interval": None}
         asked, fields = dict(default), FIELDS
         if measure == "encoding":
             fields = ("value", "low", "high", "tested", "flagged", "encodes")
-        elif name != "labels" and system.weights is not None and measure in ("sufficiency", "rules"):
-            fields = ("value", "upper", "unverifiable", "verified", "chance")  # blocks are chosen by weights too
         if moved.clusters is not None:
             asked["clusters"] = np.array([f"c{9 - one}" for one in moved.clusters])
         if moved.weights is not None:

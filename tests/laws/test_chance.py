@@ -8,7 +8,7 @@ import pytest
 
 import faithscope as fs
 from brute_numbers import agreement_of
-from faithscope.counting.spread import spread_by_explanation
+from faithscope.counting.moments import spread_by_explanation
 from faithscope.measures.chance import shuffled_spread
 from faithscope.measures.telling import level
 from faithscope.report.summary import summarize

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.counting import numbered
-from faithscope.counting.bits.layout import Layout
-from faithscope.counting.bits.ordering import order_by, run_sizes, run_starts
+from faithscope.counting import rows as numbered_rows
 from faithscope.counting.coverage import cover
+from faithscope.counting.layout import Layout, order_by, run_sizes, run_starts
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.inputs.grouping import group
 from faithscope.relations import to_relation
@@ -26,7 +25,7 @@ def test_tables_and_lists_have_the_same_cells(exact, monkeypatch):
             continue
         sample, found = system.sample("rules", name), []
         for rows_per_segment in (0, 10**9):  # below which cells are listed
-            monkeypatch.setattr(numbered, "ROWS_PER_SEGMENT", rows_per_segment)
+            monkeypatch.setattr(numbered_rows, "ROWS_PER_SEGMENT", rows_per_segment)
             found.append(cover(sample, to_relation(None, sample.explanations), exact=exact))
         tabled, listed = found
         for column in ("explanation", "label", "given", "covered", "missed", "weight", "square"):

@@ -8,21 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from faithscope.counting.coverage import cover
-from faithscope.counting.encoding.encoded import encoded
 from faithscope.measures.encoding import adjust, fisher
-from faithscope.relations import to_relation
 from small_systems import System, systems
-
-
-def test_coverage_that_is_known_changes_nothing():
-    for system, name, why in systems("encoding", [1]):
-        sample = system.sample("encoding", name)
-        if sample.weights is None and sample.clusters is None:
-            relation = to_relation(system.given("encoding")[2], sample.explanations)
-            ours, again = encoded(sample, relation), encoded(sample, relation, cover(sample, relation))
-            assert ours.sums[:5] == again.sums[:5], why
-            np.testing.assert_array_equal(ours.sums.without.value, again.sums.without.value)
 
 
 def test_explanations_that_partition_the_rows_cannot_encode():

@@ -8,7 +8,7 @@ import pytest
 
 import brute
 import faithscope as fs
-from faithscope.counting.necessity.reaching import count_necessity
+from faithscope.counting.coverage import count_necessity
 from faithscope.errors import NotProven, NotScoped
 from faithscope.measures import scopes
 from faithscope.relations import to_relation

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.leaving_out.leave_out import LeftOut, Sums, ratio
+from faithscope.counting.leave_out import LeftOut, Sums, ratio
 from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]

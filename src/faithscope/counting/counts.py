@@ -12,7 +12,7 @@ from faithscope import agreements
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import ClusterTotals
-from faithscope.counting.leaving_out.leave_out import RowKinds
+from faithscope.counting.leave_out import RowKinds
 from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by, with_lone
 from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType

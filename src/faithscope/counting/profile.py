@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from faithscope import agreements
 from faithscope.agreements import Agreement
 from faithscope.counting.clusters import ClusterTotals
-from faithscope.counting.leaving_out.leave_out import RowKinds, Sums
+from faithscope.counting.leave_out import RowKinds, Sums
 from faithscope.inputs.grouping import group
 from faithscope.relations import Relation, Same
 

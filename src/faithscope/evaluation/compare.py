@@ -5,10 +5,9 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
-from faithscope.counting.coverage import cover
-from faithscope.counting.leaving_out.leave_out import LeftOut
-from faithscope.counting.necessity.reaching import count_necessity
-from faithscope.counting.tally import Coverage
+from faithscope.counting.counted import Coverage
+from faithscope.counting.coverage import count_necessity, cover
+from faithscope.counting.leave_out import LeftOut
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped

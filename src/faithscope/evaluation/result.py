@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Spread
+from faithscope.counting.counted import Coverage, NecessityCounts
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.coverage import cover
-from faithscope.counting.necessity.counted import NecessityCounts
-from faithscope.counting.tally import Coverage
 from faithscope.discretizers import Discretize, Original, usual
 from faithscope.errors import NotScoped
 from faithscope.evaluation.asker import Identity
@@ -234,9 +233,7 @@ class Evaluation(OfOneExplainer):
         It compares the predictions of the rows that were given an explanation with those of the other rows that it
         covers; explanations must say where they apply.
         """
-        plain = self.weights is None and self.sample.clusters is None
-        known = self._coverage if plain else None
-        return measure_encoding(self.sample, self.relation, self.options.confidence, known)
+        return measure_encoding(self.sample, self.relation, self.options.confidence)
 
     def leakage(self, words: Sequence[str] | None = None) -> Leakage:
         """How many reasons in words name a label, and their consistency with these words masked: `fs.leakage`.
@@ -465,7 +462,8 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     confidence, method, further = options.confidence, options.scoped_method, options.further
     # Tables of scopes count every row once, whatever its weight or cluster.
     plain = sample.weights is None and sample.clusters is None
-    coverage = cover(replace(sample, weights=None, clusters=None), evaluation._relation, device="auto")
+    even = replace(sample, weights=None, clusters=None)
+    coverage = cover(even, evaluation._relation, device="auto", necessity=plain and not sample.agreement.of_numbers)
     if plain:
         leaning, rows = leaning_on(coverage, sample, evaluation._relation, further)
         notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample), *asked_notes(coverage))
@@ -479,7 +477,7 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
 
 def _with_necessity(evaluation: Evaluation) -> Evaluation:
     sample, options = evaluation.sample, evaluation.options
-    known = reached(sample, evaluation.relation)
+    known = evaluation._scoped().necessity or reached(sample, evaluation.relation)
     estimate = necessity_estimate(known, options.confidence, options.scoped_method, sample_notes(sample))
     return replace(evaluation, necessity=estimate, _reached=known)
 

@@ -6,7 +6,7 @@ from typing import Any
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import Counts, count_rows
-from faithscope.counting.leaving_out.leave_out import LeftOut, Sums, terms_and_left_out
+from faithscope.counting.leave_out import LeftOut, Sums, terms_and_left_out
 from faithscope.counting.weights.rows import WeightedRows, WeightedTerms
 from faithscope.discretizers import Discretize
 from faithscope.measures.estimate import Estimate, Method, check_method, estimate, noted, to_estimate

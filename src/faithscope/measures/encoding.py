@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, kolmogorov
 
 from faithscope.agreements import Agreement, Same
-from faithscope.counting.encoding.encoded import encoded
-from faithscope.counting.encoding.sums import Encoded, LabelCells
-from faithscope.counting.tally import Coverage
+from faithscope.counting.compared import LabelCells
+from faithscope.counting.counted import Encoded
+from faithscope.counting.coverage import encoded
 from faithscope.errors import NotScoped
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations, several
@@ -485,17 +485,14 @@ def encoding(
     return measure_encoding(sample, bind(relation, sample.explanations, X), confidence)
 
 
-def measure_encoding(
-    sample: Sample, relation: Any = None, confidence: float = 0.95, coverage: Coverage | None = None
-) -> Encoding:
-    """The encoding of a sample; `coverage` is that of all its rows, each counted once, if it is known."""
+def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0.95) -> Encoding:
+    """The encoding of a sample."""
     check_confidence(confidence)
     refuse_spread(sample.agreement, "encoding")
     if not says_where(sample.explanations, relation):
         raise NotScoped(not_scoped(sample.explanations))
     counted = sample.counted().evenly()
-    known = coverage if counted.n == sample.n else None
-    read = encoded(counted, to_relation(relation, counted.explanations), known)
+    read = encoded(counted, to_relation(relation, counted.explanations))
     notes = (*counted.explanations.notes, *counted.notes)
     if counted.clusters is not None:
         notes = (*notes, "tests of single explanations take one row per cluster and explanation")

@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 
 from faithscope.agreements import Agreement, Same, Spread
 from faithscope.counting.counts import Counts
-from faithscope.counting.leaving_out.leave_out import Sums
+from faithscope.counting.leave_out import Sums
+from faithscope.counting.moments import SpreadCounts
 from faithscope.counting.profile import Counted, Profile
-from faithscope.counting.spread import SpreadCounts
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_word

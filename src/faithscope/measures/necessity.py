@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.counting.necessity.counted import NecessityCounts
-from faithscope.counting.necessity.reaching import count_necessity
+from faithscope.counting.counted import NecessityCounts
+from faithscope.counting.coverage import count_necessity
 from faithscope.errors import NotScoped
 from faithscope.measures.encoding import not_scoped
 from faithscope.measures.estimate import NECESSITY, Estimate, Method, check_method, noted, refuse_spread, to_estimate

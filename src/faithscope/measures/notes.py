@@ -12,8 +12,8 @@ from scipy.special import ndtri
 
 from faithscope.agreements import Same as SameLabel
 from faithscope.counting.clusters import Strangers
+from faithscope.counting.counted import Coverage
 from faithscope.counting.profile import Counted
-from faithscope.counting.tally import Coverage
 from faithscope.explanations.base import several
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.highlights import Highlights

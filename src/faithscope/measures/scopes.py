@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Spread, scaled
-from faithscope.counting.bits.bitmaps import in_blocks
-from faithscope.counting.bits.layout import Layout
+from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts, count_rows, sums
-from faithscope.counting.tally import Coverage
+from faithscope.counting.cover import in_blocks
+from faithscope.counting.layout import Layout
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals

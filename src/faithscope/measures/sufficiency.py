@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Spread, to_agreement
+from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
-from faithscope.counting.coverage import cover
+from faithscope.counting.coverage import cover, reach_of
 from faithscope.counting.drawn import DrawnCounts, count_draws
-from faithscope.counting.further import reach_of
-from faithscope.counting.leaving_out.leave_out import Sums
-from faithscope.counting.tally import Coverage
+from faithscope.counting.leave_out import Sums
 from faithscope.counting.weights.rows import go_with_labels
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from faithscope.counting.counted import Coverage
 from faithscope.counting.coverage import cover, cover_curve
-from faithscope.counting.tally import Coverage
 from faithscope.errors import BadInput
 from faithscope.inputs.labels import to_numbers
 from faithscope.measures.estimate import Estimate, Method, check_method, noted

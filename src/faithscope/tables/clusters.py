@@ -12,7 +12,7 @@ from typing import Any
 from faithscope.agreements import Agreement, Same
 from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.counts import Counts
-from faithscope.counting.leaving_out.leave_out import Sums
+from faithscope.counting.leave_out import Sums
 from faithscope.counting.profile import Profile
 from faithscope.measures.estimate import Estimate, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, margins

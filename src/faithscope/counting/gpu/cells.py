@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from faithscope.counting.leaving_out.influence import cell_kinds, cell_weights
+from faithscope.counting.terms import cell_losses
 
 Ints = NDArray[np.int64]
 
@@ -46,13 +46,13 @@ class DeviceCells:
         return Fetching(self.table, self.own, self.close)
 
     def weighed(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The explanation, the label and the weights (4, k) of those k cells to which a row belongs: `Influence`."""
+        """The explanation, the label and the weights (4, k) of those k cells to which a row belongs: `cell_losses`."""
         explanation, label, given, covered, missed = self.table
         total = torch.zeros(int(explanation[-1]) + 1, dtype=torch.int64, device=covered.device)
         total = total.index_add_(0, explanation, covered)[explanation]
         occupied = given.nonzero()[:, 0]
-        columns = (column[occupied] for column in (given, covered, missed, total))
-        weights = [weight.double() for weight in cell_weights(cell_kinds(*columns), _ratio)]
+        lost = cell_losses(given[occupied], covered[occupied], missed[occupied], total[occupied], _ratio)
+        weights = [weight.double() for weight in lost]
         return explanation[occupied], label[occupied], torch.stack(weights)
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
-from faithscope.counting.leaving_out.influence import Influence
-from faithscope.counting.numbered import NumberedRows
-from faithscope.counting.tally import Coverage
+from faithscope.counting.rows import Rows
+from faithscope.counting.terms import share_left_out
 from faithscope.explanations.distances.near import Near
 from faithscope.relations import Relation
 
@@ -27,7 +27,7 @@ def cover_on_gpu(
     near: Near,
     radii: Floats,
     relations: Sequence[Relation],
-    rows: NumberedRows,
+    rows: Rows,
     interval: bool,
 ) -> list[Coverage]:
     """Coverage within one or several radii of every center, counted on a GPU."""
@@ -38,26 +38,22 @@ def cover_on_gpu(
 
 
 def _fetch(
-    pairs: Any, cells: Any, radius: Floats, relation: Relation, rows: NumberedRows, interval: bool, pool: Executor
+    pairs: Any, cells: Any, radius: Floats, relation: Relation, rows: Rows, interval: bool, pool: Executor
 ) -> Coverage:
     """Coverage from cells on a GPU: while it weighs many for the interval, a thread makes counts of them."""
     interval = interval and rows.n > 1
-    fetched = partial(_fetched_counts, cells.fetch(), relation, rows, interval)
+    fetched = partial(_fetched_counts, cells.fetch(), relation, rows)
     arriving = pool.submit(fetched) if rows.n > _ASIDE else None
-    sums: Any = pairs.influence(radius, *cells.weighed()) if interval else None
-    coverage, influence = fetched() if arriving is None else arriving.result()
-    if influence is None:
+    lost: Any = pairs.influence(radius, *cells.weighed()) if interval else None
+    coverage = fetched() if arriving is None else arriving.result()
+    if not interval:
         return coverage
-    return replace(coverage, left_out=influence.left_out(sums, rows.codes, rows.labels, coverage.own))
+    return replace(coverage, left_out=share_left_out(coverage.counts, lost, rows.cell, coverage.own))
 
 
-def _fetched_counts(
-    fetching: Any, relation: Relation, rows: NumberedRows, interval: bool
-) -> tuple[Coverage, Influence | None]:
-    """Coverage without its interval, and what that needs."""
+def _fetched_counts(fetching: Any, relation: Relation, rows: Rows) -> Coverage:
+    """Coverage without its interval."""
     cells = fetching.result()
     table = (cells.explanation, cells.label, cells.given, cells.covered, cells.missed)
-    counts = Counts(rows.kept, rows.names, *table, relation=relation)
-    influence = Influence(counts) if interval else None
-    _ = influence and influence.cell_of  # which is kept
-    return Coverage(counts, rows.codes, cells.own, close=cells.close), influence
+    _ = rows.cell  # which is kept
+    return Coverage(Counts(rows.kept, rows.names, *table, relation=relation), rows.codes, cells.own, close=cells.close)

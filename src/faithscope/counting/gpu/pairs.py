@@ -227,7 +227,7 @@ class DevicePairs:
         explanation, label : (m,) tensors
             The cells to which a row belongs, in order.
         weights : (4, m) tensor
-            As in `Influence`: for rows with the cell's label, weight 3 is subtracted from weight 0.
+            As `cell_losses`: for rows with the cell's label, weight 3 is subtracted from weight 0.
 
         Returns
         -------

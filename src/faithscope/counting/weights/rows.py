@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from faithscope.counting.counts import Counts, sums
-from faithscope.counting.leaving_out.leave_out import LeftOut, Sums
+from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.weights.thinned import Alike, thin
 from faithscope.sample import Sample
 

@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from faithscope.agreements import Spread
+from faithscope.counting.counted import Coverage, NecessityCounts
 from faithscope.counting.counts import count_rows
-from faithscope.counting.leaving_out.leave_out import LeftOut, leave_out_rows
-from faithscope.counting.necessity.counted import NecessityCounts
-from faithscope.counting.spread import spread_by_explanation
-from faithscope.counting.tally import Coverage
+from faithscope.counting.leave_out import LeftOut, leave_out_rows
+from faithscope.counting.moments import spread_by_explanation
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.measures.comparing.differences import Apart, known_margins

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from faithscope.counting.leaving_out.leave_out import LeftOut
+from faithscope.counting.leave_out import LeftOut
 from faithscope.errors import NotProven
 from faithscope.inputs.checks import check_share
 from faithscope.inputs.chunks import sums_over_chunks

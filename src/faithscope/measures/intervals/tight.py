@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from faithscope.counting.leaving_out.leave_out import LeftOut, RowKinds, terms_and_left_out
+from faithscope.counting.leave_out import LeftOut, RowKinds, terms_and_left_out
 from faithscope.counting.profile import Profile
 from faithscope.inputs.chunks import sums_over_chunks
 from faithscope.measures.intervals.margins import (

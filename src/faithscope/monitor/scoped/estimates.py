@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.tally import Coverage
+from faithscope.counting.counted import Coverage
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.monitor.estimates import by_key

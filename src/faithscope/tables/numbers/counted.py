@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Spread
-from faithscope.counting.leaving_out.leave_out import LeftOut
+from faithscope.counting.leave_out import LeftOut
+from faithscope.counting.moments import SpreadCounts, SpreadParts
 from faithscope.counting.profile import Profile
-from faithscope.counting.spread import SpreadCounts, SpreadParts
 from faithscope.measures.comparing.populations import measure_groups
 from faithscope.measures.estimate import Estimate, Method, estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations

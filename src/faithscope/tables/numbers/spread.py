@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from faithscope.agreements import Spread
-from faithscope.counting.leaving_out.leave_out import sum_terms
+from faithscope.counting.leave_out import sum_terms
+from faithscope.counting.moments import SpreadParts
 from faithscope.counting.profile import LabelPairs
-from faithscope.counting.spread import SpreadParts
 from faithscope.errors import BadInput
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import literal

@@ -1,14 +1,7 @@
 """Encoding in an engine: rows given an explanation and other rows that it covers, counted where the rows are."""
 
-import numpy as np
-
-from faithscope.agreements import Same
-from faithscope.counting.coverage import EXACT
-from faithscope.counting.encoding.blocks import GapBlocks
-from faithscope.counting.encoding.encoded import encoded, of_labels
-from faithscope.counting.encoding.influence import GapInfluence
-from faithscope.counting.encoding.label_blocks import kinds_in_table, met_in_table
-from faithscope.counting.encoding.sums import Encoded, GapSums
+from faithscope.counting.counted import Encoded
+from faithscope.counting.coverage import EXACT, encoded, of_labels
 from faithscope.discretizers import Original
 from faithscope.errors import BadInput, NotScoped
 from faithscope.measures.encoding import Encoding, to_encoding
@@ -19,8 +12,6 @@ from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
 from faithscope.tables.scoped.patterns import Patterns, RowBlocks, to_counts
 from faithscope.tables.scoped.rows import MOST_FETCHED, ScopedRows
-
-_TABLE = 2**21  # entries of tables by block worked on at once
 
 
 def encoding(measured: MeasuredLog, *, exact: int = EXACT) -> Encoding:
@@ -62,24 +53,10 @@ def _by_patterns(scoped: ScopedRows, patterns: Patterns) -> Encoded:
     """Leave out one row of every kind."""
     given, covered, missed, own = patterns.tables(len(scoped.names))
     counts = to_counts(scoped.distinct, scoped.names, given, covered, missed)
-    influence = GapInfluence(counts)
-    sums = influence.gap_sums(patterns.influence(influence), patterns.code, patterns.label, own, patterns.rows)
-    return of_labels(counts, sums, float(scoped.n))
+    return of_labels(counts, patterns.gap(counts, own), float(scoped.n))
 
 
 def _by_blocks(scoped: ScopedRows, blocks: RowBlocks) -> Encoded:
     """Leave out one block of rows after the other."""
     counts = to_counts(scoped.distinct, scoped.names, *(table.sum(axis=2) for table in blocks.tables))
-    return of_labels(counts, gap_of_blocks(blocks), float(scoped.n))
-
-
-def gap_of_blocks(tables: RowBlocks) -> GapSums:
-    """The sums from tables by explanation, label and block of rows."""
-    explanations, labels, blocks = tables.given.shape
-    gap, step = GapBlocks(blocks, Same().over(np.empty(0))), max(1, _TABLE // (labels * blocks))
-    for start in range(0, explanations, step):
-        given, covered, missed = (table[start : start + step] for table in tables.tables)
-        others = covered - (given - missed)
-        gap.add(kinds_in_table(given), met_in_table(given, given), met_in_table(others, others))
-    per_block = tables.given.sum(axis=(0, 1)).astype(np.float64)
-    return gap.result(per_block, int(per_block.sum()))
+    return of_labels(counts, blocks.gap(), float(scoped.n))

@@ -10,10 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from faithscope.agreements import Agreement, Spread
-from faithscope.counting.coverage import EXACT, cover
-from faithscope.counting.necessity.counted import NecessityCounts
-from faithscope.counting.necessity.reaching import count_necessity
-from faithscope.counting.tally import Coverage
+from faithscope.counting.counted import Coverage, NecessityCounts
+from faithscope.counting.coverage import EXACT, count_necessity, cover
 from faithscope.discretizers import Original
 from faithscope.measures.estimate import Estimate, noted
 from faithscope.measures.necessity import necessity_estimate

@@ -1,21 +1,29 @@
 """Coverage as engines counted it, as counts and margins: rows that meet the same conditions, or blocks of rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.bits.covered_cells import TabledCells
-from faithscope.counting.bits.ordering import run_starts
 from faithscope.counting.counts import Counts
-from faithscope.counting.leaving_out.block_sums import BlockSums, CoveredBlocks, GivenRows
-from faithscope.counting.leaving_out.influence import Influence
-from faithscope.counting.leaving_out.leave_out import LeftOut
-from faithscope.counting.necessity.blocks import ReachedRows, ReachedSums
-from faithscope.counting.necessity.counted import NecessityTerms
-from faithscope.counting.necessity.rows import LabeledRows, label_terms
+from faithscope.counting.coverage import add_gap
+from faithscope.counting.leave_out import LeftOut, Losses
+from faithscope.counting.pairs import Askers, OwnCluster, Tabled
+from faithscope.counting.terms import (
+    GapBlocks,
+    GapSums,
+    NecessityTerms,
+    RecallBlocks,
+    ShareBlocks,
+    gap_left_out,
+    gap_pairs,
+    recall_left_out,
+    recall_losses,
+    share_left_out,
+    share_losses,
+)
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions, as_they_come
 from faithscope.relations import Applies, Parts, Relation
@@ -109,62 +117,43 @@ class Patterns:
         np.add.at(missed, (self.code[~own], self.label[~own]), self.rows[~own])
         return given, covered, missed, own
 
+    def cell(self, counts: Counts) -> Ints:
+        """The cell of each pattern, among those to which a row belongs."""
+        occupied, labels = np.flatnonzero(counts.given), len(counts.labels)
+        cells = counts.explanation[occupied] * labels + counts.label[occupied]
+        return np.asarray(np.searchsorted(cells, self.code * labels + self.label))
+
+    def lost(self, losses: Losses) -> Floats:
+        """For each pattern, sums of the losses of the explanations that cover it."""
+        total = np.zeros((len(losses.by_scope), len(self.rows)))
+        alike = np.zeros((len(self.lists), losses.labels))
+        alike.reshape(-1)[losses.cells] = losses.alike
+        for start, stop in self.blocks():
+            mask = self.covers(start, stop).astype(np.float64)
+            total += losses.by_scope[:, start:stop] @ mask.T
+            for label in range(losses.labels):
+                rows = self.label == label
+                total[0, rows] -= mask[rows] @ alike[start:stop, label]
+        return total
+
     def left_out(self, counts: Counts, own: NDArray[np.bool_]) -> LeftOut | None:
         """Leave out every row in turn: its own term, and the terms of all explanations that cover it."""
-        n, influence = int(self.rows.sum()), Influence(counts)
-        if n < 2:
+        if counts.n < 2:
             return None
+        left_out = share_left_out(counts, self.lost(share_losses(counts)), self.cell(counts), own)
         # Once more with no rows behind them, so that there are at least two to leave out.
-        twice = np.tile(np.arange(len(self.rows)), 2)
-        sums = self.influence(influence)[:, twice]
-        left_out = influence.left_out(sums, self.code[twice], self.label[twice], own[twice])
-        scale = (len(twice) - 1) / (n - 1)
-        rows = np.concatenate([self.rows, 0 * self.rows])
-        return LeftOut(left_out.value * scale, left_out.silent * scale, left_out.reach, left_out.weight, rows)
+        twice = [np.concatenate([part, part]) for part in (left_out.value, left_out.silent, left_out.weight)]
+        return LeftOut(twice[0], twice[1], left_out.reach, twice[2], np.concatenate([self.rows, 0 * self.rows]))
 
     def necessity(self, counts: Counts, own: NDArray[np.bool_]) -> NecessityTerms:
         """The terms of necessity, and the same without each row."""
-        labels, times = len(counts.labels), self.rows.astype(np.float64)
-        per_label = np.bincount(self.label, times, minlength=labels).astype(np.int64)
-        given = np.zeros((counts.distinct, labels))
-        given[counts.explanation, counts.label] = counts.given
-        same, reaching = self._reaching(given, given[:, per_label > 1].sum(axis=1))
-        covered = np.zeros((counts.distinct, labels), np.int64)
-        covered[counts.explanation, counts.label] = counts.covered
-        return label_terms(
-            LabeledRows(
-                label=self.label,
-                same=covered[self.code, self.label] - own,
-                covered=counts.per_explanation[self.code] - own,
-                same_reaching=same - own,
-                reaching=reaching - own * (per_label[self.label] > 1),
-                rows=self.rows,
-                per_label=per_label,
-            )
-        )
+        return recall_left_out(counts, self.lost(recall_losses(counts)), self.cell(counts), own, self.rows)
 
-    def _reaching(self, given: Floats, checked: Floats) -> tuple[Floats, Floats]:
-        """For each pattern, how many rows have an explanation that covers it: of its label, and of those checked."""
-        same, any_label = np.zeros(len(self.rows)), np.zeros(len(self.rows))
-        for start, stop in self.blocks():
-            mask = self.covers(start, stop).astype(np.float64)
-            any_label += mask @ checked[start:stop]
-            for label in range(given.shape[1]):
-                rows = self.label == label
-                same[rows] += mask[rows] @ given[start:stop, label]
-        return same, any_label
-
-    def influence(self, influence: Influence) -> Floats:
-        """For each pattern, sums of the influence of its rows on the explanations that cover it."""
-        weights, same_label = influence.by_explanation, influence.same_label
-        total = np.zeros((3, len(self.rows)))
-        for start, stop in self.blocks():
-            mask = self.covers(start, stop).astype(np.float64)
-            total += weights[:, start:stop] @ mask.T
-            for label in range(influence.labels):
-                rows = self.label == label
-                total[0, rows] -= mask[rows] @ same_label[start:stop, label]
-        return total
+    def gap(self, counts: Counts, own: NDArray[np.bool_]) -> GapSums:
+        """The sums of encoding, and the same without each row."""
+        pairs, losses = gap_pairs(counts)
+        mine = own * losses.at(self.code, self.label)
+        return gap_left_out(counts, pairs, self.lost(losses), self.cell(counts), mine, self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,38 +169,43 @@ class RowBlocks:
         """Given, covered and missed rows."""
         return self.given, self.covered, self.missed
 
-    def left_out(self) -> LeftOut:
-        """Leave out every block in turn."""
+    def _batches(self) -> Iterator[tuple[Askers, Ints]]:
+        """The rows given some explanations, and a table of those that they cover."""
         explanations, labels, blocks = self.given.shape
-        sums = BlockSums(blocks)
         step = max(1, _TABLE // (labels * blocks))
         for start in range(0, explanations, step):
-            sums.add(sums.terms(self._tables(slice(start, start + step))))
+            given, covered, missed = (table[start : start + step] for table in self.tables)
+            sides = [np.nonzero(table) for table in (given - missed, missed)]
+            rows = np.concatenate([(given - missed)[sides[0]], missed[sides[1]]]).astype(np.float64)
+            scope, label, block = (np.concatenate(pair) for pair in zip(*sides, strict=True))
+            inside = np.arange(len(rows)) < len(sides[0][0])
+            order = np.lexsort((label, scope))
+            scope, label, block, rows = scope[order], label[order], block[order], rows[order]
+            nobody = np.empty(0, np.int64)
+            yield Askers.of(len(given), scope, label, block, rows, rows, inside[order], nobody), covered
+
+    def left_out(self) -> LeftOut:
+        """Leave out every block in turn."""
         rows = self.given.sum(axis=(0, 1)).astype(np.float64)
-        sums.leaning *= rows.mean() / rows  # as if all blocks were of one size, which a digest makes them only nearly
-        return sums.left_out(rows)
+        share = ShareBlocks(len(rows), even=True)
+        for askers, covered in self._batches():
+            share.add(*share.terms(askers, Tabled(covered, covered), OwnCluster.alone(askers, askers.inside, 1.0)))
+        share.leaning *= rows.mean() / rows  # as if all blocks were of one size, which a digest makes them only nearly
+        return share.left_out(rows, float(rows.sum()))
 
     def necessity(self) -> NecessityTerms:
         """The terms of necessity, and the same without each block."""
-        explanations, labels, blocks = self.given.shape
-        alike = self.given.sum(axis=0).astype(np.float64)
-        sums = ReachedSums(alike.sum(axis=0))
-        step = max(1, _TABLE // (labels * blocks))
-        for start in range(0, explanations, step):
-            chosen = slice(start, start + step)
-            given, covered, missed = (table[chosen] for table in (self.given, self.covered, self.missed))
-            for rows, own in ((given - missed, 1.0), (missed, 0.0)):
-                which, label = np.nonzero(rows.any(axis=2))
-                ones = np.ones(len(which))
-                tables = (covered[which, label], covered.sum(axis=1)[which], alike[label])
-                mine = (own * ones, own * ones, ones, ones)
-                sums.add(sums.terms(ReachedRows(rows[which, label], *tables, *mine)))
-        return sums.result()
+        everybody = self.given.sum(axis=0, keepdims=True)
+        recall = RecallBlocks(Tabled(everybody, everybody))
+        for askers, covered in self._batches():
+            own = (OwnCluster.alone(askers, among, 1.0) for among in (askers.inside, np.ones(len(askers.rows))))
+            recall.add(*recall.terms(askers, Tabled(covered, covered), *own))
+        return recall.result()
 
-    def _tables(self, chosen: slice) -> CoveredBlocks:
-        given, covered, missed = (table[chosen] for table in (self.given, self.covered, self.missed))
-        explanation, label, block = places = np.nonzero(given)
-        inside, outside = ((table[places]).astype(np.float64) for table in (given - missed, missed))
-        cell = explanation * given.shape[1] + label
-        rows = GivenRows(explanation, cell, block, inside, inside, outside, run_starts(cell))
-        return CoveredBlocks.of_rows(rows, TabledCells(covered, covered))
+    def gap(self) -> GapSums:
+        """The sums of encoding, and the same without each block."""
+        rows = self.given.sum(axis=(0, 1)).astype(np.float64)
+        gap = GapBlocks(len(rows))
+        for askers, covered in self._batches():
+            add_gap(gap, askers, covered, covered)
+        return gap.result(rows, int(rows.sum()))

@@ -1,16 +1,20 @@
 """Leaving out: what each row adds to a measure, and the measure without one row."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.counting.layout import Bits, Layout, run_starts
 from faithscope.inputs.chunks import over_chunks, sums_over_chunks
 
+Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _WIDTH = 4  # numbers worked on per entry
+_CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,3 +123,88 @@ def ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
     """Elementwise part / whole; 0 if the whole is 0 or the part is not positive."""
     part, whole = np.broadcast_arrays(part, whole)
     return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=(whole > 0) & (part > 0)))
+
+
+def without_each(table: NDArray[Any]) -> Floats:
+    """Sums over all blocks (the first column), and over all blocks but one (the others)."""
+    left = np.empty((len(table), table.shape[1] + 1))
+    np.sum(table, axis=1, out=left[:, 0])
+    np.subtract(left[:, :1], table, out=left[:, 1:])
+    return left
+
+
+class Losses(NamedTuple):
+    """What the terms of askers lose if their explanation covers one witness fewer.
+
+    Attributes
+    ----------
+    by_scope : (k, explanations) array
+        What changes whoever the witness is: the first row is the change of the terms.
+    cells, alike : (m,) arrays
+        Pairs of an explanation and a prediction, ``explanation * labels + label``, ascending; and what the change is
+        less if the witness has that prediction.
+    labels : int
+        Number of labels.
+    """
+
+    by_scope: Floats
+    cells: Ints
+    alike: Floats
+    labels: int
+
+    def at(self, scope: Ints, label: Ints) -> Floats:
+        """The losses of one witness of each of these explanations, with these predictions: (k, m)."""
+        lost = self.by_scope[:, scope].astype(np.float64)
+        lost[0] -= looked_up(self.cells, self.alike, scope * self.labels + label)
+        return lost
+
+    def by_row(self, batches: Iterable[tuple[int, Bits]], layout: Layout, dense: bool) -> Floats:
+        """For each row, the sums of the losses over the explanations that cover it: (k, n).
+
+        Parameters
+        ----------
+        batches : iterable of (int, bitmaps)
+            Bitmaps of explanations, with the number of the first.
+        dense : bool
+            Whether to multiply all bits, label by label, instead of listing those that are set: faster if the
+            explanations cover many rows, and slow if a label has few words, since bits that fill up are multiplied too.
+        """
+        sums = np.zeros((len(self.by_scope), len(layout.source)))
+        label = layout.segment[layout.source] // layout.blocks
+        for start, bits in batches:
+            if dense:
+                self._multiply(start, bits, layout, sums)
+                continue
+            which, place = layout.ones(bits)
+            which += start
+            cell = which * self.labels + label[place]
+            first = run_starts(cell)  # one look-up per cell, since tables of all cells would be mostly empty
+            alike = np.repeat(looked_up(self.cells, self.alike, cell[first]), np.diff(first, append=len(cell)))
+            for number, (total, lost) in enumerate(zip(sums, self.by_scope, strict=True)):
+                change = lost[which] - alike if number == 0 else lost[which]
+                total += np.bincount(place, change, minlength=len(total))
+        return sums[:, layout.position]
+
+    def _multiply(self, start: int, bits: Bits, layout: Layout, sums: Floats) -> None:
+        """Add the sums of one matrix product per label."""
+        chosen = slice(start, start + len(bits))
+        alike = np.zeros((len(bits), self.labels))
+        known = slice(*np.searchsorted(self.cells, [start * self.labels, (start + len(bits)) * self.labels]))
+        alike.reshape(-1)[self.cells[known] - start * self.labels] = self.alike[known]
+        ends = layout.first + layout.depth
+        for label, (first, last) in enumerate(zip(layout.first.tolist(), ends.tolist(), strict=True)):
+            weights = self.by_scope[:, chosen].astype(np.float64)
+            weights[0] -= alike[:, label]
+            step = max(1, _CELLS // (64 * len(bits)))
+            for a in range(first, last, step):
+                b = min(a + step, last)
+                masks = np.unpackbits(np.ascontiguousarray(bits[:, a:b]).view(np.uint8), axis=1, bitorder="little")
+                sums[:, 64 * a : 64 * b] += weights @ masks.astype(np.float64)
+
+
+def looked_up(keys: Ints, values: NDArray[Any], wanted: Ints) -> NDArray[Any]:
+    """The value of each wanted key; 0 if it is not among the keys, which ascend."""
+    if not len(keys):
+        return np.zeros(len(wanted))
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, values[place], 0)

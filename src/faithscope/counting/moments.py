@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import scaled
-from faithscope.counting.leaving_out.leave_out import LeftOut, RowKinds, terms_and_left_out
+from faithscope.counting.leave_out import LeftOut, RowKinds, terms_and_left_out
 from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.chunks import over_chunks, rows_at
 from faithscope.sample import Sample

@@ -1,0 +1,188 @@
+"""Bitmaps of the rows that explanations cover: one bit per row, so that one AND or bit count treats 64 rows."""
+
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import chain, islice
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.counting.layout import Bits, Layout
+from faithscope.errors import NotProven
+from faithscope.inputs.chunks import in_threads
+from faithscope.relations import Blocks, Parts
+from faithscope.runtime.blas import one_blas_thread
+from faithscope.runtime.memory import need
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+T = TypeVar("T")
+
+_AT_A_TIME = 2**18  # words of bitmaps that a thread works on
+_MASK_CELLS = 2**22  # booleans of a mask made at once
+_PACKED = 2**20  # booleans packed at once
+
+
+def over_batches(
+    cover: Parts | Blocks, layout: Layout, explanations: int, most: int, work: Callable[[int, Bits], T]
+) -> Iterator[T]:
+    """``work(start, bits)`` for the bitmaps of all explanations in batches, in order; several threads compute it."""
+    # Small products gain nothing from BLAS's own threads, and those of several callers block each other.
+    with one_blas_thread() if isinstance(cover, Blocks) else nullcontext():
+        bitmaps = _of_blocks(cover, layout) if isinstance(cover, Blocks) else _of_parts(cover, layout)
+        step = max(1, min(most, _AT_A_TIME // max(1, layout.width)))
+
+        def batch(start: int) -> T:
+            return work(start, bitmaps(start, min(start + step, explanations)))
+
+        starts = range(0, explanations, step)
+        alone = len(starts) == 1 or (isinstance(cover, Blocks) and not cover.threads)
+        yield from map(batch, starts) if alone else in_threads(batch, starts)
+
+
+def in_blocks(cover: Parts | Blocks, layout: Layout, explanations: int, most: int) -> Iterator[tuple[int, Bits]]:
+    """The bitmaps of all explanations in batches, in order: the number of the first, and the bitmaps."""
+    return over_batches(cover, layout, explanations, most, lambda start, bits: (start, bits))
+
+
+def _of_parts(cover: Parts, layout: Layout) -> Callable[[int, int], Bits]:
+    """A function (start, stop) that gives the bitmaps of the explanations in that range."""
+    count, words, rows = len(cover.parts) + 1, layout.width, len(layout.segment)
+    need(8 * count * words, f"Bitmaps of {count - 1:,} conditions over {rows:,} rows", "sample rows, or explanations")
+    # One bitmap per part; bitmap 0 holds every row, and part k has bitmap k + 1.
+    if cover.postings is not None:
+        which, held = cover.postings
+        parts = layout.pack_pairs(which + 1, held, count)
+    else:
+        parts = np.empty((count, words), np.uint64)
+        masks, step = cover.masks(layout.source), max(1, _PACKED // max(1, 64 * words))
+        for numbers, packed in in_threads(partial(_pack, layout), iter(lambda: list(islice(masks, step)), [])):
+            parts[numbers] = packed
+    parts[0] = layout.everybody
+    sizes = np.array([len(parts) for parts in cover.lists], np.int64)
+    begins = np.cumsum(sizes) - sizes
+    listed = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(sizes.sum()))
+
+    def bits(start: int, stop: int) -> Bits:
+        size, begin = sizes[start:stop], begins[start:stop]
+        # Part 0 holds on every row: it is the first part of an explanation without conditions.
+        first = np.where(size > 0, listed[np.minimum(begin, len(listed) - 1)], 0) if len(listed) else size
+        bitmaps = parts[first]
+        for place in range(1, int(size.max(initial=0))):
+            longer = np.flatnonzero(size > place)
+            if len(longer) == len(size):
+                bitmaps &= parts[listed[begin + place]]
+            else:
+                bitmaps[longer] &= parts[listed[begin[longer] + place]]
+        return bitmaps
+
+    return bits
+
+
+def _pack(layout: Layout, numbered: list[tuple[int, Bools]]) -> tuple[list[int], Bits]:
+    """The bitmaps of masks by the number of their part."""
+    return [1 + number for number, _ in numbered], layout.pack_arranged(np.stack([mask for _, mask in numbered]))
+
+
+def _of_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
+    if cover.pairs is not None:
+        which, rows = cover.pairs  # pairs (explanation, row) that ascend by explanation
+
+        def of_pairs(start: int, stop: int) -> Bits:
+            part = slice(*np.searchsorted(which, [start, stop]))
+            return layout.pack_pairs(which[part] - start, rows[part], stop - start)
+
+        return of_pairs
+    step = max(1, _MASK_CELLS // max(1, len(layout.segment)))
+    mask, pack = cover.mask, layout.pack
+    if cover.arranged is not None:
+        mask, pack = cover.arranged(layout.source), layout.pack_arranged
+    return lambda start, stop: np.concatenate([pack(mask(a, min(a + step, stop))) for a in range(start, stop, step)])
+
+
+def watch(covers: Parts | Blocks) -> tuple[Parts | Blocks, Callable[[], tuple[str, ...]]]:
+    """The same coverage, and a function that names the parts that hold on no row once all were counted."""
+    if isinstance(covers, Blocks):
+        return covers, tuple
+    idle: list[int] = []
+
+    def masks(order: Ints | None) -> Iterator[tuple[int, Bools]]:
+        for number, mask in covers.masks(order):
+            if not mask.any():
+                idle.append(number)
+            yield number, mask
+
+    def named() -> tuple[str, ...]:
+        return tuple(str(covers.parts[number]) for number in sorted(idle))
+
+    if covers.postings is None:
+        return replace(covers, masks=masks), named
+    idle.extend(np.flatnonzero(np.bincount(covers.postings[0], minlength=len(covers.parts)) == 0).tolist())
+    return covers, named
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The pairs of which it is known whether the explanation covers the row.
+
+    Attributes
+    ----------
+    which, row : (k,) arrays
+        The explanation among the distinct ones, and the row, of each pair.
+    codes : (n,) array
+        The explanation of each row.
+    distinct : int
+        Number of distinct explanations.
+    """
+
+    which: Ints
+    row: Ints
+    codes: Ints
+    distinct: int
+
+    @classmethod
+    def of(cls, covers: Parts | Blocks, codes: Ints, distinct: int) -> "Asked | None":
+        """Those of a coverage; None if all pairs are known."""
+        if isinstance(covers, Parts) or covers.asked is None:
+            return None
+        return cls(*covers.asked, codes, distinct)
+
+    @cached_property
+    def per_explanation(self) -> Ints:
+        """Rows that each explanation was asked about."""
+        return np.bincount(self.which, minlength=self.distinct)
+
+    @cached_property
+    def own(self) -> NDArray[np.bool_]:
+        """Whether each row was asked about with its own explanation."""
+        own = np.zeros(len(self.codes), bool)
+        own[self.row[self.codes[self.row] == self.which]] = True
+        return own
+
+    @cached_property
+    def others(self) -> Ints:
+        """Per row, how many other rows its explanation was asked about."""
+        return self.per_explanation[self.codes] - self.own
+
+    @property
+    def share(self) -> float:
+        """The share of all pairs that were asked about."""
+        return len(self.row) / (self.distinct * len(self.codes))
+
+    def per_cell(self, labels: Ints, many: int) -> Ints:
+        """Rows of each of the `many` labels that each explanation was asked about: (explanations, labels)."""
+        table = np.bincount(self.which * many + labels[self.row], minlength=self.distinct * many)
+        return table.reshape(self.distinct, many)
+
+
+def refuse_unasked(covers: Parts | Blocks, measure: str) -> None:
+    """Raise if it is unknown of pairs whether the explanation covers the row: "not asked" is not "does not apply"."""
+    if isinstance(covers, Blocks) and covers.asked is not None:
+        raise NotProven(
+            f"{measure} needs to know of every row whether an explanation applies to it, and the judge was asked about "
+            "some pairs only: ask about all of them, fs.pairs_to_ask(explanations, per_explanation=None), or measure "
+            "sufficiency."
+        )

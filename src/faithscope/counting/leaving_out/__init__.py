@@ -1,1 +1,0 @@
-"""The measure without each row, or without each block of rows."""

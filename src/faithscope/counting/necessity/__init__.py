@@ -1,1 +1,0 @@
-"""Necessity: of the rows with a row's prediction, those that its explanation covers, and the same without each row."""

@@ -1,0 +1,403 @@
+"""Pairs of a row that asks and a row that answers: their sums, with all rows and without each block, never one by one.
+
+Askers are the rows that were given an explanation, witnesses those that it covers, or others that askers are compared
+with. A pair counts where its rows are of different clusters; a row that has none is a cluster of its own.
+"""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from faithscope.agreements import GroupedRows
+from faithscope.agreements.base import AgreementSums
+from faithscope.counting.layout import Bits, Layout, order_by, run_starts
+from faithscope.counting.leave_out import looked_up, ratio, without_each
+from faithscope.counting.rows import Rows
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_ALL = 1e-12  # of pairs: if all but so many agree, all do, up to rounding
+
+
+class Askers(NamedTuple):
+    """The rows that were given a batch of explanations, in order of group, then of prediction.
+
+    Attributes
+    ----------
+    group : (g,) array
+        Rows of one explanation are one group; if some are missed by theirs, these are a group apart.
+    scopes : (groups,) array
+        The explanation of each group, within the batch.
+    value, block : (g,) arrays
+        Their predictions by number, and their blocks.
+    weight, rows : (g,) arrays
+        Their weight, and how many rows an entry stands for.
+    inside : (g,) array of bool
+        Whether its explanation covers the row.
+    row : (g,) array
+        Their numbers among all rows; empty if entries stand for several.
+    """
+
+    group: Ints
+    scopes: Ints
+    value: Ints
+    block: Ints
+    weight: Floats
+    rows: Floats
+    inside: Bools
+    row: Ints
+
+    @classmethod
+    def of(
+        cls, many: int, scope: Ints, value: Ints, block: Ints, weight: Floats, rows: Floats, inside: Bools, row: Ints
+    ) -> "Askers":
+        """From rows in order of explanation, then of prediction; `many` explanations."""
+        if inside.all():
+            return cls(scope, np.arange(many), value, block, weight, rows, inside, row)
+        order = np.lexsort((value, ~inside, scope))
+        group = 2 * scope[order] + ~inside[order]
+        scopes, members = np.repeat(np.arange(many), 2), row[order] if len(row) else row
+        return cls(group, scopes, value[order], block[order], weight[order], rows[order], inside[order], members)
+
+    @classmethod
+    def given(cls, rows: Rows, start: int, many: int, own: Bools) -> "Askers":
+        """The rows that were given the explanations from `start` on; `own` says which rows their explanation covers."""
+        row = rows.given(start, many)
+        columns = (rows.codes[row] - start, rows.labels[row], rows.block[row], rows.weight[row])
+        return cls.of(many, *columns, np.broadcast_to(1.0, len(row)), own[row], row)
+
+    @property
+    def scope(self) -> Ints:
+        """The explanation of each, within the batch."""
+        return self.scopes[self.group]
+
+    def table(self, values: Floats, blocks: int) -> Floats:
+        """Sums by group and block."""
+        sums = np.bincount(self.group * blocks + self.block, values, minlength=len(self.scopes) * blocks)
+        return sums.reshape(-1, blocks).astype(np.float64, copy=False)
+
+    def kinds(self, blocks: int, clustered: bool) -> tuple[Ints, Floats]:
+        """One of every kind of rows that are compared with the same rows, and the weight of a kind by block."""
+        if clustered:
+            mass = np.zeros((len(self.value), blocks))
+            mass[np.arange(len(mass)), self.block] = self.weight
+            return np.arange(len(mass)), mass
+        each = self.weight / self.rows
+        order = np.lexsort((each, self.value, self.group))
+        new = np.ones(len(order), bool)
+        new[1:] = np.any([column[order][1:] != column[order][:-1] for column in (self.group, self.value, each)], axis=0)
+        first, place = order[new], (np.cumsum(new) - 1) * blocks + self.block[order]
+        sums = np.bincount(place, self.weight[order], minlength=len(first) * blocks)
+        return first, sums.reshape(-1, blocks).astype(np.float64)
+
+
+class OwnCluster(NamedTuple):
+    """Per asker, the witnesses with which it is not compared: itself, or all of its cluster.
+
+    Attributes
+    ----------
+    weight, size, agreeing : (g,) arrays
+        Their weight, how many they are, and their weight by agreement with the asker.
+    """
+
+    weight: Floats
+    size: Floats
+    agreeing: Floats
+
+    @classmethod
+    def alone(cls, askers: Askers, among: NDArray[Any], itself: float) -> "OwnCluster":
+        """Independent rows: each is its own cluster, as far as it is `among` the witnesses."""
+        weight = np.asarray(askers.weight / askers.rows * among, np.float64)
+        return cls(weight, np.asarray(1.0 * among), itself * weight)
+
+    def take(self, chosen: Any) -> "OwnCluster":
+        """Those of some askers."""
+        return OwnCluster(*(column[chosen] for column in self))
+
+
+class Witnesses(ABC):
+    """Rows by explanation, block and prediction.
+
+    Attributes
+    ----------
+    weight, size : (explanations, blocks) arrays
+        Their weight, and how many they are.
+    """
+
+    @property
+    @abstractmethod
+    def weight(self) -> Floats: ...
+
+    @property
+    @abstractmethod
+    def size(self) -> Floats: ...
+
+    @abstractmethod
+    def agreeing(self, askers: Askers) -> Floats:
+        """Per asker, the weight of its explanation's witnesses, each by its agreement with the asker."""
+
+    @abstractmethod
+    def agreeing_in_block(self, askers: Askers) -> Floats:
+        """The same of witnesses in its own block."""
+
+    @abstractmethod
+    def answering(self, askers: Askers) -> Floats:
+        """By group of askers and block of witnesses, the weight of pairs, each by its agreement."""
+
+    @abstractmethod
+    def by_block(self, scope: Ints, value: Ints) -> Floats:
+        """Per explanation and prediction, the weight of its witnesses by agreement with that: (m, blocks)."""
+
+
+class Tabled(Witnesses):
+    """Labels, all cells in a table.
+
+    Parameters
+    ----------
+    rows, weight : (explanations, labels, blocks) arrays
+        The number of rows and their weight, the same array if they are not weighted.
+    """
+
+    def __init__(self, rows: NDArray[Any], weight: NDArray[Any]) -> None:
+        self.labels, self.blocks = rows.shape[1:]
+        self.tables = rows, weight
+
+    @cached_property
+    def cells(self) -> tuple[Ints, Ints]:
+        """The cells ``explanation * labels + label`` that some row is in, ascending, and how many are."""
+        rows = self.tables[0]
+        by_label = rows.reshape(-1) if self.blocks == 1 else rows.sum(axis=2, dtype=np.int64).reshape(-1)
+        cells = np.flatnonzero(by_label)
+        return cells, by_label[cells].astype(np.int64, copy=False)
+
+    @cached_property
+    def table(self) -> Floats:
+        """Weights by cell and block."""
+        return self.tables[1].reshape(-1, self.blocks).astype(np.float64)
+
+    @cached_property
+    def weight(self) -> Floats:
+        return np.asarray(self.table.reshape(-1, self.labels, self.blocks).sum(axis=1))
+
+    @cached_property
+    def size(self) -> Floats:
+        rows, weight = self.tables
+        return self.weight if weight is rows else rows.sum(axis=1, dtype=np.float64)
+
+    def agreeing(self, askers: Askers) -> Floats:
+        cells, starts = self._runs(askers)
+        return np.repeat(self.table[cells].sum(axis=1), np.diff(starts, append=len(askers.value)))
+
+    def agreeing_in_block(self, askers: Askers) -> Floats:
+        return np.asarray(
+            self.table.reshape(-1)[(askers.scope * self.labels + askers.value) * self.blocks + askers.block]
+        )
+
+    def answering(self, askers: Askers) -> Floats:
+        # A sparse product adds up the rows of a table many times faster than `np.add.reduceat`.
+        cells, starts = self._runs(askers)
+        factors = np.add.reduceat(askers.weight, starts) if len(starts) else np.empty(0)
+        bounds = np.searchsorted(askers.group[starts], np.arange(len(askers.scopes) + 1))
+        return np.asarray(csr_array((factors, cells, bounds), shape=(len(askers.scopes), len(self.table))) @ self.table)
+
+    def _runs(self, askers: Askers) -> tuple[Ints, Ints]:
+        """The cells of runs of askers with one group and label, and where they start."""
+        starts = run_starts(askers.group * self.labels + askers.value)
+        return askers.scopes[askers.group[starts]] * self.labels + askers.value[starts], starts
+
+    def by_block(self, scope: Ints, value: Ints) -> Floats:
+        return np.asarray(self.table[scope * self.labels + value])
+
+
+class SparseCells(Witnesses):
+    """Labels, only the cells that occur: time and memory follow the covered rows, however many labels there are.
+
+    Parameters
+    ----------
+    bits : (explanations, words) array
+    layout : Layout
+        Not padded, so that covered rows come in order of label and block.
+    weights : (n,) array, optional
+    """
+
+    def __init__(self, bits: Bits, layout: Layout, weights: Floats | None) -> None:
+        self.many, self.segments, self.blocks = len(bits), layout.segments, layout.blocks
+        self.labels = layout.segments // layout.blocks
+        which, place = layout.ones(bits)
+        key = which * layout.segments + layout.sorted_segment[place]
+        starts = run_starts(key)
+        self.parts, self.rows = key[starts], np.diff(starts, append=len(key))  # cells by block: cell * blocks + block
+        self.mass = self.rows.astype(np.float64)
+        if weights is not None and len(starts):
+            self.mass = np.add.reduceat(weights[layout.order][place], starts)
+
+    @cached_property
+    def cells(self) -> tuple[Ints, Ints]:
+        """The cells that some row is in, ascending, and how many are."""
+        cell = self.parts // self.blocks
+        first = run_starts(cell)
+        return cell[first], np.add.reduceat(self.rows, first) if len(first) else self.rows
+
+    def _table(self, values: NDArray[Any]) -> Floats:
+        """Sums by explanation and block."""
+        explanation, segment = np.divmod(self.parts, self.segments)
+        place = explanation * self.blocks + segment % self.blocks
+        return np.bincount(place, values, minlength=self.many * self.blocks).astype(np.float64).reshape(self.many, -1)
+
+    @cached_property
+    def weight(self) -> Floats:
+        return self._table(self.mass)
+
+    @cached_property
+    def size(self) -> Floats:
+        return self._table(self.rows)
+
+    def agreeing(self, askers: Askers) -> Floats:
+        height = np.concatenate([[0.0], np.cumsum(self.mass)])
+        first = (askers.scope * self.labels + askers.value) * self.blocks
+        begin, end = (np.searchsorted(self.parts, first + more) for more in (0, self.blocks))
+        return np.asarray(height[end] - height[begin])
+
+    def agreeing_in_block(self, askers: Askers) -> Floats:
+        cell = askers.scope * self.labels + askers.value
+        return looked_up(self.parts, self.mass, cell * self.blocks + askers.block)
+
+    def answering(self, askers: Askers) -> Floats:
+        each = len(askers.scopes) // self.many
+        key = askers.group * self.labels + askers.value
+        starts = run_starts(key)
+        factors = np.add.reduceat(askers.weight, starts) if len(starts) else np.empty(0)
+        scope, label = np.divmod(self.parts // self.blocks, self.labels)
+        tables = [
+            self._table(self.mass * looked_up(key[starts], factors, (each * scope + kind) * self.labels + label))
+            for kind in range(each)
+        ]
+        return np.stack(tables, axis=1).reshape(-1, self.blocks)
+
+    def by_block(self, scope: Ints, value: Ints) -> Floats:
+        first = ((scope * self.labels + value) * self.blocks)[:, None] + np.arange(self.blocks)
+        return looked_up(self.parts, self.mass, first.reshape(-1)).reshape(first.shape)
+
+
+class Listed(Witnesses):
+    """Rows with any agreement, in order of explanation, then of prediction.
+
+    Parameters
+    ----------
+    rows : Rows
+    sums : AgreementSums
+    many : int
+        Number of explanations.
+    scope, row : (c,) arrays
+        Pairs of an explanation and a row.
+    """
+
+    def __init__(self, rows: Rows, sums: AgreementSums, many: int, scope: Ints, row: Ints) -> None:
+        self.rows, self.sums, self.many, self.scope, self.row = rows, sums, many, scope, row
+        self.blocks, self.value, self.mass = rows.blocks, rows.labels[row], rows.weight[row]
+
+    @cached_property
+    def place(self) -> Ints:
+        """The explanation and the block of each, as one number."""
+        return np.asarray(self.scope * self.blocks + self.rows.block[self.row])
+
+    @cached_property
+    def _in_blocks(self) -> GroupedRows:
+        order = order_by(self.place, self.many * self.blocks)  # predictions ascend within an explanation
+        return GroupedRows(self.place[order], self.value[order], self.mass[order])
+
+    def _table(self, values: NDArray[Any]) -> Floats:
+        sums = np.bincount(self.place, values, minlength=self.many * self.blocks)
+        return sums.reshape(self.many, -1).astype(np.float64)
+
+    @cached_property
+    def weight(self) -> Floats:
+        return self._table(self.mass)
+
+    @cached_property
+    def size(self) -> Floats:
+        return self._table(np.broadcast_to(1.0, len(self.row)))
+
+    def agreeing(self, askers: Askers) -> Floats:
+        return self.sums.at(GroupedRows(self.scope, self.value, self.mass), askers.scope, askers.value)
+
+    def agreeing_in_block(self, askers: Askers) -> Floats:
+        return self.sums.at(self._in_blocks, askers.scope * self.blocks + askers.block, askers.value)
+
+    def answering(self, askers: Askers) -> Floats:
+        each, asking = len(askers.scopes) // self.many, GroupedRows(askers.group, askers.value, askers.weight)
+        tables = [
+            self._table(self.mass * self.sums.at(asking, each * self.scope + kind, self.value)) for kind in range(each)
+        ]
+        return np.stack(tables, axis=1).reshape(-1, self.blocks)
+
+    def by_block(self, scope: Ints, value: Ints) -> Floats:
+        group = scope[:, None] * self.blocks + np.arange(self.blocks)
+        values = np.repeat(value, self.blocks)
+        return self.sums.at(self._in_blocks, group.reshape(-1), values).reshape(group.shape)
+
+    def of_own_cluster(self, askers: Askers, among: NDArray[Any], itself: float) -> OwnCluster:
+        """Per asker, the witnesses of its own cluster; if rows have none, itself, as far as it is `among` them."""
+        if self.rows.clusters is None:
+            return OwnCluster.alone(askers, among, itself)
+        size, clusters = self.rows.units, self.rows.clusters
+        part, asking = self.scope * size + clusters[self.row], askers.scope * size + clusters[askers.row]
+        order = order_by(part, self.many * size)
+        grouped = GroupedRows(part[order], self.value[order], self.mass[order])
+        first, last = (np.searchsorted(grouped.group, asking, side=side) for side in ("left", "right"))
+        height = np.concatenate([[0.0], np.cumsum(grouped.weight)])
+        agreeing = self.sums.at(grouped, asking, askers.value)
+        return OwnCluster(height[last] - height[first], (last - first).astype(np.float64), agreeing)
+
+
+class PairSums(NamedTuple):
+    """Sums over pairs by group of askers: with all rows (the first column), and without each block (the others).
+
+    Attributes
+    ----------
+    askers, pairs, agreeing : (groups, 1 + blocks) arrays
+        The weight of askers; of their pairs with witnesses of other clusters; and of these, each by its agreement.
+    met : (groups, 1 + blocks) array of bool
+        Whether there is such a pair, by counts.
+    leaning : (blocks,) array
+        How much the terms of askers lean on the witnesses of each block: without weights, on rows other than their own.
+    """
+
+    askers: Floats
+    pairs: Floats
+    agreeing: Floats
+    met: Bools
+    leaning: Floats
+
+    @classmethod
+    def of(cls, askers: Askers, witnesses: Witnesses, own: OwnCluster, even: bool) -> "PairSums":
+        """Pairs without a block are all, less those whose asker is in it, less those whose witness is, plus both.
+
+        `even` is whether rows are independent and count alike.
+        """
+        blocks = witnesses.weight.shape[1]
+        known, covered = askers.table(askers.weight * own.weight, blocks), witnesses.weight[askers.scopes]
+        mass, others = without_each(askers.table(askers.weight, blocks)), without_each(covered)
+        pairs = mass * others - without_each(known)
+        same = witnesses.agreeing(askers)
+        less = witnesses.answering(askers)
+        less += askers.table(askers.weight * (same - witnesses.agreeing_in_block(askers)), blocks)
+        agreeing = np.empty(pairs.shape)
+        agreeing[:, 0] = np.bincount(askers.group, askers.weight * same, minlength=len(pairs))
+        np.subtract(agreeing[:, :1], less, out=agreeing[:, 1:])
+        agreeing -= without_each(askers.table(askers.weight * own.agreeing, blocks))
+        if even:
+            met = pairs > 0
+            leaning = mass[:, :1] * ratio(mass[:, :1] * covered - known, pairs[:, :1])
+        else:
+            rows = without_each(askers.table(askers.rows, blocks)) * without_each(witnesses.size)[askers.scopes]
+            met = rows > without_each(askers.table(askers.rows * own.size, blocks))
+            leaning = ratio(mass[:, :1], others[:, :1]) * covered
+            agreeing = np.where(np.abs(pairs - agreeing) < _ALL * pairs, pairs, agreeing)
+        return cls(mass, pairs, agreeing, met, leaning.sum(axis=0))

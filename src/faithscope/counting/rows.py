@@ -1,0 +1,268 @@
+"""Rows by number: their explanations, predictions, weights and blocks, as bitmaps and sums over pairs need them."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.counting.layout import Layout, order_by
+from faithscope.errors import Incompatible
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.conditions.conjunctions import Shared
+from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.grouping import Words, hash_rows
+from faithscope.inputs.row_hashes import row_blocks
+from faithscope.runtime.memory import need
+from faithscope.sample import Sample
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_BLOCKS = 100
+_FEWER_LABELS = "sample rows, or bin the predictions"
+ROWS_PER_SEGMENT = 4  # with fewer, most bits and most entries of tables would be padding
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """Everything that a measure reads of the rows: rows of equal content are interchangeable.
+
+    Attributes
+    ----------
+    labels : (n,) array
+    explanations : sequence of Explanations
+        The explanations of these rows, by one explainer or by each of several that are compared.
+    X : rows, optional
+    weights, clusters : (n,) arrays, optional
+    """
+
+    labels: NDArray[Any]
+    explanations: Sequence[Explanations]
+    X: Any = None
+    weights: Floats | None = None
+    clusters: Ints | None = None
+
+    @cached_property
+    def _of_rows(self) -> Words:
+        """One digest per row, without its explanation; of rows that cannot be read, without them.
+
+        Weights go by their order, so that their unit says nothing.
+        """
+        weights = None if self.weights is None else np.unique(self.weights, return_inverse=True)[1]
+        known = (part for part in (self.labels, weights, self.X) if part is not None)
+        return hash_rows([block for part in known for block in row_blocks(part) or ()])
+
+    @cached_property
+    def _order(self) -> Ints:
+        """The rows by their digest."""
+        return np.argsort(self._of_rows, kind="stable")
+
+    @cached_property
+    def of_rows_alone(self) -> bool:
+        """Whether equal rows were given equal explanations; the blocks then depend on the rows alone."""
+        words = self._of_rows[self._order]
+        repeated = np.flatnonzero(words[1:] == words[:-1])
+        rows, previous = self._order[repeated + 1], self._order[repeated]
+        given = (explanations.group()[0] for explanations in self.explanations if len(repeated))
+        return not any((numbers[rows] != numbers[previous]).any() for numbers in given)
+
+    def deal(self, blocks: int) -> Ints:
+        """The block of each row: rows are sorted by digest and dealt into blocks of equal size by a fixed permutation.
+
+        Rows of one cluster are dealt together. The permutation is random because equal rows dealt in turn would spread
+        evenly over the blocks, and the variance between blocks would be too small.
+        """
+        words, clusters = self._of_rows, self.clusters
+        if not self.of_rows_alone:
+            # Explanations that are `Shared` go by their content, not by their order of appearance.
+            given = [
+                block[each.codes] if isinstance(each, Shared) else block
+                for each in self.explanations
+                for column in ([to_objects(each.distinct)] if isinstance(each, Shared) else each.scope_key)
+                for block in row_blocks(column) or ()
+            ]
+            words = hash_rows([words[:, None], *given])
+        if clusters is not None:  # a cluster is what its rows are, in any order
+            rows, words = words, np.zeros(int(clusters.max()) + 1, np.uint64)
+            np.add.at(words, clusters, rows)
+        order = self._order if words is self._of_rows else np.argsort(words, kind="stable")
+        dealt = np.empty(len(order), np.int64)
+        dealt[order] = np.random.default_rng(0).permutation(len(order)) % blocks
+        return dealt if clusters is None else dealt[clusters]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a sample, with their explanations, predictions and blocks as numbers.
+
+    Attributes
+    ----------
+    distinct : Explanations
+        The distinct explanations; if all are, those of the sample, which a caller may change later: see `kept`.
+    codes : (n,) array
+        The position of each row's explanation among the distinct ones.
+    names : tuple
+        The distinct predictions.
+    labels : (n,) array
+        The position of each row's prediction among the distinct ones.
+    blocks : int
+        Number of blocks of rows that are left out in turn; 1 if single rows are.
+    content : Content
+        What decides the block of a row.
+    numbers : bool
+        Whether bitmaps hold rows in the order of their predictions, in a single segment: numbers, or clustered rows.
+    """
+
+    distinct: Explanations
+    codes: Ints
+    names: Sequence[Any]
+    labels: Ints
+    blocks: int
+    content: Content
+    numbers: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        sample: Sample,
+        scopes: Explanations,
+        exact: int,
+        content: Content,
+        among: Explanations | None = None,
+        blocks: int | None = None,
+    ) -> "Rows":
+        """The rows of a sample with the distinct ones of their scopes, in order of appearance.
+
+        Parameters
+        ----------
+        exact : int
+            Single rows are left out while explanations x rows is at most this.
+        among : Explanations, optional
+            Distinct scopes that were collected before, from these rows and from others.
+        blocks : int, optional
+            How many blocks there are, if that is known.
+        """
+        if among is None:
+            codes, first = scopes.group()
+            distinct = scopes if len(first) == len(codes) else scopes.take(first)
+        elif ((codes := among.locate(scopes)) < 0).any():
+            raise Incompatible(
+                f"Row {int((codes < 0).argmax())} was given an explanation that is not among those to count. "
+                "Collect the distinct explanations of all parts first."
+            )
+        else:
+            distinct, exact = among, sys.maxsize
+        names, numbers = sample.numbered_labels
+        by_number = sample.agreement.of_numbers or sample.clusters is not None
+        segments = 1 if by_number else len(names)
+        if blocks is None:
+            few = len(distinct) * max(len(codes), 16 * segments) <= exact
+            blocks = 1 if few else int(np.clip(len(codes) // (32 * segments), 20, _BLOCKS))
+        rows = cls(distinct, codes, names, numbers, blocks, content, by_number)
+        return rows if blocks <= rows.units else cls(distinct, codes, names, numbers, rows.units, content, by_number)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    @property
+    def clusters(self) -> Ints | None:
+        """The cluster of each row; None if every row is one of its own."""
+        return self.content.clusters
+
+    @cached_property
+    def units(self) -> int:
+        """Number of clusters, or of rows."""
+        return self.n if self.clusters is None else int(self.clusters.max()) + 1
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.content.weights is not None
+
+    @cached_property
+    def weight(self) -> Floats:
+        """The weight of each row."""
+        return np.broadcast_to(1.0, self.n) if self.content.weights is None else self.content.weights
+
+    @cached_property
+    def unit_weights(self) -> Floats:
+        """The weight of each cluster, or of each row."""
+        by_cluster = self.weight if self.clusters is None else np.bincount(self.clusters, self.weight)
+        return np.asarray(by_cluster, np.float64)
+
+    @property
+    def effective_n(self) -> float:
+        """As how many independent rows that count alike these are: ``(Σw)² / Σ_k W_k²`` over clusters k."""
+        return float(self.unit_weights.sum() ** 2 / (self.unit_weights**2).sum())
+
+    @property
+    def heaviest(self) -> float:
+        """How many effective rows the heaviest counts for: ``n_eff · max w / Σw``, which is 1 if rows count alike."""
+        return self.effective_n * float(self.unit_weights.max() / self.unit_weights.sum())
+
+    @cached_property
+    def kept(self) -> Explanations:
+        """The distinct explanations, to be kept: a copy, if a caller may change them."""
+        return self.distinct.take(np.arange(self.n)) if len(self.distinct) == self.n else self.distinct
+
+    @cached_property
+    def block(self) -> Ints:
+        """The block of each row; it depends on the content of the row and not on its position."""
+        return np.zeros(self.n, np.int64) if self.blocks == 1 else self.content.deal(self.blocks)
+
+    @cached_property
+    def per_block(self) -> Floats:
+        """The weight of the rows of each block."""
+        return np.bincount(self.block, self.weight, minlength=self.blocks).astype(np.float64)
+
+    @cached_property
+    def _by_explanation(self) -> tuple[Ints, Ints]:
+        """Rows in order of explanation, then of prediction; and where the rows of each explanation begin."""
+        by_label = order_by(self.labels, len(self.names))
+        order = by_label[order_by(self.codes[by_label], len(self.distinct))]
+        return order, np.searchsorted(self.codes[order], np.arange(len(self.distinct) + 1))
+
+    @cached_property
+    def cell(self) -> Ints:
+        """The number of each row's pair of an explanation and a prediction, among those that occur, in order."""
+        order = self._by_explanation[0]
+        codes, labels = self.codes[order], self.labels[order]
+        new = np.zeros(self.n, np.int64)
+        new[1:] = (codes[1:] != codes[:-1]) | (labels[1:] != labels[:-1])
+        cell = np.empty(self.n, np.int64)
+        cell[order] = np.cumsum(new)
+        return cell
+
+    def given(self, start: int, many: int) -> Ints:
+        """The rows that were given the explanations from `start` on, in order of explanation, then of prediction."""
+        order, bounds = self._by_explanation
+        return order[bounds[start] : bounds[start + many]]
+
+    @property
+    def sparse(self) -> bool:
+        """Whether there are so few rows per label and block that cells are listed, instead of counted in tables."""
+        return not self.numbers and self.n < ROWS_PER_SEGMENT * len(self.names) * self.blocks
+
+    @property
+    def sparse_blocks(self) -> bool:
+        """Whether that is so for blocks of rows."""
+        return self.sparse and self.blocks > 1
+
+    def layout(self, padded: bool | None = None) -> Layout:
+        """The order of rows in bitmaps: by label, and by block within a label; numbers ascend."""
+        if self.numbers:
+            need(64 * self.n, f"Bitmaps of {self.n:,} rows", "sample rows")
+            return Layout(np.zeros(self.n, np.int64), 1, self.labels)
+        padded = not self.sparse if padded is None else padded
+        asked = f"Bitmaps of {self.n:,} rows with {len(self.names):,} labels"
+        segments = len(self.names) * self.blocks
+        need((128 if padded else 512) * self.n + 32 * segments * padded, asked, _FEWER_LABELS)
+        layout = Layout(self.labels * self.blocks + self.block, segments, blocks=self.blocks, padded=padded)
+        need(640 * layout.width, asked, _FEWER_LABELS)
+        return layout
