@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, FaithscopeError, Incompatible, UnknownName, WrongType
+from faithscope.errors import BadInput, Incompatible, UnknownName, WrongType
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
@@ -35,8 +35,8 @@ from faithscope.measures.named_features import (
     shared,
     shared_elsewhere,
 )
+from faithscope.measures.runs import read
 from faithscope.measures.telling import in_clusters
-from faithscope.readers import as_explanations
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
@@ -340,7 +340,7 @@ def explainer_agreement(
             "explainer_agreement takes explanations by name, such as {'shap': values, 'lime': weights}; got "
             f"{type(explanations).__name__}."
         )
-    raw = {name: _read(name, given) for name, given in text_names(explanations).items()}
+    raw = {name: read(f"Explanations of {visible(name)!r}", given) for name, given in text_names(explanations).items()}
     _refuse_few(raw)
     labels = {f"explanations of {visible(name)}": each for name, each in raw.items()}
     same_length(**{name: len(each) for name, each in labels.items()})
@@ -348,13 +348,6 @@ def explainer_agreement(
     zeros = np.zeros(len(first), np.int64)  # there are no predictions
     rows = Sample.checked(first, zeros, None, weights, clusters, row_labels={"explanations": first})
     return measure_agreement(rows.noting(same_rows(**labels)), raw, discretizer, k, confidence, {})
-
-
-def _read(name: str, explanations: Any) -> Explanations:
-    try:
-        return as_explanations(explanations)
-    except FaithscopeError as error:
-        raise type(error)(f"Explanations of {visible(name)!r} cannot be read: {error}") from error
 
 
 def _refuse_few(explainers: Named) -> None:

@@ -37,7 +37,6 @@ from faithscope.measures.telling import number
 from faithscope.readers import as_explanations
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
-from faithscope.sinks.json_values import for_json
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
@@ -207,12 +206,6 @@ class Local(Shareable):
     mean: Any = None
     spread: float | None = None
     agreement: Agreement = field(default_factory=Same)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers of this measure, ready for JSON."""
-        sufficiency = None if self.sufficiency is None else self.sufficiency.to_dict()
-        told = {"sufficiency": sufficiency, "agreement": repr(self.agreement)}
-        return {name: for_json(value) for name, value in vars(self).items()} | told
 
     @property
     def _measures(self) -> "list[Local]":

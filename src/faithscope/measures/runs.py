@@ -252,7 +252,7 @@ def read(name: str, given: Any) -> Explanations:
     try:
         return as_explanations(given)
     except FaithscopeError as error:
-        raise type(error)(f"{name} cannot be read as one explanation per row: {error}") from error
+        raise type(error)(f"{name} cannot be read: {error}") from error
 
 
 def refuse_lengths(lengths: Mapping[str, int]) -> None:
