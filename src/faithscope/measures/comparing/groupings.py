@@ -51,12 +51,21 @@ def names_columns(groups: Any, X: Any) -> bool:
 
 
 def to_groupings(groups: Any, X: Any) -> list[Grouping]:
-    """The groupings of rows; of several columns, each of them and then all of them crossed."""
+    """The groupings of rows; of several columns, each of them and then every combination that occurs."""
     if not names_columns(groups, X):
         return [Grouping(str(getattr(groups, "name", None) or ""), groups)]
     names = list(dict.fromkeys([groups] if isinstance(groups, str) else groups))
     each = [Grouping(name, _column(X, name)) for name in names]
-    return each if len(each) == 1 else [*each, _crossed(each)]
+    if len(each) == 1:
+        return each
+    numbered = [number_labels(to_labels(grouping.values, "Groups")) for grouping in each]
+    rows = np.column_stack([numbers for _, numbers in numbered])
+    combinations, values = np.unique(rows, axis=0, return_inverse=True)
+    crossed = {
+        place: tuple(groups[number] for (groups, _), number in zip(numbered, combination, strict=True))
+        for place, combination in enumerate(combinations.tolist())
+    }
+    return [*each, Grouping(crossed_name(names), values.reshape(-1), crossed)]
 
 
 def _column(X: Any, name: str) -> Any:
@@ -71,29 +80,13 @@ def _column(X: Any, name: str) -> Any:
     if len(places) > 1:
         raise BadInput(f"X has {len(places)} columns that are called {name!r}: rename them, or pass one group per row.")
     values = frame_column(X, places[0])
-    _refuse_fractions(values, name)
-    return values
-
-
-def _refuse_fractions(values: Any, name: str) -> None:
     labels = to_labels(values, f"Groups of column {name!r}")
     if labels.dtype.kind == "f" and (different := len(np.unique(labels))) > _MOST_NUMBERS:
         raise BadInput(
             f"Column {name!r} holds {different:,} different numbers, each of which would be a group: bin them first, "
             f"e.g. pd.cut(X[{name!r}], 4), and pass the bins."
         )
-
-
-def _crossed(each: Sequence[Grouping]) -> Grouping:
-    """Every combination of groups that occurs, in the order of the groups."""
-    numbered = [number_labels(to_labels(grouping.values, "Groups")) for grouping in each]
-    rows = np.column_stack([numbers for _, numbers in numbered])
-    combinations, values = np.unique(rows, axis=0, return_inverse=True)
-    crossed = {
-        place: tuple(names[number] for (names, _), number in zip(numbered, combination, strict=True))
-        for place, combination in enumerate(combinations.tolist())
-    }
-    return Grouping(crossed_name([grouping.name for grouping in each]), values.reshape(-1), crossed)
+    return values
 
 
 def crossed_name(names: Sequence[str]) -> str:

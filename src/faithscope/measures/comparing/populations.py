@@ -16,7 +16,7 @@ from faithscope.explanations.base import told_apart
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.differences import MANY, Apart, clipped, known_margins, together
-from faithscope.measures.comparing.groupings import Grouping, to_groupings
+from faithscope.measures.comparing.groupings import to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.intervals.margins import Margins
 from faithscope.measures.planning.forecast import rarefy
@@ -307,14 +307,12 @@ def measure_groups(sample: Sample, groups: Any, measure: Callable[[Sample], Esti
     groups : array-like, (n,), or str or list of str
         The group of each row, none missing; or columns of X by name, several of them each and crossed.
     """
-    *each, last = [_measured(sample, grouping, measure) for grouping in to_groupings(groups, sample.X)]
-    return replace(last, each=tuple(each))
-
-
-def _measured(sample: Sample, grouping: Grouping, measure: Callable[[Sample], Estimate]) -> Populations:
-    parts = sample.split(grouping.values).items()
-    names = grouping.crossed or {group: group for group, _ in parts}
-    return Populations({names[group]: _in_group(part, measure) for group, part in parts}, grouping.name)
+    measured = []
+    for grouping in to_groupings(groups, sample.X):
+        parts = sample.split(grouping.values).items()
+        names = grouping.crossed or {group: group for group, _ in parts}
+        measured.append(Populations({names[group]: _in_group(part, measure) for group, part in parts}, grouping.name))
+    return replace(measured[-1], each=tuple(measured[:-1]))
 
 
 def _in_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
