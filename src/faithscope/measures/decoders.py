@@ -2,8 +2,9 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +25,11 @@ from faithscope.measures.numbers.groups import NumberGroups
 from faithscope.notes import TOO_HIGH
 from faithscope.readers import as_explanations
 from faithscope.sample import Sample
-from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
-from faithscope.visible import visible
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 Ints = NDArray[np.int64]
@@ -43,7 +42,7 @@ _SAME_ROWS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Simulatability(Shareable):
     """How well predictions of new rows are decoded from explanations alone: `GibbsDecoder.accuracy` gives it.
 
@@ -103,58 +102,51 @@ class Simulatability(Shareable):
         """The interval for the true accuracy, (low, high)."""
         return self.low, self.high
 
+    _title = "simulatability"
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
-        told = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return {"measure": "simulatability"} | told | {"notes": list(self.notes)}
+        return {"measure": self._title, **super().to_dict()}
 
     def table(self) -> "pd.DataFrame":
         """One line of numbers."""
-        told = self.to_dict()
-        return frame({name: [value] for name, value in told.items() if name not in {"measure", "notes"}})
+        return frame({name: [value] for name, value in super().to_dict().items() if name != "notes"})
 
-    def plot(self) -> "alt.LayerChart":
+    def plot(self) -> Any:
         """The accuracy with its interval beside chance, as an Altair chart."""
         from faithscope.charts import estimates
 
         return estimates([(self.decoder, _Drawn(self))])
 
-    def _card(self) -> Card:
-        columns = ("decoder", "accuracy", "interval", "without explanations", "gain", "interval of the gain", "unseen")
-        ends = (f"{self.low:.3f} to {self.high:.3f}", f"{self.gain_low:.3f} to {self.gain_high:.3f}")
-        numbers = (
-            f"{self.value:.3f}",
-            ends[0],
-            f"{self.chance:.3f}",
-            f"{self.gain:.3f}",
-            ends[1],
-            f"{self.unseen:.1%}",
-        )
-        caption = f"{self.n:,} new rows, {100 * self.confidence:g}% intervals"
-        table = Table(columns, ((self.decoder, *numbers),), caption=caption)
-        return Card("simulatability", (Sentence(self._verdict()),), (table,), tuple(map(visible, self.notes)))
-
-    def _verdict(self) -> str:
-        if self.gain_low > 0:
-            told = "Explanations tell more of the predictions of new rows than a guess without them"
-        elif self.gain_high < 0:
+    def _sentences(self) -> Iterable[str]:
+        told = "Explanations tell more of the predictions of new rows than a guess without them"
+        if self.gain_high < 0:
             told = "Explanations tell less of the predictions of new rows than a guess without them"
-        else:
+        elif self.gain_low <= 0:
             told = "These rows do not show that explanations tell more than a guess without them"
-        return f"{told}: {self.value:.1%} against {self.chance:.1%}."
+        return [f"{told}: {self.value:.1%} against {self.chance:.1%}."]
+
+    def _tables(self) -> Iterable[Table]:
+        columns = {
+            "decoder": self.decoder,
+            "accuracy": f"{self.value:.3f}",
+            "interval": f"{self.low:.3f} to {self.high:.3f}",
+            "without explanations": f"{self.chance:.3f}",
+            "gain": f"{self.gain:.3f}",
+            "interval of the gain": f"{self.gain_low:.3f} to {self.gain_high:.3f}",
+            "unseen": f"{self.unseen:.1%}",
+        }
+        caption = f"{self.n:,} new rows, {100 * self.confidence:g}% intervals"
+        return [Table(tuple(columns), (tuple(columns.values()),), caption=caption)]
 
     def __str__(self) -> str:
         ends = f"{100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]"
-        value = f"simulatability {self.value:.3f}, {ends}"
         gain = f"{self.gain:+.3f} [{self.gain_low:.2f}, {self.gain_high:.2f}] over guessing"
-        line = f"{value}; {gain} ({self.chance:.2f}); n={self.n:,}, {self.unseen:.0%} unseen"
-        return in_lines(line, self.notes)
-
-    __repr__ = __str__
+        rows = f"n={self.n:,}, {self.unseen:.0%} unseen"
+        return in_lines(f"simulatability {self.value:.3f}, {ends}; {gain} ({self.chance:.2f}); {rows}", self.notes)
 
 
-@dataclass(frozen=True)
-class _Drawn:
+class _Drawn(NamedTuple):
     """What a chart of estimates reads: no row is silent here."""
 
     measured: Simulatability
