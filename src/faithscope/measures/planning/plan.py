@@ -2,8 +2,8 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +18,7 @@ from faithscope.measures.estimate import NECESSITY
 from faithscope.measures.estimate import unverifiable as unverifiable_share
 from faithscope.measures.intervals.bounds import sample_size
 from faithscope.measures.planning.forecast import Backtest, Band, Mixture, rarefy
-from faithscope.sinks.card import Card, Sentence, Table
-from faithscope.sinks.lines import in_lines
+from faithscope.sinks.card import Table
 from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ def _reason(
     return f"about {rows:,} rows in all are needed for {target} ({sure} interval: {between})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan(Shareable):
     """How the unverifiable share falls as rows are added, and the rows needed for a wanted share.
 
@@ -264,11 +263,12 @@ class Plan(Shareable):
         """The `curve`, one line per number of rows."""
         return self.curve
 
+    _title = "How many rows are enough?"
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this plan, ready for JSON."""
-        names = [field.name for field in fields(self) if not field.name.startswith("_")]
         tried = None if self.backtest is None else {**asdict(self.backtest), "error": self.backtest.error}
-        return {name: getattr(self, name) for name in names} | {"backtest": tried}
+        return super().to_dict() | {"backtest": tried}
 
     def plot(self) -> "alt.LayerChart":
         """The curve as an Altair chart, with the rows measured, the forecast and its interval."""
@@ -276,7 +276,7 @@ class Plan(Shareable):
 
         return curve(self)
 
-    def _card(self) -> Card:
+    def _tables(self) -> Iterable[Table]:
         low, high = self.rows_needed_low, self.rows_needed_high
         between = "–" if low is None else f"at least {low:,}" if high is None else f"{low:,} to {high:,}"
         facts = {
@@ -287,12 +287,7 @@ class Plan(Shareable):
             f"rows needed, {100 * self.confidence:g}% interval": between,
             "rows that the paper's corollary guarantees": "–" if self.guarantee is None else f"{self.guarantee:,}",
         }
-        return Card("How many rows are enough?", (Sentence(self._line),), (Table(("", "value"), tuple(facts.items())),))
-
-    def __str__(self) -> str:
-        return in_lines(self._line)
-
-    __repr__ = __str__
+        return [Table(("", "value"), tuple(facts.items()))]
 
     @property
     def _line(self) -> str:
