@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import brute
 import faithscope as fs
 from faithscope.counting.counts import count
-from faithscope.counting.coverage import count_among, cover
+from faithscope.counting.coverage import cover
 from faithscope.errors import Incompatible, NotProven
 from faithscope.relations import Applies, Ball, Same
 from faithscope.sample import Sample
@@ -26,7 +26,7 @@ def check(found, covers_, labels):
 def count_covered(rules, labels, X, among=None):
     """Counts of the rows that rules cover, or that the rules of all parts cover."""
     sample = Sample.of(rules, labels, X)
-    return cover(sample, Applies(), interval=False).counts if among is None else count_among(sample, Applies(), among)
+    return cover(sample, Applies(), interval=False, among=among).counts
 
 
 def random_rules(rng, n):
