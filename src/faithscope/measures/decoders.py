@@ -14,12 +14,14 @@ from faithscope.counting.counts import Counts, count_rows, to_counts
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.keys import Plain
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import families_of
 from faithscope.measures.estimate import agreement, few_rows_decide
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
+from faithscope.measures.local import commonest_cells
 from faithscope.measures.numbers.decoded import decoded_numbers
 from faithscope.measures.numbers.groups import NumberGroups
 from faithscope.notes import TOO_HIGH
@@ -196,7 +198,8 @@ class Decoder(ABC):
         -------
         (n,) array of objects; of numbers (n,) floats, or (n, k) for vectors
         """
-        wanted, names = as_explanations(explanations), self._predictions()
+        wanted, labels = as_explanations(explanations), self.counts.labels
+        names = np.asarray(labels, np.float64) if self.counts.agreement.of_numbers else to_objects(list(labels))
         decoded = np.full((len(wanted), *names.shape[1:]), None if names.dtype == object else np.nan, names.dtype)
         if self.counts.n == 0 or len(wanted) == 0:
             return decoded
@@ -251,12 +254,19 @@ class Decoder(ABC):
                 "predictions, agreement=fs.Spread()) of the new rows tells how much of their variance they tell."
             )
         sample = Sample.of(explanations, predictions, None, weights, None, clusters).counted().evenly()
-        _refuse_other_labels(counts, sample.labels)
+        if not families_of(counts.labels) & families_of(set(sample.labels.tolist())):  # so that none could be decoded
+            learned, label = next(iter(counts.labels)), sample.labels.tolist()[0]
+            raise WrongType(
+                f"The decoder learned labels such as {learned!r}, and these predictions are such as {label!r}, of "
+                "another type: pass predictions of the type that it was fitted on."
+            )
         codes = counts.explanations.locate(discretize(sample.explanations, self.discretizer))
         seen = codes >= 0
         agreeing = np.zeros(sample.n)
         agreeing[seen] = self._agreeing(codes[seen], sample.labels[seen])
-        guess, everybody = replace(self, counts=_without_explanations(counts), discretizer=None), np.zeros_like(codes)
+        rows, none = counts.per_label, np.zeros(len(counts.labels), np.int64)
+        alike = Counts(Plain([""]), counts.labels, none, np.arange(len(none)), rows, rows, none)
+        guess, everybody = replace(self, counts=alike, discretizer=None), np.zeros_like(codes)  # without explanations
         guessed = guess._agreeing(everybody, sample.labels)
         units = IndependentUnits.of(sample)
         unseen = units.mean((~seen).astype(np.float64))
@@ -271,7 +281,7 @@ class Decoder(ABC):
         told = (*sample.explanations.notes, *sample.notes)
         if _are_learned(counts, counts.locate_codes(codes, sample.labels)[1]):
             told = (*told, _SAME_ROWS)
-        strange = guess.counts.locate_codes(everybody, sample.labels)[1] < 0
+        strange = alike.locate_codes(everybody, sample.labels)[1] < 0
         if strange.any():
             share = f"{units.mean(strange.astype(np.float64)):.1%} of rows are predicted a label that was never learned"
             told = (*told, f"{share}, such as {sample.labels[strange].tolist()[0]!r}, which cannot be decoded")
@@ -291,14 +301,6 @@ class Decoder(ABC):
             decoder=type(self).__name__,
             notes=tuple(dict.fromkeys((*told, *notes))),
         )
-
-    def _predictions(self) -> NDArray[Any]:
-        """The different predictions: an array of floats for numbers, else of objects."""
-        if self.counts.agreement.of_numbers:
-            return np.asarray(self.counts.labels, np.float64)
-        names = np.empty(len(self.counts.labels), object)
-        names[:] = self.counts.labels
-        return names
 
     def _decode(self, explanation: Ints, names: NDArray[Any]) -> NDArray[Any]:
         """What each explanation decodes to, from the different predictions."""
@@ -334,10 +336,6 @@ class Decoder(ABC):
         It is 0 for explanations that mean nothing, if the mean is decoded, and negative below that.
         """
         return 1 - self.leave_one_out_error / decoded_numbers(self.counts).error_of_mean
-
-    def _starts(self) -> Ints:
-        """The first cell of each explanation; cells are kept in order of explanation."""
-        return np.searchsorted(self.counts.explanation, np.arange(self.counts.distinct))
 
     def _check_rows(self) -> None:
         if self.counts.n == 0:
@@ -390,8 +388,8 @@ class GibbsDecoder(Decoder):
         return np.asarray(np.where(cells < 0, 0, self.counts.given[cells]) / self.counts.rows_given[explanation])
 
     def _cells(self, explanation: Ints) -> Ints:
-        upto = np.cumsum(self.counts.given)
-        before = upto[self._starts()[explanation]] - self.counts.given[self._starts()[explanation]]
+        upto, first = np.cumsum(self.counts.given), np.searchsorted(self.counts.explanation, explanation)
+        before = upto[first] - self.counts.given[first]
         chance = np.random.default_rng(check_whole(self.seed, "seed", 0))
         draws = chance.random(len(explanation)) * self.counts.per_explanation[explanation]
         return np.searchsorted(upto, before + np.floor(draws).astype(np.int64), side="right")
@@ -442,11 +440,7 @@ class OptimalDecoder(Decoder):
         return np.asarray(NumberGroups.of_counts(self.counts).mean[explanation].reshape(-1, *names.shape[1:]))
 
     def _cells(self, explanation: Ints) -> Ints:
-        starts = self._starts()
-        most = np.maximum.reduceat(self.counts.given, starts)
-        is_most = np.flatnonzero(self.counts.given == most[self.counts.explanation])
-        first = np.searchsorted(self.counts.explanation[is_most], np.arange(self.counts.distinct))
-        return is_most[first][explanation]
+        return commonest_cells(self.counts)[explanation]
 
 
 def _are_learned(counts: Counts, cells: Ints) -> bool:
@@ -458,19 +452,3 @@ def _are_learned(counts: Counts, cells: Ints) -> bool:
     rows = counts.given.astype(np.float64)
     n = float(counts.n)  # the probability that n draws in these proportions fill the cells in just these numbers
     return bool(gammaln(n + 1) + np.sum(xlogy(rows, rows / n) - gammaln(rows + 1)) < math.log(_ACCIDENT))
-
-
-def _without_explanations(counts: Counts) -> Counts:
-    """The same rows as if all of them had one explanation: what a decoder knows without any."""
-    rows, none = counts.per_label, np.zeros(len(counts.labels), np.int64)
-    return Counts(Plain([""]), counts.labels, none, np.arange(len(none)), rows, rows, none)
-
-
-def _refuse_other_labels(counts: Counts, labels: NDArray[Any]) -> None:
-    """Raise if predictions are of another type than the learned ones, so that none could be decoded."""
-    if not families_of(counts.labels) & families_of(set(labels.tolist())):
-        learned, label = next(iter(counts.labels)), labels.tolist()[0]
-        raise WrongType(
-            f"The decoder learned labels such as {learned!r}, and these predictions are such as {label!r}, of another "
-            "type: pass predictions of the type that it was fitted on."
-        )
