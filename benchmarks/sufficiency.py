@@ -24,7 +24,7 @@ from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.counting.cover import over_batches
-from faithscope.counting.rows import Content, Rows
+from faithscope.counting.rows import Rows
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
 from limits import highlighted
@@ -106,8 +106,7 @@ def loop_over_rules(labels, conditions, holds):
 def our_counts(rules, labels, X):
     """Whom each rule covers, by label, by the steps of `cover`, which pays for the interval as well."""
     relation = to_relation(None, rules)
-    scopes, content = relation.scopes(rules), Content(labels, (rules,), X)
-    sample = Rows.of(Sample(rules, labels, X), scopes, sys.maxsize, content)
+    sample = Rows.of(Sample(rules, labels, X), relation.scopes(rules), sys.maxsize)
     layout, covers = sample.layout(), relation.cover(sample.distinct, rules, X)
     counts = over_batches(covers, layout, len(sample.distinct), sys.maxsize, lambda _, bits: layout.count(bits))
     return np.concatenate(list(counts))[:, :, 0]

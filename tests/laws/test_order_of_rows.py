@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 import faithscope as fs
 from faithscope.counting import coverage
 from faithscope.counting.coverage import cover
-from faithscope.counting.rows import Content, Rows
+from faithscope.counting.rows import Rows
 from faithscope.inputs.rows import take_rows
 from faithscope.measures.comparing.paired import leaving_out_alike, sufficiency_left_out
 from faithscope.measures.intervals.margins import margins
@@ -128,8 +128,7 @@ def test_equal_rows_with_different_explanations_are_told_apart_by_them():
 def test_blocks_are_equally_large_and_not_by_the_order():
     labels = np.zeros(10_000, int)
     given = as_explanations(np.arange(10_000) % 7)
-    content = Content(labels, (given,), np.arange(10_000.0)[:, None])
-    rows = Rows.of(Sample(given, labels), given, 0, content)
+    rows = Rows.of(Sample(given, labels, np.arange(10_000.0)[:, None]), given)
     assert np.ptp(np.bincount(rows.block)) <= 1
     assert abs(np.corrcoef(np.arange(10_000), rows.block)[0, 1]) < 0.05
 

@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs/design.md"
 def test_the_measure_of_the_design_page_is_the_mean_over_pairs_of_rows_given_different_explanations():
     page = PAGE.read_text()
     code = re.search(r"## A measure of one's own.*?```python\n(.*?)^```$", page, re.S | re.M)[1]
-    assert len(code[code.index("def transfer") : code.index("x = np")].strip().splitlines()) <= 25
+    assert len(code[code.index("def transfer") : code.index("x = np")].strip().splitlines()) <= 20
     shown = {}
     exec(code, shown)
     for seed in range(6):

@@ -171,11 +171,9 @@ def _rows(
     blocks: int | None = None,
 ) -> Rows:
     """The rows by number; single rows are left out if they are few, independent, and count alike."""
-    scopes = relation.scopes(sample.explanations)
     alone = sample.clusters is None and (sample.weights is None or exact == sys.maxsize)
-    content = Content(sample.labels, beside or (scopes,), sample.X, sample.weights, sample.clusters)
     among = None if among is None else relation.scopes(among)
-    return Rows.of(sample, scopes, exact if alone else 0, content, among, blocks)
+    return Rows.of(sample, relation.scopes(sample.explanations), exact if alone else 0, beside, among, blocks)
 
 
 def _device(device: str, sample: Sample) -> str:
@@ -231,8 +229,7 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
     some relations after the others.
     """
     explanations = sample.explanations
-    content = Content(sample.labels, (explanations,), clusters=sample.clusters)
-    rows = Rows.of(sample, explanations, EXACT if sample.clusters is None else 0, content)
+    rows = Rows.of(sample, explanations, EXACT if sample.clusters is None else 0)
     covers = relations[0].cover(rows.distinct, explanations, None)
     radii = np.repeat([[relation.tau] for relation in relations], len(rows.distinct), axis=1)
     on_device = on_gpu(

@@ -130,8 +130,8 @@ class Rows:
         cls,
         sample: Sample,
         scopes: Explanations,
-        exact: int,
-        content: Content,
+        exact: int = 0,
+        beside: Sequence[Explanations] = (),
         among: Explanations | None = None,
         blocks: int | None = None,
     ) -> "Rows":
@@ -140,7 +140,9 @@ class Rows:
         Parameters
         ----------
         exact : int
-            Single rows are left out while explanations x rows is at most this.
+            Single rows are left out while explanations x rows is at most this; by default blocks are.
+        beside : sequence of Explanations
+            The explanations of all explainers that are compared, so that all leave out the same blocks.
         among : Explanations, optional
             Distinct scopes that were collected before, from these rows and from others.
         blocks : int, optional
@@ -156,6 +158,7 @@ class Rows:
             )
         else:
             distinct, exact = among, sys.maxsize
+        content = Content(sample.labels, beside or (scopes,), sample.X, sample.weights, sample.clusters)
         names, numbers = sample.numbered_labels
         by_number = sample.agreement.of_numbers or sample.clusters is not None
         segments = 1 if by_number else len(names)
