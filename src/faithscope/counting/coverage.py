@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Spread, scaled
+from faithscope.agreements import Same, Spread, scaled
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.compared import LabelCells, NumberTable, cells_of, compare_labels, compare_numbers, independent
 from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
@@ -21,7 +21,7 @@ from faithscope.counting.layout import Bits, Layout, run_starts
 from faithscope.counting.leave_out import Losses
 from faithscope.counting.moments import Moments
 from faithscope.counting.near import PairCounts
-from faithscope.counting.pairs import Askers, Listed, OwnCluster, SparseCells, Tabled
+from faithscope.counting.pairs import Askers, Listed, OwnCluster, Tabled
 from faithscope.counting.rows import Content, Rows
 from faithscope.counting.terms import (
     GapBlocks,
@@ -353,7 +353,8 @@ class LabelTally:
         given = rows.given(start, len(bits))
         self.own[given] = layout.holds(bits, rows.codes[given] - start, given)
         if not layout.padded:
-            cells: Tabled | SparseCells = SparseCells(bits, layout, rows.content.weights)
+            scope, place = layout.ones(bits)
+            cells: Tabled | Listed = Listed(rows, Same().over(np.empty(0)), len(bits), scope, layout.source[place])
         else:
             covered = layout.count(bits)
             cells = Tabled(covered, layout.fold(_weigh(bits, rows.weight[layout.source])) if rows.weighted else covered)
@@ -365,7 +366,7 @@ class LabelTally:
         return self._prepared(start, len(counts), Tabled(covered, covered))
 
     def _prepared(
-        self, start: int, many: int, covered: Tabled | SparseCells, bits: Bits | None = None
+        self, start: int, many: int, covered: Tabled | Listed, bits: Bits | None = None
     ) -> Callable[[], None]:
         askers = Askers.given(self.rows, start, many, self.own)
         own = OwnCluster.alone(askers, askers.inside, 1.0)
@@ -379,7 +380,7 @@ class LabelTally:
             adding.append(partial(add_gap, self.gap, askers, *covered.tables))
         return partial(_all, adding)
 
-    def _cells(self, askers: Askers, covered: Tabled | SparseCells) -> Cells:
+    def _cells(self, askers: Askers, covered: Tabled | Listed) -> Cells:
         """The cells that rows were given or that are covered, ascending: given, covered and missed rows, and masses."""
         cells, rows = covered.cells
         key = askers.scope * len(self.rows.names) + askers.value

@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 
 from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.layout import Bits, Layout, order_by, run_starts
-from faithscope.counting.leave_out import looked_up, ratio, without_each
+from faithscope.counting.layout import order_by, run_starts
+from faithscope.counting.leave_out import ratio, without_each
 from faithscope.counting.rows import Rows
 
 Ints = NDArray[np.int64]
@@ -215,76 +215,6 @@ class Tabled(Witnesses):
         return np.asarray(self.table[scope * self.labels + value])
 
 
-class SparseCells(Witnesses):
-    """Labels, only the cells that occur: time and memory follow the covered rows, however many labels there are.
-
-    Parameters
-    ----------
-    bits : (explanations, words) array
-    layout : Layout
-        Not padded, so that covered rows come in order of label and block.
-    weights : (n,) array, optional
-    """
-
-    def __init__(self, bits: Bits, layout: Layout, weights: Floats | None) -> None:
-        self.many, self.segments, self.blocks = len(bits), layout.segments, layout.blocks
-        self.labels = layout.segments // layout.blocks
-        which, place = layout.ones(bits)
-        key = which * layout.segments + layout.sorted_segment[place]
-        starts = run_starts(key)
-        self.parts, self.rows = key[starts], np.diff(starts, append=len(key))  # cells by block: cell * blocks + block
-        self.mass = self.rows.astype(np.float64)
-        if weights is not None and len(starts):
-            self.mass = np.add.reduceat(weights[layout.order][place], starts)
-
-    @cached_property
-    def cells(self) -> tuple[Ints, Ints]:
-        """The cells that some row is in, ascending, and how many are."""
-        cell = self.parts // self.blocks
-        first = run_starts(cell)
-        return cell[first], np.add.reduceat(self.rows, first) if len(first) else self.rows
-
-    def _table(self, values: NDArray[Any]) -> Floats:
-        """Sums by explanation and block."""
-        explanation, segment = np.divmod(self.parts, self.segments)
-        place = explanation * self.blocks + segment % self.blocks
-        return np.bincount(place, values, minlength=self.many * self.blocks).astype(np.float64).reshape(self.many, -1)
-
-    @cached_property
-    def weight(self) -> Floats:
-        return self._table(self.mass)
-
-    @cached_property
-    def size(self) -> Floats:
-        return self._table(self.rows)
-
-    def agreeing(self, askers: Askers) -> Floats:
-        height = np.concatenate([[0.0], np.cumsum(self.mass)])
-        first = (askers.scope * self.labels + askers.value) * self.blocks
-        begin, end = (np.searchsorted(self.parts, first + more) for more in (0, self.blocks))
-        return np.asarray(height[end] - height[begin])
-
-    def agreeing_in_block(self, askers: Askers) -> Floats:
-        cell = askers.scope * self.labels + askers.value
-        return looked_up(self.parts, self.mass, cell * self.blocks + askers.block)
-
-    def answering(self, askers: Askers) -> Floats:
-        each = len(askers.scopes) // self.many
-        key = askers.group * self.labels + askers.value
-        starts = run_starts(key)
-        factors = np.add.reduceat(askers.weight, starts) if len(starts) else np.empty(0)
-        scope, label = np.divmod(self.parts // self.blocks, self.labels)
-        tables = [
-            self._table(self.mass * looked_up(key[starts], factors, (each * scope + kind) * self.labels + label))
-            for kind in range(each)
-        ]
-        return np.stack(tables, axis=1).reshape(-1, self.blocks)
-
-    def by_block(self, scope: Ints, value: Ints) -> Floats:
-        first = ((scope * self.labels + value) * self.blocks)[:, None] + np.arange(self.blocks)
-        return looked_up(self.parts, self.mass, first.reshape(-1)).reshape(first.shape)
-
-
 class Listed(Witnesses):
     """Rows with any agreement, in order of explanation, then of prediction.
 
@@ -301,6 +231,13 @@ class Listed(Witnesses):
     def __init__(self, rows: Rows, sums: AgreementSums, many: int, scope: Ints, row: Ints) -> None:
         self.rows, self.sums, self.many, self.scope, self.row = rows, sums, many, scope, row
         self.blocks, self.value, self.mass = rows.blocks, rows.labels[row], rows.weight[row]
+
+    @cached_property
+    def cells(self) -> tuple[Ints, Ints]:
+        """The pairs of an explanation and a prediction that occur, as of `Tabled`, and how many rows have each."""
+        cell = self.scope * len(self.rows.names) + self.value
+        starts = run_starts(cell)
+        return cell[starts], np.diff(starts, append=len(cell))
 
     @cached_property
     def place(self) -> Ints:
