@@ -11,8 +11,8 @@ from sink_examples import result
 
 IMPORTS = "from sink_examples import result"
 SHOWN = {
-    "estimate": ("consistency", "unverifiable", "0.95"),
-    "estimate where nothing can be checked": ("undefined", "1.000"),
+    "estimate": ("consistency", "unverifiable", "95%"),
+    "estimate where nothing can be checked": ("nothing can be checked", "100.0%"),
     "evaluation of rules": ("consistency", "sufficiency"),
     "comparison": ("rules by age", "importances", "sufficiency", "interval"),
     "comparison of hostile names": ("<script>alert(1)</script>", "[red]markup[/red]"),
