@@ -103,7 +103,7 @@ def cover(
         lambda gpu, near: cover_on_gpu(gpu, near, near.radii[None], [relation], rows, interval)[0],
     )
     if coverage is None and (near := _countable(covers, rows, interval)):
-        coverage = _cover_near(near, near.radii[None], [relation], rows, interval, necessity)[0]
+        coverage = _tallies(near, near.radii[None], rows, interval, interval and necessity)[0].coverage(relation)
     if coverage is not None:  # every explanation is a single part
         if isinstance(covers, Blocks):
             return coverage
@@ -199,7 +199,7 @@ def _tallies(near: Near, radii: Floats, rows: Rows, share: bool, recall: bool) -
     """Tallies of the rows within one or several radii of every center, by counts of pairs."""
     layout = rows.layout(padded=False)
     pairs = PairCounts(near, radii, rows.codes, layout.segment, layout.segments)
-    tallies = [LabelTally(rows, share, recall, own=own, keep=False) for own in pairs.own()]
+    tallies = [LabelTally(rows, share, recall, own=own) for own in pairs.own()]
 
     def prepare(start: int, counts: Ints) -> list[Callable[[], None]]:
         return [tally.prepare_counts(start, table) for tally, table in zip(tallies, counts, strict=True)]
@@ -208,18 +208,6 @@ def _tallies(near: Near, radii: Floats, rows: Rows, share: bool, recall: bool) -
         for add in batch:
             add()
     return tallies
-
-
-def _cover_near(
-    near: Near,
-    radii: Floats,
-    relations: Sequence[Relation],
-    rows: Rows,
-    interval: bool = True,
-    necessity: bool = False,
-) -> list[Coverage]:
-    tallies = _tallies(near, radii, rows, interval, necessity)
-    return [tally.coverage(relation) for tally, relation in zip(tallies, relations, strict=True)]
 
 
 def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "cpu") -> list[Coverage]:
@@ -241,7 +229,8 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
     if on_device is not None:
         return on_device
     if near := _countable(covers, rows, interval=True):
-        return _cover_near(near, radii, relations, rows)
+        by_pairs = _tallies(near, radii, rows, share=True, recall=False)
+        return [tally.coverage(relation) for tally, relation in zip(by_pairs, relations, strict=True)]
     at_once = len(relations) if rows.blocks > 1 else _KEPT // (len(rows.distinct) * rows.n)
     found: list[Coverage] = []
     for first in range(0, len(relations), at_once):
@@ -308,8 +297,6 @@ class LabelTally:
         For what rows, or blocks of rows, are to be left out: sufficiency, necessity, encoding.
     own : (n,) array of bool, optional
         Whether each row is covered by its own explanation, if that is known.
-    keep : bool, optional
-        Whether to keep bitmaps, if single rows are to be left out.
     """
 
     def __init__(
@@ -319,14 +306,13 @@ class LabelTally:
         recall: bool = False,
         gap: bool = False,
         own: Bools | None = None,
-        keep: bool = True,
     ) -> None:
         self.rows, self.wanted, self.layout = rows, (share, recall, gap), rows.layout()
         self.own = np.zeros(rows.n, bool) if own is None else own
         self.cells: list[Cells] = []
         self.held = 0  # bytes of the cells
         single = rows.blocks == 1 and not rows.weighted
-        self.keep = keep and single and any(self.wanted)
+        self.keep = single and any(self.wanted)  # bitmaps, to leave out single rows
         self.bits: list[tuple[int, Bits]] = []
         # Counts do not give the sums of weighted rows.
         shared = (share and not single) or (rows.weighted and not recall and not gap)
