@@ -58,6 +58,7 @@ class Certificate(OfEstimates):
     estimates: tuple[Estimate, ...]
 
     _label, _title = "discretizer", "A lower bound on consistency"
+    _written = ("low", "confidence", "method", "subject", "proven")
 
     def _by_name(self) -> Sequence[tuple[str, Estimate]]:
         names = [repr(discretizer) for discretizer, _ in self.bounds]
@@ -72,9 +73,8 @@ class Certificate(OfEstimates):
             {"discretizer": name, "low": low, "estimate": estimate.to_dict()}
             for (name, estimate), (_, low) in zip(self._by_name(), self.bounds, strict=True)
         ]
-        names = ("low", "confidence", "method", "subject", "proven")
-        told = {name: getattr(self, name) for name in names} | {"discretizer": repr(self.discretizer), "tried": tried}
-        return told | {"notes": list(map(str, self.notes))}
+        told = {"discretizer": repr(self.discretizer), "tried": tried, "notes": list(map(str, self.notes))}
+        return super().to_dict() | told
 
     def __str__(self) -> str:
         tried = zip(self.bounds, self.estimates, strict=True)

@@ -156,10 +156,8 @@ def measure_leakage(
     masked = replace(sample, explanations=named.known.masked(sample.explanations, named.words))
     parts = [rows.discretized(discretizer) for rows in (sample, masked)]
     given, hidden = (measure_consistency(part, confidence, method) for part in parts)
-    named, weights = named.take(reported_rows(sample, discretizer)), parts[0].weights
-    counted = named if weights is None else named.take(np.flatnonzero(weights > 0))
-    difference = masked_difference(given, hidden, parts, confidence)
-    return assembled(named.shares(weights), given, hidden, difference, counted.commonest())
+    shares, counted = named.counted(reported_rows(sample, discretizer), parts[0].weights)
+    return assembled(shares, given, hidden, masked_difference(given, hidden, parts, confidence), counted)
 
 
 def masked_difference(

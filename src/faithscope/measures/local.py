@@ -62,15 +62,12 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     total, same = counts.per_explanation[codes], agreeing_by_cell(counts)[cells]
     measured = local_columns("consistency", counts, same - counts.agreement.itself, total - 1, confidence)
     columns = {"prediction": shown(sample.labels), **measured, "verifiable": total > 1, "N_pi": total}
-    return columns | (_others(counts, sample, cells) if counts.agreement.of_numbers else {"N_pi_y": same})
-
-
-def _others(counts: Counts, sample: Sample, cells: Ints) -> dict[str, Any]:
-    """The mean and the spread of the other rows with each row's explanation, and the row's distance from the mean."""
+    if not counts.agreement.of_numbers:
+        return columns | {"N_pi_y": same}
     mean, spread = (column[cells] for column in NumberGroups.of_counts(counts).without())
     apart = sample.labels.reshape(sample.n, -1) - mean
     residual = apart[:, 0] if apart.shape[1] == 1 else np.sqrt((apart**2).sum(axis=1))
-    return {"mean": shown(mean), "spread": spread, "residual": residual}
+    return columns | {"mean": shown(mean), "spread": spread, "residual": residual}
 
 
 def local_columns(
@@ -101,10 +98,17 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
         predictions. Of numbers, ``mean``, ``spread`` (the standard deviation),
         ``lowest``, ``highest``, ``largest_gap`` (between two rows; `NumberGroups`), and ``disagreement``.
     """
+    rows = counts.per_explanation
+    every, none = rows * (rows - 1), np.full(len(rows), np.nan)
     if counts.agreement.of_numbers:
-        return listed(counts, _by_number(counts), ("disagreement", "n"), k)
-    rows, top, pairs = counts.per_explanation, commonest_cells(counts), disagreeing_pairs(counts)
-    most, every = counts.given[top], rows * (rows - 1)
+        groups, apart = NumberGroups.of_counts(counts), disagreement(counts)
+        share = np.divide(2 * apart, every, out=none, where=every > 0)
+        if isinstance(counts.agreement, Spread):
+            share = (groups.spread / deviation(counts)) ** 2
+        columns = {"n": rows, **spread_columns(groups), "largest_gap": groups.largest_gap, "consistency": 1 - share}
+        return listed(counts, columns | {"disagreement": apart}, ("disagreement", "n"), k)
+    top, pairs = commonest_cells(counts), disagreeing_pairs(counts)
+    most = counts.given[top]
     low, high = commonest_interval(most, rows, confidence)
     columns = {
         "n": rows,
@@ -113,7 +117,7 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
         "purity": most / rows,
         "purity_low": low,
         "purity_high": high,
-        "consistency": np.divide(every - 2 * pairs, every, out=np.full(len(rows), np.nan), where=every > 0),
+        "consistency": np.divide(every - 2 * pairs, every, out=none, where=every > 0),
         "disagreeing_pairs": pairs,
     }
     return listed(counts, columns, ("disagreeing_pairs", "n"), k)
@@ -130,21 +134,6 @@ def commonest_cells(counts: Counts) -> Ints:
     """The cell of the commonest label of the rows given each explanation; of several such labels, the first."""
     order = np.lexsort((-counts.given, counts.explanation))
     return order[np.searchsorted(counts.explanation, np.arange(counts.distinct))]
-
-
-def _by_number(counts: Counts) -> dict[str, Any]:
-    groups, apart = NumberGroups.of_counts(counts), disagreement(counts)
-    pairs = groups.n * (groups.n - 1) / 2
-    share = np.divide(apart, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
-    if isinstance(counts.agreement, Spread):
-        share = (groups.spread / deviation(counts)) ** 2
-    return {
-        "n": counts.per_explanation,
-        **spread_columns(groups),
-        "largest_gap": groups.largest_gap,
-        "consistency": 1 - share,
-        "disagreement": apart,
-    }
 
 
 def spread_columns(groups: NumberGroups) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -104,19 +104,18 @@ class NamedLabels:
     own: NDArray[np.bool_]
     known: LabelWords
 
-    def take(self, rows: NDArray[np.int64]) -> "NamedLabels":
-        """The same of some rows."""
-        return replace(self, words=self.words[rows], own=self.own[rows])
+    def counted(
+        self, rows: NDArray[np.int64], weights: NDArray[np.float64] | None
+    ) -> tuple[tuple[float, float], list[tuple[str, int]]]:
+        """Of these rows, the shares of reasons, by weight, that name any label and their own; and the words by rows.
 
-    def shares(self, weights: NDArray[np.float64] | None) -> tuple[float, float]:
-        """Shares of reasons, by weight, that name any label, and that name their own."""
-        weights = np.ones(len(self.own)) if weights is None else weights
-        named = np.fromiter(map(bool, self.words), bool, len(self.words))
-        return float(weights[named].sum() / weights.sum()), float(weights[self.own].sum() / weights.sum())
-
-    def commonest(self) -> list[tuple[str, int]]:
-        """The words with the number of rows that have them, commonest first."""
-        return by_number(Counter(word for words in self.words for word in words))
+        The commonest word comes first; rows of weight 0 count nowhere.
+        """
+        words, own = self.words[rows], self.own[rows]
+        weights = np.ones(len(rows)) if weights is None else weights
+        named = np.fromiter(map(bool, words), bool, len(words))
+        any_label, own_label = (float(weights[which].sum() / weights.sum()) for which in (named, own))
+        return (any_label, own_label), by_number(Counter(word for each in words[weights > 0] for word in each))
 
 
 def by_number(rows: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -158,10 +157,9 @@ def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | N
     """
     if not isinstance(sample.explanations, Reasons):
         return ()
-    named = named_labels(sample).take(reported_rows(sample, discretizer))
+    (share, _), words = named_labels(sample).counted(reported_rows(sample, discretizer), coarse.weights)
     beyond = getattr(to_discretizer(discretizer), "reads_beyond_text", False)
-    words = named.commonest()
-    return (label_word_note(named.shares(coarse.weights)[0], words[0][0], beyond),) if words else ()
+    return (label_word_note(share, words[0][0], beyond),) if words else ()
 
 
 def label_word_note(share: float, word: str, beyond: bool = False) -> str:

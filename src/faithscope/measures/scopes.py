@@ -1,7 +1,7 @@
 """Scopes: the precision and coverage of each explanation on your own rows, and the rows that it wrongly covers."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faithscope.agreements import Spread, scaled
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts, count_rows, sums
-from faithscope.counting.cover import in_blocks
+from faithscope.counting.cover import Asked, in_blocks
 from faithscope.counting.layout import Layout
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
@@ -81,33 +81,24 @@ def per_scope(
         own, ``claimed`` is its mean over the rows with that label that were given the explanation, and ``claim`` tells
         whether it lies within the interval of the precision: "holds", "too high" or "too low".
     """
-    counts, reach = coverage.counts, _Reach.of(coverage, sample)
-    if not counts.agreement.of_numbers:
-        columns = _precision(counts, confidence, reach)
-        return listed(counts, columns | _claims(coverage, sample, columns), ("wrongly_covered", "n"), k)
-    columns = agreement_of_scopes(counts, reach)
-    told = listed(counts, columns | {"place": np.arange(counts.distinct)}, ("disagreement", "n"), k)
-    return told | _covered_numbers(counts, told.pop("place"), sample, relation)
-
-
-def _claims(coverage: Coverage, sample: Sample, columns: dict[str, Any]) -> dict[str, Any]:
-    """The precision that explanations claim, and whether it is that of these rows; nothing if they claim none.
-
-    A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
-    """
-    claims = sample.explanations.claimed
-    if claims is None or "precision" not in (claims.dtype.names or ()):
-        return {}
-    counts, each = coverage.counts, claims["precision"]
-    cells = counts.locate_codes(coverage.codes, sample.labels)[1]
-    known = ~np.isnan(each) & (cells == commonest_cells(counts)[coverage.codes])
-    codes = coverage.codes[known]
-    claimed = _share(np.bincount(codes, each[known], counts.distinct), np.bincount(codes, minlength=counts.distinct))
-    told = np.full(len(claimed), "holds", object)
-    told[claimed > columns["precision_high"] + _ROUNDING] = "too high"
-    told[claimed < columns["precision_low"] - _ROUNDING] = "too low"
-    told[np.isnan(claimed) | np.isnan(columns["precision"])] = None
-    return {"claimed": claimed, "claim": told}
+    counts, asked, claims = coverage.counts, coverage.asked, sample.explanations.claimed
+    if counts.agreement.of_numbers:
+        columns = agreement_of_scopes(counts, None if asked is None else asked.per_explanation)
+        told = listed(counts, columns | {"place": np.arange(counts.distinct)}, ("disagreement", "n"), k)
+        return told | _covered_numbers(counts, told.pop("place"), sample, relation)
+    columns = _precision(counts, confidence, asked, None if asked is None else sample.numbered_labels[1])
+    if claims is not None and "precision" in (claims.dtype.names or ()):
+        # A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
+        each, cells = claims["precision"], counts.locate_codes(coverage.codes, sample.labels)[1]
+        known = ~np.isnan(each) & (cells == commonest_cells(counts)[coverage.codes])
+        rows = coverage.codes[known]
+        claimed = _share(np.bincount(rows, each[known], counts.distinct), np.bincount(rows, minlength=counts.distinct))
+        claim = np.full(len(claimed), "holds", object)
+        claim[claimed > columns["precision_high"] + _ROUNDING] = "too high"
+        claim[claimed < columns["precision_low"] - _ROUNDING] = "too low"
+        claim[np.isnan(claimed) | np.isnan(columns["precision"])] = None
+        columns |= {"claimed": claimed, "claim": claim}
+    return listed(counts, columns, ("wrongly_covered", "n"), k)
 
 
 def largest_scopes(counts: Counts, confidence: float, k: int) -> dict[str, Any]:
@@ -115,41 +106,38 @@ def largest_scopes(counts: Counts, confidence: float, k: int) -> dict[str, Any]:
     return listed(counts, _precision(counts, confidence), ("n",), k)
 
 
-class _Reach(NamedTuple):
-    """The rows of which it is known whether explanations cover them: by explanation, and by explanation and label.
+def _precision(
+    counts: Counts, confidence: float, asked: Asked | None = None, labels: Ints | None = None
+) -> dict[str, Any]:
+    """Precision, recall and coverage of every explanation, by the commonest label of the rows that were given it.
 
-    `own` is whether a row that was given the explanation and has the label is among them.
+    The interval of the recall is that of the other rows, since an explanation is looked at because a row was given it.
+    It holds for any label: recalls of several labels need not add up to 1, so each label has its part of what may be
+    wrong. If a judge was not asked about all rows, with these `labels`, those that were `asked` stand for all.
     """
-
-    rows: Ints
-    by_label: Ints
-    own: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, coverage: Coverage, sample: Sample) -> "_Reach | None":
-        """Those that a judge was asked about; None if all rows are."""
-        if coverage.asked is None:
-            return None
-        (names, labels), asked = sample.numbered_labels, coverage.asked
-        own = np.zeros((asked.distinct, len(names)), bool)
-        own[asked.codes[asked.own], labels[asked.own]] = True
-        return cls(asked.per_explanation, asked.per_cell(labels, len(names)), own)
-
-
-def _precision(counts: Counts, confidence: float, reach: _Reach | None = None) -> dict[str, Any]:
     total, top = counts.per_explanation, commonest_cells(counts)
-    right = counts.covered[top]
+    right, label, many = counts.covered[top], counts.label[top], len(counts.labels)
+    every: Ints | int = counts.n
+    rows, itself = counts.per_label[label], np.ones(len(top), np.int64)
+    if asked is not None and labels is not None:
+        cells, own = (np.arange(len(top)), label), np.zeros((asked.distinct, many), np.int64)
+        own[asked.codes[asked.own], labels[asked.own]] = 1
+        every, rows, itself = asked.per_explanation, asked.per_cell(labels, many)[cells], own[cells]
     low, high = every_label_interval(right, total, confidence)
+    inside, recall = counts.given[top] > counts.missed[top], _share(right, rows)
+    least, most = clopper_pearson(right - inside, rows - itself, 1 - check_confidence(confidence) / many)
     return {
-        "label": to_objects([counts.labels[j] for j in counts.label[top]]),
+        "label": to_objects([counts.labels[j] for j in label]),
         "n": counts.rows_given,
         "precision": _share(right, total),
         "precision_low": low,
         "precision_high": high,
-        **_recall(counts, top, confidence, reach),
-        "coverage": _share(total, counts.n if reach is None else reach.rows),
+        "recall": recall,
+        "recall_low": np.fmin(least, recall),
+        "recall_high": np.fmax(most, recall),
+        "coverage": _share(total, every),
         "wrongly_covered": total - right,
-        **({} if reach is None else {"asked": reach.rows}),
+        **({} if asked is None else {"asked": every}),
     }
 
 
@@ -159,24 +147,8 @@ def _share(part: NDArray[Any], whole: Ints | int) -> NDArray[np.float64]:
         return np.asarray(part / whole)
 
 
-def _recall(counts: Counts, top: Ints, confidence: float, reach: _Reach | None) -> dict[str, Any]:
-    """Of the rows with each explanation's label, the share that it covers.
-
-    The interval is that of the other rows, since an explanation is looked at because a row was given it. It holds for
-    any label: recalls of several labels need not add up to 1, so each label has its part of what may be wrong.
-    """
-    covered, inside = counts.covered[top], counts.given[top] > counts.missed[top]
-    rows, itself = counts.per_label[counts.label[top]], np.ones(len(top), np.int64)
-    if reach is not None:
-        cells = np.arange(len(top)), counts.label[top]
-        rows, itself = reach.by_label[cells], reach.own[cells].astype(np.int64)
-    low, high = clopper_pearson(covered - inside, rows - itself, 1 - check_confidence(confidence) / len(counts.labels))
-    recall = _share(covered, rows)
-    return {"recall": recall, "recall_low": np.fmin(low, recall), "recall_high": np.fmax(high, recall)}
-
-
-def agreement_of_scopes(counts: Counts, reach: _Reach | None = None) -> dict[str, Any]:
-    """How much the rows given each explanation agree with the other rows that it covers."""
+def agreement_of_scopes(counts: Counts, asked: Ints | None = None) -> dict[str, Any]:
+    """How much the rows given each explanation agree with the other rows that it covers, of all or of those asked."""
     covered, same = counts.per_explanation[counts.explanation], agreeing_by_cell(counts)
     inside = counts.given - counts.missed
     agreeing = inside * (same - counts.agreement.itself) + counts.missed * same
@@ -186,9 +158,9 @@ def agreement_of_scopes(counts: Counts, reach: _Reach | None = None) -> dict[str
     if isinstance(counts.agreement, Spread):
         apart = squared(2 * agreeing, scaled(np.asarray(counts.labels, np.float64))[1])
     share = mean_agreement(counts.agreement, agreeing, pairs, variance(counts))
-    reached = _share(counts.per_explanation, counts.n if reach is None else reach.rows)
+    reached = _share(counts.per_explanation, counts.n if asked is None else asked)
     columns = {"n": counts.rows_given, "sufficiency": share, "coverage": reached, "disagreement": apart}
-    return columns if reach is None else columns | {"asked": reach.rows}
+    return columns if asked is None else columns | {"asked": asked}
 
 
 def _covered_numbers(counts: Counts, chosen: Ints, sample: Sample, relation: Relation) -> dict[str, Any]:

@@ -320,6 +320,11 @@ def _in_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
     predictions = part.counted().labels
     if not isinstance(part.agreement, Spread) or (predictions != predictions[0]).any():
         return measure(part)
+    told = Note("nothing can be told of one row, whose prediction has no variance", "constant")
+    if len(predictions) > 1:
+        equal = ", ".join(f"{value:g}" for value in np.atleast_1d(predictions[0]))
+        why = f"all predictions are equal ({equal}), so there is no variance to account for"
+        told = Note("nothing can be told", "constant", advice=why)
     alike = measure(replace(part, labels=np.zeros(part.n, np.int64), agreement=Same()))
     profile = alike.counts.profile()
     none = np.zeros(len(profile.others))
@@ -334,18 +339,10 @@ def _in_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
         method="jackknife",
         margins=Margins(1.0, 1.0),
         counts=replace(profile, agreeing=none, pairs=none, agreement=part.agreement),
-        notes=(*alike.notes, _no_variance(predictions)),
+        notes=(*alike.notes, told),
         verified_low=None,
         verified_high=None,
         above_chance=None,
         silence=1.0,
         agreement=part.agreement,
     )
-
-
-def _no_variance(predictions: NDArray[Any]) -> Note:
-    if len(predictions) == 1:
-        return Note("nothing can be told of one row, whose prediction has no variance", "constant")
-    equal = ", ".join(f"{value:g}" for value in np.atleast_1d(predictions[0]))
-    told = f"all predictions are equal ({equal}), so there is no variance to account for"
-    return Note("nothing can be told", "constant", advice=told)

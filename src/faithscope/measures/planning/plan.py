@@ -35,116 +35,6 @@ _ODD = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Outlook:
-    """What a sample says about smaller and larger samples: the exact curve, the forecast, and its band."""
-
-    profile: Profile
-    unverifiable: float
-    mixture: Mixture | None
-    band: Band
-
-    @classmethod
-    def of(cls, profile: Profile, confidence: float) -> "Outlook":
-        rows = profile.rows.astype(np.float64)
-        mixture = Mixture.fit(profile.others, rows) if profile.n > 1 else None
-        return cls(profile, unverifiable_share(profile), mixture, Band.of(profile.others, rows, confidence))
-
-    @property
-    def why_not(self) -> str | None:
-        """Why there is no point forecast; None if there is."""
-        if self.mixture is None:
-            return ONCE
-        return _ODD if self.band.odd else None
-
-    def interval(self, rows: float) -> tuple[float, float]:
-        """The unverifiable share at so many rows, exactly up to n.
-
-        The lower end beyond n is no more than these rows show, although their number may be a chance result.
-        """
-        if rows <= self.profile.n:
-            return (rarefy(self.profile, int(rows))[1],) * 2
-        low, high = self.band.at((rows - 1) / (self.profile.n - 1))
-        return min(self.unverifiable, low), high
-
-    def at(self, rows: float, interval: tuple[float, float] | None = None) -> float:
-        """The unverifiable share at so many rows; NaN beyond n if there is no forecast."""
-        low, high = interval or self.interval(rows)
-        if rows <= self.profile.n:
-            return low
-        if self.mixture is None or self.why_not:
-            return math.nan
-        foreseen = self.mixture.silent((rows - 1) / (self.profile.n - 1))  # stopped early, it may leave the band
-        return min(self.unverifiable, max(low, min(high, foreseen)))
-
-    def curve(self) -> dict[str, list[Any]]:
-        """The columns of `Plan.curve`."""
-        n = self.profile.n
-        known = [int(rows) for rows in np.unique(np.geomspace(1, n, 60).round())]
-        exact = [rarefy(self.profile, rows) for rows in known]
-        beyond = np.concatenate([np.geomspace(1, NEAR, 9)[1:], np.geomspace(NEAR, FARTHEST, 6)[1:]])
-        forecast = {int(m): self.interval(int(m)) for m in np.unique((beyond * n).round()) if m > n > 1}
-        silent = [share for _, share in exact]
-        points = [self.at(rows, ends) if rows <= NEAR * n else math.nan for rows, ends in forecast.items()]
-        return {
-            "n": [*known, *forecast],
-            "unverifiable": silent + points,
-            "low": silent + [low for low, _ in forecast.values()],
-            "high": silent + [high for _, high in forecast.values()],
-            "value": [value for value, _ in exact] + [math.nan] * len(forecast),
-            "kind": ["exact"] * len(known) + ["interval" if math.isnan(point) else "forecast" for point in points],
-        }
-
-    def needed(self, wanted: float) -> tuple[int | None, int | None, int | None]:
-        """The rows that a wanted share takes, None beyond 4 n, and their interval, None beyond 10 n."""
-        n = self.profile.n
-        if self.unverifiable <= wanted:
-            rows = 1 + bisect_left(range(1, n), True, key=lambda m: rarefy(self.profile, m)[1] <= wanted)
-            return rows, rows, rows
-        if n == 1:
-            return None, None, None
-        never = FARTHEST * n + 1
-
-        def reached(share: Callable[[float], float]) -> int:
-            """The least rows beyond n at which a falling share is at most the wanted one."""
-
-            def over(rows: float) -> float:
-                return share((rows - 1) / (n - 1)) - wanted
-
-            if over(FARTHEST * n) > 0:
-                return never
-            if over(n + 1) <= 0:
-                return n + 1
-            from scipy.optimize import brentq  # imported late, as in `forecast`
-
-            return math.ceil(float(brentq(over, n + 1.0, float(FARTHEST * n), xtol=0.01)))
-
-        low = reached(lambda times: min(self.unverifiable, self.band.low(times)))
-        high, rows = reached(self.band.high), never
-        if self.mixture is not None and not self.why_not:  # the point never leaves the band
-            rows = max(low, min(high, reached(self.mixture.silent)))
-        return rows if rows <= NEAR * n else None, low if low < never else None, high if high < never else None
-
-
-def _reason(
-    outlook: Outlook, rows: int | None, low: int | None, high: int | None, wanted: float, confidence: float
-) -> str:
-    """The rows needed, and their interval, in words."""
-    n, target, sure = outlook.profile.n, f"{wanted:.1%} unverifiable", f"{100 * confidence:g}%"
-    if rows is not None and rows <= n:
-        return f"{rows:,} rows would do for {target}"
-    most = f"more than {FARTHEST * n:,}"
-    many = f"{most} rows, {FARTHEST} times as many, are needed for {target} ({sure} confidence)"
-    if outlook.why_not:
-        return f"not forecastable: {outlook.why_not}{f'; {many}' if n > 1 and low is None else ''}"
-    if low is None:
-        return many
-    between = f"{low:,} to {most if high is None else f'{high:,}'}"
-    if rows is None:
-        return f"{between} rows in all are needed for {target} ({sure} interval)"
-    return f"about {rows:,} rows in all are needed for {target} ({sure} interval: {between})"
-
-
 @dataclass(frozen=True, repr=False)
 class Plan(Shareable):
     """How the unverifiable share falls as rows are added, and the rows needed for a wanted share.
@@ -190,14 +80,75 @@ class Plan(Shareable):
     unverifiable: float
     wanted: float
     confidence: float
-    rows_needed: int | None
-    rows_needed_low: int | None
-    rows_needed_high: int | None
-    reason: str
-    forecastable: bool
+    rows_needed: int | None = field(init=False)
+    rows_needed_low: int | None = field(init=False)
+    rows_needed_high: int | None = field(init=False)
+    reason: str = field(init=False)
+    forecastable: bool = field(init=False)
     backtest: Backtest | None
     guarantee: int | None
-    _outlook: Outlook = field(repr=False, compare=False)
+    _profile: Profile = field(compare=False)
+    _mixture: Mixture | None = field(compare=False)
+    _band: Band = field(compare=False)
+
+    def __post_init__(self) -> None:
+        needed = self._needed()
+        names = ("rows_needed", "rows_needed_low", "rows_needed_high", "forecastable", "reason")
+        for name, told in zip(names, (*needed, self._why_not is None, self._reason(*needed)), strict=True):
+            object.__setattr__(self, name, told)
+
+    @property
+    def _why_not(self) -> str | None:
+        """Why there is no point forecast; None if there is."""
+        if self._mixture is None:
+            return ONCE
+        return _ODD if self._band.odd else None
+
+    def _needed(self) -> tuple[int | None, int | None, int | None]:
+        """The rows that the wanted share takes, None beyond 4 n, and their interval, None beyond 10 n."""
+        n, wanted = self.n, self.wanted
+        if self.unverifiable <= wanted:
+            rows = 1 + bisect_left(range(1, n), True, key=lambda m: rarefy(self._profile, m)[1] <= wanted)
+            return rows, rows, rows
+        if n == 1:
+            return None, None, None
+        never = FARTHEST * n + 1
+
+        def reached(share: Callable[[float], float]) -> int:
+            """The least rows beyond n at which a falling share is at most the wanted one."""
+
+            def over(rows: float) -> float:
+                return share((rows - 1) / (n - 1)) - wanted
+
+            if over(FARTHEST * n) > 0:
+                return never
+            if over(n + 1) <= 0:
+                return n + 1
+            from scipy.optimize import brentq  # imported late, as in `forecast`
+
+            return math.ceil(float(brentq(over, n + 1.0, float(FARTHEST * n), xtol=0.01)))
+
+        low = reached(lambda times: min(self.unverifiable, self._band.low(times)))
+        high, rows = reached(self._band.high), never
+        if self._mixture is not None and not self._why_not:  # the point never leaves the band
+            rows = max(low, min(high, reached(self._mixture.silent)))
+        return rows if rows <= NEAR * n else None, low if low < never else None, high if high < never else None
+
+    def _reason(self, rows: int | None, low: int | None, high: int | None) -> str:
+        """The rows needed, and their interval, in words, or why they cannot be said."""
+        n, target, sure = self.n, f"{self.wanted:.1%} unverifiable", f"{100 * self.confidence:g}%"
+        if rows is not None and rows <= n:
+            return f"{rows:,} rows would do for {target}"
+        most = f"more than {FARTHEST * n:,}"
+        many = f"{most} rows, {FARTHEST} times as many, are needed for {target} ({sure} confidence)"
+        if self._why_not:
+            return f"not forecastable: {self._why_not}{f'; {many}' if n > 1 and low is None else ''}"
+        if low is None:
+            return many
+        between = f"{low:,} to {most if high is None else f'{high:,}'}"
+        if rows is None:
+            return f"{between} rows in all are needed for {target} ({sure} interval)"
+        return f"about {rows:,} rows in all are needed for {target} ({sure} interval: {between})"
 
     def at(self, rows: int) -> float:
         """The expected unverifiable share of a sample of `rows` rows: exact up to n, forecast up to 4 n.
@@ -215,19 +166,27 @@ class Plan(Shareable):
         (0.575, 0.123)
         """
         if check_whole(rows, "The number of rows") <= self.n:
-            return self._outlook.at(rows)
+            return self.interval(rows)[0]
         far = f"a sample of {self.n:,} rows says little beyond {NEAR} times its size" if rows > NEAR * self.n else None
-        if why_not := self._outlook.why_not or far:
+        if why_not := self._why_not or far:
             told = self.n > 1 and rows <= FARTHEST * self.n
             advice = f"Only an interval is told there: plan.interval({rows})." if told else "Measure more rows first."
             raise BadInput(f"Not forecastable at {rows:,} rows: {why_not}. {advice}")
-        return self._outlook.at(rows)
+        return self._point(rows, *self.interval(rows))
+
+    def _point(self, rows: int, low: float, high: float) -> float:
+        """The share at so many rows beyond n, within its interval; NaN if there is no forecast."""
+        if self._mixture is None or not self.forecastable or rows > NEAR * self.n:
+            return math.nan
+        foreseen = self._mixture.silent((rows - 1) / (self.n - 1))  # stopped early, it may leave the band
+        return min(self.unverifiable, max(low, min(high, foreseen)))
 
     def interval(self, rows: int) -> tuple[float, float]:
         """The least and the largest unverifiable share to expect of a sample of `rows` rows, up to 10 n.
 
         All Poisson mixtures that agree with how often explanations repeat in these rows are asked, by two linear
         programs. Up to n both ends are the exact share of these rows. An interval of [0, 1] says that nothing is known.
+        The lower end beyond n is no more than these rows show, although their number may be a chance result.
 
         Parameters
         ----------
@@ -247,7 +206,10 @@ class Plan(Shareable):
             raise BadInput(f"Not forecastable at {rows:,} rows: {say}. Measure more rows first.")
         if rows > self.n == 1:
             raise BadInput(f"Not forecastable at {rows:,} rows: {ONCE}. Measure more rows first.")
-        return self._outlook.interval(rows)
+        if rows <= self.n:
+            return (rarefy(self._profile, rows)[1],) * 2
+        low, high = self._band.at((rows - 1) / (self.n - 1))
+        return min(self.unverifiable, low), high
 
     @property
     def curve(self) -> "pd.DataFrame":
@@ -257,7 +219,22 @@ class Plan(Shareable):
         is no point forecast), ``unverifiable`` then being NaN. The value is M̂ up to the rows measured, and NaN beyond;
         by `Spread` it is NaN throughout.
         """
-        return frame(self._outlook.curve())
+        n = self.n
+        known = [int(rows) for rows in np.unique(np.geomspace(1, n, 60).round())]
+        exact = [rarefy(self._profile, rows) for rows in known]
+        beyond = np.concatenate([np.geomspace(1, NEAR, 9)[1:], np.geomspace(NEAR, FARTHEST, 6)[1:]])
+        forecast = {int(m): self.interval(int(m)) for m in np.unique((beyond * n).round()) if m > n > 1}
+        silent = [share for _, share in exact]
+        points = [self._point(rows, *ends) for rows, ends in forecast.items()]
+        columns = {
+            "n": [*known, *forecast],
+            "unverifiable": silent + points,
+            "low": silent + [low for low, _ in forecast.values()],
+            "high": silent + [high for _, high in forecast.values()],
+            "value": [value for value, _ in exact] + [math.nan] * len(forecast),
+            "kind": ["exact"] * len(known) + ["interval" if math.isnan(point) else "forecast" for point in points],
+        }
+        return frame(columns)
 
     def table(self) -> "pd.DataFrame":
         """The `curve`, one line per number of rows."""
@@ -334,19 +311,16 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
         )
     confidence = check_share(confidence, "confidence")
     profile = counts.profile()
-    outlook = Outlook.of(profile, confidence)
-    needed = outlook.needed(unverifiable)
+    rows, silent = profile.rows.astype(np.float64), unverifiable_share(profile)
+    mixture = Mixture.fit(profile.others, rows) if profile.n > 1 else None
     return Plan(
         n=profile.n,
-        unverifiable=outlook.unverifiable,
+        unverifiable=silent,
         wanted=unverifiable,
         confidence=confidence,
-        rows_needed=needed[0],
-        rows_needed_low=needed[1],
-        rows_needed_high=needed[2],
-        reason=_reason(outlook, *needed, unverifiable, confidence),
-        forecastable=outlook.why_not is None,
-        backtest=Backtest.of(profile, outlook.unverifiable) if outlook.mixture and profile.n >= 4 else None,
+        backtest=Backtest.of(profile, silent) if mixture and profile.n >= 4 else None,
         guarantee=None if isinstance(profile.agreement, Spread) else sample_size(profile.distinct, unverifiable),
-        _outlook=outlook,
+        _profile=profile,
+        _mixture=mixture,
+        _band=Band.of(profile.others, rows, confidence),
     )
