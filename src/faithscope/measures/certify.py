@@ -147,7 +147,12 @@ def certify(
         estimate = measure_consistency(coarse, confidence, None if method == "tight" else method)
         estimate = noted(estimate, label_word_notes(sample, coarse, discretizer))
         estimates.append(estimate)
-        bounds.append((discretizer, _lower_bound(estimate, method, 1 - share)))
+        if method in ("tight", "any"):  # the tightest is chosen anew
+            margins = equality_margins(estimate.counts.profile(), method, 1 - share, sides=1)
+        else:
+            margins = estimate.margins.at(1 - share, sides=1)
+        lowest = estimate.value if margins.bracket is None else margins.bracket.low
+        bounds.append((discretizer, max(0.0, lowest - (margins.one_sided or margins.below))))
     winner, low = max(bounds, key=lambda pair: pair[1])
     subject = getattr(winner, "subject", Discretizer.subject) if _reads_rows(winner) else "the explainer as it is"
     return Certificate(
@@ -166,16 +171,6 @@ def refuse_unless_convex(agreement: Agreement, what: str) -> None:
         f"{what} takes for granted that coarser explanations can only agree less, which does not hold for {named}: "
         f"pass agreement={close}."
     )
-
-
-def _lower_bound(estimate: Estimate, method: Method, confidence: float) -> float:
-    """The bound that one side of an interval gives; the tightest is chosen anew."""
-    if method in ("tight", "any"):
-        margins = equality_margins(estimate.counts.profile(), method, confidence, sides=1)
-    else:
-        margins = estimate.margins.at(confidence, sides=1)
-    lowest = estimate.value if margins.bracket is None else margins.bracket.low
-    return max(0.0, lowest - (margins.one_sided or margins.below))
 
 
 def _family(

@@ -1,7 +1,6 @@
 """Counterexamples: pairs of rows with the same explanation and different predictions."""
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,9 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     total = disagreement(counts) if numbers else pairs
     worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
     available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
-    members = _members(codes, worst)
+    order = np.argsort(codes, kind="stable")
+    begins, ends = np.searchsorted(codes, [worst, worst + 1], sorter=order)
+    members = [order[begin:end] for begin, end in zip(begins, ends, strict=True)]  # of each explanation, ascending
     space, choose = _Rows(sample.X), _farthest_rows if numbers else _nearest_rows
     quota = zip(members, share_out(available[worst], k), strict=True)
     chosen = [choose(rows, sample, space, int(wanted)) for rows, wanted in quota]
@@ -143,16 +144,6 @@ def share_out(available: Ints, k: int) -> Ints:
         several = max(1, left // len(unfilled))
         quota[unfilled[:left]] += np.minimum(several, available[unfilled[:left]] - quota[unfilled[:left]])
     return quota
-
-
-def _members(codes: Ints, chosen: Ints) -> list[Ints]:
-    """The rows of each chosen explanation, ascending."""
-    place = np.full(int(codes.max(initial=-1)) + 1, -1, np.int64)
-    place[chosen] = np.arange(len(chosen))
-    rows = np.flatnonzero(place[codes] >= 0)
-    order = rows[np.argsort(place[codes[rows]], kind="stable")]
-    bounds = np.searchsorted(place[codes[order]], np.arange(len(chosen) + 1))
-    return [order[a:b] for a, b in pairwise(bounds)]
 
 
 class _Rows:

@@ -133,8 +133,42 @@ class Repeatability(Shareable):
         counterfactuals: ``use_differs``, how often one of two runs uses it and the other does not, and ``used``, how
         often it is used at all.
         """
-        most = check_whole(top, "top, the number of largest features,")
-        return _features(self._runs, most)[: None if k is None else check_whole(k, "k")]
+        check_whole(top, "top, the number of largest features,")
+        k, runs = None if k is None else check_whole(k, "k"), self._runs
+        first, many = runs.given[0], len(runs.given)
+
+        def differing(*kinds: Any) -> Any:
+            """The share of pairs of runs that differ, from how many runs are of each kind."""
+            return 1 - sum(each * (each - 1) for each in kinds) / (many * (many - 1))
+
+        if isinstance(first, Importances) and not isinstance(first, Rankings):
+            values = [first._with_my_order(each).values.astype(np.float64) for each in runs.given]
+            above, below = sum(each > 0 for each in values), sum(each < 0 for each in values)
+            kept, mean = sum(top_signs(each, top) != 0 for each in values), sum(values) / many
+            columns = {
+                "feature": [visible(first._label(j)) for j in range(first.values.shape[1])],
+                "sign_differs": runs.mean(differing(above, below, many - above - below).T),
+                "top_differs": runs.mean(differing(kept, many - kept).T),
+                "spread": np.sqrt(runs.mean(sum((each - mean) ** 2 for each in values).T) / (many - 1)),
+                "mean_size": runs.mean(sum(map(np.abs, values)).T) / many,
+            }
+            order = ["top_differs", "sign_differs", "spread"]
+            return frame(columns).sort_values(order, ascending=False, ignore_index=True)[:k]
+        every = join_all(runs.given)
+        named = named_parts(every) if isinstance(every, Shared) else named_features(every, top)
+        if named is None:
+            raise BadInput(
+                "features() needs importances, rules, highlights, prototypes or counterfactuals, and these are "
+                f"{first.kind}, which name no features: table() tells which rows change."
+            )
+        width = len(named.names)
+        cells, times = np.unique(named.rows % runs.n * width + named.features, return_counts=True)
+        row, feature = np.divmod(cells, width)
+        shares = {"use_differs": differing(times, many - times), "used": times / many}
+        weight = runs.units.weight[row] / runs.units.weight.sum()
+        sums = {name: np.bincount(feature, weight * share, width) for name, share in shares.items()}
+        table = frame({"feature": list(map(visible, named.names)), **sums})
+        return table[table["used"] > 0].sort_values(list(sums), ascending=False, ignore_index=True)[:k]
 
     def runs_table(self) -> "pd.DataFrame":
         """One line per run, the one that stands out most first.
@@ -237,41 +271,3 @@ def _notes(runs: Runs) -> tuple[str, ...]:
         told.append(f"runs differ by more than rows explain: {low}, {high}")
     given = [note for explanations in (*runs.given, raw) for note in explanations.notes]
     return tuple(dict.fromkeys([*told, *runs.sample.notes, *given]))
-
-
-def _features(runs: Runs, top: int) -> "pd.DataFrame":
-    """The table of `Repeatability.features`."""
-    first, many = runs.given[0], len(runs.given)
-
-    def differing(*kinds: Any) -> Any:
-        """The share of pairs of runs that differ, from how many runs are of each kind."""
-        return 1 - sum(each * (each - 1) for each in kinds) / (many * (many - 1))
-
-    if isinstance(first, Importances) and not isinstance(first, Rankings):
-        values = [first._with_my_order(each).values.astype(np.float64) for each in runs.given]
-        above, below = sum(each > 0 for each in values), sum(each < 0 for each in values)
-        kept, mean = sum(top_signs(each, top) != 0 for each in values), sum(values) / many
-        columns = {
-            "feature": [visible(first._label(j)) for j in range(first.values.shape[1])],
-            "sign_differs": runs.mean(differing(above, below, many - above - below).T),
-            "top_differs": runs.mean(differing(kept, many - kept).T),
-            "spread": np.sqrt(runs.mean(sum((each - mean) ** 2 for each in values).T) / (many - 1)),
-            "mean_size": runs.mean(sum(map(np.abs, values)).T) / many,
-        }
-        order = ["top_differs", "sign_differs", "spread"]
-        return frame(columns).sort_values(order, ascending=False, ignore_index=True)
-    every = join_all(runs.given)
-    named = named_parts(every) if isinstance(every, Shared) else named_features(every, top)
-    if named is None:
-        raise BadInput(
-            "features() needs importances, rules, highlights, prototypes or counterfactuals, and these are "
-            f"{first.kind}, which name no features: table() tells which rows change."
-        )
-    width = len(named.names)
-    cells, times = np.unique(named.rows % runs.n * width + named.features, return_counts=True)
-    row, feature = np.divmod(cells, width)
-    shares = {"use_differs": differing(times, many - times), "used": times / many}
-    weight = runs.units.weight[row] / runs.units.weight.sum()
-    sums = {name: np.bincount(feature, weight * share, width) for name, share in shares.items()}
-    columns = frame({"feature": list(map(visible, named.names)), **sums})
-    return columns[columns["used"] > 0].sort_values(list(sums), ascending=False, ignore_index=True)

@@ -164,29 +164,25 @@ class Runs:
             return 0.0, math.inf
         return (apart.rows - 1) / apart.rows * apart.second, apart.second**2 / apart.fourth
 
-    @property
-    def of_runs(self) -> tuple[float, float]:
-        """The variance of the value with the runs, for these rows, and its degrees of freedom; of at least 3 runs.
-
-        If runs fall into kinds of equal size, leaving out any of them changes nothing, though other runs would: so the
-        variance of the agreements of pairs of runs, by their number, is added.
-        """
-        many, pairs = len(self.names), self.pairs[np.triu_indices(len(self.names), 1)]
-        variance = (many - 1) * self.without_run.var() + pairs.var(ddof=1) / len(pairs)
-        return float(variance) if variance > 1e-24 else 0.0, many - 1.0
-
     def margins(self, confidence: float) -> tuple[float, float]:
         """How far the truth may lie from the value: for further rows of these runs, and for further runs too.
 
         Never less than ``ln(2/δ) max w / Σ w``, the rule of three's case: rare rows that are explained otherwise may
         have been missed, and weigh as much as the heaviest cluster. Of 2 runs both are the same: nothing is known of
-        the spread between runs.
+        the spread between runs. If runs fall into kinds of equal size, leaving out any of them changes nothing, though
+        other runs would: so the variance of the agreements of pairs of runs, by their number, is added to theirs.
         """
-        wrong, rows = check_confidence(confidence) / 2, self.of_rows
+        wrong, many = check_confidence(confidence) / 2, len(self.names)
+        rows = self.of_rows
         if math.isinf(rows[0]):
             return 1.0, 1.0
         of_rows = max(self.units.least(wrong), _margin(wrong, rows))
-        return of_rows, of_rows if len(self.names) < 3 else max(of_rows, _margin(wrong, rows, self.of_runs))
+        if many < 3:
+            return of_rows, of_rows
+        pairs = self.pairs[np.triu_indices(many, 1)]
+        variance = float((many - 1) * self.without_run.var() + pairs.var(ddof=1) / len(pairs))
+        runs = variance if variance > 1e-24 else 0.0, many - 1.0
+        return of_rows, max(of_rows, _margin(wrong, rows, runs))
 
     @property
     def differing(self) -> bool:
