@@ -24,11 +24,9 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
-from faithscope.measures.comparing.differences import together
+from faithscope.measures.comparing.differences import PAIRED_COLUMNS, Difference, together
 from faithscope.measures.comparing.paired import (
-    COLUMNS,
     LeftOutEstimate,
-    PairedDifference,
     consistency_left_out,
     leaving_out_alike,
     paired_difference,
@@ -68,7 +66,7 @@ class Comparison(Reported):
     ----------
     evaluations : dict of str to Evaluation
         The evaluation of each explainer, by its name.
-    pairs : tuple of PairedDifference
+    pairs : tuple of Difference
         The difference of every two explainers, measured on the same rows.
     rows_to_choose : int
         Number of rows on which `Best` chose discretizers; they are not among the rows reported.
@@ -81,7 +79,7 @@ class Comparison(Reported):
     """
 
     evaluations: dict[str, Evaluation]
-    pairs: tuple[PairedDifference, ...] = field(repr=False)
+    pairs: tuple[Difference, ...] = field(repr=False)
     rows_to_choose: int = 0
 
     @property
@@ -149,7 +147,7 @@ class Comparison(Reported):
             If True, all intervals, of all measures, hold together with that confidence (Bonferroni), and are wider.
         """
         pairs = together(self.pairs) if check_flag(simultaneous, "simultaneous") else self.pairs
-        return frame({name: [getattr(pair, name) for pair in pairs] for name in COLUMNS})
+        return frame({name: [getattr(pair, name) for pair in pairs] for name in PAIRED_COLUMNS})
 
     def encoding(self) -> "pd.DataFrame":
         """One line per explainer whose explanations say where they apply: does their choice say more than they do?
@@ -350,7 +348,7 @@ def _seconds(watch: Watch, name: str) -> dict[str, float]:
     }
 
 
-def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple[PairedDifference, ...]:
+def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple[Difference, ...]:
     """The difference of every pair of explainers: in consistency, in sufficiency, then in necessity."""
     consistent = [consistency_left_out(name, ev.consistency, ev.sample.counted()) for name, ev in evaluations.items()]
     scoped = {name: ev for name, ev in evaluations.items() if ev.sufficiency is not None}

@@ -12,10 +12,12 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.arrays import to_items
-from faithscope.measures.comparing.paired import PairedDifference, consistency_left_out, paired_difference
+from faithscope.measures.comparing.differences import Difference
+from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, Method
 from faithscope.measures.intervals.local import clopper_pearson
+from faithscope.measures.intervals.margins import Margins
 from faithscope.measures.named_labels import LabelWords, named_labels, reported_rows
 from faithscope.measures.telling import OfEstimates
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
@@ -41,7 +43,7 @@ class Leakage(OfEstimates):
         Share of reasons with a word of the label that their own row was predicted.
     consistency, masked : Estimate
         Of the reasons as given, and with every word of a label as ``<label>``.
-    difference : PairedDifference
+    difference : Difference
         As given minus masked, on the same rows.
     words : tuple of (str, int)
         The words that name labels, with the number of reasons that have them.
@@ -62,7 +64,7 @@ class Leakage(OfEstimates):
     confidence: float
     consistency: Estimate
     masked: Estimate
-    difference: PairedDifference
+    difference: Difference
     words: tuple[tuple[str, int], ...]
     n: int
 
@@ -160,9 +162,7 @@ def measure_leakage(
     return assembled(shares, given, hidden, masked_difference(given, hidden, parts, confidence), counted)
 
 
-def masked_difference(
-    given: Estimate, hidden: Estimate, parts: Sequence[Sample], confidence: float
-) -> PairedDifference:
+def masked_difference(given: Estimate, hidden: Estimate, parts: Sequence[Sample], confidence: float) -> Difference:
     """Consistency as given minus masked; `parts` are the rows as given and masked, after they were discretized."""
     before = consistency_left_out("as given", given, parts[0].counted())
     after = consistency_left_out("masked", hidden, parts[1].counted())
@@ -173,7 +173,7 @@ def assembled(
     shares: tuple[float, float],
     given: Estimate,
     hidden: Estimate,
-    difference: PairedDifference,
+    difference: Difference,
     words: Iterable[tuple[str, int]],
 ) -> Leakage:
     """A leakage from the shares of reasons that name any label and their own.
@@ -185,7 +185,8 @@ def assembled(
     share, own = shares
     low, high = clopper_pearson(np.array([share * given.effective_n]), np.array([given.effective_n]), given.confidence)
     if not share:
-        apart = difference.apart._replace(margins=partial(_unseen_margins, given.effective_n))
+        apart = difference.apart
+        apart = apart._replace(margins=_unseen_margins(given.effective_n, apart.confidence))
         difference = replace(difference, apart=apart).at(apart.confidence)
     return Leakage(
         share=share,
@@ -201,10 +202,10 @@ def assembled(
     )
 
 
-def _unseen_margins(effective: float, confidence: float) -> tuple[float, float]:
+def _unseen_margins(effective: float, confidence: float, _: int = 2) -> Margins:
     """Twice the largest share of reasons that may name a label though none of so many rows does."""
     most = 2 * float(clopper_pearson(np.zeros(1), np.array([effective]), confidence)[1][0])
-    return most, most
+    return Margins(most, most, again=partial(_unseen_margins, effective))
 
 
 def refuse_no_words(known: LabelWords) -> None:

@@ -7,9 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.measures.comparing.differences import MANY, together
-from faithscope.measures.comparing.paired import PairedDifference
-from faithscope.measures.comparing.populations import Difference, Populations, shown_differences
+from faithscope.measures.comparing.differences import MANY, Difference, together
+from faithscope.measures.comparing.populations import Populations, shown_differences
 from faithscope.measures.encoding import Encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement import ExplainerAgreement
@@ -87,7 +86,7 @@ class Contents:
         By the explainers' names.
     breakdowns : mapping of str to sequence of Breakdown
         By the explainers' names; explainers without any may be left out.
-    differences : sequence of PairedDifference
+    differences : sequence of Difference
         Between any two explainers, on the same rows.
     rows_to_choose : int
         Rows on which discretizations were chosen, none of them reported on.
@@ -97,7 +96,7 @@ class Contents:
 
     explainers: Mapping[str, ExplainerResult]
     breakdowns: "Mapping[str, Sequence[Breakdown]]" = field(default_factory=dict)
-    differences: Sequence[PairedDifference] = ()
+    differences: Sequence[Difference] = ()
     rows_to_choose: int = 0
     agreement: Callable[[], ExplainerAgreement] | None = None
 

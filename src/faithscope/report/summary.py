@@ -11,9 +11,8 @@ from typing import Any
 from faithscope.charts import upper_of
 from faithscope.errors import WrongType
 from faithscope.inputs.checks import check_share, check_whole
-from faithscope.measures.comparing.differences import MANY, together
-from faithscope.measures.comparing.paired import PairedDifference
-from faithscope.measures.comparing.populations import Difference, shown_groups
+from faithscope.measures.comparing.differences import MANY, Difference, together
+from faithscope.measures.comparing.populations import shown_groups
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.plan import FARTHEST, Plan
 from faithscope.measures.telling import READING_ORDER, WANTED, ExplainerVerdict, judge, with_doubts
@@ -80,7 +79,7 @@ class DifferenceLine:
     differ: bool
 
     @classmethod
-    def of(cls, difference: Difference | PairedDifference, measure: str) -> "DifferenceLine":
+    def of(cls, difference: Difference, measure: str) -> "DifferenceLine":
         """The line of a difference in this measure."""
         value, low, high = map(plain, (difference.value, difference.low, difference.high))
         return cls(wording(difference.a), wording(difference.b), measure, value, low, high, bool(difference.differ))

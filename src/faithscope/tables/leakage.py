@@ -9,7 +9,7 @@ import numpy as np
 from faithscope.agreements import Agreement
 from faithscope.errors import WrongType
 from faithscope.explanations.keys import Plain
-from faithscope.measures.comparing.paired import PairedDifference
+from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.leakage import (
     NO_REASONS,
@@ -43,7 +43,7 @@ def leakage(measured: MeasuredLog, words: Sequence[str] | None) -> Leakage:
     return assembled(shares, given, hidden, _difference(measured), named.words)
 
 
-def _difference(measured: MeasuredLog) -> PairedDifference:
+def _difference(measured: MeasuredLog) -> Difference:
     """As given minus masked, from how many rows have which two keys."""
     options = measured.log.options
     parts = _samples(fetch(measured.log.paired_keys()), options.agreement)

@@ -9,7 +9,8 @@ from typing import Any
 from faithscope.discretizers import Rank
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, FaithscopeError
-from faithscope.measures.comparing.populations import Difference, difference
+from faithscope.measures.comparing.differences import Difference
+from faithscope.measures.comparing.populations import difference
 from faithscope.measures.estimate import Estimate
 from faithscope.tables.log.kinds import NumberColumns, PairColumns
 from faithscope.tables.measured_log import MeasuredLog

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame
-from faithscope.measures.comparing.differences import together
-from faithscope.measures.comparing.populations import Difference, difference
+from faithscope.measures.comparing.differences import Difference, together
+from faithscope.measures.comparing.populations import difference
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, difference_tables, estimate_table, intervals
 from faithscope.sinks.card import Table

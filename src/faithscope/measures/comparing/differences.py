@@ -1,9 +1,11 @@
 """Differences of two measures: what their intervals are made of, and intervals that hold for many pairs together."""
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol, Self, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
-from faithscope.measures.intervals.margins import check_confidence
+from faithscope.measures.intervals.margins import Margins, check_confidence
+from faithscope.sinks.json_values import for_json
 
 MANY = 10  # with more pairs, a report shows intervals that hold for all of them together
 
@@ -15,47 +17,71 @@ class Apart(NamedTuple):
     ----------
     least, most : float
         The lower end of a's bracket less the upper end of b's, and the upper end of a's less the lower end of b's.
-    margins : function of the confidence
-        How far the truth may lie below the one and above the other.
+    margins : Margins
+        How far the truth may lie below the one and above the other: 0 if it is known, 1 if nothing is.
     confidence : float
         The confidence that was asked for.
     """
 
     least: float
     most: float
-    margins: Callable[[float], tuple[float, float]]
+    margins: Margins
     confidence: float
 
-    def interval(self, confidence: float) -> tuple[float, float]:
-        """The interval at this confidence."""
-        below, above = self.margins(confidence)
-        return clipped(self.least - below), clipped(self.most + above)
+    def interval(self, confidence: float | None = None) -> tuple[float, float]:
+        """The interval at this confidence, or as it was asked for; a difference of measures lies between -1 and 1."""
+        found = self.margins if confidence is None else self.margins.at(confidence)
+        low, high = (min(1.0, max(-1.0, end)) for end in (self.least - found.below, self.most + found.above))
+        return low, high
 
 
-def known_margins(margin: float, _: float) -> tuple[float, float]:
-    """The same margin at any confidence: 0 for what is known exactly, 1 for what is not known."""
-    return margin, margin
+COLUMNS = ("a", "b", "value", "low", "high", "differ", "n")
+PAIRED_COLUMNS = ("measure", *COLUMNS)
+POPULATION_COLUMNS = (*COLUMNS, "a_at_equal_n", "b_at_equal_n")
 
 
-def clipped(difference: float) -> float:
-    """A difference of two measures lies between -1 and 1, though estimates by `Spread` may be below 0."""
-    return min(1.0, max(-1.0, difference))
+@dataclass(frozen=True)
+class Difference:
+    """The measure of a minus that of b, two populations or two explainers; the interval allows for silence.
 
+    It begins a margin below the lower end of A's bracket less the upper end of B's, and ends likewise: samples of
+    unequal size are silent on unequal shares of their rows, so M̂ alone would differ even if the populations do not. The
+    value, of M̂, counts silent rows as 0, and may lie outside. If the interval of either may miss the truth, nothing is
+    known.
 
-class HasInterval(Protocol):
-    """A difference that can be told at another confidence."""
+    Of two explainers on the same rows, the margins are jackknifes of these two differences: what changes both alike
+    cancels. Explainers that gave every row the same explanation have the interval [0, 0]: they are the same on these
+    rows, and may differ on others.
+    """
+
+    a: Any
+    b: Any
+    value: float
+    low: float
+    high: float
+    n: int  # rows of the smaller sample
+    apart: Apart = field(repr=False, compare=False)
+    measure: str = ""  # of two explainers
+    a_at_equal_n: float | None = None  # M̂ of each at n rows, by rarefaction; None if weighted, by `Spread`, or paired
+    b_at_equal_n: float | None = None
 
     @property
-    def apart(self) -> Apart: ...
+    def differ(self) -> bool:
+        """Whether the interval excludes zero."""
+        return self.low > 0 or self.high < 0
 
-    def at(self, confidence: float) -> Self:
-        """The same difference with its interval at this confidence."""
+    def at(self, confidence: float) -> "Difference":
+        """The same difference with its interval at another confidence."""
+        low, high = self.apart.interval(confidence)
+        return replace(self, low=low, high=high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this difference, ready for JSON."""
+        names = PAIRED_COLUMNS if self.measure else POPULATION_COLUMNS
+        return {name: getattr(self, name) for name in names} | {"a": for_json(self.a), "b": for_json(self.b)}
 
 
-Differs = TypeVar("Differs", bound=HasInterval)
-
-
-def together(pairs: Sequence[Differs], many: int | None = None) -> list[Differs]:
+def together(pairs: Sequence[Difference], many: int | None = None) -> list[Difference]:
     """Differences whose intervals hold for all pairs together: each misses with a chance of at most δ / m.
 
     These are Bonferroni's. Holm's test would call a few more pairs different, but no intervals that agree with it hold

@@ -1,9 +1,8 @@
 """Paired differences: two explainers compared on the same rows."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from faithscope.counting.leave_out import LeftOut, leave_out_rows
 from faithscope.counting.moments import spread_by_explanation
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
-from faithscope.measures.comparing.differences import Apart, known_margins
+from faithscope.measures.comparing.differences import Apart, Difference
 from faithscope.measures.consistency import weighed_pairs
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, UnseenRows, margins
@@ -24,41 +23,6 @@ from faithscope.relations import Relation
 from faithscope.sample import Sample
 
 Left = TypeVar("Left", Coverage, NecessityCounts)
-COLUMNS = ("measure", "a", "b", "value", "low", "high", "differ", "n")
-
-
-@dataclass(frozen=True)
-class PairedDifference:
-    """The measure of explainer a minus that of explainer b on the same rows; the interval allows for silence.
-
-    It begins a margin below the lower end of A's bracket less the upper end of B's, and ends likewise; the margins are
-    jackknifes of these two differences: what changes both explainers alike cancels. Explainers that gave every row the
-    same explanation have the interval [0, 0]: they are the same on these rows, and may differ on others. If either
-    interval may miss the truth, nothing is known. The value, of M̂, counts silent rows as 0, and may lie outside.
-    """
-
-    measure: str
-    a: str
-    b: str
-    value: float
-    low: float
-    high: float
-    n: int
-    apart: Apart = field(repr=False, compare=False)
-
-    @property
-    def differ(self) -> bool:
-        """Whether the interval excludes zero."""
-        return self.low > 0 or self.high < 0
-
-    def at(self, confidence: float) -> "PairedDifference":
-        """The same difference with its interval at another confidence."""
-        low, high = self.apart.interval(confidence)
-        return replace(self, low=low, high=high)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers of this difference, ready for JSON."""
-        return {name: getattr(self, name) for name in COLUMNS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,29 +83,21 @@ def sufficiency_left_out(coverage: Coverage) -> LeftOut | None:
     return coverage.spread.left_out(coverage.left_out)
 
 
-def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float) -> PairedDifference:
+def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float) -> Difference:
     """The difference a - b on the same rows."""
     first, second = a.estimate, b.estimate
     least, most = first.value - second.upper, first.upper - second.value
     if _same_explainer(a, b):
-        apart = Apart(0.0, 0.0, partial(known_margins, 0.0), confidence)
+        apart = Apart(0.0, 0.0, Margins(0.0, 0.0), confidence)
     elif a.left_out is None or b.left_out is None or of_kind((*first.notes, *second.notes), "interval"):
-        apart = Apart(least, most, partial(known_margins, 1.0), confidence)
+        apart = Apart(least, most, Margins(1.0, 1.0), confidence)
     else:
         pairs = zip(_brackets(a, a.left_out), _brackets(b, b.left_out), strict=True)
         unseen = tuple(rows for rows in (a.unseen, b.unseen) if rows is not None)
-        apart = min((_apart(x, y, unseen, first.effective_n, confidence) for x, y in pairs), key=_width)
-    low, high = apart.interval(confidence)
-    return PairedDifference(
-        measure=first.measure,
-        a=a.name,
-        b=b.name,
-        value=first.value - second.value,
-        low=low,
-        high=high,
-        n=first.n,
-        apart=apart,
-    )
+        found = [_apart(x, y, unseen, first.effective_n, confidence) for x, y in pairs]
+        apart = min(found, key=lambda each: float(np.ptp(each.interval())))
+    low, high = apart.interval()
+    return Difference(a.name, b.name, first.value - second.value, low, high, first.n, apart, first.measure)
 
 
 Bracketed = tuple[tuple[float, float], LeftOut]  # and its ends without each row
@@ -158,25 +114,14 @@ def _brackets(known: LeftOutEstimate, left_out: LeftOut) -> tuple[Bracketed, Bra
 
 def _apart(a: Bracketed, b: Bracketed, unseen: tuple[UnseenRows, ...], n: float, confidence: float) -> Apart:
     """A row that the sample missed changes the difference by its own term and, in either, by those that lean on it."""
-    (a_low, a_high), (b_low, b_high) = a[0], b[0]
-    first, second = a[1], b[1]
+    (a_ends, first), (b_ends, second) = a, b
     ones = np.ones(len(first.value))
     below = Deviations.of(first.value - second.value - second.silent, ones)
     above = Deviations.of(second.value - first.value - first.silent, ones)
     known = LeftOutDeviations(below, above, heaviest=max(first.heaviest, second.heaviest))
     lean = max(1.0, first.reach) + max(1.0, second.reach)
     found = margins(known, n, confidence, lean=lean, unseen=unseen)
-    return Apart(a_low - b_high, a_high - b_low, partial(_ends, found), confidence)
-
-
-def _ends(found: Margins, confidence: float) -> tuple[float, float]:
-    again = found.at(confidence)
-    return again.below, again.above
-
-
-def _width(apart: Apart) -> float:
-    low, high = apart.interval(apart.confidence)
-    return high - low
+    return Apart(a_ends[0] - b_ends[1], a_ends[1] - b_ends[0], found, confidence)
 
 
 def _same_explainer(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +15,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import told_apart
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
-from faithscope.measures.comparing.differences import MANY, Apart, clipped, known_margins, together
+from faithscope.measures.comparing.differences import MANY, POPULATION_COLUMNS, Apart, Difference, together
 from faithscope.measures.comparing.groupings import to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.intervals.margins import Margins
@@ -34,41 +34,6 @@ if TYPE_CHECKING:
 _MOST_PAIRED = 50  # with more groups, pairs are left out unless they are asked for
 _MOST_SHOWN = 12
 _REST = "the rest"
-_COLUMNS = ("a", "b", "value", "low", "high", "differ", "n", "a_at_equal_n", "b_at_equal_n")
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The measure of population a minus that of population b; the interval allows for silence.
-
-    It begins a margin below the lower end of A's bracket less the upper end of B's, and ends likewise: samples of
-    unequal size are silent on unequal shares of their rows, so M̂ alone would differ even if the populations do not. The
-    value, of M̂, may therefore lie outside. If the interval of either may miss the truth, nothing is known.
-    """
-
-    a: Any
-    b: Any
-    value: float
-    low: float
-    high: float
-    n: int  # rows of the smaller sample
-    a_at_equal_n: float | None  # M̂ of each at n rows, by rarefaction; None if weighted, by `Spread`, or of the rest
-    b_at_equal_n: float | None
-    apart: Apart = field(repr=False, compare=False)
-
-    @property
-    def differ(self) -> bool:
-        """Whether the interval excludes zero."""
-        return self.low > 0 or self.high < 0
-
-    def at(self, confidence: float) -> "Difference":
-        """The same difference with its interval at another confidence."""
-        low, high = self.apart.interval(confidence)
-        return replace(self, low=low, high=high)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers of this difference, ready for JSON."""
-        return {name: getattr(self, name) for name in _COLUMNS} | {"a": for_json(self.a), "b": for_json(self.b)}
 
 
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
@@ -80,20 +45,20 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
     apart = Apart(
         a.bracket[0] - b.bracket[1],
         a.bracket[1] - b.bracket[0],
-        partial(known_margins, 1.0) if unknown else partial(_margins_at, a.margins, b.margins),
+        Margins(1.0, 1.0) if unknown else _added(a.margins, b.margins),
         min(a.confidence, b.confidence),
     )
-    below, above = (1.0, 1.0) if unknown else _added(a.margins, b.margins)
+    low, high = apart.interval()
     return Difference(
         a=names[0],
         b=names[1],
         value=a.value - b.value,
-        low=clipped(apart.least - below),
-        high=clipped(apart.most + above),
+        low=low,
+        high=high,
         n=rows,
+        apart=apart,
         a_at_equal_n=rarefy(a.counts.profile(), rows)[0] if rarefied else None,
         b_at_equal_n=rarefy(b.counts.profile(), rows)[0] if rarefied else None,
-        apart=apart,
     )
 
 
@@ -121,19 +86,17 @@ def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
 
     unknown = bool(of_kind((note for each in known for note in each.notes), "interval"))
 
-    def at(place: int, confidence: float) -> tuple[float, float]:
-        if unknown:
-            return known_margins(1.0, confidence)
-        below, above = margins(confidence)[place].tolist()
-        return below, above
+    def at(place: int, confidence: float, _: int = 2) -> Margins:
+        below, above = (1.0, 1.0) if unknown else margins(confidence)[place].tolist()
+        return Margins(below, above, again=partial(at, place))
 
     def difference_of(place: int, group: Any) -> Difference:
         least, most = apart_by[place].tolist()
-        apart = Apart(least, most, partial(at, place), known[place].confidence)
-        low, high = apart.interval(apart.confidence)
+        apart = Apart(least, most, at(place, known[place].confidence), known[place].confidence)
+        low, high = apart.interval()
         value = float(values[place] - shares[place] @ values)
         smaller = min(int(rows[place]), int(rows.sum() - rows[place]))
-        return Difference(group, _REST, value, low, high, smaller, None, None, apart)
+        return Difference(group, _REST, value, low, high, smaller, apart)
 
     return [difference_of(place, group) for place, group in enumerate(estimates)]
 
@@ -154,13 +117,11 @@ def shown_differences(estimates: Mapping[Any, Estimate], groups: Iterable[Any]) 
     return (together(pairs, all_pairs), all_pairs) if all_pairs > MANY else (pairs, 0)
 
 
-def _added(a: Margins, b: Margins) -> tuple[float, float]:
+def _added(a: Margins, b: Margins, confidence: float | None = None, sides: int = 2) -> Margins:
     """How far the difference of two independent samples may be off, below and above."""
-    return math.hypot(a.below, b.above), math.hypot(a.above, b.below)
-
-
-def _margins_at(a: Margins, b: Margins, confidence: float) -> tuple[float, float]:
-    return _added(a.at(confidence), b.at(confidence))
+    if confidence is not None:
+        a, b = a.at(confidence, sides), b.at(confidence, sides)
+    return Margins(math.hypot(a.below, b.above), math.hypot(a.above, b.below), again=partial(_added, a, b))
 
 
 @dataclass(frozen=True, repr=False)
@@ -231,7 +192,7 @@ class Populations(Listed):
         within = [grouping._differences(against) for grouping in self.groupings]
         pairs = [pair for grouping in within for pair in grouping]
         pairs = together(pairs) if check_flag(simultaneous, "simultaneous") else pairs
-        columns = {name: [getattr(pair, name) for pair in pairs] for name in _COLUMNS}
+        columns = {name: [getattr(pair, name) for pair in pairs] for name in POPULATION_COLUMNS}
         return frame({**self._by_lines(list(map(len, within))), **columns})
 
     def _differences(self, against: str | None = "each") -> list[Difference]:

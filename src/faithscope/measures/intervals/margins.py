@@ -66,10 +66,10 @@ class Margins:
     beyond: float | None = None  # how far the agreement beyond chance may be off, if its test leaves out rows
 
     def at(self, confidence: float, sides: int = 2) -> "Margins":
-        """These margins at another confidence; margins of 1 hold at any."""
+        """These margins at another confidence; margins of 0 and of 1 hold at any."""
         if self.again is not None:
             return self.again(confidence, sides)
-        if min(self.below, self.above) < 1:
+        if 0 < min(self.below, self.above) < 1:
             raise NotProven("These margins are known at one confidence only: measure again with confidence=.")
         return self
 
