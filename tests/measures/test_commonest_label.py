@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, multinomial
 
 import faithscope as fs
-from faithscope.measures.intervals.local import clopper_pearson, commonest_interval, every_label_interval
+from faithscope.measures.intervals.local import clopper_pearson, label_interval
 
 shares = st.lists(st.integers(1, 30), min_size=1, max_size=4).map(lambda parts: np.array(parts) / sum(parts))
 
@@ -24,9 +24,9 @@ def test_both_promises_are_kept_for_every_population_of_labels(chances, rows, co
         missed = (low > truth + 1e-12) | (high < truth - 1e-12)
         return chance @ missed.reshape(len(ways), -1).any(axis=1) <= 1 - confidence + 1e-12
 
-    every = every_label_interval(ways.ravel(), np.full(ways.size, rows), confidence)
+    every = label_interval(ways.ravel(), np.full(ways.size, rows), confidence)
     assert rarely_missed(every, np.tile(chances, (len(ways), 1)))  # all labels at once
-    commonest = commonest_interval(ways.max(axis=1), np.full(len(ways), rows), confidence)
+    commonest = label_interval(ways.max(axis=1), np.full(len(ways), rows), confidence, commonest=True)
     assert rarely_missed(commonest, chances[ways.argmax(axis=1)])
     assert rarely_missed(commonest, np.full(len(ways), chances.max()))
 
@@ -34,7 +34,7 @@ def test_both_promises_are_kept_for_every_population_of_labels(chances, rows, co
 @given(st.integers(0, 300), st.integers(0, 300), st.floats(0.01, 0.9999))
 def test_the_ends_are_where_the_tails_have_the_chance_that_is_promised(labeled, others, confidence):
     rows, wrong = labeled + others, (1 - confidence) / 2
-    (low,), (high,) = every_label_interval(np.array([labeled]), np.array([rows]), confidence)
+    (low,), (high,) = label_interval(np.array([labeled]), np.array([rows]), confidence)
     (least,), (most,) = clopper_pearson(np.array([labeled]), np.array([rows]), confidence)
     assert 0 <= low <= least
     assert most <= high <= 1
@@ -45,7 +45,7 @@ def test_the_ends_are_where_the_tails_have_the_chance_that_is_promised(labeled, 
 @pytest.mark.parametrize("n", [10**6, 10**9])
 def test_an_explanation_may_have_very_many_rows(n):
     labeled = np.array([2, 10, n // 1000, n // 2, n - 1, n])
-    low, high = every_label_interval(labeled, np.full(6, n), 0.95)
+    low, high = label_interval(labeled, np.full(6, n), 0.95)
     least, most = clopper_pearson(labeled, np.full(6, n), 0.95)
     assert ((low > 0) & (low <= least) & (high >= most)).all()
     assert (high - low <= 4 * (most - least) + 1e-12).all()
@@ -55,5 +55,5 @@ def test_sampling_names_the_commonest_label_and_tells_its_interval():
     labels = np.random.default_rng(0).integers(0, 20, 60)
     local = fs.sample_until([(np.zeros(60), labels)], 0, epsilon=0.1, budget=60, confidence=0.9)
     assert local.agreeing == np.bincount(labels).max() == np.sum(labels == local.prediction)
-    expected = commonest_interval(np.array([local.agreeing]), np.array([60]), 0.9)
+    expected = label_interval(np.array([local.agreeing]), np.array([60]), 0.9, commonest=True)
     assert (local.low, local.high) == pytest.approx(np.ravel(expected))

@@ -105,23 +105,19 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
         found = estimate(count_rows(even), confidence=confidence, interval=method)
         found = found if even is counted else replace(found, counts=count_rows(counted))
     else:
-        found = _of_pairs(counted, even, confidence, method)
+        counts = count_rows(counted)
+        if counted.clusters is not None:
+            counts = replace(counts, clusters=Strangers.of(counted).totals())
+        sums, left_out, kept = weighed_pairs(counts, counted, thinned=method != "jackknife")
+        known = margins(left_out, counts.effective_n, confidence)
+        if kept is not None:
+            thinned = to_estimate(counts, kept.sums, known, "consistency", confidence, "thinned", kept.notes)
+            found = _about_pairs(thinned, sums)
+        else:
+            assumed = even.weights is not None and (counted.clusters is not None or method != "jackknife")
+            notes = (*((NOT_BY_PREDICTION,) if assumed else ()), *cluster_notes(counted, scoped=False))
+            found = to_estimate(counts, sums, known, "consistency", confidence, notes=notes)
     return noted(found, (*counted.explanations.notes, *counted.notes, *given_code_notes(counted)))
-
-
-def _of_pairs(sample: Sample, even: Sample, confidence: float, method: Method | None) -> Estimate:
-    """Consistency of rows that are clustered or weighted."""
-    counts = count_rows(sample)
-    if sample.clusters is not None:
-        counts = replace(counts, clusters=Strangers.of(sample).totals())
-    sums, left_out, kept = weighed_pairs(counts, sample, thinned=method != "jackknife")
-    found = margins(left_out, counts.effective_n, confidence)
-    if kept is not None:
-        estimate = to_estimate(counts, kept.sums, found, "consistency", confidence, "thinned", kept.notes)
-        return _about_pairs(estimate, sums)
-    assumed = even.weights is not None and (sample.clusters is not None or method != "jackknife")
-    notes = (*((NOT_BY_PREDICTION,) if assumed else ()), *cluster_notes(sample, scoped=False))
-    return to_estimate(counts, sums, found, "consistency", confidence, notes=notes)
 
 
 def weighed_pairs(

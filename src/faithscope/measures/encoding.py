@@ -84,11 +84,6 @@ class ChoiceTests(NamedTuple):
         order = np.lexsort((tested, -distance, p))
         return cls(tested[order], given[order], others[order], distance[order], p[order], adjust(p[order]))
 
-    def first(self, k: int | None) -> "ChoiceTests":
-        """The first k tests, or all."""
-        columns: tuple[Any, ...] = tuple(column[:k] for column in self)
-        return ChoiceTests(*columns)
-
 
 def _of_labels(cells: LabelCells, distinct: int) -> tuple[Any, ...]:
     def total(column: NDArray[Any]) -> NDArray[Any]:
@@ -239,7 +234,8 @@ class Encoding(Shareable):
     def _columns(self, k: int | None = None) -> dict[str, Any]:
         assert self._encoded is not None
         assert self._tests is not None
-        first = self._tests.first(None if k is None else check_whole(k, "k"))
+        shown: tuple[Any, ...] = tuple(column[: None if k is None else check_whole(k, "k")] for column in self._tests)
+        first = ChoiceTests(*shown)
         cells, names, which = self._encoded.tables, self._encoded.labels, first.explanation
         if isinstance(cells, LabelCells):
             starts, stops = (np.searchsorted(cells.explanation, which, side=side) for side in ("left", "right"))
@@ -309,7 +305,10 @@ class Encoding(Shareable):
         The choice of this rule says more than the rule: of the 9 rows given `age <= 200`, 100% get 'yes'; of the 9 \
 other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be tested.
         """
-        noun, a_noun = self._noun, f"{'an' if self._noun[0] == 'e' else 'a'} {self._noun}"
+        explanations = None if self._encoded is None else self._encoded.explanations
+        nouns = {"rule": Rules, "highlight": Highlights}
+        noun = next((word for word, kind in nouns.items() if isinstance(explanations, kind)), "explanation")
+        a_noun = f"{'an' if noun == 'explanation' else 'a'} {noun}"
         if self.encodes is None:
             return self._untested(noun, a_noun)
         untested = f" {_percent(self.unverifiable)} of rows could not be tested." if self.unverifiable else ""
@@ -333,14 +332,6 @@ other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be t
             )
         more = f" So it is with {self.flagged:,} of the {tested} that could be tested." if self.tested > 1 else ""
         return f"The choice of this {noun} says more than the {noun}: {self._strongest}.{more}{untested}"
-
-    @property
-    def _noun(self) -> str:
-        """What one of the explanations is called."""
-        explanations = None if self._encoded is None else self._encoded.explanations
-        if isinstance(explanations, Rules):
-            return "rule"
-        return "highlight" if isinstance(explanations, Highlights) else "explanation"
 
     def _untested(self, noun: str, a_noun: str) -> str:
         """Why nothing could be tested; that is no failure of explanations which partition the rows."""
@@ -392,7 +383,7 @@ other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be t
         told = {"explanation": "explanation", "label": "label", "n": "rows given", "others": "others"}
         told |= {"given_share": "share given", "covered_share": "share of others", "total_variation": "apart"}
         told |= {"given_mean": "mean given", "covered_mean": "mean of others", "distance": "distance"}
-        told |= {"p_adjusted": "p adjusted"}
+        told["p_adjusted"] = "p adjusted"
         columns = self._columns(_SHOWN)
         known = [name for name in told if name in columns]
         cells = ([_cell(name, value) for value in columns[name]] for name in known)

@@ -462,7 +462,7 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
         return told | {"kappa": Share(value, min(-1.0, value), 1.0)}
     sums, wrong = units.sums(own), check_confidence(confidence) / 2
     left_out = 1 - (1 - (sums.sum() - sums) / (mass.sum() - mass)) / (1 - left)
-    spread = Deviations.of(left_out, np.ones(len(mass))).margin(wrong)[0]
+    spread = Deviations.of(left_out).margin(wrong)[0]
     margin = max(spread, min(1.0, units.least(wrong)) / (1 - chance))
     return told | {"kappa": Share(value, min(value, max(-1.0, value - margin)), min(1.0, value + margin))}
 

@@ -21,7 +21,7 @@ from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import disagreeing_pairs
 from faithscope.measures.intervals.bounds import local_sample_size
-from faithscope.measures.intervals.local import agreement_interval, commonest_interval
+from faithscope.measures.intervals.local import agreement_interval, label_interval
 from faithscope.measures.numbers.groups import (
     NumberGroups,
     agreeing_by_cell,
@@ -94,7 +94,7 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
     dict of columns
         ``n`` is the number of its rows, and ``consistency`` the mean agreement of two of its rows (NaN for a single
         row). Of labels, ``label`` is the commonest prediction, ``purity`` its share with an interval that allows for
-        the choice of the label (`commonest_interval`), and ``disagreeing_pairs`` the pairs of rows with different
+        the choice of the label (`label_interval`), and ``disagreeing_pairs`` the pairs of rows with different
         predictions. Of numbers, ``mean``, ``spread`` (the standard deviation),
         ``lowest``, ``highest``, ``largest_gap`` (between two rows; `NumberGroups`), and ``disagreement``.
     """
@@ -109,7 +109,7 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
         return listed(counts, columns | {"disagreement": apart}, ("disagreement", "n"), k)
     top, pairs = commonest_cells(counts), disagreeing_pairs(counts)
     most = counts.given[top]
-    low, high = commonest_interval(most, rows, confidence)
+    low, high = label_interval(most, rows, confidence, commonest=True)
     columns = {
         "n": rows,
         "labels": np.bincount(counts.explanation, minlength=counts.distinct),
@@ -309,7 +309,7 @@ def sample_until(
         Number of rows to look at, at most.
     prediction : optional
         The prediction of x. By default the commonest among the rows found; the interval then allows for the choice,
-        however many labels there are (`commonest_interval`).
+        however many labels there are (`label_interval`).
         Numbers have no commonest: it must be given with `agreement`.
     confidence : float
         The confidence of the error and of the interval.
@@ -358,7 +358,8 @@ def sample_until(
         return replace(at_row(counts, target, prediction, confidence=confidence, wanted=wanted), seen=seen)
     commonest = counts.labels[int(counts.given.argmax())]
     answer = at_row(counts, target, commonest, confidence=confidence, wanted=wanted)
-    low, high = commonest_interval(counts.given.max(keepdims=True), np.array([counts.n]), confidence)
+    most, rows = counts.given.max(keepdims=True), np.array([counts.n])
+    low, high = label_interval(most, rows, confidence, commonest=True)
     return replace(answer, seen=seen, low=float(low[0]), high=float(high[0]))
 
 

@@ -16,7 +16,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
-from faithscope.measures.intervals.local import clopper_pearson, every_label_interval
+from faithscope.measures.intervals.local import clopper_pearson, label_interval
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.local import Local, commonest_cells, listed, local_columns, measured, spread_columns
 from faithscope.measures.numbers.groups import (
@@ -73,7 +73,7 @@ def per_scope(
         ``n`` is the number of rows that were given it, ``coverage`` the share of all rows that it covers. Of labels,
         ``label`` is the commonest prediction of the rows that were given it, and ``precision`` the share of the covered
         rows that get that prediction (NaN if it covers none), with an interval that holds for any label
-        (`every_label_interval`); ``recall`` is the share of the rows with that prediction that it covers. Of numbers,
+        (`label_interval`); ``recall`` is the share of the rows with that prediction that it covers. Of numbers,
         ``mean``, ``spread``, ``lowest`` and ``highest`` are those of the covered rows, ``largest_gap`` is that between
         a row given it and a row that it covers (of vectors, at least a third of that), ``sufficiency`` their mean
         agreement, and ``disagreement`` the disagreement summed over these pairs. If a judge was not asked about all
@@ -123,7 +123,7 @@ def _precision(
         cells, own = (np.arange(len(top)), label), np.zeros((asked.distinct, many), np.int64)
         own[asked.codes[asked.own], labels[asked.own]] = 1
         every, rows, itself = asked.per_explanation, asked.per_cell(labels, many)[cells], own[cells]
-    low, high = every_label_interval(right, total, confidence)
+    low, high = label_interval(right, total, confidence)
     inside, recall = counts.given[top] > counts.missed[top], _share(right, rows)
     least, most = clopper_pearson(right - inside, rows - itself, 1 - check_confidence(confidence) / many)
     return {

@@ -398,10 +398,12 @@ class Curve(Listed):
     """Estimates by a number, such as a distance."""
 
     _chart: ClassVar[str]  # the chart that draws it
+    _points: ClassVar[str]  # the field that holds the numbers
+    estimates: tuple[Any, ...]
 
-    @abstractmethod
     def _pairs(self) -> Sequence[tuple[float, Measured]]:
         """Each number with its estimate."""
+        return list(zip(getattr(self, self._points), self.estimates, strict=True))
 
     def _by_name(self) -> Sequence[tuple[str, Measured]]:
         return [(f"{self._label} {point:g}", estimate) for point, estimate in self._pairs()]

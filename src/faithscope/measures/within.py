@@ -1,6 +1,5 @@
 """Consistency within a distance: do rows with close explanations get the same prediction?"""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,7 +128,4 @@ class WithinCurve(Curve):
     taus: tuple[float, ...]
     estimates: tuple[Estimate, ...]
 
-    _label, _chart, _title = "tau", "within_curve", "Consistency within distances of explanations"
-
-    def _pairs(self) -> Sequence[tuple[float, Estimate]]:
-        return list(zip(self.taus, self.estimates, strict=True))
+    _label, _chart, _points, _title = "tau", "within_curve", "taus", "Consistency within distances of explanations"

@@ -115,9 +115,8 @@ def _brackets(known: LeftOutEstimate, left_out: LeftOut) -> tuple[Bracketed, Bra
 def _apart(a: Bracketed, b: Bracketed, unseen: tuple[UnseenRows, ...], n: float, confidence: float) -> Apart:
     """A row that the sample missed changes the difference by its own term and, in either, by those that lean on it."""
     (a_ends, first), (b_ends, second) = a, b
-    ones = np.ones(len(first.value))
-    below = Deviations.of(first.value - second.value - second.silent, ones)
-    above = Deviations.of(second.value - first.value - first.silent, ones)
+    below = Deviations.of(first.value - second.value - second.silent)
+    above = Deviations.of(second.value - first.value - first.silent)
     known = LeftOutDeviations(below, above, heaviest=max(first.heaviest, second.heaviest))
     lean = max(1.0, first.reach) + max(1.0, second.reach)
     found = margins(known, n, confidence, lean=lean, unseen=unseen)

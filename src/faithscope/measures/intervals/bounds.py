@@ -77,7 +77,19 @@ def mse_bound(
     if (estimate is None) == (p is None):
         raise BadInput("Pass either an estimate, or the population's p (and q) with n.")
     if p is not None:
-        return _known_population_bound(p, p if q is None else q, n)
+        given, covered = to_numbers(p, "p"), to_numbers(p if q is None else q, "q")
+        rows = check_whole(n, "With p, the number of rows n")
+        if given.shape != covered.shape or len(given) == 0:
+            raise BadInput(f"p and q must be two lists of one length; got shapes {given.shape} and {covered.shape}.")
+        if not (np.all(given >= 0) and abs(given.sum() - 1) < 1e-6 and np.all((covered >= 0) & (covered <= 1))):
+            raise BadInput(
+                f"p must be a distribution and q lie in [0, 1]; p sums to {given.sum():g}, q reaches {covered.max():g}."
+            )
+        if np.any(covered < given - 1e-12):
+            raise BadInput("q(π) cannot be smaller than p(π): an explanation covers the rows it was given to.")
+        others = float(min(rows - 1, 10**300))  # larger numbers give the same bias
+        bias = float(np.sum(given * np.exp(-others * covered)))
+        return MeanSquaredErrorBound(4 / rows + bias**2)
     counts = to_counted(estimate, "mse_bound")
     if isinstance(counts.agreement, Spread):
         raise NotProven(
@@ -96,22 +108,6 @@ def mse_bound(
     silent = float(profile.rows[profile.others == 0].sum() / profile.n)
     bias = min(1.0, silent + math.sqrt(2 * math.log(1 / wrong) / profile.n))
     return MeanSquaredErrorBound(4 / profile.n + bias**2, confidence)
-
-
-def _known_population_bound(p: ArrayLike, q: ArrayLike, n: int | None) -> MeanSquaredErrorBound:
-    given, covered = to_numbers(p, "p"), to_numbers(q, "q")
-    rows = check_whole(n, "With p, the number of rows n")
-    if given.shape != covered.shape or len(given) == 0:
-        raise BadInput(f"p and q must be two lists of one length; got shapes {given.shape} and {covered.shape}.")
-    if not (np.all(given >= 0) and abs(given.sum() - 1) < 1e-6 and np.all((covered >= 0) & (covered <= 1))):
-        raise BadInput(
-            f"p must be a distribution and q lie in [0, 1]; p sums to {given.sum():g}, q reaches {covered.max():g}."
-        )
-    if np.any(covered < given - 1e-12):
-        raise BadInput("q(π) cannot be smaller than p(π): an explanation covers the rows it was given to.")
-    others = float(min(rows - 1, 10**300))  # larger numbers give the same bias
-    bias = float(np.sum(given * np.exp(-others * covered)))
-    return MeanSquaredErrorBound(4 / rows + bias**2)
 
 
 def sample_size(range_size: int, epsilon: float) -> int:

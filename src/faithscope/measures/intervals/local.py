@@ -40,30 +40,23 @@ def clopper_pearson(agreeing: NDArray[np.number], others: Ints, confidence: floa
     return low, high
 
 
-def commonest_interval(most: Ints, rows: Ints, confidence: float) -> tuple[Floats, Floats]:
-    """Interval for the share of the label that is commonest in these rows, of which it has `most`.
-
-    The low end is that of `every_label_interval`, since the label was chosen by these rows. The high end is Clopper and
-    Pearson's: the commonest label here has at least as many rows as the label with the largest true share.
-    """
-    codes, first = group([np.column_stack([most, rows])])
-    most, rows = most[first], rows[first]
-    low, high = clopper_pearson(most, rows, confidence)
-    return _shared_end(low, most, rows, confidence, upper=False)[codes], high[codes]
-
-
-def every_label_interval(labeled: Ints, rows: Ints, confidence: float) -> tuple[Floats, Floats]:
+def label_interval(labeled: Ints, rows: Ints, confidence: float, *, commonest: bool = False) -> tuple[Floats, Floats]:
     """Interval for the share of a label with `labeled` of `rows`; it holds for all labels at once, however many.
 
     The ends are the p with ``P(Bin(rows, p) >= labeled) = p δ/2`` and with ``P(Bin(rows, p) <= labeled) = p δ/2``.
     A label whose true share is p misses either end with a chance of at most p δ/2, and true shares add up to 1: so
     it holds for any label that is chosen after looking. The low end is 0 for fewer than two rows.
+
+    Of the label that is `commonest` in these rows the high end is Clopper and Pearson's: it has at least as many rows
+    here as the label with the largest true share.
     """
     codes, first = group([np.column_stack([labeled, rows])])
     labeled, rows = labeled[first], rows[first]
     low, high = clopper_pearson(labeled, rows, confidence)
     low = _shared_end(low, labeled, rows, confidence, upper=False)
-    return low[codes], _shared_end(high, labeled, rows, confidence, upper=True)[codes]
+    if not commonest:
+        high = _shared_end(high, labeled, rows, confidence, upper=True)
+    return low[codes], high[codes]
 
 
 def _shared_end(start: Floats, labeled: Ints, rows: Ints, confidence: float, *, upper: bool) -> Floats:

@@ -92,8 +92,8 @@ class Deviations(NamedTuple):
     fourth: float
 
     @classmethod
-    def of(cls, values: Floats, rows: NDArray[Any]) -> "Deviations":
-        """Of values, each of which stands for so many rows."""
+    def of(cls, values: Floats, rows: NDArray[Any] | None = None) -> "Deviations":
+        """Of values, each of which stands for so many rows, or for one."""
         return deviations(lambda part: (values[part],), len(values), rows)[0]
 
     @property
@@ -160,13 +160,6 @@ class LeftOutDeviations(NamedTuple):
         return cls(lower, upper, ratio, checked, left_out.reach, taking_part, left_out.heaviest, *beyond)
 
 
-def _powers(gaps: Floats, times: NDArray[Any]) -> tuple[float, float, float]:
-    """The sums of squares, cubes and fourth powers."""
-    squares = gaps * gaps
-    weighted = times * squares
-    return float(weighted.sum()), float(np.sum(weighted * gaps)), float(np.sum(weighted * squares))
-
-
 def deviations(
     measures: Callable[[slice], Sequence[Floats]], count: int, rows: NDArray[Any] | None = None
 ) -> list[Deviations]:
@@ -197,7 +190,8 @@ def deviations(
         times, values = weighed(start, stop)
         gaps = [each - total / n for each, total in zip(values, sums, strict=True)]
         largest.append([max(float(gap.max()), -float(gap.min())) for gap in gaps])
-        return [moment for gap in gaps for moment in _powers(gap, times)]
+        squares = [(gap, times * gap * gap) for gap in gaps]
+        return [float(np.sum(part)) for gap, square in squares for part in (square, square * gap, square * gap * gap)]
 
     moments = sums_over_chunks(powers, count, _WIDTH).reshape(-1, 3).tolist()
     return [Deviations(n, most, *each) for most, each in zip(np.max(largest, axis=0).tolist(), moments, strict=True)]
@@ -335,7 +329,7 @@ class IndependentUnits:
         rest = whole.sum() - whole
         if len(whole) < 2 or not (rest > 1e-12 * whole.sum()).all():
             return None
-        return Deviations.of((part.sum() - part) / rest, np.ones(len(whole)))
+        return Deviations.of((part.sum() - part) / rest)
 
     def least(self, wrong: float) -> float:
         """The least margin of a mean of numbers from 0 to 1, ``ln(1/wrong) max w / Σ w``; `wrong` is that of one side.

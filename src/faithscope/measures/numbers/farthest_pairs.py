@@ -26,22 +26,15 @@ def farthest_pairs(values: NDArray[Any], agreement: Agreement, wanted: int) -> I
     >>> farthest_pairs(np.array([1.0, 9.0, 4.0]), Close(1.0), 1).tolist()
     [[0, 1]]
     """
-    pairs = _of_numbers(values, wanted) if values.ndim == 1 else _of_vectors(values)
+    if values.ndim == 1:
+        order, last = np.argsort(values, kind="stable"), len(values) - 1
+        ends = [(low, last - high) for low in range(min(wanted, last)) for high in range(wanted // (low + 1))]
+        pairs = order[np.array([(low, high) for low, high in ends if low < high], np.int64).reshape(-1, 2)]
+    else:
+        far = np.arange(len(values))
+        if len(values) > 2 * _FAR:
+            ends_of_mean = np.argsort(-distance(values, values.mean(axis=0)[None]), kind="stable")[:_FAR]
+            others = np.argsort(-distance(values, values[ends_of_mean[:1]]), kind="stable")[:_FAR]
+            far = np.union1d(ends_of_mean, others)
+        pairs = far[np.column_stack(np.triu_indices(len(far), 1))]
     return pairs[disagree(agreement, values[pairs[:, 0]], values[pairs[:, 1]])]
-
-
-def _of_numbers(values: NDArray[Any], wanted: int) -> Ints:
-    order, last = np.argsort(values, kind="stable"), len(values) - 1
-    pairs = [(low, last - high) for low in range(min(wanted, last)) for high in range(wanted // (low + 1))]
-    ends = np.array([(low, high) for low, high in pairs if low < high], np.int64).reshape(-1, 2)
-    return order[ends]
-
-
-def _of_vectors(values: NDArray[Any]) -> Ints:
-    far = np.arange(len(values))
-    if len(values) > 2 * _FAR:
-        ends = np.argsort(-distance(values, values.mean(axis=0)[None]), kind="stable")[:_FAR]
-        others = np.argsort(-distance(values, values[ends[:1]]), kind="stable")[:_FAR]
-        far = np.union1d(ends, others)
-    a, b = np.triu_indices(len(far), 1)
-    return np.column_stack([far[a], far[b]])

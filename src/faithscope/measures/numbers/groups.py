@@ -115,16 +115,13 @@ class NumberGroups:
         kept = np.flatnonzero(place[self.group] >= 0)
         given = NumberGroups(place[self.group[kept]], self.values[kept], self.rows[kept], len(chosen))
         apart = np.nan_to_num(given._squared(covered.mean[given.group]))
-        farthest, end = given._first_highest(apart), np.full((covered.size, self.values.shape[1]), np.nan)
+        order = np.lexsort((-apart, given.group))
+        farthest = order[np.flatnonzero(np.diff(given.group[order], prepend=-1))]  # the first of each group
+        end = np.full((covered.size, self.values.shape[1]), np.nan)
         end[given.group[farthest]] = given.values[farthest]
         gaps = np.full(covered.size, np.nan)
         np.fmax.at(gaps, covered.group, distance(covered.values, end[covered.group]))
         return gaps
-
-    def _first_highest(self, numbers: Floats) -> Ints:
-        """The first entry with the highest number, for each group that is not empty."""
-        order = np.lexsort((-numbers, self.group))
-        return order[np.flatnonzero(np.diff(self.group[order], prepend=-1))]
 
     def without(self) -> tuple[Floats, Floats]:
         """For each entry, the mean (m, k) and the spread of its group without one of its rows; NaN if undefined."""
@@ -197,8 +194,12 @@ def variance(counts: Counts) -> float:
 
 def agreement_between(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) -> Floats:
     """How much ``a[i]`` and ``b[i]`` agree, for every i; for `Spread`, a multiple of their squared distance."""
-    values, place = distinct_values(np.concatenate([a, b]))
-    pair = np.arange(len(a))
+    both, pair = np.concatenate([a, b]), np.arange(len(a))
+    if both.ndim == 1:
+        values, place = np.unique(both, return_inverse=True)  # ascending
+    else:
+        place, first = group_rows([both])
+        values = both[first]
     return agreement.over(values).at(GroupedRows(pair, place[len(a) :], np.ones(len(a))), pair, place[: len(a)])
 
 
@@ -225,12 +226,3 @@ def agreeing_with(agreement: Agreement, prediction: NDArray[Any], values: NDArra
     total = rows @ agreement_between(agreement, np.repeat(prediction, len(values), axis=0), values)
     unit = scaled(np.concatenate([prediction, values]))[1] if isinstance(agreement, Spread) else 1.0
     return float(squared(total, unit))
-
-
-def distinct_values(values: NDArray[Any]) -> tuple[Floats, Ints]:
-    """The different values, ascending if they are numbers, and the place of each."""
-    if values.ndim == 1:
-        distinct, place = np.unique(values, return_inverse=True)
-        return distinct, place.reshape(-1)
-    codes, first = group_rows([values])
-    return values[first], codes

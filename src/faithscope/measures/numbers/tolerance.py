@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,46 +67,35 @@ def tolerance_curve(
     >>> [round(estimate.value, 3) for estimate in curve.estimates]
     [0.25, 0.375, 0.688]
     """
-    kind = _kind(agreement)
+    kind = _KINDS.get(agreement.strip().lower()) if isinstance(agreement, str) else agreement
+    if kind is not Close and kind is not Tolerance:
+        raise WrongType(
+            f"agreement={agreement!r} has no eps to vary: pass fs.Close or fs.Tolerance, without parentheses, and eps=."
+        )
     if X is None and not isinstance(relation, Judged | None):
         raise BadInput("relation= is for sufficiency, which needs the rows: pass X= as well.")
     sample = Sample.of(explanations, predictions, X, weights, kind(1.0)).discretized(discretizer)
     relation = bind(relation, sample.explanations, X, sample.positions)
-    predicted = sample.counted().labels
-    values, note = (_grid(predicted), _default_note(predicted)) if eps is None else (_read(eps), "")
-    agreements = [kind(float(value)) for value in values]
-
-    def measure(part: Sample) -> Estimate:
-        if X is None and relation is None:
-            return measure_consistency(part, confidence)
-        return measure_sufficiency(part, relation, confidence)
-
-    estimates = tuple(measure(replace(sample, agreement=agreement)) for agreement in agreements)
-    return ToleranceCurve(tuple(float(value) for value in values), estimates, note)
-
-
-def _kind(agreement: Any) -> Callable[[float], Agreement]:
-    if agreement is Close or agreement is Tolerance:
-        return agreement
-    if isinstance(agreement, str) and agreement.strip().lower() in _KINDS:
-        return _KINDS[agreement.strip().lower()]
-    raise WrongType(
-        f"agreement={agreement!r} has no eps to vary: pass fs.Close or fs.Tolerance, without parentheses, and eps=."
-    )
-
-
-def _read(eps: Any) -> NDArray[np.float64]:
-    values = np.unique(to_numbers([eps] if is_real(eps) else eps, "eps"))
-    if not len(values):
+    if eps is None:
+        values, note = _grid(sample.counted().labels)
+    else:
+        values, note = np.unique(to_numbers([eps] if is_real(eps) else eps, "eps")).tolist(), ""
+    if not values:
         raise BadInput("eps are empty: pass at least one, in the units of the predictions.")
-    return values
+    parts = [replace(sample, agreement=kind(value)) for value in values]
+    if X is None and relation is None:
+        estimates = [measure_consistency(part, confidence) for part in parts]
+    else:
+        estimates = [measure_sufficiency(part, relation, confidence) for part in parts]
+    return ToleranceCurve(tuple(values), tuple(estimates), note)
 
 
-def _grid(predictions: NDArray[Any]) -> NDArray[np.float64]:
-    """Round numbers from 0.01 to 4 standard deviations of the predictions."""
+def _grid(predictions: NDArray[Any]) -> tuple[list[float], str]:
+    """Round numbers from 0.01 to 4 standard deviations of the predictions, and how they were chosen."""
     if not len(predictions) or (predictions == predictions[0]).all():
         raise BadInput("Predictions are all equal, so no eps can be chosen by their spread: pass eps=[...].")
-    spread = _standard_deviation(predictions)
+    columns, unit = scaled(predictions)  # in which no square is too large or too small
+    spread = float(columns[:, 0].std()) * unit
     least, most = max(_LEAST * spread, sys.float_info.min), min(_MOST * spread, sys.float_info.max)
     if least > most:
         raise BadInput(
@@ -115,18 +104,8 @@ def _grid(predictions: NDArray[Any]) -> NDArray[np.float64]:
         )
     low, high = math.floor(math.log10(least)), math.ceil(math.log10(most))
     steps = [float(f"{step}e{power}") for power in range(low, high + 1) for step in _STEPS]
-    return np.array([step for step in steps if least <= step <= most])
-
-
-def _standard_deviation(predictions: NDArray[Any]) -> float:
-    """In a unit of which no square is too large or too small."""
-    columns, unit = scaled(predictions)
-    return float(columns[:, 0].std()) * unit
-
-
-def _default_note(predictions: NDArray[Any]) -> str:
-    spread = told_number(_standard_deviation(predictions))
-    return f"eps was chosen from {_LEAST:g} to {_MOST:g} standard deviations of the predictions, which is {spread}"
+    chosen = f"eps was chosen from {_LEAST:g} to {_MOST:g} standard deviations of the predictions"
+    return [step for step in steps if least <= step <= most], f"{chosen}, which is {told_number(spread)}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,10 +132,7 @@ class ToleranceCurve(Curve):
     estimates: tuple[Estimate, ...]
     note: str = ""
 
-    _label, _chart = "eps", "tolerance_curve"
-
-    def _pairs(self) -> Sequence[tuple[float, Estimate]]:
-        return list(zip(self.eps, self.estimates, strict=True))
+    _label, _chart, _points = "eps", "tolerance_curve", "eps"
 
     @property
     def _title(self) -> str:
