@@ -29,7 +29,7 @@ from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations,
 from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import number
-from faithscope.relations import bind, check_rows, says_where, to_relation
+from faithscope.relations import Relation, bind, check_rows, says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
@@ -75,29 +75,27 @@ class ChoiceTests(NamedTuple):
         """The tests of all explanations that have rows of both kinds."""
         tables, tested = encoded.tables, np.flatnonzero(encoded.both)
         if isinstance(tables, LabelCells):
-            columns = _of_labels(tables, len(encoded.both))
+            which, distinct = tables.explanation, len(encoded.both)
+
+            def total(column: NDArray[Any]) -> NDArray[Any]:
+                return np.bincount(which, column, minlength=distinct)
+
+            given, others, first_given, first_others = (total(column).astype(np.int64) for column in tables[2:])
+            shares = (tables.given / np.maximum(given, 1)[which], tables.others / np.maximum(others, 1)[which])
+            distance, seen = total(np.abs(shares[0] - shares[1])) / 2, tables.first_given + tables.first_others
+            labels, least = total(seen > 0), np.ones(distinct)
+            alone = fisher(tables.first_given, first_given[which], seen, (first_given + first_others)[which])
+            np.minimum.at(least, which, alone)
+            # With two labels both tables are the same one; beyond, the least of several is corrected by Bonferroni.
+            p = np.minimum(1.0, least * np.where(labels > 2, labels, 1))
         else:
-            first = tables.first_given.astype(np.float64), tables.first_others.astype(np.float64)
-            size = np.sqrt(first[0] * first[1] / np.maximum(first[0] + first[1], 1))
-            columns = tables.given, tables.others, tables.distance, kolmogorov(size * tables.distance)
-        given, others, distance, p = (column[tested] for column in columns)
+            given, others, distance = tables.given, tables.others, tables.distance
+            first_given, first_others = tables.first_given.astype(np.float64), tables.first_others.astype(np.float64)
+            size = np.sqrt(first_given * first_others / np.maximum(first_given + first_others, 1))
+            p = kolmogorov(size * distance)
+        given, others, distance, p = (column[tested] for column in (given, others, distance, p))
         order = np.lexsort((tested, -distance, p))
         return cls(tested[order], given[order], others[order], distance[order], p[order], adjust(p[order]))
-
-
-def _of_labels(cells: LabelCells, distinct: int) -> tuple[Any, ...]:
-    def total(column: NDArray[Any]) -> NDArray[Any]:
-        return np.bincount(cells.explanation, column, minlength=distinct)
-
-    which = cells.explanation
-    given, others, first_given, first_others = (total(column).astype(np.int64) for column in cells[2:])
-    shares = (cells.given / np.maximum(given, 1)[which], cells.others / np.maximum(others, 1)[which])
-    seen = cells.first_given + cells.first_others
-    p_cell = fisher(cells.first_given, first_given[which], seen, (first_given + first_others)[which])
-    labels, p = total(seen > 0), np.ones(distinct)
-    np.minimum.at(p, which, p_cell)
-    # With two labels both tables are the same one; beyond, the least of several is corrected by Bonferroni.
-    return given, others, total(np.abs(shares[0] - shares[1])) / 2, np.minimum(1.0, p * np.where(labels > 2, labels, 1))
 
 
 def fisher(seen: Ints, drawn: Ints, marked: Ints, rows: Ints) -> Floats:
@@ -114,18 +112,11 @@ def fisher(seen: Ints, drawn: Ints, marked: Ints, rows: Ints) -> Floats:
     [0.1]
     """
     low, high = np.maximum(0, drawn + marked - rows), np.minimum(drawn, marked)
-    ends, p, start = np.cumsum(high - low + 1), np.ones(len(seen)), 0
-    while start < len(seen):
-        reached = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, reached + _ENTRIES)))
-        part = slice(start, stop)
-        p[part] = _fisher(*(column[part] for column in (seen, drawn, marked, rows, low, high)))
-        start = stop
-    return p
-
-
-def _fisher(seen: Ints, drawn: Ints, marked: Ints, rows: Ints, low: Ints, high: Ints) -> Floats:
     sizes = high - low + 1
+    if len(seen) > 1 and sizes.sum() > _ENTRIES:  # one half after the other
+        halves = slice(len(seen) // 2), slice(len(seen) // 2, None)
+        columns = (seen, drawn, marked, rows)
+        return np.concatenate([fisher(*(column[half] for column in columns)) for half in halves])
     table, begins = np.repeat(np.arange(len(seen)), sizes), np.cumsum(sizes) - sizes
     outcome = np.arange(len(table)) - begins[table] + low[table]
     likely = _log_choose(marked[table], outcome) + _log_choose((rows - marked)[table], drawn[table] - outcome)
@@ -479,11 +470,8 @@ def encoding(
 def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0.95) -> Encoding:
     """The encoding of a sample."""
     check_confidence(confidence)
-    refuse_spread(sample.agreement, "encoding")
-    if not says_where(sample.explanations, relation):
-        raise NotScoped(not_scoped(sample.explanations))
-    counted = sample.counted().evenly()
-    read = encoded(counted, to_relation(relation, counted.explanations))
+    counted, relation = scoped(sample, relation, "encoding")
+    read = encoded(counted, relation)
     notes = (*counted.explanations.notes, *counted.notes)
     if counted.clusters is not None:
         notes = (*notes, "tests of single explanations take one row per cluster and explanation")
@@ -536,6 +524,15 @@ def to_encoding(read: Encoded, confidence: float, agreement: Agreement, notes: t
         _encoded=read,
         _tests=tests,
     )
+
+
+def scoped(sample: Sample, relation: Any, measure: str) -> tuple[Sample, Relation]:
+    """The rows that count, and the relation; refuses what the measure is undefined for."""
+    refuse_spread(sample.agreement, measure)
+    if not says_where(sample.explanations, relation):
+        raise NotScoped(not_scoped(sample.explanations, measure))
+    counted = sample.counted().evenly()
+    return counted, to_relation(relation, counted.explanations)
 
 
 def not_scoped(explanations: Explanations, measure: str = "encoding") -> str:

@@ -6,13 +6,12 @@ import numpy as np
 
 from faithscope.counting.counted import NecessityCounts
 from faithscope.counting.coverage import count_necessity
-from faithscope.errors import NotScoped
-from faithscope.measures.encoding import not_scoped
-from faithscope.measures.estimate import NECESSITY, Estimate, Method, check_method, noted, refuse_spread, to_estimate
+from faithscope.measures.encoding import scoped
+from faithscope.measures.estimate import NECESSITY, Estimate, Method, check_method, noted, to_estimate
 from faithscope.measures.intervals.margins import LeftOutDeviations, UnseenRows, margins
 from faithscope.measures.notes import cluster_notes
 from faithscope.measures.sufficiency import FEWER, coverage_notes
-from faithscope.relations import bind, check_rows, says_where, to_relation
+from faithscope.relations import bind, check_rows
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
@@ -88,11 +87,7 @@ def measure_necessity(
 
 def reached(sample: Sample, relation: Any = None) -> NecessityCounts:
     """What necessity reads of a sample."""
-    refuse_spread(sample.agreement, "necessity")
-    if not says_where(sample.explanations, relation):
-        raise NotScoped(not_scoped(sample.explanations, "necessity"))
-    counted = sample.counted().evenly()
-    return count_necessity(counted, to_relation(relation, counted.explanations))
+    return count_necessity(*scoped(sample, relation, "necessity"))
 
 
 def sample_notes(sample: Sample) -> tuple[str, ...]:

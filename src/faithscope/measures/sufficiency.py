@@ -394,14 +394,15 @@ def _own_answers(population: OwnDraws, sample: Sample, ask: Ask | None) -> Itera
                 "These draws have no predictions: pass fs.drawn(explanations, rows, predictions), or the model in "
                 "place of predictions."
             )
-        labels = ask(rows) if kept.all() else None
-        if labels is None and kept.any():
-            labels, of, kept = ask(take_rows(rows, np.flatnonzero(kept))), of[kept], np.ones(int(kept.sum()), bool)
+        if not kept.any():
+            return
+        labels = ask(rows if kept.all() else take_rows(rows, np.flatnonzero(kept)))
+        of, kept = of[kept], kept[kept]
     elif sample.agreement.of_numbers:
         labels = sample.agreement.read(population.predictions)
     else:
         labels = to_predictions(population.predictions, part=True)
-    if labels is None or not kept.any():
+    if not kept.any():
         return
     same_length(draws=len(of), predictions=len(labels))
     positions = np.arange(sample.n) if sample.positions is None else sample.positions

@@ -92,9 +92,18 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
     elif a.left_out is None or b.left_out is None or of_kind((*first.notes, *second.notes), "interval"):
         apart = Apart(least, most, Margins(1.0, 1.0), confidence)
     else:
-        pairs = zip(_brackets(a, a.left_out), _brackets(b, b.left_out), strict=True)
-        unseen = tuple(rows for rows in (a.unseen, b.unseen) if rows is not None)
-        found = [_apart(x, y, unseen, first.effective_n, confidence) for x, y in pairs]
+        # A row that was missed changes the difference by its own term and, in either, by those that lean on it.
+        unseen = [rows for rows in (a.unseen, b.unseen) if rows is not None]
+        found = []
+        for ((a_low, a_high), one), ((b_low, b_high), other) in zip(
+            _brackets(a, a.left_out), _brackets(b, b.left_out), strict=True
+        ):
+            below = Deviations.of(one.value - other.value - other.silent)
+            above = Deviations.of(other.value - one.value - one.silent)
+            known = LeftOutDeviations(below, above, heaviest=max(one.heaviest, other.heaviest))
+            lean = max(1.0, one.reach) + max(1.0, other.reach)
+            off = margins(known, first.effective_n, confidence, lean=lean, unseen=unseen)
+            found.append(Apart(a_low - b_high, a_high - b_low, off, confidence))
         apart = min(found, key=lambda each: float(np.ptp(each.interval())))
     low, high = apart.interval()
     return Difference(a.name, b.name, first.value - second.value, low, high, first.n, apart, first.measure)
@@ -110,17 +119,6 @@ def _brackets(known: LeftOutEstimate, left_out: LeftOut) -> tuple[Bracketed, Bra
     whole = known.estimate.bracket if kept else (known.estimate.value, known.estimate.upper), left_out
     half, full = known.brackets or (whole, whole)
     return whole, half, full
-
-
-def _apart(a: Bracketed, b: Bracketed, unseen: tuple[UnseenRows, ...], n: float, confidence: float) -> Apart:
-    """A row that the sample missed changes the difference by its own term and, in either, by those that lean on it."""
-    (a_ends, first), (b_ends, second) = a, b
-    below = Deviations.of(first.value - second.value - second.silent)
-    above = Deviations.of(second.value - first.value - first.silent)
-    known = LeftOutDeviations(below, above, heaviest=max(first.heaviest, second.heaviest))
-    lean = max(1.0, first.reach) + max(1.0, second.reach)
-    found = margins(known, n, confidence, lean=lean, unseen=unseen)
-    return Apart(a_ends[0] - b_ends[1], a_ends[1] - b_ends[0], found, confidence)
 
 
 def _same_explainer(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:

@@ -180,31 +180,27 @@ def equality_margins(
     known: LeftOutDeviations | None = None,
     powers: PowerSums | None = None,
 ) -> Margins:
-    """Margins of consistency by a method; an engine hands over what is known of leave-one-out values, and powers."""
+    """Margins of consistency by a method; an engine hands over what is known of leave-one-out values, and powers.
+
+    McDiarmid's hold for any model, explainer and population, from n alone; that of `verified` is the jackknife's.
+    Replacing one row changes n·M̂ by at most 3 and n·(M̂ + U) by at most 2, so his inequality applies. Of N rows with one
+    explanation, let row i agree with the others by A in all, and these with each other by P (ordered pairs). Without
+    row i, n·M̂ changes by ``P / ((N-1)(N-2)) - 2A / (N-1)``, from -2 to 1 for any agreement from 0 to 1; and a row that
+    replaces another is left out once and added once. The disagreement n·(1 - M̂ - U) changes by the same formula; if
+    ``1 - K`` obeys the triangle inequality, as for labels and `Close`, then P <= 2 (N-2) A, and it never rises.
+    `Tolerance` does not obey it, nor need one's own function: there 3 is the bound on both sides.
+    """
     if known is None and profile.n > 1:
         known = LeftOutDeviations.of(terms_and_left_out(profile.kinds())[1])
     plain = margins(known, float(profile.n), confidence, sides)
     if method == "jackknife":
         return plain
     if method == "mcdiarmid":
-        return _mcdiarmid(profile.n, profile.agreement.convex, plain, confidence, sides)
+        tail = math.log(sides / check_confidence(confidence)) / profile.n
+        below, above = math.sqrt(4.5 * tail), math.sqrt((2 if profile.agreement.convex else 4.5) * tail)
+        again = partial(equality_margins, profile, method, known=known)
+        return Margins(below, above, verified=plain.verified, again=again)
     return tightest(powers or PowerSums.of(profile), known, plain, confidence, sides)
-
-
-def _mcdiarmid(n: int, convex: bool, plain: Margins, confidence: float, sides: int = 2) -> Margins:
-    """Margins that hold for any model, explainer and population, from n alone; that of `verified` is the jackknife's.
-
-    Replacing one row changes n·M̂ by at most 3 and n·(M̂ + U) by at most 2, so McDiarmid's inequality applies. Of N rows
-    with one explanation, let row i agree with the others by A in all, and these with each other by P (ordered pairs).
-    Without row i, n·M̂ changes by ``P / ((N-1)(N-2)) - 2A / (N-1)``, from -2 to 1 for any agreement from 0 to 1; and a
-    row that replaces another is left out once and added once. The disagreement n·(1 - M̂ - U) changes by the same
-    formula; if ``1 - K`` obeys the triangle inequality, as for labels and `Close`, then P <= 2 (N-2) A, and it never
-    rises. `Tolerance` does not obey it, nor need one's own function: there 3 is the bound on both sides.
-    """
-    tail = math.log(sides / check_confidence(confidence)) / n
-    below, above = math.sqrt(4.5 * tail), math.sqrt((2 if convex else 4.5) * tail)
-    again = partial(_mcdiarmid, n, convex, plain)
-    return Margins(below, above, verified=plain.at(confidence, sides).verified, again=again)
 
 
 def bracketed(kinds: RowKinds, kappa: float) -> tuple[tuple[float, float], LeftOut]:
