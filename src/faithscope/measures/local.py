@@ -358,8 +358,8 @@ def sample_until(
         return replace(at_row(counts, target, prediction, confidence=confidence, wanted=wanted), seen=seen)
     commonest = counts.labels[int(counts.given.argmax())]
     answer = at_row(counts, target, commonest, confidence=confidence, wanted=wanted)
-    most, rows = counts.given.max(keepdims=True), np.array([counts.n])
-    low, high = label_interval(most, rows, confidence, commonest=True)
+    most = counts.given.max(keepdims=True)
+    low, high = label_interval(most, np.array([counts.n]), confidence, commonest=True)
     return replace(answer, seen=seen, low=float(low[0]), high=float(high[0]))
 
 
