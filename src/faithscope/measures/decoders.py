@@ -22,7 +22,7 @@ from faithscope.measures.estimate import agreement, few_rows_decide
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.local import commonest_cells
-from faithscope.measures.numbers.decoded import decoded_numbers
+from faithscope.measures.numbers.decoded import squared_error
 from faithscope.measures.numbers.groups import NumberGroups
 from faithscope.notes import TOO_HIGH
 from faithscope.readers import as_explanations
@@ -327,7 +327,7 @@ class Decoder(ABC):
     @property
     def r2(self) -> float:
         """Of numbers, the share of their variance in the sample that is decoded: ``1 - error / variance``."""
-        return 1 - self.error / decoded_numbers(self.counts).variance
+        return 1 - self.error / squared_error(self.counts, "all")
 
     @property
     def leave_one_out_r2(self) -> float:
@@ -335,7 +335,7 @@ class Decoder(ABC):
 
         It is 0 for explanations that mean nothing, if the mean is decoded, and negative below that.
         """
-        return 1 - self.leave_one_out_error / decoded_numbers(self.counts).error_of_mean
+        return 1 - self.leave_one_out_error / squared_error(self.counts, "all", leave_out=True)
 
     def _check_rows(self) -> None:
         if self.counts.n == 0:
@@ -367,7 +367,7 @@ class GibbsDecoder(Decoder):
         """In the sample: ``E_G = 1 - Σ n_{πy}² / (n N_π)``."""
         self._check_rows()
         if self.counts.agreement.of_numbers:
-            return 2 * decoded_numbers(self.counts).error
+            return squared_error(self.counts, "draw")
         share = self.counts.given / self.counts.per_explanation[self.counts.explanation]
         return float(1 - np.sum(self.counts.given * share) / self.counts.n)
 
@@ -380,7 +380,7 @@ class GibbsDecoder(Decoder):
         """
         self._check_rows()
         if self.counts.agreement.of_numbers:
-            return decoded_numbers(self.counts).error_of_draws
+            return squared_error(self.counts, "draw", leave_out=True)
         return 1 - agreement(self.counts.profile())
 
     def _agreeing(self, explanation: Ints, labels: NDArray[Any]) -> Floats:
@@ -418,7 +418,7 @@ class OptimalDecoder(Decoder):
         """In the sample: ``E_O = 1 - Σ_π max_y n_{πy} / n``; of numbers, the mean squared distance from the mean."""
         self._check_rows()
         if self.counts.agreement.of_numbers:
-            return decoded_numbers(self.counts).error
+            return squared_error(self.counts, "mean")
         return 1 - self.counts.profile().modal / self.counts.n
 
     @property
@@ -428,7 +428,7 @@ class OptimalDecoder(Decoder):
         A row without such others is decoded to the mean of all other rows.
         """
         self._check_rows()
-        return decoded_numbers(self.counts).error_of_means
+        return squared_error(self.counts, "mean", leave_out=True)
 
     def _agreeing(self, explanation: Ints, labels: NDArray[Any]) -> Floats:
         learned = self.counts.locate_codes(explanation, labels)[1]

@@ -93,9 +93,8 @@ class ChoiceTests(NamedTuple):
             first_given, first_others = tables.first_given.astype(np.float64), tables.first_others.astype(np.float64)
             size = np.sqrt(first_given * first_others / np.maximum(first_given + first_others, 1))
             p = kolmogorov(size * distance)
-        given, others, distance, p = (column[tested] for column in (given, others, distance, p))
-        order = np.lexsort((tested, -distance, p))
-        return cls(tested[order], given[order], others[order], distance[order], p[order], adjust(p[order]))
+        order = tested[np.lexsort((tested, -distance[tested], p[tested]))]
+        return cls(order, given[order], others[order], distance[order], p[order], adjust(p[order]))
 
 
 def fisher(seen: Ints, drawn: Ints, marked: Ints, rows: Ints) -> Floats:
