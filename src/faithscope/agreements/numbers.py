@@ -1,6 +1,7 @@
 """Agreements of numbers: Close and Tolerance by how far two are apart, Spread by their variance."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -173,45 +174,32 @@ class _CloseSums(AgreementSums):
 
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
         places = rows.group * self.size + rows.value
-        prefixes = _power_prefixes(rows.weight, rows_at(self.place, rows.value), power)
-        sums = np.empty(len(group))
 
-        def fill(start: int, stop: int) -> None:
-            base, wanted = group[start:stop] * self.size, value[start:stop]
+        def bounds(part: slice) -> list[Ints]:
+            base, wanted = group[part] * self.size, value[part]
             low, first, last, high = (np.take(end, wanted) for end in (self.low, self.start, self.stop, self.high))
-            bounds = [_search(places, base + end) for end in (low, first, wanted + 1, last, high)]
-            sums[start:stop] = _sums(prefixes, bounds, np.take(self.place, wanted))[power - 1]
+            return [_search(places, base + end) for end in (low, first, wanted + 1, last, high)]
 
-        over_chunks(fill, len(group), _WIDTH)
-        return sums
+        prefixes = _power_prefixes(rows.weight, rows_at(self.place, rows.value), power)
+        return _sums(prefixes, rows_at(self.place, value), bounds)[power - 1]
 
     def within(self, rows: GroupedRows) -> Floats:
         base, place = rows.group * self.size, rows_at(self.place, rows.value)
-        places, prefixes = base + rows.value, _power_prefixes(rows.weight, place, 1)
+        places = base + rows.value
         starts, stops = _runs(base + rows_at(self.start, rows.value))  # of the rows of a group in one bin
         first, last = (np.repeat(ends, stops - starts) for ends in (starts, stops))
-        sums = np.empty(len(places))
+        after = np.arange(1, len(places) + 1)
 
-        def fill(start: int, stop: int) -> None:
-            part, value = slice(start, stop), rows.value[start:stop]
-            low, high = (_search(places, base[part] + np.take(end, value)) for end in (self.low, self.high))
-            bounds = [low, first[part], np.arange(start + 1, stop + 1), last[part], high]
-            sums[part] = _sums(prefixes, bounds, place[part])[0]
+        def bounds(part: slice) -> list[Ints]:
+            low, high = (_search(places, base[part] + np.take(end, rows.value[part])) for end in (self.low, self.high))
+            return [low, first[part], after[part], last[part], high]
 
-        over_chunks(fill, len(places), _WIDTH)
-        return sums
+        return _sums(_power_prefixes(rows.weight, place, 1), place, bounds)[0]
 
     def among_all(self, weight: Floats) -> tuple[Floats, Floats]:
-        values = np.arange(len(weight))
+        ends = self.low, self.start, np.arange(1, self.size), self.stop, self.high
         prefixes = _power_prefixes(weight, self.place, 2)
-        sums, squares = np.empty(len(weight)), np.empty(len(weight))
-
-        def fill(start: int, stop: int) -> None:
-            part = slice(start, stop)
-            bounds = [self.low[part], self.start[part], values[part] + 1, self.stop[part], self.high[part]]
-            sums[part], squares[part] = _sums(prefixes, bounds, self.place[part])
-
-        over_chunks(fill, len(weight), _WIDTH)
+        sums, squares = _sums(prefixes, self.place, lambda part: [end[part] for end in ends])
         return sums, squares
 
 
@@ -244,8 +232,8 @@ def _neighbors(keys: NDArray[Any]) -> tuple[Ints, Ints, Ints, Ints]:
     return start, stop, before, after
 
 
-def _sums(prefixes: list[Floats], bounds: list[Ints], place: Floats) -> list[Floats]:
-    """The sums of the agreement, and of its square if there are prefix sums of squares.
+def _sums(prefixes: list[Floats], place: Floats, bounds: Callable[[slice], list[Ints]]) -> list[Floats]:
+    """The sums of the agreement, and of its square if there are prefix sums of squares, each for every value.
 
     With x the place of a row and p that of the value, rows of the bin before agree by x - p, rows of the same bin by
     1 + x - p up to the value and by 1 + p - x above it, and rows of the next bin by p - x.
@@ -254,19 +242,27 @@ def _sums(prefixes: list[Floats], bounds: list[Ints], place: Floats) -> list[Flo
     ----------
     prefixes : list of arrays
         Prefix sums of the weights w, of w x and, for squares, of w x².
-    bounds : list of five arrays
-        Where the rows less than eps away begin, the bin, what is above the value, the next bin, and where they end.
+    place : (q,) array
+    bounds : callable
+        For some of the values: where the rows less than eps away begin, the bin, what is above the value, the next bin,
+        and where they end.
     """
-    ends = [[np.take(prefix, bound) for bound in bounds] for prefix in prefixes[:2]]
-    (low, start, above, stop, high), (x_low, x_start, x_above, x_stop, x_high) = ends
-    same_bin = stop - start
-    sums = [place * (low + high - 2 * above) + same_bin + 2 * x_above - x_low - x_high]
-    for squares in prefixes[2:]:
-        total = np.take(squares, bounds[4]) - np.take(squares, bounds[0]) + same_bin
-        total += place**2 * (high - low) + 2 * (2 * x_above - x_start - x_stop)
-        total += 2 * place * (start + stop - 2 * above - x_high + x_low)
-        sums.append(total)
-    return sums
+    sums = np.empty((len(prefixes) - 1, len(place)))
+
+    def fill(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        places, p = bounds(part), place[part]
+        ends = [[np.take(prefix, bound) for bound in places] for prefix in prefixes[:2]]
+        (low, begin, above, end, high), (x_low, x_begin, x_above, x_end, x_high) = ends
+        same_bin = end - begin
+        sums[0, part] = p * (low + high - 2 * above) + same_bin + 2 * x_above - x_low - x_high
+        for squares in prefixes[2:]:
+            total = np.take(squares, places[4]) - np.take(squares, places[0]) + same_bin
+            total += p**2 * (high - low) + 2 * (2 * x_above - x_begin - x_end)
+            sums[1, part] = total + 2 * p * (begin + end - 2 * above - x_high + x_low)
+
+    over_chunks(fill, len(place), _WIDTH)
+    return list(sums)
 
 
 def _prefixes(values: Floats) -> Floats:
