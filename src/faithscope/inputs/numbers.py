@@ -127,6 +127,25 @@ def _numbers_from_objects(matrix: NDArray[Any], what: str) -> NDArray[np.float64
     return np.array(items, np.float64).reshape(matrix.shape)
 
 
+def known_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers and booleans as floats; NaN for what is none."""
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    kinds = (*INTEGERS, float, np.floating, np.bool_)
+    return np.array([float(item) if isinstance(item, kinds) else np.nan for item in values], np.float64)
+
+
+def to_positions(column: NDArray[Any], what: str, below: int = EXACT) -> NDArray[np.int64]:
+    """Positions, each a whole number from 0; `what` begins the sentence that is raised of anything else."""
+    numbers = known_numbers(column)
+    wrong = ~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers < below)) | (column.dtype == bool)
+    if wrong.ndim != 1 or wrong.any():
+        seen = repr(column[wrong].tolist()[0]) if wrong.ndim == 1 else f"shape {column.shape}"
+        end = "on" if below == EXACT else f"to {below - 1:,}"
+        raise BadInput(f"{what}, each a whole number from 0 {end}; got {seen}.")
+    return numbers.astype(np.int64)
+
+
 def _refuse_beyond_floats(largest: int, what: str) -> None:
     if largest > EXACT:
         raise BadInput(f"{what} hold integers beyond 2**53, which float64 cannot tell apart: scale them down.")

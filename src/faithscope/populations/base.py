@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _NUMBERS = 2**22  # of draws, in one block
 FEWEST = 64  # numbers that a draw counts for at least, so that a block has 65,536 draws at most
@@ -81,9 +79,8 @@ class Population(ABC):
         """The draws of all rows, block by block."""
         drawer = self._drawer(explanations, X)
         block = np.cumsum(drawer.widths) // _NUMBERS
-        ends = [*(1 + np.flatnonzero(np.diff(block))).tolist(), len(block)]
-        for start, stop in pairwise([0, *ends]):
-            yield drawer.draw(start, stop)
+        for rows in np.split(np.arange(len(block)), 1 + np.flatnonzero(np.diff(block))):
+            yield drawer.draw(rows[0], rows[-1] + 1)
 
     @abstractmethod
     def _drawer(self, explanations: Explanations, X: Any) -> Drawer:
@@ -120,7 +117,7 @@ def to_population(given: Any) -> Population | RealRows:
     )
 
 
-def seeds_of(seed: int, X: Any, explained: Callable[[int], str] | None = None) -> list[int]:
+def seeds_of(seed: int, X: Any, explained: Callable[[int], str]) -> list[int]:
     """A seed per row, from the row's content; equal rows are told apart by their number among equal rows.
 
     So rows in another order get the same draws, and equal rows get draws that are independent of each other, as an
@@ -130,7 +127,7 @@ def seeds_of(seed: int, X: Any, explained: Callable[[int], str] | None = None) -
     ----------
     seed : int
     X : rows
-    explained : function, optional
+    explained : function
         From the position of a row to its explanation in words, by which equal rows are sorted before they are numbered.
     """
     from faithscope.explainers.shared.seeds import row_digests  # here, since it loads all explainers
@@ -138,14 +135,14 @@ def seeds_of(seed: int, X: Any, explained: Callable[[int], str] | None = None) -
     equal: dict[bytes, list[int]] = {}
     for row, digest in enumerate(row_digests(seed, X)):
         equal.setdefault(digest, []).append(row)
-    seeds: dict[int, int] = {}
+    seeds = [0] * rows_of(X)
     for digest, rows in equal.items():
-        ordered = sorted(rows, key=explained) if explained is not None and len(rows) > 1 else rows
-        seeds |= {row: int.from_bytes(digest, "little") + (number << 64) for number, row in enumerate(ordered)}
-    return [seeds[row] for row in range(len(seeds))]
+        for number, row in enumerate(sorted(rows, key=explained) if len(rows) > 1 else rows):
+            seeds[row] = int.from_bytes(digest, "little") + (number << 64)
+    return seeds
 
 
-def uniforms(seeds: list[int], *shape: int) -> Floats:
+def uniforms(seeds: list[int], *shape: int) -> NDArray[np.float64]:
     """Numbers from 0 to 1, without 1: (rows, *shape)."""
     numbers = np.empty((len(seeds), *shape))
     for row, seed in enumerate(seeds):

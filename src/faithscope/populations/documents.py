@@ -11,8 +11,7 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.arrays import frame_column, frame_width, is_frame
 from faithscope.populations.base import FEWEST, Drawer, Draws, seeds_of, uniforms
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+Words = NDArray[np.object_]
 
 
 def _texts(X: Any, what: str = "X") -> list[str]:
@@ -37,19 +36,16 @@ def _words(highlights: Highlights, text: str) -> list[str]:
     return words_of(highlights.tokenizer, text)
 
 
-def _lengths(texts: list[str]) -> Ints:
+def _lengths(texts: list[str]) -> NDArray[np.int64]:
     """About how many words each document has."""
-    return np.fromiter((len(text) // 4 + 1 for text in texts), np.int64, len(texts))
+    return np.array([len(text) // 4 + 1 for text in texts])
 
 
-def _redrawn(
-    highlights: Highlights,
-    X: Any,
-    draws: int,
-    seed: int,
-    write: Callable[[list[str], Bools, int], list[str]],
-) -> Drawer:
-    """Draws of documents: `write` makes them of the words, which of them are highlighted, and a seed."""
+def _redrawn(highlights: Highlights, X: Any, draws: int, seed: int, instead: Callable[[Words, int], Words]) -> Drawer:
+    """Draws of documents in which highlighted words stay.
+
+    ``instead(words, seed)`` gives, for each draw and each of the words, what takes its place; None for nothing.
+    """
     texts = _texts(X)
     seeds = seeds_of(seed, texts, lambda row: repr(sorted(map(str, highlights.conjunction(row)))))
 
@@ -57,10 +53,11 @@ def _redrawn(
         written: list[str] = []
         of: list[int] = []
         for row in range(start, stop):
-            words, named = _words(highlights, texts[row]), set(highlights.conjunction(row))
+            words, named = np.array(_words(highlights, texts[row]), object), set(highlights.conjunction(row))
             if named <= set(words):
-                fixed = np.fromiter((word in named for word in words), bool, len(words))
-                written += write(words, fixed, seeds[row])
+                fixed = np.array([word in named for word in words], bool)
+                lines = np.where(fixed, words, instead(words, seeds[row])).tolist()
+                written += [" ".join(word for word in line if word is not None) for line in lines]
                 of += [row] * draws
         return Draws(written, np.array(of, np.int64))
 
@@ -70,36 +67,25 @@ def _redrawn(
 def masked_words(highlights: Highlights, X: Any, draws: int, seed: int, keep: float, unknown: str | None) -> Drawer:
     """Words that are not highlighted stay with probability `keep`; all occurrences of a word stay or go together."""
 
-    def write(words: list[str], fixed: Bools, seed: int) -> list[str]:
+    def instead(words: Words, seed: int) -> Words:
         distinct = {word: place for place, word in enumerate(dict.fromkeys(words))}
-        places = np.fromiter((distinct[word] for word in words), np.int64, len(words))
-        kept = (uniforms([seed], draws, len(distinct))[0] < keep)[:, places] | fixed
-        if unknown is None:
-            return [" ".join(word for word, stays in zip(words, line, strict=True) if stays) for line in kept.tolist()]
-        return [
-            " ".join(word if stays else unknown for word, stays in zip(words, line, strict=True))
-            for line in kept.tolist()
-        ]
+        places = np.array([distinct[word] for word in words], np.int64)
+        kept = (uniforms([seed], draws, len(distinct))[0] < keep)[:, places]
+        return np.where(kept, words, np.array(unknown, object))
 
-    return _redrawn(highlights, X, draws, seed, write)
+    return _redrawn(highlights, X, draws, seed, instead)
 
 
 def words_of_training(highlights: Highlights, X: Any, X_train: Any, draws: int, seed: int) -> Drawer:
     """Words that are not highlighted are replaced, each by a word of the training documents."""
-    known = [word for text in _texts(X_train, "X_train") for word in _words(highlights, text)]
-    if not known:
+    known = np.array([word for text in _texts(X_train, "X_train") for word in _words(highlights, text)], object)
+    if not len(known):
         raise BadInput("X_train holds no words to draw from: pass documents with words.")
 
-    def write(words: list[str], fixed: Bools, seed: int) -> list[str]:
-        places = (uniforms([seed], draws, len(words))[0] * len(known)).astype(np.int64)
-        return [
-            " ".join(
-                word if stays else known[place] for word, stays, place in zip(words, fixed.tolist(), line, strict=True)
-            )
-            for line in places.tolist()
-        ]
+    def instead(words: Words, seed: int) -> Words:
+        return np.asarray(known[(uniforms([seed], draws, len(words))[0] * len(known)).astype(np.int64)])
 
-    return _redrawn(highlights, X, draws, seed, write)
+    return _redrawn(highlights, X, draws, seed, instead)
 
 
 def near_documents(highlights: Highlights, X: Any, X_train: Any, k: int) -> Drawer:
@@ -117,12 +103,12 @@ def near_documents(highlights: Highlights, X: Any, X_train: Any, k: int) -> Draw
     def nearest(row: int) -> list[int]:
         own = frozenset(_words(highlights, texts[row]))
         named = [holding.get(word, set()) for word in highlights.conjunction(row)]
-        covered = sorted(set.intersection(*named)) if named else list(range(len(sets)))
+        covered = sorted(set.intersection(*named)) if named else range(len(sets))
         same = next((other for other in covered if training[other] == texts[row]), None)
         distance = {
             other: 1 - len(own & sets[other]) / max(1, len(own | sets[other])) for other in covered if other != same
         }
-        return sorted(distance, key=lambda other: (distance[other], other))[:k]
+        return sorted(distance, key=distance.__getitem__)[:k]
 
     def draw(start: int, stop: int) -> Draws:
         near = [nearest(row) for row in range(start, stop)]

@@ -16,14 +16,14 @@ from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.arrays import is_frame, to_vector
-from faithscope.inputs.checks import check_flag, is_whole, same_length
+from faithscope.inputs.checks import check_flag, same_length
 from faithscope.inputs.models import label_function
+from faithscope.inputs.numbers import to_positions
 from faithscope.inputs.rows import rows_of
 from faithscope.populations.base import Drawer, Population, conditions_of, met
 from faithscope.readers import as_explanations
 
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _ROWS = (Rules, Concepts, Counterfactuals, Prototypes)  # kinds that explain rows of features, not texts
 
@@ -75,7 +75,7 @@ class OwnDraws(Population):
             )
 
     @cached_property
-    def covered(self) -> Bools:
+    def covered(self) -> NDArray[np.bool_]:
         """Which draws their explanation applies to; all of them, if the kind does not say."""
         kind = self.explanations.take(self.of)
         if not self.only_covered or not isinstance(kind, Conjunctions) or not len(kind):
@@ -125,7 +125,11 @@ def drawn(
     check_flag(only_covered, "only_covered")
     same_rows(explanations=kind if of is None else None, rows=rows, predictions=predictions, of=of)
     _refuse_nested(rows, texts=of is None and not isinstance(kind, _ROWS))
-    places = np.arange(len(kind)) if of is None else _positions(of, len(kind))
+    places = (
+        np.arange(len(kind))
+        if of is None
+        else to_positions(to_vector(of, "of"), "of must hold the positions of the draws' explanations", len(kind))
+    )
     if rows_of(rows) != len(places):
         raise BadInput(
             f"There are {rows_of(rows):,} draws and {len(places):,} {'explanations' if of is None else 'positions'}: "
@@ -153,17 +157,3 @@ def _refuse_nested(rows: Any, *, texts: bool) -> None:
             "Draws come as a list or table per explanation: put all of them into one, and pass of=, the position of "
             "the explanation that each was made for, such as of=np.repeat(np.arange(n), k)."
         )
-
-
-def _positions(of: Any, explanations: int) -> Ints:
-    """Positions of explanations, each a whole number from 0."""
-    column = to_vector(of, "of")
-    whole = column.ndim == 1 and (column.dtype.kind in "iu" or all(map(is_whole, column.tolist())))
-    wrong = column[(column < 0) | (column >= explanations)] if whole else column[:0]
-    if not whole or len(wrong):
-        seen = repr(wrong.tolist()[0]) if len(wrong) else f"shape {column.shape} of {column.dtype}"
-        raise BadInput(
-            f"of must hold the position of each draw's explanation, a whole number from 0 to {explanations - 1:,}; got "
-            f"{seen}."
-        )
-    return column.astype(np.int64)

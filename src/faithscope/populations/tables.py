@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.distances.metrics import Gower, columns_of
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.arrays import frame_column, is_frame, to_vector
 from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.queries import refuse_query
@@ -85,29 +85,16 @@ class SourceRows:
 
         drawn = [column[source[:, j]] for j, column in enumerate(self.columns)]
         if isinstance(self.X_train, np.ndarray) and self.X_train.ndim == 2 and self.X_train.dtype.kind in "biuf":
-            return np.column_stack(drawn) if len(source) else np.empty(source.shape, self.X_train.dtype)
-        for j in np.flatnonzero((source >= self.train).any(axis=0)).tolist():
-            declared = _declared(self.X_train, j)
-            present = [] if declared is None else drawn[j][~missing_values(drawn[j])].tolist()
-            strange = [value for value in present if value not in (declared or ())]
-            if strange:
+            return np.column_stack(drawn)
+        rows = rebuilder(self.X_train, [column[: self.train] for column in self.columns])(drawn)
+        for j in np.flatnonzero((source >= self.train).any(axis=0)).tolist() if is_frame(rows) else ():
+            strange = missing_values(to_vector(frame_column(rows, j))) & ~missing_values(drawn[j])
+            if strange.any():
                 raise BadInput(
-                    f"Column {self.names[j]!r} of X holds {strange[0]!r}, which is none of the categories that X_train "
-                    "declares for it: declare the same categories in both."
+                    f"Column {self.names[j]!r} of X holds {drawn[j][strange].tolist()[0]!r}, which is none of the "
+                    "categories that X_train declares for it: declare the same categories in both."
                 )
-        return rebuilder(self.X_train, [column[: self.train] for column in self.columns])(drawn)
-
-
-def _declared(X_train: Any, j: int) -> set[Any] | None:
-    """The only categories that a column of a table can hold; None if it can hold any value."""
-    types = getattr(X_train, "dtypes", None)
-    if types is None or not is_frame(X_train):
-        return None
-    known = getattr(types.iloc[j] if hasattr(types, "iloc") else types[j], "categories", None)
-    try:
-        return None if known is None else set(known)
-    except TypeError:  # categories of polars that grow
-        return None
+        return rows
 
 
 def from_training(rules: Rules, source: SourceRows, draws: int, seed: int, *, joint: bool) -> Drawer:
@@ -127,7 +114,7 @@ def from_training(rules: Rules, source: SourceRows, draws: int, seed: int, *, jo
         having = conditions_of(rules, start, stop)
         for (condition, rows), meets in zip(having.items(), rules.holds(list(having), source.X_train), strict=True):
             choices = np.flatnonzero(meets)
-            feature = int(places[condition.position]) if condition.position >= 0 else 0
+            feature = places[condition.position] if condition.position >= 0 else 0
             if len(choices):
                 known = values[rows, :, feature]
                 other = choices[(chances[rows, :, 1 + feature] * len(choices)).astype(np.int64)]
@@ -168,7 +155,10 @@ def nearest_rows(rules: Rules, source: SourceRows, k: int) -> Drawer:
                 mine = [column[start + part][:, None] for column in measured]
                 distances = gower.between(mine, [column[covered][None, :] for column in learned])
                 for row, line in zip(part.tolist(), distances, strict=True):
-                    near[row] = covered[_k_smallest(line, k)]
+                    # The k smallest in order, without the first of those that are 0: it may be the row itself.
+                    most, equal = min(k, len(line) - 1), int((line == 0).any())
+                    close = np.flatnonzero(line <= np.partition(line, most)[most])
+                    near[row] = covered[close[np.argsort(line[close], kind="stable")][equal : equal + k]]
         keeps = met(rules, having, take_rows(source.X, np.arange(start, stop)))
         own = np.zeros((stop - start, width), bool)
         for condition, rows in having.items():
@@ -179,12 +169,3 @@ def nearest_rows(rules: Rules, source: SourceRows, k: int) -> Drawer:
         return Draws(source.rows(drawn), of)
 
     return Drawer(np.full(len(rules), k * max(FEWEST, width)), draw)
-
-
-def _k_smallest(distances: NDArray[np.float64], k: int) -> Ints:
-    """The positions of the k smallest distances, in order, without the first of those that are 0."""
-    equal = np.flatnonzero(distances == 0)[:1]
-    wanted = min(k + len(equal), len(distances))
-    near = np.flatnonzero(distances <= np.partition(distances, wanted - 1)[wanted - 1])
-    order = near[np.argsort(distances[near], kind="stable")]
-    return np.asarray(order[~np.isin(order, equal)][:k])

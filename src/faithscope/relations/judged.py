@@ -1,6 +1,6 @@
 """Judged: a judge, such as a language model or a person, says which rows explanations apply to; pairs to ask about."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from faithscope.inputs.checks import check_flag, check_whole
 from faithscope.inputs.folding import fold
 from faithscope.inputs.frames import frame
 from faithscope.inputs.missing import is_missing, missing_values
+from faithscope.inputs.numbers import known_numbers, to_positions
 from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 _COLUMNS = ("row", "explanation", "applies")
-_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 _EARLY = 256  # numbers that are drawn one after the other for all explanations at once
 _PAIR_BYTES = 64  # of a drawn pair, with its text and its answer
 
@@ -63,23 +63,21 @@ class Judged:
 
     def __init__(self, answers: Any) -> None:
         refuse_query(answers, "Answers")
-        names: Sequence[str] = ()
+        named: dict[str, Any] = {}
         if isinstance(answers, Mapping):
-            names = tuple(map(str, answers))
+            named = {str(name): column for name, column in answers.items()}
         elif is_frame(answers):
-            names = frame_names(answers)
-        if not set(_COLUMNS) <= set(names):
-            seen = f"columns {', '.join(map(repr, names[:6]))}" if names else f"{type(answers).__name__}"
+            named = {name: frame_column(answers, place) for place, name in enumerate(frame_names(answers))}
+        if not set(_COLUMNS) <= set(named):
+            seen = f"columns {', '.join(map(repr, list(named)[:6]))}" if named else f"{type(answers).__name__}"
             raise WrongType(
                 f"Answers must be a table of pairs with columns 'row', 'explanation' and 'applies', as fs.pairs_to_ask "
                 f"makes it; got {seen}. Of a table of rows by explanations, row, explanation = "
                 "np.indices(table.shape).reshape(2, -1), and applies = table.ravel()."
             )
-        columns: dict[str, NDArray[Any]] = {}
-        for name in (*_COLUMNS, *({"text"} & set(names))):
-            place = names.index(name)
-            values = list(answers.values())[place] if isinstance(answers, Mapping) else frame_column(answers, place)
-            columns[name] = to_vector(values, f"The column {name!r}")
+        columns = {
+            name: to_vector(named[name], f"The column {name!r}") for name in (*_COLUMNS, "text") if name in named
+        }
         sizes = [len(columns[name]) for name in _COLUMNS]
         if len(set(sizes)) > 1:
             raise BadInput(
@@ -88,24 +86,23 @@ class Judged:
         applies = columns["applies"]
         if applies.ndim != 1:
             raise WrongType(f"The column 'applies' must hold one answer per row; got shape {applies.shape}.")
-        asked, numbers = ~missing_values(applies), _numbers(applies)
+        asked, numbers = ~missing_values(applies), known_numbers(applies)
         wrong = asked & ~np.isin(numbers, (0, 1))
         if wrong.any():
             at = int(wrong.argmax())
-            value = applies[at].item() if isinstance(applies[at], np.generic) else applies[at]
-            likely = 0 < numbers[at] < 1
-            advice = (
-                "say first which probabilities mean yes, (p >= 0.5)" if likely else "map other words to these first"
-            )
+            advice = "map other words to these first"
+            if 0 < numbers[at] < 1:
+                advice = "say first which probabilities mean yes, (p >= 0.5)"
             raise BadInput(
                 "Answers are 1 or True if the explanation applies to the row, 0 or False if not, NaN or None if that "
-                f"was not asked; got {value!r} at row {at} of column 'applies': {advice}."
+                f"was not asked; got {applies[wrong].tolist()[0]!r} at row {at} of column 'applies': {advice}."
             )
         if not asked.any():
             raise BadInput("No pair has an answer: fill in True or False for the pairs that the judge was asked about.")
-        self._row = _whole(columns["row"][asked], "row", "positions of rows")
-        ordered = "numbers of explanations, in order of first appearance"
-        self._explanation = _whole(columns["explanation"][asked], "explanation", ordered)
+        self._row, self._explanation = (
+            to_positions(columns[name][asked], f"The column {name!r} must hold {what}")
+            for name, what in (("row", "positions of rows"), ("explanation", "numbers of explanations"))
+        )
         self._applies, self._texts = numbers[asked] == 1, columns["text"][asked] if "text" in columns else ()
 
     def __repr__(self) -> str:
@@ -144,24 +141,6 @@ class Judged:
                 "settle each pair first, such as by the majority, and pass one answer."
             )
         return JudgedPairs(explanations.take(first), len(codes), which, row, yes > 0, notes)
-
-
-def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers as such; NaN for what is none."""
-    if values.dtype.kind in "biuf":
-        return values.astype(np.float64)
-    return np.array([float(item) if isinstance(item, _NUMBERS) else np.nan for item in values], np.float64)
-
-
-def _whole(values: NDArray[Any], name: str, what: str) -> Ints:
-    numbers = _numbers(values)
-    wrong = ~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers < 2**53)) | (values.dtype == bool)
-    if wrong.any():
-        raise BadInput(
-            f"The column {name!r} must hold {what}, whole numbers from 0 on, as fs.pairs_to_ask gives them; got "
-            f"{values[wrong.argmax()]!r}."
-        )
-    return numbers.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,8 +197,7 @@ class JudgedPairs(Relation):
         which, row = code[self.which], place[self.row]
         here = np.flatnonzero((which >= 0) & (row >= 0))
         here = here[np.argsort(which[here], kind="stable")]
-        asked = which[here], row[here]
-        yes = here[self.applies[here]]
+        asked, yes = (which[here], row[here]), here[self.applies[here]]
         which, row = which[yes], row[yes]
 
         def mask(start: int, stop: int) -> Masks:
