@@ -7,8 +7,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import stats
 
+from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.telling import down, up
 from faithscope.monitor.pairing import Cells, pair
 from faithscope.monitor.sequential import Alarm
@@ -195,10 +196,9 @@ def distance(before: ArrayLike, after: ArrayLike, error: float, seed: int) -> Di
     chosen = np.random.default_rng(seed).binomial(counts, 0.5)
     kept = counts - chosen
     shares = chosen / np.maximum(chosen.sum(axis=1, keepdims=True), 1)
-    (k0, k1), (n0, n1) = kept[:, shares[1] > shares[0]].sum(axis=1), kept.sum(axis=1)
-    low = special.betaincinv(k1, n1 - k1 + 1, error / 4) if k1 else 0.0
-    high = special.betaincinv(k0 + 1, n0 - k0, 1 - error / 4) if k0 < n0 else 1.0
-    return Distance(round(value, 12), max(0.0, min(float(low - high), value)), min(1.0, value + float(margin)))
+    ends = clopper_pearson(kept[:, shares[1] > shares[0]].sum(axis=1), kept.sum(axis=1), 1 - error / 2)
+    low = float(ends[0][1] - ends[1][0])
+    return Distance(round(value, 12), max(0.0, min(low, value)), min(1.0, value + float(margin)))
 
 
 def drift_sentences(

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from faithscope.measures.intervals.local import clopper_pearson
+
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 _PRIOR = 0.5
@@ -118,10 +120,7 @@ class DailyDraws:
     def single_look(self, error: float) -> tuple[Numbers, Numbers]:
         """Clopper and Pearson's limits as of each day, each of which holds if it is the only one that is looked at."""
         n, least, most = np.cumsum([self.draws, self.least, self.most], axis=1)
-        with np.errstate(invalid="ignore"):
-            low = special.betaincinv(np.maximum(least, 1e-9), n - least + 1, error / 2)
-            high = special.betaincinv(most + 1, np.maximum(n - most, 1e-9), 1 - error / 2)
-        return np.where(least > 0, low, 0.0), np.where(most < n, high, 1.0)
+        return clopper_pearson(least, n, 1 - error)[0], clopper_pearson(most, n, 1 - error)[1]
 
 
 def watched(days: Integers) -> tuple[Integers, Integers]:

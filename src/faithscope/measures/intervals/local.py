@@ -29,7 +29,9 @@ def agreement_interval(
     return interval(agreeing, others, confidence)
 
 
-def clopper_pearson(agreeing: NDArray[np.number], others: Ints, confidence: float) -> tuple[Floats, Floats]:
+def clopper_pearson(
+    agreeing: NDArray[np.number], others: NDArray[np.number], confidence: float
+) -> tuple[Floats, Floats]:
     """Exact interval for a probability after `agreeing` of `others` independent trials; [0, 1] after none."""
     wrong = check_confidence(confidence) / 2
     hits, misses = agreeing.astype(np.float64), (others - agreeing).astype(np.float64)

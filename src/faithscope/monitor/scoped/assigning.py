@@ -58,7 +58,12 @@ def assign(
         here = waiting.take(waiting.groups == group)
         assert here.opening is not None
         wait = np.bincount(here.high.astype(np.int64), 2 * here.opening - here.counts, len(classes))
-        chances = _chances(known + told[group], np.maximum(0, given + wait), classes)
+        # The probability of each class for a closer: half by what is needed in the long run, half by who waits now.
+        known = known + told[group]
+        always = _crowding(known, classes)
+        now = _largest(np.maximum(0, given + wait) * (known[0, -1] + 1) / (known[1, :-1] + 1), classes)
+        now = now if now.any() else always
+        chances = (always / always.sum() + now / now.sum()) / 2
         closers, rest = part.counts - openers, 1.0
         for number, chance in enumerate(chances):  # class after class among those that are left
             last = number == len(chances) - 1
@@ -70,14 +75,6 @@ def assign(
             kept = np.where(lies.any(axis=1), drawn, 0)
             cells.append(replace(part, high=serves, counts=kept, opening=np.zeros_like(kept)))
     return Cells.joined(cells), told
-
-
-def _chances(openers: Integers, need: Floats, classes: Integers) -> Floats:
-    """The probability of each class for a closer: half by what is needed in the long run, half by who waits now."""
-    crowding = _crowding(openers, classes)
-    now = _largest(need * (openers[0, -1] + 1) / (openers[1, :-1] + 1), classes)
-    now = now if now.any() else crowding
-    return np.asarray((crowding / crowding.sum() + now / now.sum()) / 2)
 
 
 def _crowding(openers: Integers, classes: Integers) -> Floats:
