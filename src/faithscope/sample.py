@@ -165,6 +165,11 @@ class Sample:
         """Number of rows."""
         return len(self.labels)
 
+    @property
+    def weight(self) -> Floats:
+        """How much each row counts: 1, without memory of its own, if rows have no weights."""
+        return np.broadcast_to(1.0, self.n) if self.weights is None else self.weights
+
     @cached_property
     def numbered_labels(self) -> tuple[Sequence[Any], Ints]:
         """The distinct labels in order, and the position of each row's label among them."""

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.counting.counts import count_rows
+from faithscope.counting.clusters import Strangers
 from faithscope.measures.intervals.tight import KAPPAS, PowerSums, bracketed
 from faithscope.sample import Sample
 
@@ -93,7 +93,7 @@ def test_sums_of_powers_are_those_over_explanations_and_rows(sample, kappa):
 def test_a_bracket_without_each_row_is_that_of_the_other_rows(sample, kappa):
     explanations, labels = zip(*sample, strict=True)
     kept = Sample.of(list(explanations), list(labels))
-    ends, left_out = bracketed(count_rows(kept).kinds(kept), kappa)
+    ends, left_out = bracketed(Strangers(kept).parts, kappa)
     low, high = bracket_of(sample, kappa)
     assert ends == pytest.approx((low, max(low, high)), abs=1e-12)
     for i in range(len(sample)):

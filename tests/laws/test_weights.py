@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from brute_numbers import agreement_of
 from faithscope.counting.counts import count_rows
-from faithscope.counting.weights.rows import WeightedRows, WeightedTerms
-from faithscope.counting.weights.thinned import Alike, thin
+from faithscope.counting.kept import Alike, keep, thin
 from faithscope.sample import Sample
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -44,12 +43,6 @@ def check(sums, left_out, covers, table, weights):
         assert (left_out.value[row], left_out.silent[row]) == pytest.approx(tuple(without), abs=1e-11)
 
 
-def rows_of(explanations, predictions, weights, agreement=None):
-    sample = Sample.of(explanations, predictions, None, weights, agreement)
-    counts = count_rows(sample)
-    return WeightedRows(counts, counts.locate(sample.explanations, sample.labels)[1], sample.weights)
-
-
 @pytest.mark.parametrize("name", AGREEMENTS)
 @given(SEEDS)
 def test_thinned_sums_are_the_mean_over_all_ways_of_keeping_rows(name, seed):
@@ -57,7 +50,8 @@ def test_thinned_sums_are_the_mean_over_all_ways_of_keeping_rows(name, seed):
     n = int(rng.integers(2, 10))
     weights = rng.uniform(0.05, 2, n) ** 2 if seed % 2 else rng.integers(1, 4, n).astype(float)
     explanations, predictions = rng.integers(0, 3, n), rng.integers(0, 3, n).astype(float)
-    terms = WeightedTerms.of(rows_of(explanations, predictions, weights, AGREEMENTS[name]))
+    sample = Sample.of(explanations, predictions, None, weights, AGREEMENTS[name])
+    terms = keep(count_rows(sample), sample)
     table = agreement_of(name, 1.5)(predictions[:, None], predictions)
     sums = terms.sums.agreeing, terms.sums.silent
     check(sums, terms.left_out, explanations[:, None] == explanations, table, weights)

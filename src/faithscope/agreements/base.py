@@ -107,6 +107,9 @@ class Same(Agreement):
 class _Equal(AgreementSums):
     """The weight of the rows of a group that have the same label."""
 
+    def within(self, rows: GroupedRows) -> Floats:
+        return rows.weight
+
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
         size = 1 + int(max(rows.value.max(initial=0), value.max(initial=0)))
         places, wanted = rows.group * size + rows.value, group * size + value

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows
-from faithscope.agreements.base import AgreementSums
-from faithscope.counting.leave_out import LeftOut, Sums, ratio
+from faithscope.counting.leave_out import Parts, ratio
 from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]
@@ -35,51 +34,44 @@ class Strangers:
     """
 
     sample: Sample
-    cluster: Ints
-
-    @classmethod
-    def of(cls, sample: Sample) -> "Strangers":
-        """The strangers of a sample; every row is a cluster if it has none."""
-        return cls(sample, np.arange(sample.n) if sample.clusters is None else sample.clusters)
 
     @cached_property
-    def weights(self) -> Floats:
-        """The weight of each row."""
-        return np.ones(self.sample.n) if self.sample.weights is None else self.sample.weights
-
-    @cached_property
-    def sums(self) -> AgreementSums:
-        """Sums of the agreement of predictions."""
-        return self.sample.agreement.over(self.sample.values)
-
-    @cached_property
-    def codes(self) -> Ints:
-        """The explanation of each row, by number."""
-        return self.sample.explanations.group()[0]
+    def cluster(self) -> Ints:
+        """The cluster of each row; every row is one if there are none."""
+        return np.arange(self.sample.n) if self.sample.clusters is None else self.sample.clusters
 
     @cached_property
     def _part(self) -> tuple[Ints, Ints]:
-        """The pairs of an explanation and a cluster that occur, as one number each, and the place of each row's."""
-        pairs, part = np.unique(self.codes * (int(self.cluster.max()) + 1) + self.cluster, return_inverse=True)
-        return pairs, part.reshape(-1)
+        """The explanation and the cluster of each row together, by number: the parts of explanations, in order."""
+        codes = self.sample.explanations.group()[0]
+        if self.sample.clusters is None:
+            return codes, self.cluster
+        pairs, part = np.unique(codes * self.sample.n + self.cluster, return_inverse=True)
+        return pairs // self.sample.n, part.reshape(-1)
 
     @cached_property
-    def parts(self) -> "Parts":
-        """The rows of each explanation, by cluster."""
-        pairs, part = self._part
-        explanation, cluster = np.divmod(pairs, int(self.cluster.max()) + 1)
-        agreeing = np.maximum(self.within(self.codes) - self.within(part), 0.0)
-        columns = (self.weights, self.weights * agreeing)
-        weight, agreed = (np.bincount(part, column).astype(np.float64) for column in columns)
-        return Parts(explanation, cluster, weight, agreed)
+    def parts(self) -> Parts:
+        """The rows of each explanation, by cluster: in order of the rows, if every row is a cluster."""
+        explanation, part = self._part
+        weight, unit = self.sample.weight, None
+        if self.sample.clusters is None:
+            itself = self.sample.agreement.itself * weight
+        else:
+            itself, unit = self.within(part), np.empty(len(explanation), np.int64)
+            unit[part] = self.cluster
+        agreeing = weight * np.maximum(self.within(explanation[part]) - itself, 0.0)  # not below 0 by rounding
+        own, agreed = (np.bincount(part, column) for column in (weight, agreeing))
+        columns = (None, own, own**2, agreed)
+        size, *sums = (np.bincount(explanation, column)[explanation] for column in columns)
+        return Parts(size, *sums, agreed / own, own, np.ones(len(own), np.int64), unit)
 
     def within(self, group: Ints) -> Floats:
         """Per row, the weight of its group's rows, the row among them, each by its agreement with the row."""
         numbers, size = self.sample.numbered_labels[1], int(self.sample.numbered_labels[1].max()) + 1
         cells, cell = np.unique(group * size + numbers, return_inverse=True)
         cell, (groups, values) = cell.reshape(-1), np.divmod(cells, size)
-        rows = GroupedRows(groups, values, np.bincount(cell, self.weights).astype(np.float64))
-        return np.asarray(self.sums.within(rows)[cell])
+        rows = GroupedRows(groups, values, np.bincount(cell, self.sample.weight).astype(np.float64))
+        return np.asarray(self.sample.agreement.over(self.sample.values).within(rows)[cell])
 
     def sizes_apart(self) -> float:
         """How many standard errors agreement by rows is from agreement by clusters, each of which counts once.
@@ -87,31 +79,25 @@ class Strangers:
         The two are equal in the mean if the size of a cluster says nothing of its predictions, given the explanation.
         Explanations of two clusters have one pair, whose weight says nothing.
         """
-        alike = replace(self.sample, weights=self.weights / self.parts.weight[self._part[1]])
-        (weight, agreeing, pairs), (_, again, even) = (
-            parts.by_explanation() for parts in (self.parts, Strangers(alike, self.cluster).parts)
-        )
-        apart = (weight * (ratio(agreeing, pairs) - ratio(again, even)))[self._several]
-        error = float(np.sqrt(np.sum(apart**2)))
-        return 0.0 if error <= 1e-9 * weight.sum() else float(apart.sum()) / error
-
-    @property
-    def _several(self) -> NDArray[np.bool_]:
-        """Which explanations are of more than two clusters."""
-        return np.asarray(np.bincount(self.parts.explanation) > 2)
+        parts = self.parts
+        alike = replace(self.sample, weights=self.sample.weight / parts.own[self._part[1]])
+        shares = [ratio(each.pairs, each.weight**2 - each.square) for each in (parts, Strangers(alike).parts)]
+        apart = np.where(parts.size > 2, parts.weight * (shares[0] - shares[1]), 0.0)  # of the part's explanation
+        error = float(np.sqrt(np.sum(apart**2 / parts.size)))
+        return 0.0 if error <= 1e-9 * parts.own.sum() else float(np.sum(apart / parts.size)) / error
 
     @property
     def told_apart(self) -> int:
         """Number of rows whose explanation is of more than two clusters."""
-        return int(self._several[self.codes].sum())
+        return int((self.parts.size > 2)[self._part[1]].sum())
 
     def sizes_by_label(self) -> Floats:
         """How many standard errors each label's share of a cluster goes with the size of the cluster."""
         names, numbers = self.sample.numbered_labels
-        size = np.bincount(self.cluster, self.weights)
+        size = np.bincount(self.cluster, self.sample.weight)
         cells, cell = np.unique(self.cluster * len(names) + numbers, return_inverse=True)
         cluster, label = np.divmod(cells, len(names))
-        share, more = np.bincount(cell.reshape(-1), self.weights) / size[cluster], size - size.mean()
+        share, more = np.bincount(cell.reshape(-1), self.sample.weight) / size[cluster], size - size.mean()
         mean = np.bincount(label, share) / len(size)
         squares = np.bincount(label, more[cluster] ** 2 * share * (share - 2 * mean[label])) + mean**2 * (more @ more)
         error = np.sqrt(np.maximum(squares, 0.0))
@@ -120,51 +106,8 @@ class Strangers:
     def totals(self) -> ClusterTotals:
         """Of all rows, whatever their explanations."""
         everybody = np.zeros(self.sample.n, np.int64)
-        by_cluster = np.bincount(self.cluster, self.weights)
-        agreeing = float(self.weights @ np.maximum(self.within(everybody) - self.within(self.cluster), 0.0))
-        whole, within = float(self.weights.sum()), float((by_cluster**2).sum())
+        by_cluster = np.bincount(self.cluster, self.sample.weight)
+        agreeing = float(self.sample.weight @ np.maximum(self.within(everybody) - self.within(self.cluster), 0.0))
+        whole, within = float(self.sample.weight.sum()), float((by_cluster**2).sum())
         chance = None if len(by_cluster) < 2 else min(1.0, agreeing / (whole**2 - within))
         return ClusterTotals(len(by_cluster), whole**2 / within, chance)
-
-
-class Parts(NamedTuple):
-    """The rows that have one explanation and are of one cluster, for every such pair that occurs.
-
-    Attributes
-    ----------
-    explanation, cluster : (m,) arrays
-    weight : (m,) array
-        The weight of its rows.
-    agreeing : (m,) array
-        The weight of the agreeing ordered pairs of one of its rows and a row of another cluster, with the explanation.
-    """
-
-    explanation: Ints
-    cluster: Ints
-    weight: Floats
-    agreeing: Floats
-
-    def by_explanation(self) -> tuple[Floats, Floats, Floats]:
-        """W, P and D of each explanation."""
-        columns = (self.weight, self.agreeing, self.weight**2)
-        weight, pairs, own = (np.bincount(self.explanation, column).astype(np.float64) for column in columns)
-        return weight, pairs, weight**2 - own
-
-    def terms(self) -> tuple[Sums, LeftOut | None]:
-        """The sums of M̂ and U, and both without each cluster; None if all rows are of one cluster."""
-        several = np.bincount(self.explanation) > 1
-        weight, pairs, strangers = self.by_explanation()
-        before, silent = np.where(several, weight * ratio(pairs, strangers), 0.0), np.where(several, 0.0, weight)
-        whole = Sums(float(before.sum()), float(silent.sum()), float(weight.sum()))
-        if self.cluster.max() == 0:
-            return whole, None
-        # Without a cluster: less its own rows, and less the pairs of its rows with those of other clusters, both ways.
-        which, left = self.explanation, weight[self.explanation] - self.weight
-        fewer = strangers[which] - 2 * self.weight * left
-        more = np.bincount(which)[which] > 2
-        after = np.where(more, left * ratio(pairs[which] - 2 * self.agreeing, fewer), 0.0)
-        alone = np.where(np.bincount(which)[which] == 2, left, 0.0)
-        rest = whole.total - np.bincount(self.cluster, self.weight)
-        value = whole.agreeing + np.bincount(self.cluster, after - before[which])
-        unverifiable = whole.silent + np.bincount(self.cluster, alone - silent[which])
-        return whole, LeftOut(value / rest, unverifiable / rest)

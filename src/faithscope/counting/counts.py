@@ -12,7 +12,6 @@ from faithscope import agreements
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import ClusterTotals
-from faithscope.counting.leave_out import RowKinds
 from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by, with_lone
 from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType
@@ -195,27 +194,6 @@ class Counts:
     def agreement_sums(self) -> AgreementSums:
         values = np.asarray(self.labels, np.float64) if self.agreement.of_numbers else np.empty(0)
         return self.agreement.over(values)
-
-    def sums_by_explanation(self, weight: NDArray[Any]) -> Floats:
-        """For each cell, the weight of all rows of its explanation, each by its agreement with the cell's label."""
-        if self.agreeing is not None:
-            return self.agreeing
-        if not self.agreement.of_numbers:
-            return np.asarray(weight)
-        return self.agreement_sums.within(GroupedRows(self.explanation, self.label, weight))
-
-    def kinds(self, sample: Sample) -> RowKinds:
-        """One entry per row of a sample, in its order; the rows must be those that were counted."""
-        codes, cells = self.locate(sample.explanations, sample.labels)
-        weight, square = self.masses
-        same = self.sums_by_explanation(weight)
-        itself = self.agreement.itself
-        masses = (weight, square, np.maximum(weight * same - itself * square, 0.0))
-        totals = [sums(self.explanation, values, self.distinct)[codes] for values in masses]
-        own = np.ones(sample.n) if sample.weights is None else sample.weights
-        size = self.per_explanation[codes]
-        others = np.maximum(same[cells] - itself * own, 0.0)  # not below 0 by rounding
-        return RowKinds(size, totals[0], totals[1], totals[2], others, own, np.ones(sample.n, np.int64))
 
     def __repr__(self) -> str:
         return f"<Counts of {self.n:,} rows: {self.distinct:,} explanations, {len(self.labels):,} labels>"

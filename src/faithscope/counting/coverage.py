@@ -519,7 +519,7 @@ class ListTally:
             rank = Content(sample.labels, rows.content.explanations, sample.X).deal(rows.n)
             self.rank, self.both, self.compared = rank, list[Bools](), list[LabelCells | NumberTable]()
         elif recall:
-            order, self.strangers = np.argsort(rows.labels, kind="stable"), Strangers.of(sample)
+            order, self.strangers = np.argsort(rows.labels, kind="stable"), Strangers(sample)
             self.own_alike = self.strangers.within(self.strangers.cluster)
             self.recall = RecallBlocks(Listed(rows, self.sums, 1, np.zeros(rows.n, np.int64), order), clustered)
         else:
@@ -598,7 +598,7 @@ class ListTally:
             agreement=self.sample.agreement,
             reached=self.reached,
             agreeing=by_cell,
-            clusters=None if rows.clusters is None else Strangers.of(self.sample).totals(),
+            clusters=None if rows.clusters is None else Strangers(self.sample).totals(),
         )
         if not rows.weighted:
             return counts

@@ -44,19 +44,21 @@ class LeftOut:
     heaviest: float = 1.0
 
 
-class RowKinds(NamedTuple):
-    """Rows with the same term, for equality: each entry stands for one or more rows.
+class Parts(NamedTuple):
+    """Rows of one explanation that are left out together, for equality: a single row, or its rows of one cluster.
 
-    If rows are not weighted, `weight` and `square` equal `size`, and `pairs` counts ordered pairs.
+    Each entry stands for one or more parts that are alike. If rows are not weighted, nor clustered, `weight` and
+    `square` equal `size`, and `pairs` counts ordered pairs.
     """
 
-    size: NDArray[Any]  # rows that were given the explanation
+    size: NDArray[Any]  # parts that the explanation has: rows, or clusters
     weight: NDArray[Any]  # their weight, W
     square: NDArray[Any]  # the sum of their squared weights, V
-    pairs: NDArray[Any]  # the weight of their agreeing ordered pairs, P = Σ_y (W_y² - V_y)
-    agreeing: NDArray[Any]  # the weight of those other rows that share the row's label
-    own: NDArray[Any]  # the weight of the row itself
-    rows: NDArray[Any]  # how many rows the entry stands for
+    pairs: NDArray[Any]  # the weight of the agreeing ordered pairs of rows of different parts, P
+    agreeing: NDArray[Any]  # the weight of other parts' rows that agree with a row of this part, in the mean
+    own: NDArray[Any]  # the weight of the part itself
+    rows: NDArray[Any]  # how many parts the entry stands for
+    unit: Ints | None = None  # the cluster of each part; None if each is left out by itself
 
 
 class Sums(NamedTuple):
@@ -67,49 +69,37 @@ class Sums(NamedTuple):
     total: float
 
 
-def sum_terms(kinds: RowKinds) -> Sums:
-    """The sums of M̂ and U: an explanation adds ``W P / (W² - V)`` to M̂, or W to U if it has a single row."""
-    return _sums(kinds, _term(kinds.weight, kinds.square, kinds.pairs, kinds.size))
+def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
+    """The sums of M̂ and U, and both with each row, one row of each kind, or each cluster left out.
 
-
-def _sums(kinds: RowKinds, terms: Floats) -> Sums:
-    share = kinds.rows / kinds.size  # of its explanation's rows, the share that an entry stands for
-    mass = kinds.rows * kinds.own
-    return Sums(float(np.sum(share * terms)), float(np.sum(mass[kinds.size == 1])), float(np.sum(mass)))
-
-
-def leave_out_rows(kinds: RowKinds) -> LeftOut:
-    """M̂ and U with one row of each kind left out."""
-    return terms_and_left_out(kinds)[1]
-
-
-def terms_and_left_out(kinds: RowKinds) -> tuple[Sums, LeftOut]:
-    """The sums of M̂ and U, and both with one row of each kind left out.
-
-    Without a row of weight w, an explanation has the weight W - w, the squares V - w², and the agreeing pairs
-    P - 2 w A, where A is the weight of its other rows with the same label.
+    An explanation adds ``W P / (W² - V)`` to M̂, or W to U if it has a single part. Without a part of weight w, it has
+    the weight W - w, the squares V - w², and the agreeing pairs P - 2 w A, where A is the weight of its other parts'
+    rows that agree.
     """
-    value, silent = np.empty(len(kinds.size)), np.empty(len(kinds.size))
+    value, silent, own = np.empty(len(parts.size)), np.empty(len(parts.size)), parts.own
 
     def change(start: int, stop: int) -> Sums:
-        part = RowKinds(*(column[start:stop] for column in kinds))
-        size, weight, square, pairs, agreeing, own, _ = part
+        size, weight, square, pairs, agreeing, own, rows = (column[start:stop] for column in parts[:7])
         before = _term(weight, square, pairs, size)
         after = _term(weight - own, square - own**2, pairs - 2 * own * agreeing, size - 1)
         np.subtract(after, before, out=value[start:stop])
         silent[start:stop] = np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)
-        return _sums(part, before)
+        mass = rows * own
+        # An entry stands for `rows` of the parts among which the term of its explanation is shared.
+        return Sums(float(np.sum(rows / size * before)), float(np.sum(mass[size == 1])), float(np.sum(mass)))
 
     whole = Sums(*sums_over_chunks(change, len(value), _WIDTH).tolist())
+    if parts.unit is not None:
+        value, silent, own = (np.bincount(parts.unit, column).astype(np.float64) for column in (value, silent, own))
 
     def share(start: int, stop: int) -> None:
-        inverse = 1 / (whole.total - kinds.own[start:stop])
+        inverse = 1 / np.maximum(whole.total - own[start:stop], 1e-12 * whole.total)  # 0 if there is no other
         for column, total in ((value, whole.agreeing), (silent, whole.silent)):
             column[start:stop] += total
             column[start:stop] *= inverse
 
     over_chunks(share, len(value), _WIDTH)
-    return whole, LeftOut(value, silent, rows=kinds.rows)
+    return whole, LeftOut(value, silent, rows=parts.rows if parts.unit is None else None)
 
 
 def _term(weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], size: NDArray[Any]) -> Floats:

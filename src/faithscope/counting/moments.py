@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import scaled
-from faithscope.counting.leave_out import LeftOut, RowKinds, terms_and_left_out
+from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
 from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.chunks import over_chunks, rows_at
 from faithscope.sample import Sample
@@ -155,12 +155,12 @@ class SpreadCounts(NamedTuple):
         return LeftOut(self.without.explained, self.without.silence, counted.reach, counted.weight, counted.rows)
 
 
-def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, RowKinds, Moments]:
+def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, Parts, Moments]:
     """Spread among rows with the same explanation, in closed form; with its rows, in order, and their moments."""
     codes, first = sample.explanations.group()
     rows = Moments.of_rows(sample)
     kinds = _row_kinds(sample, rows, codes, len(first))
-    whole, left_out = terms_and_left_out(kinds)
+    whole, left_out = parts_left_out(kinds)
     everyone, silent = rows.whole(), rows.whole_of(kinds.size == 1)
     without = _SpreadWithout(rows, everyone, silent, _partners(rows, codes, kinds.size)).parts(left_out.value, kinds)
     parts = SpreadParts.of(np.array([whole.agreeing / whole.total]), silent, everyone)
@@ -177,7 +177,7 @@ def _partners(rows: Moments, codes: Ints, size: Ints) -> Moments:
     return rows[partner[two]]
 
 
-def _row_kinds(sample: Sample, rows: Moments, codes: Ints, groups: int) -> RowKinds:
+def _row_kinds(sample: Sample, rows: Moments, codes: Ints, groups: int) -> Parts:
     """Every row with the distances of the other rows that have its explanation, in place of agreeing ones."""
     sizes = np.bincount(codes, minlength=groups)
     even = sample.weights is None
@@ -196,7 +196,7 @@ def _row_kinds(sample: Sample, rows: Moments, codes: Ints, groups: int) -> RowKi
         apart[part] = (np.take(squares, codes[part]) + weight[part] * apart[part]) / 2
 
     over_chunks(distances, sample.n, _WIDTH)
-    return RowKinds(size, weight, own, pairs, apart, rows.weight, np.broadcast_to(np.ones(1), sample.n))
+    return Parts(size, weight, own, pairs, apart, rows.weight, np.broadcast_to(np.ones(1), sample.n))
 
 
 def _from_mean(values: Floats, weights: Floats | None, group: Ints, total: Floats) -> Floats:
@@ -224,7 +224,7 @@ class _SpreadWithout(NamedTuple):
     silent: Moments
     partners: Moments  # of rows that share their explanation with just one other row
 
-    def parts(self, within: Floats, kinds: RowKinds) -> SpreadParts:
+    def parts(self, within: Floats, kinds: Parts) -> SpreadParts:
         """W, which is known, S and T without each row."""
         silent, whole = np.empty(len(within)), np.empty(len(within))
         two = np.flatnonzero(kinds.size == 2)

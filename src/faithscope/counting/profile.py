@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from faithscope import agreements
 from faithscope.agreements import Agreement
 from faithscope.counting.clusters import ClusterTotals
-from faithscope.counting.leave_out import RowKinds, Sums
+from faithscope.counting.leave_out import Parts, Sums
 from faithscope.inputs.grouping import group
 from faithscope.relations import Relation, Same
 
@@ -214,10 +214,10 @@ class Profile:
         """Share of rows whose explanation no other row was given; for equality only."""
         return float(self.rows[self.others == 0].sum() / self.n)
 
-    def kinds(self) -> RowKinds:
-        """Its rows as `RowKinds`; for equality only."""
+    def parts(self) -> Parts:
+        """Its rows as they are left out; for equality only."""
         size = self.others + 1
-        return RowKinds(size, size, size, self.pairs, self.agreeing, np.ones(len(size), np.int64), self.rows)
+        return Parts(size, size, size, self.pairs, self.agreeing, np.ones(len(size), np.int64), self.rows)
 
     def profile(self) -> "Profile":
         """Itself: whoever reads counts through their profile can read either."""

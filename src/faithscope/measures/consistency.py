@@ -6,8 +6,8 @@ from typing import Any
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import Counts, count_rows
-from faithscope.counting.leave_out import LeftOut, Sums, terms_and_left_out
-from faithscope.counting.weights.rows import WeightedRows, WeightedTerms
+from faithscope.counting.kept import Kept, keep
+from faithscope.counting.leave_out import LeftOut, Sums, parts_left_out
 from faithscope.discretizers import Discretize
 from faithscope.measures.estimate import Estimate, Method, check_method, estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import Bracket, IndependentUnits, margins
@@ -90,7 +90,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
 
     With clusters, a row is compared with rows of other clusters, and clusters are left out. With weights,
     ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V sums of squared
-    weights; its interval thins rows (`counting/weights/rows.py`), but for ``"jackknife"``. This needs the weight of
+    weights; its interval thins rows (`counting/kept.py`), but for ``"jackknife"``. This needs the weight of
     each row, which takes one more pass over the rows. Rows that all weigh the same are not weighted at all; their
     counts are, so that they add up with others.
     """
@@ -107,7 +107,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
     else:
         counts = count_rows(counted)
         if counted.clusters is not None:
-            counts = replace(counts, clusters=Strangers.of(counted).totals())
+            counts = replace(counts, clusters=Strangers(counted).totals())
         sums, left_out, kept = weighed_pairs(counts, counted, thinned=method != "jackknife")
         known = margins(left_out, counts.effective_n, confidence)
         if kept is not None:
@@ -120,27 +120,19 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
     return noted(found, (*counted.explanations.notes, *counted.notes, *given_code_notes(counted)))
 
 
-def weighed_pairs(
-    counts: Counts, sample: Sample, *, thinned: bool
-) -> tuple[Sums, LeftOut | None, WeightedTerms | None]:
+def weighed_pairs(counts: Counts, sample: Sample, *, thinned: bool) -> tuple[Sums, LeftOut | None, Kept | None]:
     """The sums of weighed pairs; the measure without each row, or cluster; and the terms of rows that are thinned.
 
     Rows are thinned if that is asked for and they have weights but no clusters, unless it would keep few of them.
     """
-    sums: Sums
-    left_out: LeftOut | None
-    if sample.clusters is not None:
-        sums, left_out = Strangers.of(sample).parts.terms()
-    else:
-        sums, left_out = terms_and_left_out(counts.kinds(sample))
-        if thinned and sample.weights is not None:
-            cells = counts.locate(sample.explanations, sample.labels)[1]
-            kept = WeightedTerms.of(WeightedRows(counts, cells, sample.weights))
-            if kept is not None:
-                return sums, kept.left_out, kept
-    if left_out is not None:
-        left_out = replace(left_out, heaviest=IndependentUnits.of(sample).heaviest)
-    return sums, left_out, None
+    sums, left_out = parts_left_out(Strangers(sample).parts)
+    if thinned and sample.weights is not None and sample.clusters is None:
+        kept = keep(counts, sample)
+        if kept is not None:
+            return sums, kept.left_out, kept
+    if len(left_out.value) == 1:  # all rows are of one cluster
+        return sums, None, None
+    return sums, replace(left_out, heaviest=IndependentUnits.of(sample).heaviest), None
 
 
 def _about_pairs(kept: Estimate, pairs: Sums) -> Estimate:

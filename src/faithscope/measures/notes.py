@@ -260,7 +260,7 @@ def cluster_notes(sample: Sample, *, scoped: bool = True) -> tuple[str, ...]:
         return ()
     if sample.agreement.of_numbers:
         sample = replace(sample, labels=sample.labels > sample.labels.mean(), agreement=SameLabel())
-    strangers = Strangers.of(sample)
+    strangers = Strangers(sample)
     if not scoped or 2 * strangers.told_apart >= sample.n:
         return size_notes(strangers.sizes_apart())
     labels = strangers.sizes_by_label()

@@ -12,8 +12,8 @@ from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import cover, reach_of
 from faithscope.counting.drawn import DrawnCounts, count_draws
+from faithscope.counting.kept import go_with_labels
 from faithscope.counting.leave_out import Sums
-from faithscope.counting.weights.rows import go_with_labels
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights

@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 
 from faithscope.agreements import Spread
+from faithscope.counting.clusters import Strangers
 from faithscope.counting.counted import Coverage, NecessityCounts
-from faithscope.counting.counts import count_rows
-from faithscope.counting.leave_out import LeftOut, leave_out_rows
+from faithscope.counting.leave_out import LeftOut, parts_left_out
 from faithscope.counting.moments import spread_by_explanation
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
@@ -54,10 +54,9 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
         return replace(known, left_out=weighed_pairs(estimate.counts, sample, thinned=thinned)[1])
     if estimate.n < 2:
         return known
-    counts = estimate.counts if estimate.counts.plain else count_rows(plain)
-    kinds, bracket = counts.kinds(plain), estimate.margins.bracket
-    narrower = None if bracket is None else (bracketed(kinds, bracket.kappa / 2), bracketed(kinds, bracket.kappa))
-    return replace(known, left_out=leave_out_rows(kinds), brackets=narrower)
+    rows, bracket = Strangers(plain).parts, estimate.margins.bracket
+    narrower = None if bracket is None else (bracketed(rows, bracket.kappa / 2), bracketed(rows, bracket.kappa))
+    return replace(known, left_out=parts_left_out(rows)[1], brackets=narrower)
 
 
 def leaving_out_alike(

@@ -298,7 +298,7 @@ class IndependentUnits:
     @classmethod
     def of(cls, sample: Sample) -> "IndependentUnits":
         """The rows of a sample."""
-        return cls(np.ones(sample.n) if sample.weights is None else sample.weights, sample.clusters)
+        return cls(sample.weight, sample.clusters)
 
     def sums(self, values: Floats) -> Floats:
         """Per unit, the weighted sum over its rows."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from faithscope.counting.leave_out import LeftOut, RowKinds, terms_and_left_out
+from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
 from faithscope.counting.profile import Profile
 from faithscope.inputs.chunks import sums_over_chunks
 from faithscope.measures.intervals.margins import (
@@ -191,7 +191,7 @@ def equality_margins(
     `Tolerance` does not obey it, nor need one's own function: there 3 is the bound on both sides.
     """
     if known is None and profile.n > 1:
-        known = LeftOutDeviations.of(terms_and_left_out(profile.kinds())[1])
+        known = LeftOutDeviations.of(parts_left_out(profile.parts())[1])
     plain = margins(known, float(profile.n), confidence, sides)
     if method == "jackknife":
         return plain
@@ -203,7 +203,7 @@ def equality_margins(
     return tightest(powers or PowerSums.of(profile), known, plain, confidence, sides)
 
 
-def bracketed(kinds: RowKinds, kappa: float) -> tuple[tuple[float, float], LeftOut]:
+def bracketed(kinds: Parts, kappa: float) -> tuple[tuple[float, float], LeftOut]:
     """The bracket for one κ, and without one row of each kind its lower end and what it leaves open."""
     n = float(kinds.rows.sum())
     odds = (n - 1) / max(1.0, n - 2)

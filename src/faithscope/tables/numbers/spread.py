@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from faithscope.agreements import Spread
-from faithscope.counting.leave_out import sum_terms
 from faithscope.counting.moments import SpreadParts
 from faithscope.counting.profile import LabelPairs
 from faithscope.errors import BadInput
@@ -61,7 +60,7 @@ def _counted(lines: Any, whole: dict[str, Any], columns: Sequence[str], unit: fl
     refuse_change(sums.n, int(whole["n"]))
     n, square = float(sums.n), float(whole["square"])
     profile = sums.profile(agreement=Spread(), label_pairs=_label_pairs(n, whole, columns))
-    within = sum_terms(profile.kinds()).agreeing
+    within = profile.terms.agreeing
     silent = float(np.sum(lines.column("silent_square").to_numpy()))
     parts = SpreadParts(*(np.array([part]) for part in (within / n, silent / (n - 1), square / (n - 1))))
     least = float(np.min(lines.column("least_left").to_numpy(zero_copy_only=False))) if n > 2 else 0.0

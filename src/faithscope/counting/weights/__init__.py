@@ -1,1 +1,0 @@
-"""Weighted rows, thinned."""
