@@ -12,6 +12,7 @@ from faithscope import agreements
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import ClusterTotals
+from faithscope.counting.layout import run_starts
 from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by, with_lone
 from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType
@@ -237,28 +238,42 @@ class Counts:
 
     @cached_property
     def _profile(self) -> Profile:
-        return self._profile_of_numbers() if self.agreement.of_numbers else self._profile_of_labels()
-
-    def _profile_of_numbers(self) -> Profile:
-        # Nearly all rows may have an explanation that covers no other row: these become a single entry, first of all.
-        size, all_covered = rows_at(self.per_explanation, self.explanation), not self.missed.any()
-        several = np.flatnonzero((size > 1) | (not all_covered))
-        which, label, given = (rows_at(column, several) for column in (self.explanation, self.label, self.given))
-        if self.agreeing is None:
-            agreeing = self.agreement_sums.within(GroupedRows(which, label, given.astype(np.float64)))
-        else:
-            agreeing = self.agreeing[several]
-        others: Floats = np.maximum(agreeing - self.agreement.itself, 0.0)  # not below 0 by rounding
-        pairs, size = rows_at(sums(which, given * others, self.distinct), which), rows_at(size, several)
-        table = with_lone(self.n - int(given.sum()), size - 1, others, pairs, given)
-        if not all_covered:
-            beside = zip((*table[:3], given - self.missed), (size, agreeing, pairs, self.missed), strict=True)
+        numbers, some_missed = self.agreement.of_numbers, bool(self.missed.any())
+        # Nearly all rows may have an explanation that covers no other row: these become a single entry. Cells that no
+        # row was given have no terms, and with many labels most cells are such.
+        size = rows_at(self.per_explanation, self.explanation)
+        several = np.flatnonzero((self.given > 0) & ((size > 1) | some_missed))
+        which, label, given, missed, agreeing, size = (
+            rows_at(column, several)
+            for column in (
+                self.explanation,
+                self.label,
+                self.given,
+                self.missed,
+                self.covered if self.agreeing is None else self.agreeing,
+                size,
+            )
+        )
+        single, per_label = self.n - int(given.sum()), self.per_label
+        others: NDArray[Any] = agreeing - 1
+        if numbers:
+            if self.agreeing is None:
+                agreeing = self.agreement_sums.within(GroupedRows(which, label, given.astype(np.float64)))
+            others = np.maximum(agreeing - self.agreement.itself, 0.0)  # not below 0 by rounding
+        first = run_starts(which)
+        agreed = np.add.reduceat(given * (others if numbers else given - 1), first)  # of each explanation
+        columns = [size - 1, others, np.repeat(agreed, np.diff(first, append=len(which))), given - missed]
+        if some_missed:
+            beside = zip(columns, (size, agreeing, columns[2], missed), strict=True)
             columns = [np.concatenate(pair) for pair in beside]
-            kept = columns[3] > 0
-            table = (columns[0][kept], columns[1][kept], columns[2][kept], columns[3][kept])
-        per_label = self.per_label
-        known = (self.relation, self.labels, self._label_pairs(per_label), self.agreement)
-        return Profile(*table, per_label, self.distinct, 0, *known)
+            alone = columns[0] == 0
+            single += int(columns[3][alone].sum())
+            columns = [column[~alone & (columns[3] > 0)] for column in columns]
+        if numbers:
+            table, known = with_lone(single, *columns), (self.labels, self._label_pairs(per_label), self.agreement)
+            return Profile(*table, per_label, self.distinct, 0, self.relation, *known)
+        modal = self.n - int(given.sum()) + int(np.maximum.reduceat(given, first).sum())
+        return Profile(*compact(single, *columns), per_label, self.distinct, modal, self.relation)
 
     def _label_pairs(self, per_label: Ints) -> LabelPairs:
         rows = per_label.astype(np.float64)
@@ -266,26 +281,6 @@ class Counts:
             return LabelPairs.of_distances(np.asarray(self.labels, np.float64), rows)
         agreeing, squares = self.agreement_sums.among_all(rows)
         return LabelPairs.of(rows, np.maximum(agreeing - 1, 0.0), np.maximum(squares - 1, 0.0))
-
-    def _profile_of_labels(self) -> Profile:
-        # Nearly all rows may have an explanation that covers no other row: these become a single entry, first of all.
-        lone = (self.per_explanation == 1)[self.explanation] & (not self.missed.any())
-        single = int(self.given[lone].sum())
-        # Cells that no row was given have no terms, and with many labels most cells are such.
-        occupied = np.flatnonzero((self.given > 0) & ~lone)
-        which, given, missed, same = (c[occupied] for c in (self.explanation, self.given, self.missed, self.covered))
-        covered, first = self.per_explanation[which], np.flatnonzero(np.diff(which, prepend=-1))
-        cells = np.diff(first, append=len(which))  # of each explanation, side by side
-        agreeing = np.repeat(np.add.reduceat(given * (given - 1), first), cells)
-        modal = int(np.maximum.reduceat(given, first).sum())
-        columns = [covered - 1, same - 1, agreeing, given - missed]
-        if missed.any():
-            pairs = zip(columns, (covered, same, agreeing, missed), strict=True)
-            columns = [np.concatenate(pair) for pair in pairs]
-        alone = columns[0] == 0
-        several = ~alone & (columns[3] > 0)
-        table = compact(single + int(columns[3][alone].sum()), *(column[several] for column in columns))
-        return Profile(*table, self.per_label, self.distinct, single + modal, self.relation)
 
 
 def count(explanations: Any, predictions: Any, *, weights: Any = None, agreement: Any = None) -> Counts:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.counting.clusters import ClusterTotals
+from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.errors import WrongType
 from faithscope.inputs.labels import families_of
@@ -88,7 +89,7 @@ class DrawnCounts:
     @property
     def chance(self) -> float | None:
         """How much a row's prediction agrees with the draws of another row; None if there is no other."""
-        mass = (np.ones(self.n) if self.weight is None else self.weight) * (self.others > 0)
+        mass = (1.0 if self.weight is None else self.weight) * (self.others > 0)
         known = np.isfinite(self.by_chance) & (mass > 0)
         return float(np.average(self.by_chance[known], weights=mass[known])) if known.any() else None
 
@@ -99,9 +100,12 @@ class DrawnCounts:
         return Profile(*counted, self.relation, self.labels, agreement=self.agreement, clusters=self.clusters)
 
 
+Counted = Counts | Profile | DrawnCounts  # what an estimate reads
+
+
 def count_draws(sample: Sample, answers: Iterable[tuple[Ints, NDArray[Any]]]) -> DrawnCounts:
     """Count draws, from the position of each draw's row and its prediction, block by block."""
-    weight = np.ones(sample.n) if sample.weights is None else sample.weights
+    weight = sample.weight
     place, of, value, values = _numbered(sample, answers)
     sums = sample.agreement.over(values)
     cells, times = np.unique(of * len(values) + value, return_counts=True)
@@ -116,19 +120,25 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, NDArray[Any]]]) ->
     backwards = sums.at(_everybody(place, checked, len(values)), np.zeros(len(drawn), np.int64), drawn)
     back = np.bincount(row, share * backwards, minlength=sample.n).astype(np.float64)
     rest = checked.sum() - checked
-    first = sample.explanations.group()[1]
+    drop = clusters = None
+    if sample.agreement.of_numbers:
+        means = np.bincount(row, share * values[drawn], minlength=sample.n)
+        drop = np.where(others > 0, sample.labels - means, np.nan)
+    if sample.clusters is not None:
+        mass = np.bincount(sample.clusters, weight)
+        clusters = ClusterTotals(int(np.count_nonzero(mass)), float(mass.sum() ** 2 / np.sum(mass**2)), None)
     return DrawnCounts(
         others=others,
         agreeing=agreeing,
         by_chance=_without_own(towards, checked, mean, rest),
         by_others=_without_own(back, checked, mean, rest),
-        drop=_drop(sample, row, share * values[drawn], others) if sample.agreement.of_numbers else None,
+        drop=drop,
         labels=sample.numbered_labels[0],
         label_rows=np.bincount(sample.numbered_labels[1]),
-        distinct=len(first),
+        distinct=len(sample.explanations.group()[1]),
         agreement=sample.agreement,
         weight=sample.weights,
-        clusters=_cluster_totals(sample, weight),
+        clusters=clusters,
     )
 
 
@@ -138,23 +148,11 @@ def _without_own(total: Floats, checked: Floats, mean: Floats, rest: Floats) -> 
         return np.asarray(np.where(rest > 0, np.clip((total - checked * mean) / rest, 0.0, 1.0), np.nan))
 
 
-def _drop(sample: Sample, row: Ints, parts: Floats, others: Ints) -> Floats:
-    means = np.bincount(row, parts, minlength=sample.n)
-    return np.asarray(np.where(others > 0, sample.labels - means, np.nan))
-
-
 def _everybody(value: Ints, weight: Floats, many: int) -> GroupedRows:
     """All rows as one group, by prediction."""
     total = np.bincount(value, weight, minlength=many).astype(np.float64)
     seen = np.flatnonzero(total)
     return GroupedRows(np.zeros(len(seen), np.int64), seen, total[seen])
-
-
-def _cluster_totals(sample: Sample, weight: Floats) -> ClusterTotals | None:
-    if sample.clusters is None:
-        return None
-    mass = np.bincount(sample.clusters, weight)
-    return ClusterTotals(int(np.count_nonzero(mass)), float(mass.sum() ** 2 / np.sum(mass**2)), None)
 
 
 def _numbered(sample: Sample, answers: Iterable[tuple[Ints, NDArray[Any]]]) -> tuple[Ints, Ints, Ints, Floats]:
@@ -171,16 +169,12 @@ def _numbered(sample: Sample, answers: Iterable[tuple[Ints, NDArray[Any]]]) -> t
     value_parts: list[Ints] = [np.empty(0, np.int64)]
     for part, labels in answers:
         different, places = number_labels(labels)
-        _refuse_other_types(names, different)
+        if not families_of(names) & families_of(different):
+            raise WrongType(
+                f"Predictions of rows are such as {names[0]!r}, and those of draws such as {different[0]!r}, of "
+                "another type, so that none can agree: pass predictions of one type for both."
+            )
         codes = np.array([known.setdefault(name, len(known)) for name in different], np.int64)
         of_parts.append(part)
         value_parts.append(codes[places])
     return place, np.concatenate(of_parts), np.concatenate(value_parts), np.arange(float(len(known)))
-
-
-def _refuse_other_types(rows: Sequence[Any], draws: Sequence[Any]) -> None:
-    if not families_of(rows) & families_of(draws):
-        raise WrongType(
-            f"Predictions of rows are such as {rows[0]!r}, and those of draws such as {draws[0]!r}, of another type, "
-            "so that none can agree: pass predictions of one type for both."
-        )

@@ -88,10 +88,6 @@ class Moments:
         """All sets as one."""
         return Moments(*(column.sum(axis=0, keepdims=True) for column in self.columns))
 
-    def whole_of(self, chosen: NDArray[np.bool_]) -> "Moments":
-        """The chosen sets as one."""
-        return Moments(*(column[chosen].sum(axis=0, keepdims=True) for column in self.columns))
-
     @property
     def freedom(self) -> Floats:
         """``Σw - Σw² / Σw``, which is n - 1 if rows are not weighted; NaN for a single row."""
@@ -160,21 +156,32 @@ def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, Parts,
     codes, first = sample.explanations.group()
     rows = Moments.of_rows(sample)
     kinds = _row_kinds(sample, rows, codes, len(first))
-    whole, left_out = parts_left_out(kinds)
-    everyone, silent = rows.whole(), rows.whole_of(kinds.size == 1)
-    without = _SpreadWithout(rows, everyone, silent, _partners(rows, codes, kinds.size)).parts(left_out.value, kinds)
-    parts = SpreadParts.of(np.array([whole.agreeing / whole.total]), silent, everyone)
-    unit = scaled(sample.labels)[1]
-    return SpreadCounts(parts, without, whole.silent / whole.total, rows.kurtosis(), unit), left_out, kinds, rows
-
-
-def _partners(rows: Moments, codes: Ints, size: Ints) -> Moments:
-    """The other row of each row that shares its explanation with just one, in order of the rows."""
-    two = np.flatnonzero(size == 2)
+    counted, left_out = parts_left_out(kinds)
+    everyone, silent = rows.whole(), rows[kinds.size == 1].whole()
+    two = np.flatnonzero(kinds.size == 2)
     order = two[np.argsort(codes[two], kind="stable")]
-    partner = np.empty(len(rows.weight), np.int64)
+    partner = np.empty(sample.n, np.int64)  # of rows that share their explanation with just one other row
     partner[order[::2]], partner[order[1::2]] = order[1::2], order[::2]
-    return rows[partner[two]]
+    without = SpreadParts(left_out.value, np.empty(sample.n), np.empty(sample.n))
+
+    def fill(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        here, size = rows[part], kinds.size[part]
+        one = here[:1] if rows.own is rows.weight else here  # of rows that count the same, the weights are one number
+        weights = (everyone.weight - one.weight, everyone.own - one.own)
+        rest = Moments(*weights, everyone.total - here.total, everyone.square - here.square)
+        _, gone, whole = SpreadParts.of(rest.square, silent, rest)  # W is known
+        # Leaving out a silent row, or one of two with an explanation, changes which rows are silent.
+        mean, freedom = rest.total * (1 / rest.weight)[:, None], np.broadcast_to(rest.freedom, len(size))
+        alone, pair = np.flatnonzero(size == 1), np.flatnonzero(size == 2)
+        gone[alone] -= here[alone].about(mean[alone]) / freedom[alone]
+        gone[pair] += rows[partner[start + pair]].about(mean[pair]) / freedom[pair]
+        without.silent[part], without.whole[part] = np.maximum(gone, 0.0), whole
+
+    over_chunks(fill, sample.n, _WIDTH)
+    parts = SpreadParts.of(np.array([counted.agreeing / counted.total]), silent, everyone)
+    spread = SpreadCounts(parts, without, counted.silent / counted.total, rows.kurtosis(), scaled(sample.labels)[1])
+    return spread, left_out, kinds, rows
 
 
 def _row_kinds(sample: Sample, rows: Moments, codes: Ints, groups: int) -> Parts:
@@ -214,43 +221,6 @@ def _from_mean(values: Floats, weights: Floats | None, group: Ints, total: Float
     mean = np.bincount(group, apart if weights is None else weights * apart, minlength=len(total)) / total
     apart -= rows_at(mean, group)
     return apart
-
-
-class _SpreadWithout(NamedTuple):
-    """What S and T are read from, without each row in turn: all rows, silent rows, and the only other rows."""
-
-    rows: Moments
-    everyone: Moments
-    silent: Moments
-    partners: Moments  # of rows that share their explanation with just one other row
-
-    def parts(self, within: Floats, kinds: Parts) -> SpreadParts:
-        """W, which is known, S and T without each row."""
-        silent, whole = np.empty(len(within)), np.empty(len(within))
-        two = np.flatnonzero(kinds.size == 2)
-
-        def fill(start: int, stop: int) -> None:
-            part = slice(start, stop)
-            partners = self.partners[slice(*np.searchsorted(two, [start, stop]))]
-            _, silent[part], whole[part] = self._part(part, kinds.size[part], partners)
-
-        over_chunks(fill, len(within), _WIDTH)
-        return SpreadParts(within, silent, whole)
-
-    def _part(self, part: slice, size: Ints, partners: Moments) -> SpreadParts:
-        rows, everyone = self.rows[part], self.everyone
-        even = rows.own is rows.weight
-        one = rows[:1] if even else rows  # of rows that count the same, the weights are one number
-        weights = (everyone.weight - one.weight, everyone.own - one.own)
-        rest = Moments(*weights, everyone.total - rows.total, everyone.square - rows.square)
-        parts = SpreadParts.of(rest.square, self.silent, rest)  # W is known
-        # Leaving out a silent row, or one of two with an explanation, changes which rows are silent.
-        mean, freedom = rest.total * (1 / rest.weight)[:, None], np.broadcast_to(rest.freedom, len(size))
-        alone, two = np.flatnonzero(size == 1), np.flatnonzero(size == 2)
-        parts.silent[alone] -= rows[alone].about(mean[alone]) / freedom[alone]
-        parts.silent[two] += partners.about(mean[two]) / freedom[two]
-        np.maximum(parts.silent, 0.0, out=parts.silent)
-        return parts
 
 
 def _row_sums(table: Floats) -> Floats:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,57 +22,6 @@ Floats = NDArray[np.float64]
 
 _SMALL = 2**15  # a profile of so few entries is not worth merging
 _EXACT = 2**53  # up to which sums in double precision are exact
-
-
-class Counted(Protocol):
-    """What an estimate reads: `Counts` and `Profile` both have it."""
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-
-    @property
-    def distinct(self) -> int:
-        """Number of different explanations."""
-
-    @property
-    def labels(self) -> Sequence[Any]:
-        """The different predictions."""
-
-    @property
-    def weight(self) -> Floats | None:
-        """Sums of weights; None if rows are not weighted."""
-
-    @property
-    def plain(self) -> bool:
-        """Whether rows are independent and count the same."""
-
-    @property
-    def clusters(self) -> ClusterTotals | None:
-        """What is known of clusters; None if rows are independent."""
-
-    @property
-    def effective_n(self) -> float:
-        """Rows, or with weights or clusters the effective sample size."""
-
-    @property
-    def relation(self) -> Relation:
-        """Which rows an explanation covers."""
-
-    @property
-    def agreement(self) -> Agreement:
-        """How much two predictions agree."""
-
-    @property
-    def covers_once(self) -> bool:
-        """Whether every row lies under its own explanation and no other."""
-
-    @property
-    def chance(self) -> float | None:
-        """Probability that two rows, whatever their explanations, agree; None for a single row."""
-
-    def profile(self) -> "Profile":
-        """The counts without explanations and labels."""
 
 
 class LabelPairs(NamedTuple):

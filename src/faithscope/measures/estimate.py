@@ -7,9 +7,10 @@ from typing import Any, Literal, get_args
 
 from faithscope.agreements import Agreement, Same, Spread
 from faithscope.counting.counts import Counts
+from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import Sums
 from faithscope.counting.moments import SpreadCounts
-from faithscope.counting.profile import Counted, Profile
+from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_word

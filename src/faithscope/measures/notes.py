@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from faithscope.agreements import Same as SameLabel
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.counted import Coverage
-from faithscope.counting.profile import Counted
+from faithscope.counting.drawn import Counted
 from faithscope.explanations.base import several
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.highlights import Highlights

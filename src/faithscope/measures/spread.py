@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.counts import count_rows
+from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.moments import SpreadCounts, spread_by_explanation
-from faithscope.counting.profile import Counted, LabelPairs, Profile, with_lone
+from faithscope.counting.profile import LabelPairs, Profile, with_lone
 from faithscope.inputs.chunks import rows_at
 from faithscope.measures.estimate import Estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import LeftOutDeviations, deviations, margins
