@@ -62,8 +62,8 @@ class Strangers:
         agreeing = weight * np.maximum(self.within(explanation[part]) - itself, 0.0)  # not below 0 by rounding
         own, agreed = (np.bincount(part, column) for column in (weight, agreeing))
         columns = (None, own, own**2, agreed)
-        size, *sums = (np.bincount(explanation, column)[explanation] for column in columns)
-        return Parts(size, *sums, agreed / own, own, np.ones(len(own), np.int64), unit)
+        size, total, squares, pairs = (np.bincount(explanation, column)[explanation] for column in columns)
+        return Parts(size, total, squares, pairs, agreed / own, own, np.ones(len(own), np.int64), unit)
 
     def within(self, group: Ints) -> Floats:
         """Per row, the weight of its group's rows, the row among them, each by its agreement with the row."""
