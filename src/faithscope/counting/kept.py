@@ -10,14 +10,13 @@ because ``1 / (1 + N) = ∫₀¹ (1 - u)^N du``, and ``E (1 - u)^N = Π_k (1 - a
 Both are linear in every ``a_i``.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, roots_laguerre, roots_legendre
 
 from faithscope.agreements import GroupedRows
-from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import Counts, sums
 from faithscope.counting.layout import run_starts
 from faithscope.counting.leave_out import LeftOut, Sums
@@ -150,7 +149,7 @@ def _run_of(starts: Ints, many: int) -> Ints:
     return np.repeat(np.arange(len(starts)), np.diff(starts, append=many))
 
 
-def _added(values: Floats, starts: Ints) -> Floats:
+def _added(values: NDArray[Any], starts: Ints) -> Floats:
     """The sum of each run."""
     return values if len(starts) == len(values) else np.asarray(np.add.reduceat(values, starts))
 
@@ -196,11 +195,7 @@ def keep(counts: Counts, sample: Sample) -> Kept | None:
     cells, weights = counts.locate(sample.explanations, sample.labels)[1], sample.weight
     most, total = float(weights.max()), float(weights.sum())
     few = most * total / 2 > float(np.sum(weights**2))
-    if (
-        few
-        and abs(Strangers(sample).sizes_apart()) <= _APART
-        and not _alike_within_labels(counts, cells, np.log(weights))
-    ):
+    if few and _even_weights_believed(counts) and not _alike_within_labels(counts, cells, np.log(weights)):
         return None
     entries, entry = Alike.of_rows(cells, weights / most)
     thinned = thin(counts, entries)
@@ -268,3 +263,27 @@ def go_with_labels(sample: Sample) -> bool:
             return True
         column = np.abs(column - means[label])
     return False
+
+
+def _even_weights_believed(counts: Counts) -> bool:
+    """Whether agreement by weights is that of rows that all weigh the same, within a few standard errors.
+
+    If weights do not depend on the prediction, the difference ``W (P / (W² - Σw²) - p / (n² - n))`` is about 0 in the
+    mean, whatever the number of rows.
+    """
+    by_weight, weight = _agreement(counts, *counts.masses)
+    by_rows, _ = _agreement(counts, counts.given.astype(np.float64), counts.given.astype(np.float64))
+    several = sums(counts.explanation, counts.given, counts.distinct) > 2
+    apart = (weight * (by_weight - by_rows))[several]
+    error = float(np.sqrt(np.sum(apart**2)))
+    return error <= _ROUNDING * weight.sum() or float(abs(apart.sum()) / error) <= _APART
+
+
+def _agreement(counts: Counts, mass: Floats, squares: Floats) -> tuple[Floats, Floats]:
+    """The agreement of the pairs of each explanation, 0 if it has none, and its mass."""
+    own = counts.agreement.itself * squares
+    same = counts.agreement_sums.within(GroupedRows(counts.explanation, counts.label, mass))
+    columns = (mass * same - own, mass, squares)
+    pairs, whole, square = (sums(counts.explanation, column, counts.distinct) for column in columns)
+    all_pairs = whole**2 - square
+    return np.divide(pairs, all_pairs, out=np.zeros(len(pairs)), where=all_pairs > 1e-12 * whole**2), whole
