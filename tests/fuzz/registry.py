@@ -55,8 +55,6 @@ NOT_CALLED = {
     "Cache": "a folder; what it keeps is tried in tests/faults",
     "Counts.locate": "takes explanations and labels that were checked",
     "Counts.locate_codes": "takes numbers of explanations that were counted",
-    "Counts.kinds": "takes a sample, which was checked",
-    "Counts.sums_by_explanation": "takes sums that were counted",
     **dict.fromkeys(("Importances.made", "Codes.made", "Reasons.made"), "takes what is known to be right"),
     **{f"{kind}.read": "reads the predictions of every measure" for kind in ("Same", "Close", "Tolerance", "Spread")},
     **{f"{kind}.over": "takes values that were read" for kind in ("Same", "Close", "Tolerance", "Spread")},
