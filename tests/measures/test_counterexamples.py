@@ -79,7 +79,7 @@ def test_every_pair_found_disagrees_and_its_distance_is_that_of_brute_force(tabl
     n, rng = 120, np.random.default_rng(1)
     X, labels = table(n, rng), rng.integers(0, 3, n)
     distance = gower(X)
-    for exact in (True, False):  # outright, and of the first rows
+    for exact in (True, False):  # outright, and along directions
         monkeypatch.setattr(module, "_EXACT", 10**9 if exact else 0)
         pairs = shared(labels, X).counterexamples(k=200)
         a, b = pairs["row_a"].to_numpy(), pairs["row_b"].to_numpy()
@@ -120,14 +120,26 @@ def test_rows_that_cannot_be_compared_have_no_distance_and_come_in_order():
     assert pairs["distance"].isna().all()
 
 
+@pytest.mark.parametrize("table", [numbers, dates, missing])
+def test_two_rows_that_differ_in_one_value_are_found_among_thousands(table, monkeypatch):
+    n, rng = 4_000, np.random.default_rng(2)
+    X, labels = table(n, rng), rng.integers(0, 2, n)
+    X = X.iloc[np.where(np.arange(n) == 3_111, 77, np.arange(n))].reset_index(drop=True)
+    X.iloc[3_111, 0] = X.iloc[78, 0]
+    labels[[77, 3_111]] = 0, 1
+    monkeypatch.setattr(module, "_EXACT", 0)
+    assert shared(labels, X).counterexamples(k=1)["distance"][0] <= 1 / X.shape[1]
+
+
 def test_one_huge_explanation_takes_no_comparison_of_all_pairs(monkeypatch):
     n, rng, compared, distance = 20_000, np.random.default_rng(0), [], module._Rows.distance
     X, labels = rng.random((n, 3)), rng.integers(0, 2, n)
+    X[17_000] = X[123] + 1e-7
+    labels[[123, 17_000]] = 0, 1
     monkeypatch.setattr(module._Rows, "distance", lambda self, a, b: compared.append(len(a)) or distance(self, a, b))
-    pairs = shared(labels, X).counterexamples(k=3)
-    assert 3 * sum(compared) <= module._ENOUGH + 3 * n
-    assert len(pairs) == 3
-    assert pairs["distance"].is_monotonic_increasing
+    pairs = shared(labels, X).counterexamples(k=1)
+    assert sum(compared) <= 16 * 4 * n
+    assert pairs["distance"][0] < 1e-6, "the planted pair is found"
 
 
 def test_pairs_are_found_even_where_labels_lie_apart():

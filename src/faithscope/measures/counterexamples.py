@@ -1,6 +1,7 @@
 """Counterexamples: pairs of rows with the same explanation and different predictions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Pairs = tuple[Ints, Floats]  # of rows, the smaller first, and their distance
 
-_EXACT = 40_000_000  # values compared for one explanation; if there are more, only the first so many are:
-_ENOUGH = 2**22
+_EXACT = 40_000_000  # values compared for one explanation; with more, only neighbors along projections are
 _AT_ONCE = 2**20  # values of them that are in memory at once
+_PROJECTIONS = 16
+_WINDOW = 4  # neighbors on each side
 
 
 def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | None = None) -> dict[str, Any]:
@@ -29,8 +31,8 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
 
     Explanations with most disagreement come first, and each gives one pair before any gives a second. Within an
     explanation the nearest rows come first (Gower distance on X, if the sample has X). If an explanation has very many
-    rows, not all pairs are compared: only those of its first rows. Of numbers, the pairs with the largest gap come
-    first instead (`farthest_pairs`), and of equal gaps the nearest rows.
+    rows, not all pairs are compared: candidates are neighbors along a few fixed directions. Of numbers, the pairs with
+    the largest gap come first instead (`farthest_pairs`), and of equal gaps the nearest rows.
 
     If rows are clustered, both rows of a pair are of different clusters, and no other pairs are counted; of numbers,
     pairs are chosen and counted whatever their clusters.
@@ -53,10 +55,8 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     total = disagreement(counts) if numbers else pairs
     worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
     available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
-    order = np.argsort(codes, kind="stable")
-    begins, ends = np.searchsorted(codes, [worst, worst + 1], sorter=order)
-    members = [order[begin:end] for begin, end in zip(begins, ends, strict=True)]  # of each explanation, ascending
-    space, choose = _Rows(sample.X), _farthest_rows if numbers else _nearest_rows
+    members = _members(codes, worst)
+    space, choose = _Rows.of(sample.X), _farthest_rows if numbers else _nearest_rows
     quota = zip(members, share_out(available[worst], k), strict=True)
     chosen = [choose(rows, sample, space, int(wanted)) for rows, wanted in quota]
     found = np.concatenate([np.empty((0, 2), np.int64), *(pairs for pairs, _ in chosen)])
@@ -71,45 +71,47 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     }
 
 
-def _nearest_rows(rows: Ints, sample: Sample, space: "_Rows", wanted: int) -> Pairs:
-    """Pairs of these rows that disagree, of different clusters: nearest first, or in order if there is no distance.
-
-    Of all that came before, only as many pairs are kept as are wanted, so memory does not grow with the candidates.
-    """
+def _nearest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> Pairs:
+    """Pairs of these rows that disagree, of different clusters: nearest first, or in order if there is no distance."""
     labels, clusters = sample.numbered_labels[1], np.arange(sample.n) if sample.clusters is None else sample.clusters
     commonest = np.bincount(labels[rows]).argmax()
     rare = rows[labels[rows] != commonest]  # every disagreeing pair contains at least one of these rows
-    features = len(space.columns)
-    most = np.inf if len(rare) * len(rows) * features <= _EXACT else _ENOUGH
 
-    def candidates() -> Iterator[Ints]:
-        at_once = max(1, _AT_ONCE // max(1, features))
+    def disagreeing(a: Ints, b: Ints) -> Ints:
+        differ = (labels[a] != labels[b]) & (clusters[a] != clusters[b])
+        return np.sort(np.column_stack([a, b])[differ], axis=1)
+
+    def all_pairs() -> Iterator[Ints]:
         for row in rare:
             others = rows[(labels[rows] == commonest) | (rows > row)]  # so that no pair comes twice
-            others = others[(labels[others] != labels[row]) & (clusters[others] != clusters[row])]
-            for start in range(0, len(others), at_once):
-                some = others[start : start + at_once]
-                yield np.column_stack([np.minimum(some, row), np.maximum(some, row)])
+            yield disagreeing(np.full(len(others), row), others)
 
-    nearest, apart, compared = np.empty((0, 2), np.int64), np.empty(0), 0
-    for pairs in candidates():
-        full = 0 < wanted == len(apart)
-        if full and (compared >= most or not features):
-            break
-        distances = space.distance(*pairs.T)
-        near = ~(distances > apart[-1]) if full else slice(None)
-        nearest, apart = np.concatenate([nearest, pairs[near]]), np.concatenate([apart, distances[near]])
-        order = np.lexsort((*nearest.T[::-1], apart)) if features else np.arange(len(apart))
-        nearest, apart = nearest[order[:wanted]], apart[order[:wanted]]
-        compared += len(pairs) * features
-    return nearest, apart
+    def first_pairs() -> Ints:
+        pairs = np.empty((0, 2), np.int64)
+        for more in all_pairs():
+            pairs = np.concatenate([pairs, more[: wanted - len(pairs)]])
+            if len(pairs) == wanted:
+                break
+        return pairs
+
+    def neighbors(space: _Rows) -> Iterator[Ints]:
+        """Neighbors in one of the orders: linearly many pairs, and the near ones are among them."""
+        yield first_pairs()
+        for ordered in space.orders(rows):
+            yield from (disagreeing(ordered[:-step], ordered[step:]) for step in range(1, _WINDOW + 1))
+
+    if space is None:
+        pairs = first_pairs()
+        return pairs, np.full(len(pairs), np.nan)
+    exact = len(rare) * len(rows) * len(space.columns) <= _EXACT
+    return _nearest(all_pairs() if exact else neighbors(space), space, wanted)
 
 
-def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows", wanted: int) -> Pairs:
+def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> Pairs:
     """Pairs of these rows with the largest gaps, of equal gaps the nearest rows first, and their distance."""
     pairs = np.sort(rows[farthest_pairs(sample.labels[rows], sample.agreement, wanted)], axis=1)
     a, b = pairs.T
-    apart = space.distance(a, b)
+    apart = np.full(len(pairs), np.nan) if space is None else space.distance(a, b)
     order = np.lexsort((b, a, apart, -distance(sample.labels[a], sample.labels[b])))[:wanted]
     return pairs[order], apart[order]
 
@@ -146,16 +148,76 @@ def share_out(available: Ints, k: int) -> Ints:
     return quota
 
 
+def _members(codes: Ints, chosen: Ints) -> list[Ints]:
+    """The rows of each chosen explanation, ascending."""
+    place = np.full(int(codes.max(initial=-1)) + 1, -1, np.int64)
+    place[chosen] = np.arange(len(chosen))
+    rows = np.flatnonzero(place[codes] >= 0)
+    order = rows[np.argsort(place[codes[rows]], kind="stable")]
+    bounds = np.searchsorted(place[codes[order]], np.arange(len(chosen) + 1))
+    return [order[a:b] for a, b in pairwise(bounds)]
+
+
 class _Rows:
     """The rows of X with Gower's distance."""
 
-    def __init__(self, X: Any) -> None:
-        columns = [] if X is None or hasattr(X, "tocsr") else columns_of(X)
+    def __init__(self, columns: list[NDArray[Any]]) -> None:
         self.metric = Gower.fit(columns)
-        self.columns = self.metric.read(columns)
+        pairs = zip(self.metric.read(columns), self.metric.ranges, strict=True)
+        # Categories numbered from 0, to index arrays with; Gower's digests of them are arbitrary 64-bit numbers.
+        self.columns = [np.unique(each, return_inverse=True)[1] if width is None else each for each, width in pairs]
+
+    @classmethod
+    def of(cls, X: Any) -> "_Rows | None":
+        """The rows of X; None if there are no columns to compare (X is None or sparse)."""
+        columns = [] if X is None or hasattr(X, "tocsr") else columns_of(X)
+        return cls(columns) if columns else None
 
     def distance(self, a: Ints, b: Ints) -> Floats:
-        """The distance between row ``a[i]`` and row ``b[i]``, for every i; NaN if there are no columns to compare."""
-        if not self.columns:
-            return np.full(len(a), np.nan)
+        """The distance between row ``a[i]`` and row ``b[i]``, for every i."""
         return self.metric.between([column[a] for column in self.columns], [column[b] for column in self.columns])
+
+    def orders(self, rows: Ints) -> Iterator[Ints]:
+        """The rows sorted along a few fixed random directions.
+
+        If there are categories or missing values, also along directions of half of the features: rows that differ in
+        one category are far apart along every direction that uses it.
+        """
+        rng, features = np.random.default_rng(0), len(self.columns)
+        for _ in range(_PROJECTIONS):
+            yield rows[np.argsort(sum(_along(column, rows, rng) for column in self.columns), kind="stable")]
+        numbers = all(column.dtype.kind == "f" and not np.isnan(column).any() for column in self.columns)
+        for _ in range(0 if numbers or features < 2 else _PROJECTIONS):
+            parts = np.stack([_along(column, rows, rng) for column in self.columns])
+            half = rng.permutation(features)[: features // 2]
+            yield rows[np.lexsort((parts.sum(axis=0), parts[half].sum(axis=0)))]
+
+
+def _along(column: NDArray[Any], rows: Ints, rng: np.random.Generator) -> Floats:
+    """The part of a projection due to one feature: number times weight; categories and missing have own weights."""
+    if column.dtype.kind == "i":
+        return np.asarray(rng.normal(size=int(column.max()) + 1)[column[rows]])
+    known = column[np.isfinite(column)]
+    spread = (known.std() if len(known) else 0.0) or 1.0
+    values = rng.normal() * (column[rows] / spread)
+    missing = ~np.isfinite(values)
+    values[missing] = rng.normal() if missing.any() else 0.0
+    return np.asarray(values)
+
+
+def _nearest(candidates: Iterable[Ints], space: _Rows, wanted: int) -> Pairs:
+    """The nearest of these pairs, each once, and their distances; of equal distances, in order of rows.
+
+    Of all that came before, only as many pairs are kept as are wanted, so memory does not grow with the candidates.
+    """
+    nearest, apart = np.empty((0, 2), np.int64), np.empty(0)
+    at_once = max(1, _AT_ONCE // len(space.columns))
+    for pairs in (some[i : i + at_once] for some in candidates for i in range(0, len(some), at_once)):
+        distance = space.distance(*pairs.T)
+        near = distance <= (apart[-1] if 0 < wanted == len(apart) else np.inf)
+        nearest, apart = np.concatenate([nearest, pairs[near]]), np.concatenate([apart, distance[near]])
+        order = np.lexsort((*nearest.T[::-1], apart))
+        nearest, apart = nearest[order], apart[order]
+        new = np.any(np.diff(nearest, axis=0, prepend=-1) != 0, axis=1)  # the same pair is equally far each time
+        nearest, apart = nearest[new][:wanted], apart[new][:wanted]
+    return nearest, apart
