@@ -270,7 +270,7 @@ def pairs_to_ask(
     if not len(codes):
         raise BadInput("There are no explanations to ask about: pass one per row.")
     alone = (np.bincount(codes) == 1) & (most is not None)  # whose own row is not drawn
-    each = np.minimum(len(codes) if most is None else most, len(codes) - alone)
+    each = np.minimum(len(codes) if most is None else min(most, len(codes)), len(codes) - alone)
     need(_PAIR_BYTES * int(each.sum()), f"{int(each.sum()):,} pairs", "draw fewer per explanation")
     rows = _draw(each, len(codes) - alone, check_whole(seed, "seed", 0))
     which = np.repeat(np.arange(len(first)), each)
