@@ -208,9 +208,9 @@ def test_what_waits_for_a_partner_hides_no_drop_and_invents_none(study):
 
 def test_the_truth_of_a_system_of_scopes_is_its_sufficiency(study):
     for system in study("monitor_alarms").SCOPED.values():
-        rows = replace(system, rows=20_000).arrivals(1, 1, np.random.default_rng(0))
-        X = pd.DataFrame(rows.inside.astype(int), columns=[f"r{place}" for place in range(rows.inside.shape[1])])
-        estimate = fs.sufficiency(fs.Rules.parse([f"r{own} == 1" for own in rows.own]), rows.labels, X)
+        rows, inside = replace(system, rows=20_000).arrivals(1, 1, np.random.default_rng(0))
+        X = pd.DataFrame(inside.astype(int), columns=[f"r{place}" for place in range(inside.shape[1])])
+        estimate = fs.sufficiency(fs.Rules.parse([f"r{own} == 1" for own in rows.high]), rows.labels, X)
         assert estimate.value == pytest.approx(system.truth, abs=0.02)
 
 
