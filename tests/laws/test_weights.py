@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from brute_numbers import agreement_of
 from faithscope.counting.counts import count_rows
-from faithscope.counting.kept import Alike, keep, thin
+from faithscope.counting.kept import Alike, go_with_labels, keep, thin
 from faithscope.sample import Sample
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -209,6 +209,15 @@ def test_rare_heavy_rows_that_disagree_are_allowed_for_if_other_heavy_rows_were_
             found = fs.consistency(np.zeros(len(cluster), int), labels[cluster], clusters=cluster)
         held += found.low <= truth <= found.high
     assert held >= 95
+
+
+@pytest.mark.parametrize("labels", [2, 40, 200])
+def test_weights_drawn_by_chance_seldom_seem_to_go_with_labels_however_many_there_are(labels):
+    rng, seeming = np.random.default_rng(labels), 0
+    for _ in range(200):
+        weights = np.exp(rng.normal(size=400))
+        seeming += go_with_labels(Sample.of(np.arange(400), rng.integers(0, labels, 400), None, weights))
+    assert seeming <= 10  # about 1% are expected
 
 
 def test_weights_of_rows_that_all_agree_change_nothing_to_the_last_bit():
