@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: demo test test-all quick check style types tests all-tests docs fuzz bench dist lock clean
+.PHONY: demo test test-all quick check style types tests all-tests reproduce docs fuzz bench dist lock clean
 
 demo: $(VENV)/.shap ## install, compare explainers on bundled data, and write report.html
 	$(BIN)/faithscope demo
@@ -23,7 +23,7 @@ all-tests: $(VENV)/.test # with what is marked thorough, and four times the exam
 	$(PYTEST) --hypothesis-profile=all
 
 # Leaves out tests marked slow (more than about a second over all their parameters; all of contracts, faults, fuzz,
-# notebooks, reproduce), engine (Postgres or Spark), browser (Chromium); tries 20 examples per property instead of 25.
+# notebooks, reproduction), engine (Postgres or Spark), browser (Chromium); tries 20 examples per property instead of 25.
 quick: $(VENV)/.test ## the tests for after every change: under a minute on two cores
 	$(PYTEST) -m "not thorough and not slow and not engine and not browser" --hypothesis-profile=quick
 
@@ -33,9 +33,13 @@ style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	cd reproduction && ../$(BIN)/lint-imports
 
 types: $(VENV)/.test
 	$(BIN)/mypy
+
+reproduce: $(VENV)/.reproduction ## install what reproduces the paper, and run it: ARGS="table1 figure5 --quick" for parts
+	$(BIN)/faithscope reproduce $(ARGS)
 
 docs: $(VENV)/.docs ## build the documentation site into site/; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -q -E docs site
@@ -66,6 +70,15 @@ $(VENV)/bin/python:
 
 $(VENV)/.%: $(VENV)/bin/python pyproject.toml
 	$(BIN)/pip install --quiet -e '.[$*]'
+	touch $@
+
+# Tests and benchmarks are of both packages.
+$(VENV)/.test $(VENV)/.dev $(VENV)/.bench: $(VENV)/.%: $(VENV)/bin/python pyproject.toml reproduction/pyproject.toml
+	$(BIN)/pip install --quiet -e '.[$*]' -e ./reproduction
+	touch $@
+
+$(VENV)/.reproduction: $(VENV)/bin/python pyproject.toml reproduction/pyproject.toml
+	$(BIN)/pip install --quiet -e . -e ./reproduction
 	touch $@
 
 clean:

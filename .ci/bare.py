@@ -38,6 +38,15 @@ def command(folder, *words):
     return subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
+def without_the_reproduction(folder):
+    """Raise unless the command that reproduces the paper says how to install what it needs."""
+    words = [Path(sys.executable).parent / "faithscope", "reproduce", "table1", "--quick"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 2, done
+    assert "pip install ./reproduction" in done.stderr, done
+    print(done.stderr)
+
+
 def main():
     """Import, measure, run the commands, and miss the extras."""
     assert not [name for name in EXTRAS if find_spec(name)], "this environment is not bare"
@@ -59,6 +68,7 @@ def main():
         assert json.loads(command(folder, "audit", "log.parquet", "--json"))
         print(command(folder, "plan", "log.parquet"))
         print(command(folder, "demo"))
+        without_the_reproduction(folder)
     missing("shap", lambda: fs.explainers.Shap(model, X).explain(X))
     missing("dice", lambda: fs.explainers.Dice(model, X).explain(X))
     missing("torch", lambda: fs.explainers.Gradient(model).explain(X))

@@ -16,7 +16,7 @@ settings.register_profile("explore", deadline=None)
 settings.load_profile("test")
 
 TESTS = Path(__file__).parent
-SLOW = {"contracts", "faults", "fuzz", "notebooks", "reproduce"}  # folders
+SLOW = {"contracts", "faults", "fuzz", "notebooks"}  # folders
 ENGINES = {"postgres", "spark", "in_postgres"}
 
 

@@ -199,5 +199,7 @@ def test_the_reference_has_every_public_name():
 @pytest.mark.slow
 def test_the_reference_of_the_command_line_is_what_the_program_says():
     words = [sys.executable, "-m", "typer", "faithscope.cli", "utils", "docs", "--name", "faithscope"]
-    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    # With the reproduction, whether or not it is installed: its command is told too.
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(ROOT / "reproduction")])}
+    told = subprocess.run(words, capture_output=True, text=True, check=True, env=env).stdout
     assert (ROOT / "docs" / "reference" / "command-line.md").read_text().strip() == told.strip()

@@ -46,7 +46,6 @@ ROOMS = [
     "monitor",
     "readers.rationales",
     "report.summary",
-    "reproduce",
     "tables",
     "testing",
 ]

@@ -59,7 +59,7 @@ def test_the_wheel_has_every_file_of_the_package_and_no_other(wheel):
     assert {name for name in wheel if ".dist-info/" not in name} == kept
     assert "faithscope/py.typed" in kept
     assert {path.rsplit(".", 1)[1] for path in kept} == {
-        *("py", "typed", "css", "js", "j2", "csv", "json", "txt"),
+        *("py", "typed", "css", "js", "j2", "json", "txt"),
         *("parquet", "md"),  # of the bundled data, and their license
     }
 

@@ -14,9 +14,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import typer
+from typer.testing import CliRunner
 
 import faithscope as fs
-from faithscope.cli import main
+from faithscope.cli import main, reproduce
+from faithscope.errors import MissingExtra
 from faithscope.measures.telling import down, up
 
 MODULE = """
@@ -114,6 +117,16 @@ COMMANDS = ("demo", "evaluate", "audit", "plan", "reproduce", "monitor")
 def test_all_commands_are_listed(folder):
     listed = run(folder, "--help").stdout
     assert tuple(re.findall(r"^  (\w+)  ", listed.split("Commands:")[1], re.MULTILINE)) == COMMANDS
+
+
+def test_without_its_package_the_paper_is_not_reproduced_and_one_sentence_says_how_to_install_it(monkeypatch):
+    monkeypatch.setattr(reproduce, "find_spec", lambda name: None)
+    bare = typer.Typer()
+    reproduce.add_to(bare)
+    bare.command()(lambda: None)
+    done = CliRunner().invoke(bare, ["reproduce", "table1", "--quick", "--seed", "3"])
+    assert isinstance(done.exception, MissingExtra)
+    assert "pip install ./reproduction" in str(done.exception)
 
 
 @pytest.mark.parametrize(

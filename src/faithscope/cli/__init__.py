@@ -22,8 +22,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo.demo, evaluate.evaluate, audit.audit, plan.plan, reproduce.reproduce):
+for command in (demo.demo, evaluate.evaluate, audit.audit, plan.plan):
     app.command()(json_alone(command))
+reproduce.add_to(app)
 app.add_typer(monitor.app)
 
 _WHOLE = "FAITHSCOPE_TRACEBACK"

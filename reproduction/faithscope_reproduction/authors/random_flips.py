@@ -1,0 +1,185 @@
+"""Counterfactuals as the random method of the dice-ml package finds them, for many rows at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import faithscope as fs
+from faithscope_reproduction.authors.small_changes import SmallChanges, decimals
+
+Floats = NDArray[np.float64]
+Masks = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+NONE = -1e9  # stands in every feature of a counterfactual that was not found
+_ASKED = 100_000  # rows in one call of the model
+_AT_LEAST = 2  # features are changed before the search may end
+
+
+@dataclass(frozen=True, eq=False)
+class RandomFlips:
+    """Explains a row by a random point of another class, few features of which differ from the row's.
+
+    A thousand copies of the row each have one random feature replaced by a value drawn evenly from its range, then
+    another one, and so on. Once two features were drawn, and some copy has the wanted class, one of all those that
+    have had it is the answer; then small changes are taken back (`SmallChanges`). Where dice-ml drops duplicates
+    before it chooses, here every flipped copy is as likely as any other.
+
+    Parameters
+    ----------
+    model : model
+        Anything with ``predict`` from (m, d) arrays to m positions of classes.
+    known : (m, d) array
+        Training rows, which say what the ranges are and which features are whole numbers.
+    wanted : int or None
+        The class that all counterfactuals get, even those of rows that have it already, as dice-ml demands if there are
+        more than two classes; None for the opposite of two classes.
+    fractions : bool
+        Whether whole numbers may get a decimal: dice-ml takes 1.0 for a number with one.
+    samples : int
+    seed : int
+        With the row itself it decides what is drawn, so batches change nothing.
+    finish : bool
+        Whether small changes are taken back.
+    """
+
+    model: Any
+    known: Floats
+    wanted: int | None = None
+    fractions: bool = False
+    samples: int = 1_000
+    seed: int = 0
+    finish: bool = True
+
+    def __repr__(self) -> str:
+        rest = "" if self.finish else ", finish=False"
+        return f"RandomFlips(wanted={self.wanted}, samples={self.samples}, seed={self.seed}{rest})"
+
+    def explain(self, X: Any, *, progress: Callable[[int, int], None] | None = None) -> fs.Importances:
+        """One point per row; `NONE` throughout if none was found."""
+        rows = np.asarray(X, np.float64)
+        points = np.full(rows.shape, NONE)
+        step = max(1, _ASKED // self.samples)
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            searched = self._search(part)
+            points[start : start + step] = self.finished(searched, part)[0] if self.finish else searched
+            if progress is not None:
+                progress(min(start + step, len(rows)), len(rows))
+        return fs.Importances(points)
+
+    def finished(self, points: Floats, rows: Floats, limit: int | None = None) -> tuple[Floats, Masks]:
+        """The points after small changes were taken back, and which rows' searches met the limit of steps.
+
+        Parameters
+        ----------
+        points : (n, d) array
+            What ``finish=False`` gave these rows.
+        rows : (n, d) array
+        limit : int, optional
+            Most steps of one search.
+        """
+        flipped = np.flatnonzero((points != NONE).any(axis=1))
+        points, limited = points.copy(), np.zeros(len(rows), np.bool_)
+        wanted = self._wanted(rows[flipped])
+        points[flipped], limited[flipped] = SmallChanges.of(self.known, self.fractions, limit).take_back(
+            points[flipped], rows[flipped], lambda asked, of: self._classes(asked) == wanted[of], _splits(self.model)
+        )
+        return points, limited
+
+    def _wanted(self, rows: Floats) -> Ints:
+        return 1 - self._classes(rows) if self.wanted is None else np.full(len(rows), self.wanted)
+
+    def _search(self, rows: Floats) -> Floats:
+        wanted = self._wanted(rows)
+        copies = _Copies.of(rows, self._ranges(), self.samples, self.seed)
+        left = np.arange(len(rows))
+        for changed in range(1, rows.shape[1] + 1):
+            part = copies.change(left)
+            classes = self._classes(part.reshape(-1, rows.shape[1])).reshape(part.shape[:2])
+            copies.keep(left, part, classes == wanted[left, None])
+            if changed >= _AT_LEAST:
+                left = left[copies.best[left] < 0]
+            if not len(left):
+                break
+        return copies.points
+
+    def _ranges(self) -> "_Ranges":
+        return _Ranges(self.known.min(axis=0), self.known.max(axis=0), decimals(self.known, self.fractions))
+
+    def _classes(self, rows: Floats) -> Ints:
+        return np.asarray(self.model.predict(rows), np.int64)
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """Least and greatest value of each feature, and its decimals: 0 for whole numbers."""
+
+    low: Floats
+    high: Floats
+    decimals: Ints
+
+    def at(self, share: Floats) -> Floats:
+        """Values at these shares of the range, which ends one step above the greatest value, as dice-ml has it."""
+        values = self.low + share * (self.high - self.low + 10.0**-self.decimals)
+        rounded = [np.round(values[..., j], places) for j, places in enumerate(self.decimals.tolist())]
+        return np.where(self.decimals > 0, np.stack(rounded, axis=-1), np.floor(values))
+
+
+@dataclass
+class _Copies:
+    """Copies of rows that change feature by feature, and a random one of those that were flipped so far."""
+
+    rngs: list[np.random.Generator]
+    values: Floats  # drawn for each copy and feature
+    copies: Floats
+    points: Floats
+    best: Floats
+
+    @classmethod
+    def of(cls, rows: Floats, ranges: _Ranges, samples: int, seed: int) -> "_Copies":
+        words = np.ascontiguousarray(rows + 0.0).view(np.uint32).tolist()
+        rngs = [np.random.default_rng([seed, *row_words]) for row_words in words]
+        values = ranges.at(np.array([rng.random((samples, rows.shape[1])) for rng in rngs]))
+        copies = np.repeat(rows[:, None, :], samples, axis=1)
+        return cls(rngs, values, copies, np.full(rows.shape, NONE), np.full(len(rows), -1.0))
+
+    def change(self, left: Ints) -> Floats:
+        """Change one more feature of each copy of these rows; it may have been changed before."""
+        samples, features = self.copies.shape[1:]
+        place = np.array([self.rngs[row].integers(features, size=samples) for row in left])[:, :, None]
+        part = self.copies[left]
+        np.put_along_axis(part, place, np.take_along_axis(self.values[left], place, axis=2), axis=2)
+        self.copies[left] = part
+        return part
+
+    def keep(self, left: Ints, part: Floats, flipped: Masks) -> None:
+        """Keep one flipped copy per row; all copies that were ever flipped are equally likely."""
+        luck = np.where(flipped, [self.rngs[row].random(part.shape[1]) for row in left], -1.0)
+        pick, luckiest = luck.argmax(axis=1), luck.max(axis=1)
+        better = luckiest > self.best[left]
+        self.points[left[better]] = part[better, pick[better]]
+        self.best[left[better]] = luckiest[better]
+
+
+def _splits(model: Any) -> Any:
+    """The values at which a model of trees may change its answer, per feature; None if it does not tell."""
+    return getattr(model, "thresholds", getattr(getattr(model, "model", None), "thresholds", None))
+
+
+def discretized(points: Floats, rows: Floats) -> dict[str, fs.Importances]:
+    """The points under each discretization, by the paper's names; rows without a counterfactual share one explanation.
+
+    Parameters
+    ----------
+    points : (n, d) array
+        One counterfactual per row; `NONE` throughout if there is none.
+    rows : (n, d) array
+    """
+    none = (points == NONE).all(axis=1)[:, None]
+    change = (points - rows).round(9)  # what differs by rounding alone is the same change
+    values = {"original": points, "delta": change, "delta-sign": np.sign(change), "is-feature-modified": change != 0}
+    return {word: fs.Importances(np.where(none, NONE, vectors)) for word, vectors in values.items()}
