@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Same, column_notes, to_agreement
-from faithscope.discretizers import Discretize, Discretizer, discretize, to_discretizer
+from faithscope.discretizers import Discretize, Discretizer, ReasonCodes, discretize, to_discretizer
+from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations
 from faithscope.explanations.base import join_all, readable, several
 from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of, labels_of, same_rows
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_whole, same_length
@@ -268,6 +270,10 @@ class Sample:
         coarse = discretize(rows.explanations, chosen)
         if coarse is rows.explanations:
             return rows
+        for step in steps(chosen):
+            if isinstance(step, ReasonCodes) and isinstance(rows.explanations, Importances):
+                of_numbers = self.agreement.of_numbers
+                coarse = step._faced(coarse, rows.explanations, *(((), None) if of_numbers else rows.numbered_labels))
         notes = (*rows.notes, *(note for note in rows.explanations.notes if note not in coarse.notes))
         return replace(rows, explanations=coarse, notes=notes, share_memory=isinstance(chosen, Discretizer))
 

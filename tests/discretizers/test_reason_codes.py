@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.linear_model import LogisticRegression
 
 import faithscope as fs
+from faithscope.discretizers.choice import from_word
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.measures.named_features import named_features
@@ -98,3 +99,62 @@ def test_many_features_have_places_of_their_own():
     wide = fs.ReasonCodes(300, ordered=True)(fs.Importances(-np.arange(1.0, 401.0)[None]))
     assert wide.values[0, [399, 100, 99]].tolist() == [1, 300, 0]
     assert wide.describe(0).startswith("x399, x398")
+
+
+def applicants(favorable=0):
+    """Rows whose class 1 is denied, a model of them, and importances that add up to its output for a class."""
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = LogisticRegression().fit(X, np.where(X[:, 0] > 0, "denied", "approved"))
+    return X, model.predict(X), (2 * favorable - 1) * X * model.coef_
+
+
+def told_of_codes(importances, predictions, discretizer, **options):
+    notes = fs.consistency(importances, predictions, discretizer=discretizer, **options).notes
+    return [note for note in notes if "reason codes" in note]
+
+
+def test_reversed_reasons_are_told_where_predictions_show_them():
+    _, decisions, of_approved = applicants()
+    for codes in (fs.ReasonCodes(2, against="approved"), fs.Floor(2) | fs.ReasonCodes(2, against="approved")):
+        assert told_of_codes(of_approved, decisions, codes) == []
+        (note,) = told_of_codes(-of_approved, decisions, codes)
+        assert "not 'denied', which the importances seem to speak of" in note
+        assert "reversed" in note
+        assert told_of_codes(fs.read(-of_approved, class_index=0), decisions, codes) == []  # as the note says
+    unclear = np.random.default_rng(1).normal(size=of_approved.shape)
+    (note,) = told_of_codes(unclear, decisions, fs.ReasonCodes(2, against="approved"))
+    assert "nothing says that the importances speak of it" in note
+
+
+def test_the_favorable_label_is_asked_for():
+    X, decisions, of_approved = applicants()
+    said = fs.explainers.Shap(LogisticRegression().fit(X, decisions), X[:10]).explain(X)
+    assert said.label == "denied"
+    for importances, told, call in (
+        (of_approved, "'approved', which the importances seem to speak of", "against='approved'"),
+        (said, "'denied', which the importances speak of", "against='denied'"),
+        (np.ones((80, 3)), "nothing says which label", "against='approved'"),
+    ):
+        (note,) = told_of_codes(importances, decisions, fs.ReasonCodes(2))
+        assert told in note
+        assert call in note
+    assert "--discretize reason-codes-2-against-approved" in note.typed()
+    assert told_of_codes(of_approved, X[:, 0], fs.ReasonCodes(2), agreement=fs.Spread()) == []
+
+
+def test_the_word_names_the_favorable_label_as_it_is_written():
+    assert from_word("Ordered-Reason-Codes-3-against-Approved | 1") == fs.ReasonCodes(3, "Approved | 1", ordered=True)
+
+
+def test_explainers_of_other_libraries_keep_the_label_of_a_known_model():
+    X, decisions, _ = applicants()
+    model = LogisticRegression().fit(X, decisions)
+    shap, lime = pytest.importorskip("shap"), pytest.importorskip("lime.lime_tabular")
+    for explainer, label in (
+        (shap.LinearExplainer(model, X), "denied"),
+        (shap.KernelExplainer(model.predict_proba, X[:3]), "denied"),
+        (shap.KernelExplainer(lambda rows: model.predict_proba(rows)[:, 0], X[:3]), None),
+        (lime.LimeTabularExplainer(X, random_state=0), "denied"),
+    ):
+        explained = fs.evaluate(model, explainer, X[:6], progress=False).explanations
+        assert explained.label == label, explainer

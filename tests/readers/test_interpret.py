@@ -22,7 +22,7 @@ def boosted(request):
 def test_local_explanations_are_what_eval_terms_gives(boosted):
     X, labels, model = boosted
     terms, local = model.eval_terms(X), model.explain_local(X)
-    chosen, wrong, wanted = (None, 0, terms) if terms.ndim == 2 else (1, 3, terms[:, :, 1])
+    chosen, wrong, wanted = (None, 2, terms) if terms.ndim == 2 else (1, 3, terms[:, :, 1])
     for given, names in ((local, None), (terms, model.term_names_)):
         read = fs.read(given, class_index=chosen, features=names)
         assert read.names == tuple(model.term_names_)
@@ -30,4 +30,9 @@ def test_local_explanations_are_what_eval_terms_gives(boosted):
     assert any(" & " in name for name in read.names)
     assert fs.consistency(local, labels, discretizer="sign").n == len(X)
     refused(BadInput, "class_index", fs.read, local, class_index=wrong)
+    if terms.ndim == 2:
+        assert np.array_equal(fs.read(local, class_index=0).values, -fs.read(local).values)
+    else:
+        own = fs.read(local, class_index="predicted").values
+        assert np.allclose(own, terms[np.arange(len(X)), :, np.searchsorted(model.classes_, labels)])
     refused(BadInput, "explain_local", fs.read, model.explain_global())

@@ -62,7 +62,10 @@ def test_several_classes_are_chosen_by_their_index_or_all_count(system):
         turned = fs.read(objects, features=NAMES[::-1])
         assert np.array_equal(turned.values, np.hstack([each[:, ::-1] for each in every]))
     assert fs.read(three).names[D] == "age | class 1"
-    assert any("all 3 classes" in note for note in fs.read(three).notes)
+    assert any("all 3 classes" in note and "'predicted'" in note for note in fs.read(three).notes)
+    likeliest = [int(np.argmax(item.predict_proba)) for item in three]
+    own = np.array([weights([item], label)[0] for item, label in zip(three, likeliest, strict=True)])
+    assert np.array_equal(fs.read(three, class_index="predicted").values, own)
 
 
 def test_rows_that_explain_their_own_class_are_read_with_a_warning(system):

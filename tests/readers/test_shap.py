@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -124,7 +124,36 @@ def test_a_class_that_was_not_explained_is_refused(explained):
     for label in (3, 7):
         refused(BadInput, "one of the 3 classes explained, 0 to 2; got", fs.read, explained, class_index=label)
     for given in (explained[:, :, 1], shap.Explanation(explained[:, :, 1])):
-        refused(BadInput, "leave it out", fs.read, given, class_index=1)
+        refused(BadInput, "leave it out", fs.read, given, class_index=2)
+    named = shap.Explanation(explained[:, :, 1], output_names="b")
+    refused(BadInput, "speak of 'b': leave it out", fs.read, named, class_index=0)
+
+
+def test_one_number_per_feature_is_of_class_1_of_two_and_class_0_has_the_other_sign(system):
+    X, y, _ = system
+    model = HistGradientBoostingClassifier(max_iter=5).fit(X, y > 0)
+    explanation = shap.TreeExplainer(model)(X)
+    assert explanation.values.shape == (N, D)
+    for given in (explanation, explanation.values, list(explanation)):
+        zero, one = (fs.read(given, class_index=label) for label in (0, 1))
+        assert np.array_equal(zero.values, -explanation.values)
+        assert np.array_equal(one.values, explanation.values)
+        assert "with the other sign for class 0" in zero.notes[0]
+
+
+def test_the_predicted_class_is_read_from_what_values_and_base_values_add_up_to(system, explained):
+    X, y, _ = system
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y)
+    explanation = shap.TreeExplainer(model)(X)
+    wanted = explanation.values[np.arange(N), :, model.predict(X)]
+    for given in (explanation, list(explanation)):
+        read = fs.read(given, class_index="predicted")
+        assert np.array_equal(read.values, wanted)
+        assert any("different classes" in note for note in read.notes)
+    for without in (explained, shap.Explanation(explained)):
+        refused(
+            BadInput, "'predicted' needs the predictions", fs.read, without, class_index="predicted", features=NAMES
+        )
 
 
 def test_interactions_are_to_be_summed(system):

@@ -74,13 +74,18 @@ def from_word(word: str) -> Discretizer:
         return SignOfTop(int(top[1]))
     if named := re.fullmatch(r"top-features-(\d{1,6})", plain):
         return TopFeatures(int(named[1]))
-    if codes := re.fullmatch(r"(ordered-)?reason-codes-(\d{1,6})", plain):
-        return ReasonCodes(int(codes[2]), ordered=codes[1] is not None)
+    if codes := re.fullmatch(r"(ordered-)?reason-codes-(\d{1,6})(?:-against-(.+))?", word.strip(), re.IGNORECASE):
+        return ReasonCodes(int(codes[2]), against=codes[3], ordered=codes[1] is not None)
     if phrases := re.fullmatch(r"common-phrases-(\d{1,6})", plain):
         return CommonPhrases(int(phrases[1]))
     if plain.startswith(_CODEBOOK):
         return Codebook.load(word.strip()[len(_CODEBOOK) :])
-    several = ["1-fp, 2-fp, …", "sign-of-top-5, …", "top-features-5, …", "reason-codes-4, ordered-reason-codes-4, …"]
+    several = [
+        "1-fp, 2-fp, …",
+        "sign-of-top-5, …",
+        "top-features-5, …",
+        "reason-codes-4-against-LABEL, ordered-reason-codes-4, …",
+    ]
     several += ["common-phrases-20, …", "codebook:FILE.json"]
     known = ", ".join([*_WORDS, *several])
     raise BadInput(f"No discretizer is called {word!r}. Known: {known}.")

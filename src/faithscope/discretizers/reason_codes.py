@@ -1,5 +1,6 @@
 """ReasonCodes: the features that count most against the favorable label, as notices of adverse action name them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,10 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.forms import CODES, MARKS, last_step
 from faithscope.explanations.importances import OWN_CLASSES, Importances
 from faithscope.inputs.checks import check_whole
+from faithscope.notes import Note
+
+_CLEAR = 0.9  # probability that a row predicted so has the larger sum of importances, from which they speak of a label
+_FEWEST = 5  # rows predicted so, and otherwise, that can show it
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,7 +35,8 @@ class ReasonCodes(Discretizer):
         At least 1; notices of adverse action usually name up to four reasons.
     against : str, number or bool, optional
         The favorable label, which is kept in every result. Importances that say they speak of another label are
-        refused; if they do not say it, a note tells so.
+        refused; if they do not say it, predictions show it, since importances of a label add up to more where it is
+        predicted; a note tells if that is unclear, or if reasons seem reversed. Without it, a note asks for it.
     ordered : bool
         Whether the order counts: 1 for the most negative importance, 2 for the next, and so on.
 
@@ -75,12 +81,59 @@ class ReasonCodes(Discretizer):
         _need_cells(self, importances, 3)
         places = most_negative(importances.values, self.k)
         coarser = _coarser(self, importances, places if self.ordered else (places > 0).astype(np.int8))
-        unsaid = self.against is not None and not _is_same(importances.label, str(self.against))
-        return coarser._with(remarks=(*coarser.remarks, self._unsaid)) if unsaid else coarser
+        return coarser._with(remarks=(*coarser.remarks, *self._facing(importances.label)))
 
-    @property
-    def _unsaid(self) -> str:
-        return f"reason codes are against label {self.against!r}: nothing says that the importances speak of it"
+    def _facing(self, label: str | None, shown: Any = None) -> tuple[str, ...]:
+        """A note unless these are surely reasons against the favorable label.
+
+        Parameters
+        ----------
+        label : str or None
+            What the importances say they speak of.
+        shown : label, optional
+            What they speak of by their sums (`spoken_of`), if they do not say it.
+        """
+        seem = "the importances seem to speak of, since they add up to more where it is predicted"
+        if self.against is None:
+            known, why = (shown, seem) if label is None else (label, "the importances speak of")
+            favorable = "approved" if known is None else known
+            call = f"ReasonCodes({self.k}, against={favorable!r}{', ordered=True' if self.ordered else ''})"
+            word = f"{'ordered-' if self.ordered else ''}reason-codes-{self.k}-against-{favorable}"
+            fact = f"reason codes count against {known!r}, which {why}"
+            advice = f"if it is the favorable label, say so, {call}; if not, the reasons are reversed"
+            if known is None:
+                fact = "nothing says which label the importances speak of, and reason codes count against it"
+                advice = f"name the favorable label, such as {call}"
+            return (Note(fact, option=(call, f"--discretize {word}"), advice=advice),)
+        if _is_same(label, str(self.against)):
+            return ()
+        told = f"reason codes are against label {self.against!r}"
+        if label is None and shown is not None:
+            if _is_same(str(shown), str(self.against)):
+                return ()
+            if self._is_other(str(shown)):
+                turned = "if so, the reasons are reversed, and fs.read(explanations, class_index=0) turns them"
+                return (f"{told}, not {shown!r}, which {seem}: {turned}",)
+        return (f"{told}: nothing says that the importances speak of it",)
+
+    def _faced(self, coarse: Explanations, importances: Importances, names: Sequence[Any], place: Any) -> Explanations:
+        """The same codes with a note that knows what is predicted for each row, if nothing else says what they are of.
+
+        Parameters
+        ----------
+        coarse : Explanations
+            The codes, perhaps of another discretizer in between.
+        importances : Importances
+            What they were made of.
+        names, place
+            The labels predicted, and the position of each row's among them; no labels if predictions are numbers.
+        """
+        blind = self._facing(coarse.label) if isinstance(coarse, Importances) else ()
+        if not blind or importances.label is not None or importances.form:
+            return coarse
+        told = self._facing(None, spoken_of(importances.values, names, place)) if len(names) else ()
+        rest = tuple(remark for remark in coarse.remarks if remark not in blind)
+        return coarse._with(remarks=(*rest, *told))
 
     def _is_other(self, label: str | None) -> bool:
         """Whether a label is surely not the favorable one: 1 may be what a model calls "approved"."""
@@ -114,6 +167,28 @@ class ReasonCodes(Discretizer):
                 f"{self!r} reads importances of label {self.against!r}; these speak of {importances.label!r}: explain "
                 "that label, with its class_index, or name the favorable label that they speak of."
             )
+
+
+def spoken_of(values: NDArray[Any], names: Sequence[Any], place: NDArray[np.int64]) -> Any:
+    """The label that importances speak of, by rows: they add up to more where it is predicted; None if it is unclear.
+
+    SHAP values add up to the output for their label, so that of two labels the one predicted for the larger sums is
+    it. The probability that a row predicted so has a larger sum than one predicted otherwise must reach 0.9.
+
+    Examples
+    --------
+    >>> predicted = np.array([0, 1] * 5)
+    >>> spoken_of(np.array([[-0.4, 0.1], [0.3, 0.2]] * 5), ["denied", "approved"], predicted)
+    'approved'
+    """
+    rows = np.bincount(place, minlength=len(names))
+    _, which, equal = np.unique(values.sum(axis=1), return_inverse=True, return_counts=True)
+    ranks = np.bincount(place, (np.cumsum(equal) - (equal - 1) / 2)[which], len(names))
+    others = len(place) - rows
+    enough = (rows >= _FEWEST) & (others >= _FEWEST)
+    above = (ranks - rows * (rows + 1) / 2) / np.maximum(rows * others, 1)
+    best = int(np.argmax(np.where(enough, above, 0.0)))
+    return names[best] if enough[best] and above[best] >= _CLEAR else None
 
 
 def _is_same(label: str | None, against: str) -> bool:

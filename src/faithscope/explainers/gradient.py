@@ -147,7 +147,7 @@ class Gradient(Mannered):
         count, classes, width = vectors.shape
         names = names_per_class([*names, "offset"] if self.offset else names, range(classes))
         importances = importances_of(vectors.reshape(count, classes * width), names, axes)
-        return importances._with(remarks=own_classes(self.class_index))
+        return importances._with(remarks=own_classes(self.class_index, classes, "Gradient"))
 
 
 def _need_torch() -> None:

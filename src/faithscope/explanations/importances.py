@@ -21,6 +21,19 @@ _SHOWN = 12  # features that a description names
 OWN_CLASSES = "rows explain the classes predicted for them, so that equal numbers may speak of different classes"
 
 
+def side_by_side(classes: int, call: str) -> str:
+    """The remark on importances of several classes, which know more than those of the one class that people are shown.
+
+    Parameters
+    ----------
+    classes : int
+    call : str
+        What gives those of the predicted class.
+    """
+    told = f"importances of all {classes} classes count, one after the other, which flatters if people are shown one"
+    return f"{told}: measure those of the predicted class, {call}"
+
+
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Importances(Explanations):
     """One number for every feature, per row: shape (n_rows, n_features).

@@ -6,7 +6,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
-from faithscope.readers.shared.classes import chosen
+from faithscope.readers.shared.classes import chosen, of_two
 from faithscope.readers.shared.wanted import Wanted
 
 
@@ -25,9 +25,10 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
     names = [str(name) for name in rows[0]["names"]]
     scores = np.array([np.asarray(row["scores"], np.float64) for row in rows])
     if scores.ndim < 3:
-        wanted.refuse_class("these explanations have one number per term")
-        return wanted.importances(scores, names)
+        scores, remarks = of_two(scores, wanted)
+        return wanted.importances(scores, names, *remarks)
     titles = [str(label) for label in rows[0].get("meta", {}).get("label_names", range(scores.shape[2]))]
     values, kept, left = wanted.per_class(scores, names)
-    flat, named, remarks, label = chosen(values, kept, wanted.class_index, titles)
+    outputs = scores.sum(axis=1) + np.array([np.sum(row["extra"]["scores"], axis=0) for row in rows])
+    flat, named, remarks, label = chosen(values, kept, wanted.class_index, titles, outputs)
     return left.importances(flat, named, *remarks, label=label)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.importances import OWN_CLASSES
+from faithscope.explanations.importances import OWN_CLASSES, side_by_side
+from faithscope.readers.shared.classes import PREDICTED
 from faithscope.readers.shared.rows import first_of, one_per_row, rows_of_objects
 from faithscope.readers.shared.tokens import highlighted
 from faithscope.readers.shared.wanted import ClassIndex, Wanted
@@ -100,9 +101,7 @@ def _labels(rows: Sequence[Any], class_index: ClassIndex) -> tuple[list[list[int
             "class_index=1), or each row's own, class_index='predicted'."
         )
     of_all = known[0][1:] if known[0] == [0, 1] and _classes(rows[0]) in (0, 2) else known[0]
-    told = (
-        (f"importances of all {len(of_all)} classes explained count, one after the other",) if len(of_all) > 1 else ()
-    )
+    told = (side_by_side(len(of_all), PREDICTED),) if len(of_all) > 1 else ()
     return [of_all] * len(rows), told
 
 
@@ -116,10 +115,13 @@ def _predicted(rows: Sequence[Any], known: Sequence[list[int]]) -> tuple[list[li
     """The label that lime ranks first in each row, or the only one that it explained."""
     first = []
     for row, labels in zip(rows, known, strict=True):
-        ranked = getattr(row, "top_labels", None)
-        if not ranked and len(labels) > 1:
+        ranked, likely = getattr(row, "top_labels", None), getattr(row, "predict_proba", None)
+        label = (
+            int(ranked[0]) if ranked else labels[0] if len(labels) == 1 or likely is None else int(np.argmax(likely))
+        )
+        if label not in labels or (not ranked and len(labels) > 1 and likely is None):
             raise BadInput("These explanations do not say which class was predicted: explain with top_labels=1.")
-        first.append([int(ranked[0]) if ranked else labels[0]])
+        first.append([label])
     return first, (OWN_CLASSES,)
 
 

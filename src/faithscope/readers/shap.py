@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.axes import are_interactions
-from faithscope.readers.shared.classes import check_class, chosen, label_named
+from faithscope.readers.shared.classes import check_class, chosen, label_named, of_two
 from faithscope.readers.shared.rows import first_of, one_per_row
 from faithscope.readers.shared.tokens import highlighted
 from faithscope.readers.shared.wanted import Wanted
@@ -46,7 +46,7 @@ def _read_rows(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     arrays = [_of_one_row(row) for row in rows]
     if len({array.shape for array in arrays}) > 1:
         raise BadInput("Explanations of shap have different shapes: explain every row with the same features.")
-    return _read_values(np.stack(arrays), rows[0], wanted)
+    return _read_values(np.stack(arrays), rows[0], wanted, [row.base_values for row in rows])
 
 
 def _of_one_row(row: Any) -> NDArray[Any]:
@@ -55,21 +55,35 @@ def _of_one_row(row: Any) -> NDArray[Any]:
     return values[0] if values.ndim > 1 and values.shape[0] == 1 and len(data) != 1 else values
 
 
-def _read_values(values: NDArray[Any], thing: Any, wanted: Wanted) -> Explanations:
+def _read_values(values: NDArray[Any], thing: Any, wanted: Wanted, bases: Any = None) -> Explanations:
     names = _names(thing)
     if values.ndim == 2:
-        wanted.refuse_class("these explanations have one number per feature")
-        return wanted.importances(values, names, label=label_named(thing.output_names))
+        label = label_named(thing.output_names)
+        if label is not None:
+            wanted.refuse_class(f"these explanations speak of {label!r}")
+        values, remarks = of_two(values, wanted)
+        return wanted.importances(values, names, *remarks, label=label)
     if are_interactions(values):
         raise BadInput(
             f"Explanations have shape {values.shape}, interactions of every two features: sum them first, "
             "explanations.values.sum(axis=2)."
         )
     if values.ndim == 3:
+        outputs = _outputs(values, thing.base_values if bases is None else bases)
         values, names, left = wanted.per_class(values, names)
-        flat, named, remarks, label = chosen(values, names, wanted.class_index, _titles(thing, values.shape[2]))
+        titles = _titles(thing, values.shape[2])
+        flat, named, remarks, label = chosen(values, names, wanted.class_index, titles, outputs)
         return left.importances(flat, named, *remarks, label=label)
     return _read_maps(values, wanted)
+
+
+def _outputs(values: NDArray[Any], bases: Any) -> NDArray[np.float64] | None:
+    """The model's output for each class, to which values and base values add up; None if there are no base values."""
+    try:
+        total = np.asarray(bases, np.float64).reshape(-1, values.shape[2]) + values.sum(axis=1)
+    except (TypeError, ValueError):
+        return None
+    return total if len(total) == len(values) and np.isfinite(total).all() else None
 
 
 def _read_maps(values: NDArray[Any], wanted: Wanted) -> Explanations:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shared.columns import columns_with_names
 from faithscope.explainers.shared.table_rows import Rebuild, rebuilder
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.importances import Importances
 from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rows import flat_rows
 
@@ -26,11 +28,14 @@ class Foreign:
     ----------
     run : int or None
         Which of several runs asks it: draws that it takes no seed for differ between runs. None if there are no others.
+    label : str or None
+        The label of class 1 of two, which importances of one class speak of, if the model says it.
     """
 
     explainer: Any
     model: Any
     run: int | None = None
+    label: str | None = None
 
     @property
     def __name__(self) -> str:
@@ -38,6 +43,11 @@ class Foreign:
 
     def __repr__(self) -> str:
         return self.__name__
+
+    def _of_class_1(self, explanations: Explanations) -> Explanations:
+        """Explanations that are of class 1 of two, if they are importances with its label."""
+        unsaid = isinstance(explanations, Importances) and explanations.label is None
+        return explanations._with(label=self.label) if unsaid else explanations
 
     @property
     def seed(self) -> int:

@@ -12,6 +12,7 @@ from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, NumberRows, seed_of, unasked
 from faithscope.evaluation.foreign.columns import by_name
 from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.classes import label_of
 from faithscope.explainers.shared.documents import to_documents
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
@@ -27,7 +28,7 @@ _UNSEEDED = (
 
 def adapt(explainer: Any, model: Any) -> "Lime":
     """An explainer of rows that asks this model for probabilities; in lime's mode of regression, for numbers."""
-    return Lime(explainer, model)
+    return Lime(explainer, model, label=label_of(model, None))
 
 
 def _parameters(explainer: Any) -> Sequence[str]:
@@ -57,7 +58,8 @@ class Lime(Foreign):
             return as_explanations(np.empty((0, len(options) and options["num_features"])))
         answers = self._explained(items, ask, {**options, **self._classes(ask, items, kind)}, progress)
         explanations = as_explanations(answers)
-        return explanations._with(remarks=(*explanations.remarks, *remarks))
+        explanations = explanations._with(remarks=(*explanations.remarks, *remarks))
+        return explanations if getattr(self.explainer, "mode", "") == "regression" else self._of_class_1(explanations)
 
     def _function(self) -> Callable[[Any], Any]:
         owner = owner_of(self.model)

@@ -10,6 +10,7 @@ import numpy as np
 from faithscope.evaluation.foreign.base import Foreign, seed_of, seeded
 from faithscope.evaluation.foreign.columns import by_name
 from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.shared.classes import label_of
 from faithscope.explainers.shared.documents import to_documents
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
@@ -20,12 +21,13 @@ from faithscope.readers import as_explanations
 
 # Those that draw nothing.
 _EXACT = frozenset({"Additive", "Deep", "Exact", "GPUTree", "Linear", "Partition", "Tree"})
+_OF_MODELS = frozenset({"GPUTree", "Linear", "Tree"})  # those that take a model, not a function of it
 _DRAWS = "where {name} draws at random, each row has a seed of its own here, so other runs of {name} differ"
 
 
 def adapt(explainer: Any, model: Any) -> "Shap":
     """An explainer of rows; the model is the explainer's own."""
-    return Shap(explainer, None)
+    return Shap(explainer, None, label=label_of(model, None))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,11 +40,16 @@ class Shap(Foreign):
         inner = getattr(getattr(self.explainer, "explainer", None), "model", None)
         rows = to_tensor(inner, rows) if is_torch_module(inner) else rows
         if self.__name__.removesuffix("Explainer") in _EXACT or not rows_of(rows):
-            explanations = as_explanations(self._values(_copied(self.explainer), rows))
+            answers = self._values(_copied(self.explainer), rows)
         else:
-            explanations = as_explanations(self._row_by_row(rows, progress))
+            answers = self._row_by_row(rows, progress)
             remarks = (*remarks, *((_DRAWS.format(name=self.__name__),) if self.run is None else ()))
-        return explanations._with(remarks=(*explanations.remarks, *remarks))
+        explanations = as_explanations(answers)
+        explanations = explanations._with(remarks=(*explanations.remarks, *remarks))
+        # A function of one output may be of either class.
+        of_model = self.__name__.removesuffix("Explainer") in _OF_MODELS
+        axes = np.ndim(getattr(answers[0] if isinstance(answers, list) else answers, "values", answers))
+        return self._of_class_1(explanations) if of_model or axes == 3 else explanations
 
     def _row_by_row(self, rows: Any, progress: Progress | None) -> Any:
         explainer, answers = _copied(self.explainer), []

@@ -154,5 +154,5 @@ class Lime(Mannered):
         rows, classes, features = coefficients.shape
         names = names_per_class(self.table.names, range(classes))
         importances = importances_of(coefficients.reshape(rows, classes * features), names, self.table.axes)
-        remarks = (*own_classes(self.class_index), *self._drawing.asked.remarks)
+        remarks = (*own_classes(self.class_index, classes, "Lime"), *self._drawing.asked.remarks)
         return importances._with(remarks=remarks, label=label_of(self.model, self.class_index))

@@ -189,7 +189,10 @@ class Shap(Mannered):
         word = "output" if is_regressor(self.model) else "class"
         names = names_per_class(self.table.names, self._classes[: values.shape[2]], word)
         importances = importances_of(as_vectors(values[place]), names, self.table.axes)
-        remarks = (*own_classes(self.class_index), *((_NOISY,) if effort.noisy else ()))
+        remarks = (
+            *own_classes(self.class_index, len(names) // len(self.table.names) if word == "class" else 1, "Shap"),
+            *((_NOISY,) if effort.noisy else ()),
+        )
         told = {"asked": effort.asked, "saved": effort.saved, "label": label_of(self.model, self.class_index)}
         return importances._with(error=error, remarks=remarks, **told)._labelled(X), as_vectors(errors[place])
 

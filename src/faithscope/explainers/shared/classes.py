@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.importances import OWN_CLASSES, Importances
+from faithscope.explanations.importances import OWN_CLASSES, Importances, side_by_side
 
 PREDICTED = (
     "class_index='predicted' explains a different class from row to row, so equal vectors may speak of different "
@@ -51,9 +51,11 @@ def label_of(model: Any, class_index: int | str | None) -> str | None:
     return str(classes[place]) if known else None
 
 
-def own_classes(class_index: int | str | None) -> tuple[str, ...]:
-    """A remark if the predicted class is explained."""
-    return (OWN_CLASSES,) if isinstance(class_index, str) and class_index == "predicted" else ()
+def own_classes(class_index: int | str | None, classes: int = 1, who: str = "") -> tuple[str, ...]:
+    """A remark if the predicted class is explained, or so many by this explainer."""
+    if isinstance(class_index, str) and class_index == "predicted":
+        return (OWN_CLASSES,)
+    return (side_by_side(classes, f"{who}(..., class_index='predicted')"),) if classes > 2 else ()
 
 
 def importances_of(values: Any, names: Sequence[str], axes: tuple[int, ...] | None) -> Importances:

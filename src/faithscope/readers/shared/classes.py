@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explanations.importances import OWN_CLASSES, side_by_side
 from faithscope.inputs.axes import are_interactions, shape_of
 from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.readers.shared.wanted import ClassIndex, Wanted
 
 _LOOK = 1000  # rows that nearly always tell that a column varies
+PREDICTED = "fs.read(explanations, class_index='predicted')"
 _BIAS = "the constant last column, the bias of a boosted model, was left out"
 
 
@@ -32,6 +34,10 @@ def of_class(thing: Any, wanted: Wanted) -> tuple[Any, tuple[str, ...]]:
             thing = _host(thing).reshape(shape[0], classes, -1)
             shape = thing.shape
     if wanted.class_index is None or len(shape) < 3 or len(shape) == 4:
+        if wanted.class_index in (0, 1) and len(shape) == 2 and not hasattr(thing, "columns"):
+            values = _host(thing)
+            if values.dtype.kind in "biuf" and not bias_note(values):
+                return of_two(values, wanted)
         wanted.refuse_class(_one_class(shape, wanted))
         return thing, ()
     if isinstance(thing, list | tuple) and hasattr(thing[0], "shape"):
@@ -45,6 +51,16 @@ def of_class(thing: Any, wanted: Wanted) -> tuple[Any, tuple[str, ...]]:
         return values[:, label, :-1], (_BIAS,)
     _refuse_unclear(values, wanted)
     return values[:, :, check_class(wanted.class_index, shape[2])], ()
+
+
+def of_two(values: NDArray[Any], wanted: Wanted) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """One number per feature as those of the class wanted, of two: class 1 as they are, class 0 with the other sign."""
+    if wanted.class_index in (0, 1):
+        how = "with the other sign" if wanted.class_index == 0 else "as they are"
+        told = f"importances were taken for those of class 1 of two, and read {how} for class {wanted.class_index}"
+        return (-values if wanted.class_index == 0 else values), (told,)
+    wanted.refuse_class("these explanations have one number per feature, of a single class, or of class 1 of two")
+    return values, ()
 
 
 def _one_class(shape: tuple[int, ...], wanted: Wanted) -> str:
@@ -90,8 +106,19 @@ def _host(thing: Any) -> NDArray[Any]:
     return to_host(thing) if is_tensor(thing) else np.asarray(thing)
 
 
-def chosen(values: NDArray[Any], names: Sequence[str] | None, class_index: ClassIndex, titles: Sequence[str]) -> Any:
+def chosen(
+    values: NDArray[Any],
+    names: Sequence[str] | None,
+    class_index: ClassIndex,
+    titles: Sequence[str],
+    outputs: NDArray[Any] | None = None,
+) -> Any:
     """The importances of the classes wanted, of an array (n, features, classes).
+
+    Parameters
+    ----------
+    outputs : (n, classes) array, optional
+        What the model says of each class, if that is known: the largest is the predicted one.
 
     Returns
     -------
@@ -102,16 +129,13 @@ def chosen(values: NDArray[Any], names: Sequence[str] | None, class_index: Class
         The label that they speak of, if it is one and has a name.
     """
     rows, features, classes = values.shape
-    if class_index == "predicted":
-        raise BadInput(
-            "class_index='predicted' needs the predictions, which are not part of these explanations: choose a class, "
-            "such as class_index=1; or take the rows' own, values[np.arange(len(values)), :, predicted], as an array."
-        )
+    if class_index == "predicted" and outputs is not None:
+        return values[np.arange(rows), :, outputs.argmax(axis=1)], names, (OWN_CLASSES,), None
     if class_index is None and classes > 2:
         labels = names or [f"x{j}" for j in range(features)]
         crossed = tuple(f"{name} | class {title}" for title in titles for name in labels)
         flat = values.transpose(0, 2, 1).reshape(rows, -1)
-        return flat, crossed, (f"importances of all {classes} classes count, one after the other",), None
+        return flat, crossed, (side_by_side(classes, PREDICTED),), None
     label = min(1, classes - 1) if class_index is None else check_class(class_index, classes)
     told = (f"importances are those of class {titles[label]}",) if class_index is None and classes == 2 else ()
     return values[:, :, label], names, told, label_named(titles[label])
@@ -124,7 +148,12 @@ def label_named(title: Any) -> str | None:
 
 def check_class(class_index: Any, classes: int) -> int:
     """The position of a class among those explained."""
-    if class_index == "predicted" or not 0 <= class_index < classes:
+    if class_index == "predicted":
+        raise BadInput(
+            "class_index='predicted' needs the predictions, which are not part of these explanations: choose a class, "
+            "such as class_index=1; or take the rows' own, values[np.arange(len(values)), :, predicted], as an array."
+        )
+    if not 0 <= class_index < classes:
         known = f"0 to {classes - 1}" if classes > 1 else "0"
         raise BadInput(f"class_index must be one of the {classes} classes explained, {known}; got {class_index!r}.")
     return int(class_index)
