@@ -8,6 +8,7 @@ from decoders import DECODED, simulatability
 from draws import ROW_KINDS, TABLES, of_kinds, of_rules
 from encoders import CHOICES, ENCODERS, HONEST, Choices, encoded_bar, encodes, found_bar
 from harness import Line, by_sample, ends, from_200, named, said, spelled
+from naming import NAMING, naming
 from numeric import AGREEMENTS, NUMERIC, NUMERIC_COVERED, NUMERIC_WITHIN, UNSEEN, VECTORS, measured
 from runs import PAIRS, RUNS, agreement, repeatability, repeated_bar
 from systems import JUDGED, NECESSARY
@@ -149,5 +150,6 @@ def lines():
     for runs, quick in ((2, ()), (3, ()), (5, some), (20, ())):
         ask, seeds = partial(repeatability, runs=runs), by_sample(0, after=(runs,))
         yield Line("repeatability", ask, RUNS, (50, 500), 300, seeds, repeated_bar, quick, 50)
+    yield Line("naming", naming, NAMING, (200, 1_000), 200, named("naming"), from_200, ("anything", "mostly 0"))
     some = ("half alike, 20 kinds", "1% differ", "one sign on 95%", "clusters of 5")
     yield Line("agreement", agreement, PAIRS, ROWS, 1_000, named("agreement"), from_200, some)

@@ -67,13 +67,14 @@ if TYPE_CHECKING:
     from faithscope.populations import Conditional, Perturbed, Product, RealRows, drawn
     from faithscope.readers import read
     from faithscope.readers.rationales import Rationales, read_rationales
-    from faithscope.relations import Ball, Judged, Nearest, pairs_to_ask
+    from faithscope.relations import Alike, Ball, Judged, Nearest, pairs_to_ask
     from faithscope.sample import Sample
     from faithscope.tables.audit import Audit, audit
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Alike",
     "Audit",
     "Ball",
     "Best",
@@ -210,7 +211,7 @@ _HOMES = {  # modules, and the public names that each of them has
     "populations": "Conditional Perturbed Product RealRows drawn",
     "readers": "read",
     "readers.rationales": "Rationales read_rationales",
-    "relations": "Ball Judged Nearest pairs_to_ask",
+    "relations": "Alike Ball Judged Nearest pairs_to_ask",
     "sample": "Sample",
     "tables.audit": "Audit audit",
 }

@@ -27,7 +27,7 @@ from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
 from faithscope.notes import TOO_HIGH, Note
 from faithscope.readers import as_explanations
-from faithscope.relations import Relation
+from faithscope.relations import Alike, Relation, bind
 from faithscope.visible import visible
 
 Ints = NDArray[np.int64]
@@ -191,6 +191,15 @@ class Sample:
         if relation.reads_rows:
             return self.X
         return np.arange(self.n) if self.positions is None else self.positions
+
+    def _scoped_by(self, relation: Any) -> "tuple[Sample, Any]":
+        """The sample and the relation to measure sufficiency by: importances by `Alike` are the rules they stand for.
+
+        A judge's answers are bound to the explanations that they are about.
+        """
+        if isinstance(relation, Alike):
+            return replace(self, explanations=relation.about(self.explanations, self.X)), None
+        return self, bind(relation, self.explanations, self.X, self.positions)
 
     def take(self, rows: NDArray[Any]) -> "Sample":
         """The sample of some of the rows, given by their positions in this sample."""

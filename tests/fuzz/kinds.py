@@ -329,6 +329,7 @@ INSTANCES = {
     "Monitor": st.one_of(st.builds(monitors), st.builds(scoped_monitors)),
     "GibbsDecoder": _decoder(fs.GibbsDecoder),
     "OptimalDecoder": _decoder(fs.OptimalDecoder),
+    "Alike": st.just(fs.Alike()),
     "Ball": st.just(fs.Ball(1.0)),
     "Nearest": st.just(fs.Nearest()),
     "Judged": st.just(fs.Judged({"row": [0], "explanation": [0], "applies": [1]})),

@@ -77,6 +77,7 @@ CALLS = {
     "Product": (fs.Product, {"X_train": TRAIN}),
     "Conditional": (fs.Conditional, {"X_train": TRAIN}),
     "Judged": (fs.Judged, {"answers": {"row": [0, 1], "explanation": [0, 0], "applies": [True, False]}}),
+    "Alike": (fs.Alike, {"k": 2}),
     "Ball": (fs.Ball, {"tau": 1.0}),
     "Nearest": (fs.Nearest, {}),
     "Close": (fs.Close, {"eps": 1.0}),

@@ -79,7 +79,8 @@ DISCRETIZERS = any_of(
     *(lambda e: e, lambda e: [1], lambda e: None, lambda e: [[]] * len(e)),
 )
 RELATIONS = any_of(
-    *(None, None, fs.Nearest(), fs.Ball(1.0), fs.Nearest, "nearest", 3),
+    *(None, None, fs.Alike(), fs.Alike(1, 2, [[0.0, 1.0], [2.0, 0.5]]), fs.Alike),
+    *(fs.Nearest(), fs.Ball(1.0), fs.Nearest, "nearest", 3),
     *(fs.Judged({"row": [0, 1], "explanation": [0, 0], "applies": [True, None]}), fs.Judged),
     *(lambda X, e: np.ones(len(X), bool), lambda X, e: [1], lambda X, e: None, lambda X, e: [True] * len(X)),
     *MISPLACED.values(),
@@ -281,6 +282,7 @@ PARAMETERS = {
     "measure": st.one_of(WORDS, any_of(None, "consistency", "sufficiency", "necessity", "", 3, ["consistency"])),
     "bound": st.one_of(WORDS, any_of("low", "value", "verified", "adjusted", "sufficiency")),
     **dict.fromkeys(("tau", "eps", "epsilon", "range_size"), st.one_of(DISTANCES, SCALARS)),
+    "bins": WHATEVER,
     **dict.fromkeys(("k", "rows", "group", "per_explanation", "budget", "draws", "steps", "max_leaf_nodes"), WHATEVER),
     "decimals": st.one_of(st.integers(-320, 320), WHATEVER),
     **dict.fromkeys(("at_least", "unverifiable", "threshold", "delta", "keep"), SHARES),
@@ -455,7 +457,7 @@ OWN = {
         "channels": any_of(None, None, "first", "last", "middle", 1),
     },
     "Judged": {"answers": judgments},
-    **{name: {"X_train": TRAINING} for name in ("Perturbed", "Product", "Conditional")},
+    **{key: {"X_train": TRAINING} for key in ("Perturbed", "Product", "Conditional", "Alike", "Importances.to_rules")},
     "audit": {
         "table": log,
         "prediction": COLUMNS,

@@ -167,7 +167,7 @@ def _asked_of_a_relation(draw, relation, method):
     return {
         "cover": lambda: relation.cover(given.take(given.group()[1]), given, X),
         "scopes": lambda: to_relation(relation, given).scopes(given),
-        "about": lambda: relation.about(given),
+        "about": lambda: relation.about(given, X),
     }[method]
 
 

@@ -1,7 +1,6 @@
 """Discretizers of importances: fewer decimals, signs, ranks."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +11,10 @@ from faithscope.discretizers.base import Discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.forms import in_blocks, signs, top_signs
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.memory import need
-
-_CELLS = 2**20  # values sorted at a time
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,7 @@ class Rank(Discretizer):
         smallest = np.min_scalar_type(max(1, importances.values.shape[1] - 1))
         _need_cells(self, importances, smallest.itemsize)
         order = np.empty(importances.values.shape, smallest)
-        for block in _blocks(order):
+        for block in in_blocks(order):
             order[block] = np.argsort(importances.values[block], axis=1, kind="stable")
         form = _form(importances.form, self)
         rankings = Rankings.made(order, importances.names, form, importances.error, importances.shape)
@@ -214,26 +212,6 @@ def _need_cells(discretizer: Discretizer, importances: Importances, size: int) -
     rows, features = importances.values.shape
     what = f"{discretizer!r} of {rows:,} rows and {features:,} features"
     need(size * rows * features, what, "sample rows, or let audit() discretize them in DuckDB")
-
-
-def _blocks(values: NDArray[Any]) -> Iterator[slice]:
-    """Blocks of rows, so that their order, at 8 bytes per value, is never in memory as a whole."""
-    step = max(1, _CELLS // max(1, values.shape[1]))
-    return (slice(start, start + step) for start in range(0, len(values), step))
-
-
-def signs(values: NDArray[Any]) -> NDArray[np.int8]:
-    """-1, 0 or 1 for each value."""
-    return (values > 0).astype(np.int8) - (values < 0)
-
-
-def top_signs(values: NDArray[Any], k: int) -> NDArray[np.int8]:
-    """The signs of the k values largest in size per row, the earlier of equal ones; 0 for the others."""
-    kept = signs(values)
-    for block in _blocks(kept) if k < kept.shape[1] else ():
-        order = np.argsort(-np.abs(values[block]), axis=1, kind="stable")
-        np.put_along_axis(kept[block], order[:, k:], 0, axis=1)
-    return kept
 
 
 def _form(before: str, discretizer: Discretizer) -> str:

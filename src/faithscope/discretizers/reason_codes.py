@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.importances import _blocks, _coarser, _importances, _need_cells
+from faithscope.discretizers.importances import _coarser, _importances, _need_cells
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.forms import CODES, MARKS, last_step
+from faithscope.explanations.forms import CODES, MARKS, in_blocks, last_step
 from faithscope.explanations.importances import OWN_CLASSES, Importances
 from faithscope.inputs.checks import check_whole
 from faithscope.notes import Note
@@ -209,7 +209,7 @@ def most_negative(values: NDArray[Any], k: int) -> NDArray[Any]:
     """The place of each value among the k most negative of its row, from 1, the earlier of equal ones; 0 for others."""
     most = min(k, values.shape[1])
     places = np.zeros(values.shape, np.min_scalar_type(-most - 2))  # the largest number means missing in engines
-    for block in _blocks(values):
+    for block in in_blocks(values):
         order = np.argsort(values[block], axis=1, kind="stable")[:, :most]
         reasons = np.take_along_axis(values[block], order, axis=1) < 0
         np.put_along_axis(places[block], order, reasons * np.arange(1, most + 1, dtype=places.dtype), axis=1)

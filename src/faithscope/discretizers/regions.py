@@ -8,9 +8,10 @@ import numpy as np
 
 from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.grids import AXES, Grid
-from faithscope.discretizers.importances import _coarser, _form, _importances, _need_cells, top_signs
+from faithscope.discretizers.importances import _coarser, _form, _importances, _need_cells
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.forms import top_signs
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole, check_word
 from faithscope.runtime.memory import need

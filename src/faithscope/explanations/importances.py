@@ -1,5 +1,6 @@
 """Importances: a number for every feature (SHAP, LIME, gradients)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -9,15 +10,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
+from faithscope.explanations.alike import alike_rules
 from faithscope.explanations.base import Explanations, readable, shorten
-from faithscope.explanations.forms import NO_CODE, are_codes, have_order, only_named
+from faithscope.explanations.forms import (
+    NO_CODE,
+    are_codes,
+    have_order,
+    last_step,
+    names_all,
+    only_named,
+    signs,
+    top_signs,
+)
+from faithscope.explanations.rules import Rules
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.axes import flattened
+from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import Column
 from faithscope.inputs.numbers import to_matrix
+from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
 
 _SHOWN = 12  # features that a description names
+_NAMED = 3  # features that a row names, if nobody says how many
+_OF_CLASS = re.compile(r"(.+) \| (?:class|output) .*")  # a feature of one of several classes side by side
 OWN_CLASSES = "rows explain the classes predicted for them, so that equal numbers may speak of different classes"
 
 
@@ -178,6 +194,70 @@ class Importances(Explanations):
     def _reordered(self, places: NDArray[np.int64]) -> Self:
         return self._with(values=self.values[:, places])
 
+    def named(self, k: int | None = None) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+        """Which features each row names, 1 for those and 0 for the others, and what the features are called.
+
+        These are the k largest in size, the earlier of equal ones, and never a feature of importance 0; by default 3,
+        or all that are left if a discretizer has kept the largest (`SignOfTop`, `TopFeatures`, `ReasonCodes`). Of
+        importances of several classes side by side, a feature is as large as in the class in which it is largest.
+        """
+        sizes, names = self.sizes()
+        if k is None:
+            return (signs(sizes) if names_all(self.form) else top_signs(sizes, _NAMED)), names
+        return top_signs(sizes, check_whole(k, "k, the number of named features,")), names
+
+    def sizes(self) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+        """How large each feature is in each row, whatever its sign and class, and what the features are called."""
+        values, names = np.abs(self.values), self.names
+        if last_step(self.form) == "Sign()":
+            raise BadInput(
+                f"These are {self.kind}: signs alone do not say which features are the largest. Pass the importances "
+                "themselves, or SignOfTop(k)."
+            )
+        if have_order(self.form):  # numbered from the first
+            values = np.where(values > 0, values.max(initial=0) + 1 - values.astype(np.int64), 0)
+        parts = [_OF_CLASS.fullmatch(name) for name in names or ()]
+        if not parts or not all(parts):
+            return values, names
+        stems = [part[1] for part in parts if part]
+        places = {name: [j for j, stem in enumerate(stems) if stem == name] for name in dict.fromkeys(stems)}
+        return np.stack([values[:, place].max(axis=1) for place in places.values()], axis=1), tuple(places)
+
+    def to_rules(self, X: Any, k: int | None = None, bins: int = 4, X_train: Any = None) -> Rules:
+        """For each row, the rule that it is as it is in the features that it names: what the importances speak of.
+
+        "These features decide" is a statement about the rows that are alike in them: numbers in the same bin, equal
+        categories, missing values as such. So the rules have a sufficiency, as all rules do; `fs.Alike` is the relation
+        that measures importances by them.
+
+        Parameters
+        ----------
+        X : (n, d) array, list of rows, or table
+            The rows that importances are of, with the same columns.
+        k : int, optional
+            How many features a row names: its k largest in size, the earlier of equal ones, none of importance 0. By
+            default 3, or as many as a discretizer has kept, such as ``SignOfTop(5)``.
+        bins : int
+            At most how many bins a number has. Its bin is how many of the distinct quantiles at 1/bins, 2/bins, … of
+            its column lie below it, so that rows with one value always share a bin; where many rows share a value
+            there are fewer bins, and if most rows have the largest value there is one.
+        X_train : rows like X, optional
+            The rows of which quantiles are taken; by default X itself.
+
+        Examples
+        --------
+        >>> importances = Importances([[0.5, -0.1], [0.2, 0.3]], names=["age", "job"])
+        >>> rules = importances.to_rules([[23.0, "clerk"], [51.0, "cook"]], k=1, bins=2)
+        >>> rules.describe(0), rules.describe(1)
+        ('x0 <= 37', 'x1 == cook')
+        """
+        same_length(importances=len(self), X=rows_of(X))
+        marks, names = self.named(k)
+        rules = alike_rules(marks, names, X, check_whole(bins, "bins", 2), X_train)
+        most = int((marks != 0).sum(axis=1).max(initial=0))
+        said = f"rows are alike if they share a bin, of at most {bins}, in each of up to {most} named features"
+        return rules._with(remarks=(*self.notes, said), index=rules.index if self.index is None else self.index)
+
     def describe(self, row: int) -> str:
         """The text of one row's importances; after a discretizer, only of the features that are not 0."""
         told = self._features_told(row)
@@ -222,6 +302,12 @@ class Rankings(Importances):
     @property
     def kind(self) -> str:
         return f"rankings of {super().kind.removeprefix('importances over ')}"
+
+    def sizes(self) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+        raise BadInput(
+            "A ranking from lowest to highest does not say which features are the largest in size: pass the "
+            "importances themselves."
+        )
 
     def _reordered(self, places: NDArray[np.int64]) -> Self:
         return self._with(values=np.argsort(places)[self.values].astype(self.values.dtype))

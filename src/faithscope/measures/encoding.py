@@ -29,7 +29,7 @@ from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations,
 from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import number
-from faithscope.relations import Relation, bind, check_rows, says_where, to_relation
+from faithscope.relations import Relation, check_rows, says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
@@ -439,7 +439,7 @@ def encoding(
         As for `sufficiency`.
     predictions : array-like, (n,)
     X : array-like or table, n rows
-    relation : Nearest, Ball, Judged or callable, optional
+    relation : Alike, Nearest, Ball, Judged or callable, optional
         As for `sufficiency`.
     confidence : float
         The confidence of the interval, and of the verdict.
@@ -463,7 +463,7 @@ def encoding(
     """
     check_rows(X, relation)
     sample = Sample.of(explanations, predictions, X, weights, agreement, clusters)
-    return measure_encoding(sample, bind(relation, sample.explanations, X), confidence)
+    return measure_encoding(*sample._scoped_by(relation), confidence)
 
 
 def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0.95) -> Encoding:

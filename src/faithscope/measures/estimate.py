@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from faithscope.agreements import Agreement, Same, Spread
 from faithscope.counting.counts import Counts
@@ -57,10 +57,19 @@ _NO_SPREAD = {
     "agreement=fs.Close(eps) or fs.Tolerance(eps).",
 }
 KNOWN_IF_ASKED = ("gap", "silence", "clusters", "population", "drop", "drop_low", "drop_high")
+BEYOND = ("beyond_random", "beyond_global")  # of importances by `Alike`
 NECESSITY = "necessity"  # the measure that no verdict is made of
 MEASURES = ("consistency", "sufficiency", NECESSITY)
 _FEW = 10  # with fewer degrees of freedom, a few rows decide the interval
 _ROUNDING = 1e-12
+
+
+class Beyond(NamedTuple):
+    """How much higher a measure is than that of a baseline on the same rows, with the interval of the difference."""
+
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,6 +121,9 @@ class Estimate(OfEstimates):
         On draws whose predictions are numbers: how much lower these are than those of the rows, on average, with the
         interval. Of the probability of the predicted class this is DeYoung's sufficiency if the draws are the
         highlighted words alone, and its comprehensiveness if they are the other words.
+    beyond_random, beyond_global : (value, low, high) or None
+        Of importances by `Alike`: how much higher the measure is than that of as many features drawn at random per
+        row, and than that of the same features for everybody, with intervals of these paired differences.
     notes : tuple of str
         What a reader should know before trusting the interval.
 
@@ -149,6 +161,8 @@ class Estimate(OfEstimates):
     drop: float | None = None
     drop_low: float | None = None
     drop_high: float | None = None
+    beyond_random: Beyond | None = None
+    beyond_global: Beyond | None = None
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -192,6 +206,7 @@ class Estimate(OfEstimates):
         checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
         known = (name for name in KNOWN_IF_ASKED if getattr(self, name) is not None)
         told = {name: getattr(self, name) for name in (*names, *checked, "n", "distinct", "effective_n", *known)}
+        told |= {name: known._asdict() for name in BEYOND if (known := getattr(self, name)) is not None}
         bracket = dict(zip(("bracket_low", "bracket_high"), self.bracket, strict=True))
         return told | bracket | {"agreement": named(self.agreement), "notes": list(map(str, self.notes))}
 

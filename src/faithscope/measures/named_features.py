@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers import Modified
-from faithscope.discretizers.importances import signs, top_signs
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.conditions.conjunctions import Shared
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.explanations.forms import CODES, MARKS, SIGNS, last_step
+from faithscope.explanations.forms import CODES, MARKS, SIGNS, last_step, signs, top_signs
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.rules import Rules

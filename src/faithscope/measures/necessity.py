@@ -11,7 +11,7 @@ from faithscope.measures.estimate import NECESSITY, Estimate, Method, check_meth
 from faithscope.measures.intervals.margins import LeftOutDeviations, UnseenRows, margins
 from faithscope.measures.notes import cluster_notes
 from faithscope.measures.sufficiency import FEWER, coverage_notes
-from faithscope.relations import bind, check_rows
+from faithscope.relations import check_rows
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
@@ -44,7 +44,7 @@ def necessity(
         The model's predicted labels (never the truth), as for `consistency`.
     X : array-like or table, n rows
         The rows, or documents, to which explanations may apply.
-    relation : Nearest, Ball, Judged or callable, optional
+    relation : Alike, Nearest, Ball, Judged or callable, optional
         As for `sufficiency`.
     confidence : float
         The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
@@ -75,7 +75,7 @@ def necessity(
     """
     check_rows(X, relation)
     sample = Sample.of(explanations, predictions, X, weights, agreement, clusters)
-    return measure_necessity(sample, bind(relation, sample.explanations, X), confidence, interval)
+    return measure_necessity(*sample._scoped_by(relation), confidence, interval)
 
 
 def measure_necessity(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from faithscope.discretizers.importances import top_signs
 from faithscope.errors import BadInput
 from faithscope.explanations.base import join_all, several
 from faithscope.explanations.conditions.conjunctions import Shared
+from faithscope.explanations.forms import top_signs
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.checks import check_whole

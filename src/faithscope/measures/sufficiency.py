@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from faithscope.inputs.models import label_function, number_function
 from faithscope.inputs.regressors import regressor_name
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
+from faithscope.measures.beyond import beyond
+from faithscope.measures.comparing.paired import LeftOutEstimate, sufficiency_left_out
 from faithscope.measures.consistency import NOT_BY_PREDICTION
 from faithscope.measures.estimate import (
     FOR_EQUALITY,
@@ -40,7 +43,7 @@ from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.notes import SPREAD_BY_WEIGHT, WEIGHTS_BY_LABEL, asked_notes, cluster_notes, copy_notes
 from faithscope.measures.spread import spread_estimate
 from faithscope.populations import OwnDraws, Population, RealRows, to_population
-from faithscope.relations import Relation, bind, check_rows, to_relation
+from faithscope.relations import Alike, Applies, Relation, check_rows, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
@@ -82,8 +85,9 @@ def sufficiency(
         which is then asked about X, and about the draws of a `population`.
     X : array-like or table, n rows
         The rows, or documents, to which explanations may apply. `Judged` and `drawn` do not need them.
-    relation : Nearest, Ball, Judged or callable, optional
+    relation : Alike, Nearest, Ball, Judged or callable, optional
         A callable ``applies(X, explanation)`` returns a mask of rows; by default the kind of explanation decides.
+        `Alike` measures importances: they cover the rows that are alike in the features that they name.
         `Judged` has the answers of a judge, who need not be asked about all pairs of an explanation and a row.
     population : RealRows, Perturbed, Product, Conditional, or what `drawn` gives, optional
         The inputs among which the prediction must stay the same: by default the other rows of X, `RealRows`; else
@@ -134,11 +138,12 @@ def sufficiency(
         if isinstance(chosen, RealRows):
             raise
         raise type(error)(str(error).replace(OF_NUMBERS, OF_DRAWN_NUMBERS)) from None
+    given, (sample, bound) = sample, sample._scoped_by(relation)
     if isinstance(chosen, RealRows):
-        relation = bind(relation, sample.explanations, X)
-        return measure_sufficiency(sample, relation, confidence, interval, further, device)
+        named = (given, relation) if isinstance(relation, Alike) else None
+        return measure_sufficiency(sample, bound, confidence, interval, further, device, named=named)
     check_method(interval, "scopes")
-    if relation is not None:
+    if bound is not None:
         raise BadInput(
             "relation= says which real rows an explanation covers, and draws are made from the explanation itself: "
             "leave relation= out, or population=."
@@ -166,8 +171,11 @@ def measure_sufficiency(
     device: str = "auto",
     *,
     elsewhere: bool = False,
+    named: tuple[Sample, Alike] | None = None,
 ) -> Estimate:
     """The sufficiency of a sample; `elsewhere` is whether it is one group, and the further rows of all groups.
+
+    If its rules stand for importances, `named`, it is measured beside baselines that name other features.
 
     With weights, ``M̂_w = (1/W) Σ_π G_π · Σ_y (G_{πy} C_{πy} - V_{πy}) / (G_π C_π - V_π)``, where G is the weight of
     the rows that were given π and that it covers, V the sum of their squared weights, and C the weight of all rows that
@@ -177,15 +185,32 @@ def measure_sufficiency(
     counted = sample.counted().evenly()  # rows that count alike can be left out one by one
     how = check_method(method, "scopes")
     relation = to_relation(relation, counted.explanations)
-    coverage = cover(counted, relation, device=device)
-    coverage, rows = leaning_on(coverage, counted, relation, further, elsewhere=elsewhere)
+    bare = cover(counted, relation, device=device)
+    coverage, rows = leaning_on(bare, counted, relation, further, elsewhere=elsewhere)
     estimate = coverage_estimate(coverage, "sufficiency", confidence, how, rows, counted.weights)
     assumed: tuple[str, ...] = ()
     if counted.weights is not None:
         known = WEIGHTS_BY_LABEL if go_with_labels(counted) else NOT_BY_PREDICTION
         assumed = (SPREAD_BY_WEIGHT if isinstance(counted.agreement, Spread) else known,)
     notes = (*counted.explanations.notes, *counted.notes, *copy_notes(counted), *asked_notes(coverage))
-    return noted(estimate, (*notes, *cluster_notes(counted), *assumed))
+    estimate = noted(estimate, (*notes, *cluster_notes(counted), *assumed))
+    return estimate if named is None else beyond_baselines(estimate, bare, sample, *named, further)
+
+
+def beyond_baselines(
+    estimate: Estimate, coverage: Coverage | None, rules: Sample, given: Sample, alike: Alike, further: Any
+) -> Estimate:
+    """The estimate with what it is beyond baselines; the coverage is that of the rules' rows that count."""
+    return beyond(estimate, coverage, given, rules, alike, partial(left_out_estimate, estimate, further))
+
+
+def left_out_estimate(like: Estimate, further: Any, coverage: Coverage, sample: Sample) -> LeftOutEstimate:
+    """The sufficiency of rules by their coverage, measured like an estimate, and without each row or block of rows."""
+    coverage, rows = leaning_on(coverage, sample, Applies(), further)
+    method: Any = like.method
+    estimate = coverage_estimate(coverage, "sufficiency", like.confidence, method, rows, sample.weights)
+    unseen = unseen_rows(coverage, rows, sample.weights) if method == "any" else None
+    return LeftOutEstimate("", estimate, sufficiency_left_out(coverage), sample.explanations, Applies(), unseen=unseen)
 
 
 def scoped_method(method: Method | None) -> Method | None:

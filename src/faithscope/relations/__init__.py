@@ -4,6 +4,7 @@
 becomes.
 """
 
+from faithscope.relations.alike import Alike
 from faithscope.relations.base import Blocks as Blocks
 from faithscope.relations.base import Parts as Parts
 from faithscope.relations.base import Relation, Same
@@ -17,7 +18,7 @@ from faithscope.relations.kinds import says_where as says_where
 from faithscope.relations.kinds import to_relation as to_relation
 from faithscope.relations.kinds import vectors as vectors
 
-__all__ = ["Applies", "Ball", "Custom", "Judged", "Nearest", "Relation", "Same", "Within"]
+__all__ = ["Alike", "Applies", "Ball", "Custom", "Judged", "Nearest", "Relation", "Same", "Within"]
 
 
 def __dir__() -> list[str]:

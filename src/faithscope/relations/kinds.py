@@ -69,7 +69,7 @@ class Applies(Relation):
                 "relation=fs.Judged(answers), or measure consistency, with discretizer=fs.Codebook(...), or "
                 "within(fs.Importances(embeddings), predictions, tau)."
             )
-        instead = "use within(tau=...)"
+        instead = "pass relation=fs.Alike(), for rows alike in the features that they name, or use within(tau=...)"
         if not isinstance(explanations, Importances):
             instead = "pass relation=, a function applies(X, explanation) that gives a mask of rows"
         raise NotScoped(
@@ -276,7 +276,7 @@ def to_relation(relation: Any, explanations: Explanations) -> Relation:
         return relation
     if isinstance(relation, type) or not callable(relation):
         raise WrongType(
-            f"relation={relation!r} is not a relation: pass Nearest(), Ball(tau), Judged(answers), or a "
+            f"relation={relation!r} is not a relation: pass Alike(), Nearest(), Ball(tau), Judged(answers), or a "
             "function applies(X, explanation) that gives a mask of rows."
         )
     return Custom(check_function(relation, "relation", "X", "explanation"))

@@ -19,7 +19,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER, measure_sufficiency
 from faithscope.measures.telling import Curve
-from faithscope.relations import Judged, bind
+from faithscope.relations import Judged
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
@@ -75,7 +75,7 @@ def tolerance_curve(
     if X is None and not isinstance(relation, Judged | None):
         raise BadInput("relation= is for sufficiency, which needs the rows: pass X= as well.")
     sample = Sample.of(explanations, predictions, X, weights, kind(1.0)).discretized(discretizer)
-    relation = bind(relation, sample.explanations, X, sample.positions)
+    sample, relation = sample._scoped_by(relation)
     if eps is None:
         values, note = _grid(sample.counted().labels)
     else:

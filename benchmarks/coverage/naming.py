@@ -1,0 +1,102 @@
+"""Sufficiency of named features beside random ones and the same for all: systems whose truth a large draw tells.
+
+Bins of the truth are those of the population's quantiles, while the measure takes those of the sample.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from harness import ends
+from numpy.random import default_rng
+
+import faithscope as fs
+
+MANY = 400_000
+BINS = 4
+SLOPES = np.array([3.0, 2.0, 1.5, 1.0, 0.6, 0.2])
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Six features between 0 and 1, a model of them, and what is named for each row: (n, 6) numbers."""
+
+    name: Callable
+    predict: Callable = lambda x, rng: (x - 0.5) @ SLOPES > 0
+    k: int = 2
+    draw: Callable = lambda n, rng: rng.random((n, 6))
+    cluster: int = 1
+
+    def rows(self, n, rng):
+        """Rows, names and predictions; rows of one cluster are near each other."""
+        x = self.draw(-(-n // self.cluster), rng).repeat(self.cluster, axis=0)[:n]
+        if self.cluster > 1:
+            x = (x + 0.05 * rng.random(x.shape)) % 1
+        return x, self.name(x, rng), self.predict(x, rng).astype(int)
+
+    @cached_property
+    def truths(self):
+        """Sufficiency of what is named, and what it is beyond random features, and beyond the same for everybody."""
+        x, phi, y = self.rows(MANY, default_rng(1))
+        edges = np.quantile(x, np.arange(1, BINS) / BINS, axis=0)
+        codes = np.stack(
+            [(column[:, None] > np.unique(ends)).sum(axis=1) for column, ends in zip(x.T, edges.T)], axis=1
+        )
+        named = np.sort(np.argsort(-np.abs(phi), axis=1, kind="stable")[:, : self.k], axis=1)
+        everybody = tuple(np.sort(np.argsort(-np.abs(phi).mean(axis=0), kind="stable")[: self.k]).tolist())
+        own, shares = np.empty(MANY), {}
+        for chosen in combinations(range(x.shape[1]), self.k):
+            cell = np.ravel_multi_index(codes[:, chosen].T, (BINS,) * self.k)
+            yes = (np.bincount(cell, y) / np.maximum(1, np.bincount(cell)))[cell]
+            agree = np.where(y == 1, yes, 1 - yes)
+            shares[chosen] = agree.mean()
+            here = (named == chosen).all(axis=1)
+            own[here] = agree[here]
+        truth = own.mean()
+        return truth, truth - np.mean(list(shares.values())), truth - shares[everybody]
+
+
+def linear(x, rng=None):
+    """What each feature adds to a linear model."""
+    return (x - 0.5) * SLOPES
+
+
+def mostly_zero(n, rng):
+    """Rows of which a feature is 0 for most."""
+    x = rng.random((n, 6))
+    return np.where(rng.random((n, 6)) < [0.7, 0.3, 0, 0, 0.9, 0.5], 0.0, x)
+
+
+NAMING = {
+    "what counts most": Naming(linear),
+    "what counts least": Naming(lambda x, rng: 1 / (0.01 + np.abs(linear(x)))),
+    "columns reversed": Naming(lambda x, rng: linear(x)[:, ::-1]),
+    "anything": Naming(lambda x, rng: rng.normal(size=x.shape)),
+    "the same for everybody": Naming(lambda x, rng: SLOPES + 0 * x),
+    "one row in ten is a coin": Naming(
+        linear, lambda x, rng: np.where(rng.random(len(x)) < 0.1, rng.random(len(x)) < 0.5, (x - 0.5) @ SLOPES > 0)
+    ),
+    "rarely predicted": Naming(linear, lambda x, rng: (x - 0.5) @ SLOPES > 2.2),
+    "two features interact": Naming(
+        lambda x, rng: np.where(x[:, :1] > 0.5, [3, 2, 0, 0, 0, 0.1], [3, 0, 2, 0, 0, 0.1]),
+        lambda x, rng: np.where(x[:, 0] > 0.5, x[:, 1], x[:, 2]) > 0.5,
+    ),
+    "mostly 0": Naming(lambda x, rng: np.abs(linear(x)) + 0.1, draw=mostly_zero),
+    "one feature": Naming(linear, k=1),
+    "clusters of 4": Naming(linear, cluster=4),
+}
+
+
+def naming(system, n, rng):
+    """The interval of sufficiency by `Alike`, and those of the two paired differences."""
+    x, phi, y = system.rows(n, rng)
+    clusters = None if system.cluster == 1 else np.arange(n) // system.cluster
+    found = fs.sufficiency(phi, y, x, relation=fs.Alike(system.k, BINS), clusters=clusters)
+    truth, random, everybody = system.truths
+    return {
+        "sufficiency": ends(found, truth),
+        "beyond random": ends(found.beyond_random, random),
+        "beyond global": ends(found.beyond_global, everybody),
+    }

@@ -1,0 +1,141 @@
+"""Rows alike in the named features: rules, sufficiency, necessity and encoding by `Alike` equal their definition."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import brute
+import faithscope as fs
+from brute_numbers import agreement_of
+from brute_numbers import brute as brute_numbers
+
+SEEDS = st.integers(0, 100_000)
+
+
+def system(seed, n=None):
+    """Rows with missing values, categories, ties and dates; importances with zeros and ties; labels."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 25)) if n is None else n
+    numbers = rng.choice([0.0, 1.0, 2.0, 2.5, 7.0, np.nan, np.inf], (n, 2), p=[0.3, 0.2, 0.1, 0.1, 0.1, 0.15, 0.05])
+    X = pd.DataFrame(
+        {
+            "a": numbers[:, 0],
+            "b": numbers[:, 1].astype(np.float32),
+            "c": rng.choice(np.array(["u", "v", None], object), n),
+            "d": rng.random(n) < 0.7,
+            "e": pd.Categorical(rng.integers(0, 3, n)),
+            "f": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 5, n), unit="D"),
+        }
+    )
+    return rng, X, rng.choice([-2.0, -1.0, 0.0, 0.5, 1.0], (n, 6)), rng.integers(0, 3, n)
+
+
+def bins_of(column, known, bins):
+    """The bin of each value, by the definition: how many distinct quantiles lie below it."""
+    values = [None if pd.isna(value) else value for value in column]
+    if column.dtype.kind not in "fM":
+        return values
+    present = sorted(value for value in known if not pd.isna(value))
+    shares = [j / bins for j in range(1, bins)]
+    if column.dtype.kind == "M":
+        ends = {present[int(share * (len(present) - 1))] for share in shares}
+    else:
+        with np.errstate(invalid="ignore"):
+            ends = set(np.quantile(np.array(present, np.float64), shares).tolist())
+    return [None if value is None else sum(end < value for end in ends) for value in values]
+
+
+def named(importances, k):
+    """The k largest in size, the earlier of equal ones, none of them 0."""
+    order = sorted(range(len(importances)), key=lambda j: (-abs(importances[j]), j))
+    return [j for j in order[:k] if importances[j] != 0]
+
+
+def alike(X, phi, k, bins, known=None):
+    """covers[i][j]: row j lies in row i's bin of each feature that row i names; and who was given the same."""
+    binned = [bins_of(X[name], (X if known is None else known)[name], bins) for name in X]
+    chosen, n = [sorted(named(row, k)) for row in phi], len(X)
+    covers = np.array([[all(binned[f][i] == binned[f][j] for f in chosen[i]) for j in range(n)] for i in range(n)])
+    keys = [tuple((f, binned[f][i]) for f in chosen[i]) for i in range(n)]
+    return covers, np.array([keys.index(key) for key in keys])
+
+
+@given(SEEDS, st.integers(1, 4), st.integers(2, 5))
+def test_importances_cover_the_rows_alike_in_the_features_that_they_name(seed, k, bins):
+    _, X, phi, labels = system(seed)
+    covers, codes = alike(X, phi, k, bins)
+    importances, relation = fs.Importances(phi, names=list(X)), fs.Alike(k, bins)
+    rules = importances.to_rules(X, k, bins)
+    assert np.array_equal(rules.group()[0], np.unique(codes, return_inverse=True)[1])  # both in order of appearance
+    found = fs.sufficiency(importances, labels, X, relation=relation)
+    assert (found.value, found.unverifiable) == pytest.approx(brute.sufficiency(covers, labels), abs=1e-12)
+    assert found.counts.missed.sum() == 0
+    assert found.interval == fs.sufficiency(rules, labels, X).interval
+    reached = fs.necessity(importances, labels, X, relation=relation)
+    assert (reached.value, reached.unverifiable) == pytest.approx(brute.necessity(covers, labels)[:2], abs=1e-12)
+    gap = fs.encoding(importances, labels, X, relation=relation)
+    value, alone, exclusive = brute.encoding(codes.tolist(), covers, labels)
+    assert (gap.value, gap.alone, gap.exclusive) == pytest.approx((value, alone, exclusive), abs=1e-12)
+
+
+@given(SEEDS, st.sampled_from(["labels", "close", "tolerance"]), st.booleans(), st.booleans())
+def test_agreements_weights_and_clusters(seed, name, weighted, clustered):
+    rng, X, phi, y = system(seed)
+    n, eps = len(X), 1.5
+    w = rng.choice([0.5, 1.0, 3.0], n) if weighted else None
+    clusters = np.append(rng.integers(0, max(2, n // 2), n - 2), [n, n + 1]) if clustered else None
+    agreement = {"labels": None, "close": fs.Close(eps), "tolerance": fs.Tolerance(eps)}[name]
+    options = {"relation": fs.Alike(2, 3), "weights": w, "clusters": clusters, "agreement": agreement}
+    found = fs.sufficiency(fs.Importances(phi, names=list(X)), y, X, **options)
+    covers, codes = alike(X, phi, 2, 3)
+    expected = brute_numbers(covers, y.astype(float), agreement_of(name, eps), w, codes, clusters)
+    assert (found.value, found.unverifiable) == pytest.approx(expected[:2], abs=1e-12)
+
+
+@given(SEEDS)
+def test_bins_of_other_rows(seed):
+    _, X, phi, labels = system(seed)
+    _, train, _, _ = system(seed + 1, 40)
+    relation = fs.Alike(2, X_train=train)
+    found = fs.sufficiency(fs.Importances(phi, names=list(X)), labels, X, relation=relation)
+    covers, _ = alike(X, phi, 2, 4, train)
+    assert (found.value, found.unverifiable) == pytest.approx(brute.sufficiency(covers, labels), abs=1e-12)
+
+
+@given(SEEDS)
+def test_the_order_of_rows_and_columns_changes_nothing(seed):
+    rng, X, phi, labels = system(seed)
+    names, places, relation = list(X), rng.permutation(6), fs.Alike(6)
+    rows = rng.permutation(len(X))
+    whole = fs.sufficiency(fs.Importances(phi, names=names), labels, X, relation=relation)
+    turned = fs.Importances(phi[rows][:, places], names=[names[j] for j in places])
+    again = fs.sufficiency(turned, labels[rows], X.iloc[rows], relation=relation)
+    assert again.value == pytest.approx(whole.value, abs=1e-12)
+    assert again.interval == pytest.approx(whole.interval, abs=1e-9)
+
+
+def test_a_discretizer_says_how_many_features_are_named():
+    rng = np.random.default_rng(0)
+    X, phi = rng.normal(size=(50, 8)), fs.Importances(rng.normal(size=(50, 8)))
+
+    def sizes(importances, k=None):
+        return {len(importances.to_rules(X, k).conjunction(row)) for row in range(50)}
+
+    assert sizes(phi) == {3}
+    assert sizes(fs.SignOfTop(5)(phi)) == {5}
+    assert sizes(fs.TopFeatures(2)(phi)) == {2}
+    assert sizes(fs.Floor(1)(phi), 4) == {4}
+    codes = fs.ReasonCodes(2, ordered=True)(phi)
+    first = fs.Importances(np.where(phi.values == phi.values.min(axis=1, keepdims=True), 1.0, 0.0))
+    assert np.array_equal(codes.to_rules(X, 1).group()[0], first.to_rules(X, 1).group()[0])
+
+
+def test_classes_side_by_side_are_one_feature_each():
+    rng = np.random.default_rng(0)
+    X, phi = rng.normal(size=(60, 4)), rng.normal(size=(60, 3, 4))
+    names = [f"x{j} | class {c}" for c in "abc" for j in range(4)]
+    side_by_side = fs.Importances(phi.reshape(60, 12), names=names)
+    largest = fs.Importances(np.abs(phi).max(axis=1))
+    assert side_by_side.to_rules(X).to_conditions() == largest.to_rules(X).to_conditions()
