@@ -40,10 +40,8 @@ class Naming:
     def truths(self):
         """Sufficiency of what is named, and what it is beyond random features, and beyond the same for everybody."""
         x, phi, y = self.rows(MANY, default_rng(1))
-        edges = np.quantile(x, np.arange(1, BINS) / BINS, axis=0)
-        codes = np.stack(
-            [(column[:, None] > np.unique(ends)).sum(axis=1) for column, ends in zip(x.T, edges.T)], axis=1
-        )
+        shares = np.arange(1, BINS) / BINS
+        codes = np.stack([np.searchsorted(np.unique(np.quantile(column, shares)), column) for column in x.T], axis=1)
         named = np.sort(np.argsort(-np.abs(phi), axis=1, kind="stable")[:, : self.k], axis=1)
         everybody = tuple(np.sort(np.argsort(-np.abs(phi).mean(axis=0), kind="stable")[: self.k]).tolist())
         own, shares = np.empty(MANY), {}

@@ -3,13 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import brute
 import faithscope as fs
 from brute_numbers import agreement_of
 from brute_numbers import brute as brute_numbers
+from faithscope.explanations.alike import alike_rules
+from faithscope.measures.beyond import at_random, on_average
 
 SEEDS = st.integers(0, 100_000)
 
@@ -62,6 +64,7 @@ def alike(X, phi, k, bins, known=None):
     return covers, np.array([keys.index(key) for key in keys])
 
 
+@settings(max_examples=20)
 @given(SEEDS, st.integers(1, 4), st.integers(2, 5))
 def test_importances_cover_the_rows_alike_in_the_features_that_they_name(seed, k, bins):
     _, X, phi, labels = system(seed)
@@ -80,6 +83,7 @@ def test_importances_cover_the_rows_alike_in_the_features_that_they_name(seed, k
     assert (gap.value, gap.alone, gap.exclusive) == pytest.approx((value, alone, exclusive), abs=1e-12)
 
 
+@settings(max_examples=20)
 @given(SEEDS, st.sampled_from(["labels", "close", "tolerance"]), st.booleans(), st.booleans())
 def test_agreements_weights_and_clusters(seed, name, weighted, clustered):
     rng, X, phi, y = system(seed)
@@ -94,6 +98,7 @@ def test_agreements_weights_and_clusters(seed, name, weighted, clustered):
     assert (found.value, found.unverifiable) == pytest.approx(expected[:2], abs=1e-12)
 
 
+@settings(max_examples=10)
 @given(SEEDS)
 def test_bins_of_other_rows(seed):
     _, X, phi, labels = system(seed)
@@ -104,6 +109,7 @@ def test_bins_of_other_rows(seed):
     assert (found.value, found.unverifiable) == pytest.approx(brute.sufficiency(covers, labels), abs=1e-12)
 
 
+@settings(max_examples=10)
 @given(SEEDS)
 def test_the_order_of_rows_and_columns_changes_nothing(seed):
     rng, X, phi, labels = system(seed)
@@ -139,3 +145,62 @@ def test_classes_side_by_side_are_one_feature_each():
     side_by_side = fs.Importances(phi.reshape(60, 12), names=names)
     largest = fs.Importances(np.abs(phi).max(axis=1))
     assert side_by_side.to_rules(X).to_conditions() == largest.to_rules(X).to_conditions()
+
+
+def baselines(X, phi, k, weights=None):
+    """The rules of the two baselines, by the definition: as many features as a row names."""
+    many = np.array([len(named(row, k)) for row in phi])
+    names, sizes = tuple(X), np.abs(phi)
+    marks = at_random(X, many, phi.shape[1]), on_average(sizes, many, weights)
+    average = np.average(sizes, axis=0, weights=weights)
+    order = sorted(range(phi.shape[1]), key=lambda j: (-average[j], j))
+    for row in range(len(X)):
+        assert marks[0][row].sum() == many[row]
+        assert set(np.flatnonzero(marks[1][row])) == set(order[: many[row]])
+    return {name: alike_rules(each, names, X, 4) for name, each in zip(("random", "global"), marks, strict=True)}
+
+
+@pytest.mark.parametrize("how", ["plain", "weighted", "clustered", "numbers"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_naming_is_worth_is_the_paired_difference_of_rules(how, seed):
+    rng, X, phi, y = system(seed, 30)
+    known = {
+        "plain": {},
+        "weighted": {"weights": rng.choice([0.5, 1.0, 2.0], 30)},
+        "clustered": {"clusters": rng.integers(0, 12, 30)},
+        "numbers": {"agreement": fs.Close(1.5)},
+    }[how]
+    importances = fs.Importances(phi, names=list(X))
+    found = fs.sufficiency(importances, y, X, relation=fs.Alike(2), **known)
+    rules = {"named": importances.to_rules(X, 2), **baselines(X, phi, 2, known.get("weights"))}
+    table = fs.compare(y, rules, X, progress=False, **known).differences()
+    table = table[table.measure == "sufficiency"].set_index("b")[["value", "low", "high"]]
+    assert tuple(found.beyond_random) == pytest.approx(tuple(table.loc["random"]), abs=1e-9)
+    assert tuple(found.beyond_global) == pytest.approx(tuple(table.iloc[1]), abs=1e-9)
+    assert found.beyond_random.low <= found.beyond_random.value <= found.beyond_random.high
+
+
+def test_random_features_are_drawn_evenly_and_whatever_the_order_of_rows():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(2_000, 5)), 2, axis=0)  # equal rows draw separately
+    many = np.full(4_000, 2)
+    marks = at_random(X, many, 5)
+    assert np.abs(marks.mean(axis=0) - 0.4).max() < 0.04
+    assert (marks[::2] != marks[1::2]).any(axis=1).mean() > 0.8
+    order = rng.permutation(4_000)
+    again = at_random(X[order], many, 5)
+    drawn = [sorted(map(tuple, np.column_stack([x, m]))) for x, m in ((X, marks), (X[order], again))]
+    assert drawn[0] == drawn[1]
+
+
+def test_wrong_features_are_found_where_consistency_sees_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 6))
+    phi = X * [3, 2, 1, 0.1, 0.1, 0.1]
+    y = phi.sum(axis=1) > 0
+    right, wrong = (fs.sufficiency(each, y, X, relation=fs.Alike(2)) for each in (phi, phi[:, ::-1]))
+    signs = [fs.consistency(each, y, discretizer=fs.SignOfTop(2)).value for each in (phi, phi[:, ::-1])]
+    assert signs[0] == signs[1]
+    assert right.beyond_random.low > 0 > wrong.beyond_random.high
+    assert "beyond random features" in right.line
+    assert right.to_dict()["beyond_random"]["low"] == right.beyond_random.low

@@ -134,4 +134,4 @@ def test_a_row_that_misses_a_number_has_no_distance():
 
 
 def test_the_room_lists_the_relations_there_are():
-    assert dir(fs.relations) == ["Applies", "Ball", "Judged", "Nearest", "Same", "Within"]
+    assert dir(fs.relations) == ["Alike", "Applies", "Ball", "Judged", "Nearest", "Same", "Within"]

@@ -61,17 +61,16 @@ def _left_out_alike(coverage: Coverage | None, samples: Sequence[Sample]) -> lis
     """Coverage of all samples, without each row or each of the same blocks; the first is counted only if it must be."""
     beside = [sample.explanations for sample in samples]
     first, second = coverage or cover(samples[0], Applies(), beside=beside), cover(samples[1], Applies(), beside=beside)
-    block = next((each.block for each in (second, first) if each.block is not None), None)
-    last = cover(samples[2], Applies(), exact=EXACT if block is None else 0, beside=beside)
-    found = [first, second, last]
-    if block is None and last.block is None:
-        return found
-    block = last.block  # all explanations stood beside these
+    single = first.block is None and second.block is None
+    last = cover(samples[2], Applies(), exact=EXACT if single else 0, beside=beside)
+    block = last.block  # which does not depend on the order of the samples, since all stood beside it
+    if block is None:
+        return [first, second, last]
     return [
         each
         if each.block is not None and np.array_equal(each.block, block)
         else cover(sample, Applies(), exact=0, beside=beside)
-        for each, sample in zip(found, samples, strict=True)
+        for each, sample in zip((first, second, last), samples, strict=True)
     ]
 
 

@@ -241,8 +241,15 @@ class Estimate(OfEstimates):
         return (
             f"{value}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; {self._checked}{gap}; "
             f"n={self.n:,}{rows}, {several(self.distinct, 'explanation', 'explanations')}, "
-            f"{self.unverifiable:.0%} unverifiable{bracket}"
+            f"{self.unverifiable:.0%} unverifiable{bracket}{self._beyond}"
         )
+
+    @property
+    def _beyond(self) -> str:
+        """What named features are worth beyond those of baselines; empty if that was not measured."""
+        told = zip(("random features", "the same for everybody"), (self.beyond_random, self.beyond_global), strict=True)
+        parts = [f"{more.value:+.3f} [{more.low:+.2f}, {more.high:+.2f}] beyond {what}" for what, more in told if more]
+        return f"; {', '.join(parts)}" if parts else ""
 
     @property
     def _checked(self) -> str:
