@@ -31,7 +31,7 @@ from numpy.random import default_rng
 from explained import anchor_exp
 from faithscope.datasets import adult_sample, load
 from faithscope.explainers import Anchors, Counterfactual, Dice, Lime
-from faithscope_reproduction.models.splits import encode
+from faithscope_reproduction.data import encode
 from ratios import Line, clock, faster, is_missing, run
 
 PAPERS = {"n_estimators": 50, "max_depth": 5, "learning_rate": 0.25}  # for Adult, in its table of settings

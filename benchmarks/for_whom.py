@@ -33,7 +33,7 @@ from scipy.stats import t as student
 import faithscope as fs
 from explained import anchor_exp, quarters
 from faithscope.charts.theme import LIGHT, theme
-from faithscope_reproduction.models.splits import NAMES, split
+from faithscope_reproduction.data import NAMES, split
 from ratios import describe_machine, is_missing, options, save_svg
 
 THRESHOLDS = (0.5, 0.8, 0.95)

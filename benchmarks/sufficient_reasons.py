@@ -19,7 +19,7 @@ from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.charts.theme import LIGHT, theme
-from faithscope_reproduction.models.splits import NAMES, split
+from faithscope_reproduction.data import NAMES, split
 from for_whom import covers, fitted
 from ratios import HERE, describe_machine, is_missing, options, save_svg
 

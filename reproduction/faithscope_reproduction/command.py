@@ -2,20 +2,15 @@
 
 import os
 import time
-from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from faithscope.cli.options import Json, ReportFile
 from faithscope.cli.outcome import say_where
 from faithscope.runtime.printing import print_json
-
-if TYPE_CHECKING:
-    from faithscope_reproduction.running import Part
-    from faithscope_reproduction.settings import Settings
-    from faithscope_reproduction.telling.clock import Clock
 
 _MOST_WORKERS = 4  # each has data sets and models of its own in memory
 TableNames = Annotated[
@@ -65,54 +60,33 @@ def reproduce(
 
     Example: faithscope reproduce table1 figure1 --data ../data --quick
     """
-    from faithscope.runtime.files import to_path
+    from faithscope.runtime.files import to_path, write_atomically
     from faithscope_reproduction import running
     from faithscope_reproduction.settings import Settings
-    from faithscope_reproduction.telling.clock import Clock
+    from faithscope_reproduction.telling import drawing, writers
+    from faithscope_reproduction.telling.document import Clock, document
 
-    settings = Settings(data, quick=quick, all_rows=all_rows, search=search, dice=dice, seed=seed)
-    settings = settings if cache is None else replace(settings, cache=to_path(cache))
-    fresh, began, many = settings.fresh, time.monotonic(), workers or _cores()
+    choices: dict[str, Any] = {"quick": quick, "all_rows": all_rows, "search": search, "dice": dice}
+    where: dict[str, Any] = {} if cache is None else {"cache": to_path(cache)}
+    settings = Settings(data, **where, **choices, seed=seed)
+    fresh, began, many = settings.fresh, time.monotonic(), workers or min(_MOST_WORKERS, os.cpu_count() or 1)
     parts = running.run(tables or [], settings, lambda line: typer.echo(line, err=True), many)
     clock = Clock(time.monotonic() - began, min(many, len(parts)), fresh)
-    _write(parts, _command(tables or [], settings), clock, as_json, to_csv, markdown, report)
-
-
-def _cores() -> int:
-    return min(_MOST_WORKERS, os.cpu_count() or 1)
-
-
-def _write(
-    parts: "list[Part]",
-    command: str,
-    clock: "Clock",
-    as_json: bool,
-    to_csv: Path | None,
-    markdown: Path | None,
-    report: Path,
-) -> None:
-    from faithscope.runtime.files import write_atomically
-    from faithscope_reproduction.telling import page, terminal, written
-    from faithscope_reproduction.telling.markdown import to_markdown
-    from faithscope_reproduction.telling.pictures import write_pictures
-
+    # The command that gives these numbers, without the folders, which change none of them.
+    words = [f"--{name.replace('_', '-')}" for name, wanted in choices.items() if wanted]
+    words += [f"--seed {seed}"] if seed else []
+    told = document(parts, " ".join(["faithscope reproduce", *(tables or []), *words]), clock)
     if as_json:
-        print_json(written.to_json(parts))
+        print_json(writers.to_json(parts))
     else:
-        terminal.show(parts, clock=clock)
+        writers.show(told)
     if to_csv is not None:
-        written.to_csv(parts, to_csv)
+        writers.to_csv(parts, to_csv)
     if markdown is not None:
-        pictures = write_pictures(parts, markdown.with_suffix(""))
-        write_atomically(markdown, to_markdown(parts, command, clock, pictures).encode())
-    page.write(parts, report, command, clock)
+        folder, drawn = markdown.with_suffix(""), [figure for part in parts for figure in part.outcome.figures]
+        pictures = {figure.name: f"{folder.name}/{figure.name}.svg" for figure in drawn if find_spec("vl_convert")}
+        for figure in drawn if pictures else ():
+            drawing.write_picture(figure, folder / f"{figure.name}.svg")
+        write_atomically(markdown, writers.to_markdown(told, pictures).encode())
+    write_atomically(report, writers.to_html(told).encode())
     say_where(report)
-
-
-def _command(tables: list[str], settings: "Settings") -> str:
-    """The command that gives these numbers, without the folders, which change none of them."""
-    chosen = [
-        f"--{name.replace('_', '-')}" for name in ("quick", "all_rows", "search", "dice") if getattr(settings, name)
-    ]
-    seed = [f"--seed {settings.seed}"] if settings.seed else []
-    return " ".join(["faithscope reproduce", *tables, *chosen, *seed])

@@ -1,15 +1,14 @@
 """Results of a part of the paper: numbers beside the printed ones, figures as columns, claims with a verdict."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, Literal
-
-import faithscope as fs
 
 Setting = Literal["as_defined", "as_run"]
 SETTINGS: tuple[Setting, ...] = ("as_defined", "as_run")
 ClaimVerdict = Literal["holds", "fails", "undecided"]
 NEAR, FAR = 0.02, 0.05  # of the printed number: met, and met to a digit; beyond, a difference needs an explanation
+MET = (f"within {NEAR}", f"within {FAR}", "farther, in range", "outside", "not measured")
 ROUNDING = 0.005  # printed numbers have two digits
 
 
@@ -65,11 +64,6 @@ class Record:
     hangs_on: str = ""
 
     @property
-    def draws_told(self) -> str:
-        """What the range is over."""
-        return "95% of runs" if self.draws is None else f"{self.draws} draws"
-
-    @property
     def in_range(self) -> bool:
         """Whether the printed number, which has two digits, lies in the range over plausible draws."""
         if self.lowest is None or self.highest is None or self.printed is None:
@@ -85,6 +79,14 @@ class Record:
         if self.ours is None or self.printed is None:
             return None
         return abs(self.ours - self.printed) / max(1.0, abs(self.printed))
+
+    @property
+    def met(self) -> str:
+        """How well the printed number is met: one of `MET`."""
+        if self.off is None:
+            return MET[-1]
+        far = self.off - 1e-9  # a difference of 0.02 is within 0.02, however doubles round it
+        return MET[0] if far <= NEAR else MET[1] if far <= FAR else MET[2] if self.in_range else MET[3]
 
 
 @dataclass(frozen=True)
@@ -125,8 +127,6 @@ class Figure:
         What the figure and its axes are called; `name` is unique, such as ``figure6-chess``.
     columns : mapping of str to list
         ``curve`` (its name in the legend), ``x``, ``y``, and the band ``low``, ``high`` (None without a band).
-    log : bool
-        Whether the x axis is logarithmic.
     bars : bool
         Whether each point is a bar, since places on the x axis have no order that a line could follow.
     """
@@ -136,7 +136,6 @@ class Figure:
     x: str
     y: str
     columns: Mapping[str, list[Any]]
-    log: bool = False
     bars: bool = False
 
 
@@ -158,50 +157,21 @@ class Outcome:
     figures: tuple[Figure, ...] = ()
     claims: tuple[Claim, ...] = ()
     seconds: float = 0.0
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
 
     def __add__(self, other: "Outcome") -> "Outcome":
         """The results of both, one after the other."""
-        return Outcome(
-            self.records + other.records,
-            self.figures + other.figures,
-            self.claims + other.claims,
-            self.seconds + other.seconds,
-            self.notes + other.notes,
-            self.steps + other.steps,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The outcome as plain values, ready for JSON."""
-        return asdict(self)
+        return Outcome(**{name: mine + getattr(other, name) for name, mine in vars(self).items()})
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Outcome":
-        """An outcome from what `to_dict` gave."""
-        return cls(
-            tuple(Record(**record) for record in values["records"]),
-            tuple(Figure(**figure) for figure in values["figures"]),
-            tuple(Claim(**claim) for claim in values["claims"]),
-            float(values["seconds"]),
-            tuple(values["notes"]),
-            tuple(Step(**step) for step in values["steps"]),
-        )
+        """An outcome from what `asdict` gave."""
+        kinds = {"records": Record, "figures": Figure, "claims": Claim, "steps": Step}
+        made = {name: tuple(kind(**each) for each in values[name]) for name, kind in kinds.items()}
+        return cls(**made, seconds=values["seconds"], notes=tuple(values["notes"]))
 
 
 def total(outcomes: Iterable[Outcome]) -> Outcome:
     """All outcomes as one."""
     return sum(outcomes, start=Outcome())
-
-
-def record_of(estimate: fs.Estimate, like: Record) -> Record:
-    """A record with the numbers of an estimate; table, case, setting, printed and note are those of `like`."""
-    return replace(
-        like,
-        n=estimate.n,
-        ours=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        unverifiable=estimate.unverifiable,
-        chance=estimate.chance,
-    )

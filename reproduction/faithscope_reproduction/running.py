@@ -5,11 +5,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from multiprocessing import active_children, get_context, parent_process
 from types import MappingProxyType
@@ -20,33 +19,32 @@ from faithscope.inputs.hints import hint
 from faithscope_reproduction.records import Outcome, Setting
 from faithscope_reproduction.settings import Settings
 
-# In the order of the paper; each is a module that has ID, TITLE and run.
-PARTS = (
-    "table1",
-    "figure1",
-    "figure2",
-    "figure3",
-    "table5",
-    "figure4",
-    "figure5",
-    "table3",
-    "table4",
-    "figure7",
-    "table6",
-    "table7",
+# In the order of the paper: the module that has its function `run`, its title, and about how many minutes it takes.
+PARTS = MappingProxyType(
+    {
+        "table1": ("highlights", "Highlighted text: four explainers of a linear model of movie reviews", 5),
+        "figure1": ("growth", "Decision trees: the larger the tree, the more rows it takes (with Figure 6)", 2),
+        "figure2": ("one_record", "Two anchors of one record of Adult, and their local measures", 12),
+        "figure3": ("thresholds", "Anchors by precision threshold (Figures 3 and 8)", 58),
+        "table5": ("discretizations", "SHAP under six discretizations (Tables 2 and 5)", 91),
+        "figure4": ("two_populations", "Two populations of Adult, four explainers", 9),
+        "figure5": ("xor", "LIME on XOR: two rows, two labels, one explanation", 0),
+        "table3": ("sizes", "Data sets", 0),
+        "table4": ("sizes", "Models: settings and accuracy", 2),
+        "figure7": ("growth", "Nearest neighbors: more rows for more neighbors, and for more training rows", 1),
+        "table6": ("discretizations", "LIME under six discretizations", 114),
+        "table7": ("discretizations", "Counterfactuals under four discretizations", 38),
+    }
 )
-# Begun first, so that workers end together.
-_LONGEST = ("table5", "table6", "figure2", "figure3", "table4", "table7", "table1")
-# Trained before the parts that need them; the slowest first.
+# What else the paper calls them: one part has the numbers of both.
+ALSO = MappingProxyType({"table2": "table5", "figure6": "figure1", "figure8": "figure3"})
+# Trained before the parts that need them, which else would train them at the same time; the slowest first.
 _WITH_MODELS = {"figure2", "figure3", "figure4", "table4", "table5", "table6", "table7"}
 _MODELS: tuple[tuple[str, Setting], ...] = (
     *(("covtype", "as_run"), ("chess", "as_run"), ("avila", "as_run"), ("covtype", "as_defined")),
     *(("chess", "as_defined"), ("avila", "as_defined"), ("bank", "as_run")),
 )
-_BETWEEN = 10.0  # seconds between lines of a worker
-_THREADS = "OMP_NUM_THREADS"
-# What else the paper calls them: one part has the numbers of both.
-ALSO = MappingProxyType({"table2": "table5", "figure6": "figure1", "figure8": "figure3"})
+_BETWEEN = 10.0  # seconds between lines of progress
 
 
 @dataclass(frozen=True)
@@ -83,30 +81,18 @@ def run(
         Processes that run parts at the same time: most of the work is done by one core.
     """
     asked = chosen(names)
-    if workers > 1 and len(asked) > 1:
-        return _at_once(asked, settings, workers)
-    return [_part(name, settings, told) for name in asked]
-
-
-def _part(name: str, settings: Settings, told: Callable[[str], None]) -> Part:
-    module = import_module(f"faithscope_reproduction.parts.{name}")
-    told(f"{name}: {module.TITLE}")
-    return Part(name, module.TITLE, module.run(settings))
-
-
-def _at_once(names: list[str], settings: Settings, workers: int) -> list[Part]:
-    first = [name for name in _LONGEST if name in names]
-    others, many = set(active_children()), min(workers, len(names))
-    with (
-        _threads_of_each(workers),
-        ProcessPoolExecutor(many, mp_context=get_context("spawn"), initializer=_follow_parent) as pool,
-    ):
-        models = [pool.submit(_train, *model, settings) for model in (_MODELS if _WITH_MODELS & set(names) else ())]
-        asked = {name: pool.submit(_in_worker, name, settings) for name in dict.fromkeys([*first, *names])}
+    if workers == 1 or len(asked) == 1:
+        return [_part(name, settings, told) for name in asked]
+    others = set(active_children())
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))  # workers share the cores
+    with ProcessPoolExecutor(min(workers, len(asked)), get_context("spawn"), _follow_parent) as pool:
+        models = [pool.submit(_train, *model, settings) for model in (_MODELS if _WITH_MODELS & {*asked} else ())]
+        # The longest first, so that workers end together.
+        parts = {name: pool.submit(_in_worker, name, settings) for name in sorted(asked, key=lambda n: -PARTS[n][2])}
         try:
             for model in models:
                 model.result()
-            return [asked[name].result() for name in names]
+            return [parts[name].result() for name in asked]
         except BrokenProcessPool:
             raise FaithscopeError(
                 "A worker process was killed, most likely because memory ran out. Finished steps are kept; "
@@ -119,58 +105,36 @@ def _at_once(names: list[str], settings: Settings, workers: int) -> list[Part]:
             raise
 
 
+def _part(name: str, settings: Settings, told: Callable[[str], None]) -> Part:
+    module, title, _ = PARTS[name]
+    told(f"{name}: {title}")
+    return Part(name, title, import_module(f"faithscope_reproduction.parts.{module}").run(name, settings))
+
+
 def _follow_parent() -> None:
     """End this worker when its parent ends, for whatever reason; Ctrl-C is for the parent to handle."""
-    parent = parent_process()
-    if parent is not None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
-
-
-def _end_after(parent: Any) -> None:
-    parent.join()
-    os._exit(1)  # safe: files are written whole or not at all
+    parent: Any = parent_process()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Safe: files are written whole or not at all.
+    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def _train(name: str, setting: Setting, settings: Settings) -> None:
-    """Keeps a model in the cache, so that two parts that need it at the same time do not both train it."""
-    from faithscope_reproduction.models.trained import trained
+    from faithscope_reproduction.models import trained
 
     trained(name, settings, setting)
 
 
 def _in_worker(name: str, settings: Settings) -> Part:
-    lines = WorkerLines(name)
-    settings = settings if settings.progress is False else replace(settings, progress=lines)
-    return _part(name, settings, lines.say)
+    last = time.monotonic()
 
-
-@dataclass(eq=False)
-class WorkerLines:
-    """Reports a worker's progress: at most one line per `_BETWEEN` seconds, with the name of its part."""
-
-    name: str
-    last: float = field(default_factory=time.monotonic)
-
-    def __call__(self, phase: str, done: int, total: int) -> None:
-        """Report that `done` of `total` rows of a phase are done."""
-        if time.monotonic() - self.last >= _BETWEEN:
-            self.last = time.monotonic()
-            self.say(f"{self.name}: {phase}, {done:,} of {total:,} rows")
-
-    def say(self, line: str) -> None:
-        """Write a line to standard error."""
+    def say(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
+    def progress(phase: str, done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _BETWEEN:
+            last = time.monotonic()
+            say(f"{name}: {phase}, {done:,} of {total:,} rows")
 
-@contextmanager
-def _threads_of_each(workers: int) -> Iterator[None]:
-    """Processes that are started inside share the cores among their threads."""
-    before = os.environ.get(_THREADS)
-    if before is None:
-        os.environ[_THREADS] = str(max(1, (os.cpu_count() or 1) // workers))
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_THREADS]
+    return _part(name, settings if settings.progress is False else replace(settings, progress=progress), say)

@@ -1,13 +1,13 @@
-"""Settings of a run: where rows come from and how many are explained; and the steps that earlier runs have kept."""
+"""Settings of a run: where rows come from, how many are explained, and what earlier runs have kept of it."""
 
 import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import faithscope as fs
@@ -23,9 +23,21 @@ CAPS: dict[Setting, dict[str, int]] = {
     "as_run": {"chess": 2_800, "adult": 8_000, "covtype": 4_650},
 }
 _QUICK = 200
-_ALONE = ("parts", "telling", "running.py", "settings.py")  # what parts do not share
-_FORMAT = 2
-_ALL = ("quick", "all_rows", "search", "dice", "seed")
+CHOICES = ("quick", "all_rows", "search", "dice", "seed")  # those that change numbers
+
+
+@cache
+def sources() -> str:
+    """A digest of all sources of both packages, but for what tells results: it decides what is stale.
+
+    It is read once: files may be edited while a long step runs what they held before.
+    """
+    digest = hashlib.blake2b(digest_size=8)
+    for folder in (Path(fs.__file__).parent, Path(__file__).parent):
+        for file in sorted(folder.rglob("*.*")):
+            if file.suffix in (".py", ".csv") and file.parent.name != "telling":
+                digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -80,56 +92,23 @@ class Settings:
         """The folder for ``cache=`` of `evaluate` and `compare`."""
         return self.cache / "explanations"
 
-    def question(self, *parts: Any, of: tuple[str, ...] = _ALL) -> str:
-        """A digest of the parts and of those settings that can change the answer (`of`): names the answer's file."""
-        asked = [_FORMAT, fs.__version__, *([name, getattr(self, name)] for name in of), *parts]
-        return hashlib.blake2b(json.dumps(asked).encode(), digest_size=16).hexdigest()
-
-
-@dataclass
-class Steps:
-    """The steps of one part. Each result is kept with the seconds it took, so that no step is computed twice.
-
-    Parameters
-    ----------
-    settings : Settings
-    part : module
-        The part's module. Its ``ID`` and a digest of its source, and of all that parts share (modules, and what the
-        paper prints), name the files of results, so that a changed part is computed anew.
-    """
-
-    settings: Settings
-    part: ModuleType
-
-    def __post_init__(self) -> None:
-        # Read now: files may be edited while a long step runs what they held before.
-        folder = Path(__file__).parent
-        shared = [file for end in ("py", "csv") for file in sorted(folder.rglob(f"*.{end}"))]
-        shared = [file for file in shared if file.relative_to(folder).parts[0] not in _ALONE]
-        files = [Path(str(self.part.__file__)), *shared]
-        self.source = hashlib.blake2b(b"".join(file.read_bytes() for file in files), digest_size=8).hexdigest()
+    def path(self, folder: str, name: str, *asked: Any) -> Path:
+        """The file of an answer, named by what was asked, by the settings and by all sources."""
+        question = [sources(), *(getattr(self, choice) for choice in CHOICES), name, *asked]
+        digest = hashlib.blake2b(json.dumps(question).encode(), digest_size=16).hexdigest()
+        return self.cache / folder / f"{name.split()[0]}-{digest}"
 
     def do(self, name: str, compute: Callable[..., Outcome], *given: Any) -> Outcome:
         """The outcome of a step, read from the cache if it is there; its seconds are those of the first time."""
-        path = self._path(name)
-        kept = _read(path)
-        if kept is not None:
+        path = self.path("results", name)
+        try:
+            kept = Outcome.from_dict(json.loads(path.read_text("utf-8")))
             return replace(kept, steps=tuple(replace(step, kept=True) for step in kept.steps))
-        began = time.monotonic()
+        except (OSError, ValueError, KeyError, TypeError):  # there is none, or it was cut short
+            began = time.monotonic()
         outcome = compute(*given)
         seconds = outcome.seconds + time.monotonic() - began
         when = datetime.now(UTC).isoformat(timespec="seconds")
-        outcome = replace(outcome, seconds=seconds, steps=(Step(f"{self.part.ID} {name}", seconds, when),))
-        write_atomically(path, json.dumps(outcome.to_dict()).encode())
+        outcome = replace(outcome, seconds=seconds, steps=(Step(name, seconds, when),))
+        write_atomically(path, json.dumps(asdict(outcome)).encode())
         return outcome
-
-    def _path(self, name: str) -> Path:
-        return self.settings.cache / "results" / f"{self.part.ID}-{self.settings.question(self.source, name)}.json"
-
-
-def _read(path: Path) -> Outcome | None:
-    """The outcome of a step that was kept; None if there is no intact file."""
-    try:
-        return Outcome.from_dict(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None

@@ -4,24 +4,18 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 import faithscope as fs
 from faithscope_reproduction.authors.label_shap import LabelShap
 from faithscope_reproduction.authors.random_flips import RandomFlips
-from faithscope_reproduction.authors.released_anchors import ReleasedAnchors
-from faithscope_reproduction.models.splits import Split
-from faithscope_reproduction.models.tabulated import tabulated
-from faithscope_reproduction.models.trained import trained
+from faithscope_reproduction.authors.table_anchors import ReleasedAnchors
+from faithscope_reproduction.data import Floats, Ints, Split
+from faithscope_reproduction.models import Boosted, Tabulated, tabulated, trained
 from faithscope_reproduction.records import Setting
 from faithscope_reproduction.settings import Settings
 
-Floats = NDArray[np.float64]
-
 _BACKGROUND = {"as_run": 100, "as_defined": 25}  # rows of SHAP's background: exact values take time for each
 _QUICK_ROWS, _QUICK_BACKGROUND = 60, 20
-_LIME_SAMPLES, _QUICK_LIME_SAMPLES = 5_000, 300
-_FLIPS, _QUICK_FLIPS = 1_000, 100
 _KNOWN = 50_000  # training rows that explainers learn from, at most
 _FRACTIONS = ("heart",)  # its whole numbers are written 1.0, which dice-ml takes for one decimal
 
@@ -42,23 +36,22 @@ class BoostedSystem:
     setting : str
         As defined or as run: decides the split, the model and what explainers learn from.
     split : Split
-    trees : Boosted, or scikit-learn's as run
-    model : the same, or Tabulated
+    trees : Boosted
+    model : Boosted or Tabulated
         As a table if the data set has few different inputs.
     rows : (n, d) array
-    predictions : (n,) array
-    truth : (n,) array
-        The rows' labels.
+    predictions, truth : (n,) arrays
+        What the model says of them, and their labels.
     settings : Settings
     """
 
     setting: Setting
     split: Split
-    trees: Any
-    model: Any
+    trees: Boosted
+    model: Boosted | Tabulated
     rows: Floats
-    predictions: NDArray[np.int64]
-    truth: NDArray[np.int64]
+    predictions: Ints
+    truth: Ints
     settings: Settings
 
     @classmethod
@@ -67,8 +60,7 @@ class BoostedSystem:
         most = min(most or _QUICK_ROWS, _QUICK_ROWS) if settings.quick else most
         data, trees = trained(name, settings, setting)
         chosen = data.chosen(settings, setting)[: None if settings.all_rows else most]
-        model = tabulated(trees)
-        rows = data.test[chosen]
+        model, rows = tabulated(trees), data.test[chosen]
         return cls(setting, data, trees, model, rows, model.predict(rows), data.y_test[chosen], settings)
 
     @property
@@ -86,54 +78,37 @@ class BoostedSystem:
         if self.setting == "as_run":
             return LabelShap(self.model, sample(self.split.test, count), seed=seed)
         background = self.split.train[np.random.default_rng(seed).choice(len(self.split.train), count, replace=False)]
-        if self.model is not self.trees:  # few enough features to try all coalitions
-            return fs.explainers.Shap(self.model, background, output="probability", seed=seed)
-        many = len(self.split.classes) > 2
-        return fs.explainers.Shap(
-            self.trees.estimator, background, output="margin" if many else "probability", seed=seed
-        )
+        table = isinstance(self.model, Tabulated)  # few enough features to try all coalitions
+        output: Any = "margin" if len(self.split.classes) > 2 and not table else "probability"
+        model = self.model if table else self.trees.estimator
+        return fs.explainers.Shap(model, background, output=output, seed=seed)
 
     def lime(self) -> Any:
         """As run: class 1 alone, every column a number. As defined: all classes, categories as categories.
 
         Every row has draws of its own, as in the ``lime`` package.
         """
-        samples = _QUICK_LIME_SAMPLES if self.settings.quick else _LIME_SAMPLES
-        as_run = self.setting == "as_run"
-        return fs.explainers.Lime(
-            self.model,
-            self.known,
-            class_index=1 if as_run else None,
-            categorical=() if as_run else self.split.categorical,
-            samples=samples,
-            seed=self.settings.seed,
-            draws="own",
-        )
+        how: dict[str, Any] = {"samples": 300 if self.settings.quick else 5_000, "seed": self.settings.seed}
+        how |= {"class_index": 1} if self.setting == "as_run" else {"categorical": self.split.categorical}
+        return fs.explainers.Lime(self.model, self.known, draws="own", **how)
 
     def counterfactual(self) -> Any:
         """As run: dice-ml's random method, or its package if the settings say so; of many classes, always the first."""
         if self.setting == "as_defined":
             return fs.explainers.Counterfactual(self.model, self.known, categorical=self.split.categorical)
+        known, seed = self.split.train[:_KNOWN], self.settings.seed
         if self.settings.dice:
-            return fs.explainers.Dice(self.model, self.split.train[:_KNOWN], seed=self.settings.seed)
-        return RandomFlips(
-            self.model,
-            self.split.train[:_KNOWN],
-            wanted=0 if len(self.split.classes) > 2 else None,
-            fractions=self.split.name in _FRACTIONS,
-            samples=_QUICK_FLIPS if self.settings.quick else _FLIPS,
-            seed=self.settings.seed,
-        )
+            return fs.explainers.Dice(self.model, known, seed=seed)
+        wanted = 0 if len(self.split.classes) > 2 else None
+        fractions, samples = self.split.name in _FRACTIONS, 100 if self.settings.quick else 1_000
+        return RandomFlips(self.model, known, wanted=wanted, fractions=fractions, samples=samples, seed=seed)
 
     def anchors(self, threshold: float) -> Any:
         """As run: as the package anchor-exp gives them, of all test rows. As defined: ours, with its beam of 1."""
-        seed = self.settings.seed
         if self.setting == "as_run":
-            return ReleasedAnchors(self.model, self.split.test, threshold, seed=seed)
-        categorical = self.split.categorical
-        return fs.explainers.Anchors(
-            self.model, self.known, threshold=threshold, beam=1, categorical=categorical, seed=seed
-        )
+            return ReleasedAnchors(self.model, self.split.test, threshold, seed=self.settings.seed)
+        how: dict[str, Any] = {"categorical": self.split.categorical, "seed": self.settings.seed}
+        return fs.explainers.Anchors(self.model, self.known, threshold=threshold, beam=1, **how)
 
     def evaluated(self, explainer: Any) -> fs.Evaluation:
         """The evaluation of an explainer on the rows; explanations are read from the cache if they are there."""

@@ -9,19 +9,19 @@ from sklearn.linear_model import lars_path
 
 import faithscope as fs
 from explainers.shap.test_shap_exact import enumerated
+from faithscope_reproduction import running
 from faithscope_reproduction.authors.kernel_coalitions import draw
 from faithscope_reproduction.authors.label_shap import LabelShap
 from faithscope_reproduction.authors.lars import supports
 from faithscope_reproduction.authors.literal_top import LiteralTop
 from faithscope_reproduction.authors.random_flips import NONE, RandomFlips, discretized
-from faithscope_reproduction.discretized import claims, measured
-from faithscope_reproduction.models.forest import Forest
-from faithscope_reproduction.models.reviews import reviews
-from faithscope_reproduction.models.tabulated import Tabulated
-from faithscope_reproduction.parts import figure3, figure4, figure5, table1, table5, table6, table7
+from faithscope_reproduction.data import reviews
+from faithscope_reproduction.models import Tabulated
+from faithscope_reproduction.parts import thresholds, xor
+from faithscope_reproduction.parts.discretizations import claims, measured
+from faithscope_reproduction.parts.two_populations import first_population
 from faithscope_reproduction.printed import rows as printed_rows
 from faithscope_reproduction.records import Record
-from faithscope_reproduction.sweep import SweptAnchors
 from faithscope_reproduction.systems import BoostedSystem
 
 
@@ -108,17 +108,6 @@ def test_a_table_of_the_trees_says_what_the_trees_say(settings):
     np.testing.assert_allclose(chess.model.predict_proba(rows), chess.trees.predict_proba(rows), atol=1e-6)
 
 
-def test_anchors_of_a_sweep_are_searched_for_once_and_kept_by_threshold(fresh):
-    system = BoostedSystem.of("adult", fresh, "as_defined", 20)
-    alone = {asked: system.evaluated(system.anchors(asked)) for asked in (0.6, 0.9)}
-    for searches in (1, 0):  # the second time all is read from the cache
-        sweep = SweptAnchors.of(system.anchors(0.6), (0.6, 0.9))
-        for asked, anchors in sweep.items():
-            rules = system.evaluated(anchors).explanations
-            assert rules.to_conditions() == alone[asked].explanations.to_conditions()
-            assert len(anchors.rules) == searches
-
-
 def test_the_model_of_reviews_says_what_its_pipeline_says(settings):
     reviewed = reviews(settings)
     texts = [*reviewed.test, "", "UNK", "Good-bad\tGREAT\nfilm's", "a b c", "good\u00a0bad"]
@@ -153,9 +142,13 @@ def test_of_two_classes_random_flips_reach_the_other_batches_change_nothing_and_
         assert fs.consistency(given, np.arange(30) % 2).distinct == 1
 
 
-@pytest.mark.parametrize(("table", "count"), [(table1, 6), (table5, 2), (table6, 2), (table7, 2)])
+def outcome_of(name, settings):
+    return running.run([name], settings)[0].outcome
+
+
+@pytest.mark.parametrize(("table", "count"), [("table1", 6), ("table5", 2), ("table6", 2), ("table7", 2)])
 def test_every_printed_number_has_ours_beside_it_in_both_settings(settings, table, count):
-    outcome, lines = table.run(settings), printed_rows(table.ID)
+    outcome, lines = outcome_of(table, settings), printed_rows(table)
     keys = [key for key in lines[0] if key in ("explainer", "dataset", "discretizer")]
     measures = [name for name in lines[0] if name not in keys and not name.endswith("_std")]
     cases = {" ".join(line[key] for key in keys) for line in lines}
@@ -174,7 +167,7 @@ def test_as_run_uniqueness_is_of_explanations_as_defined_of_rows_and_no_differen
     given, labels = fs.Importances([[1.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
     for setting, share in (("as_defined", 2 / 4), ("as_run", 3 / 4)):
         like = Record("table5", "heart", "consistency", setting, 4, None)
-        records = measured(like, given, labels, {"original": None, "1-fp": fs.Floor(1)})
+        records = list(measured(like, given, labels, {"original": None, "1-fp": fs.Floor(1)}))
         assert records[1].ours == share
         notes = [record.note for record in records if abs(record.ours - record.printed) > 0.05]
         assert notes
@@ -185,7 +178,8 @@ def test_as_run_explainers_learn_from_the_test_rows_of_scikit_learns_model(setti
     as_run, as_defined = (BoostedSystem.of("heart", settings, setting) for setting in ("as_run", "as_defined"))
     assert np.array_equal(as_run.known, as_run.split.test)
     assert np.array_equal(as_defined.known, as_defined.split.train)
-    assert isinstance(as_run.trees, Forest)
+    assert as_run.trees.start.any()
+    assert not as_defined.trees.start.any(), "xgboost's own has its start in it"
 
 
 def lines(setting, **values):
@@ -208,7 +202,7 @@ def test_the_best_discretization_by_data_set_is_tested_both_ways_and_no_gain_doe
 
 
 def test_anchors_are_measured_at_every_threshold(settings):
-    outcome = figure3.run(settings)
+    outcome = outcome_of("figure3", settings)
     assert {record.measure for record in outcome.records} == {"consistency", "sufficiency", "uniqueness"}
     assert len(outcome.claims) == 8
     for drawn in outcome.figures:
@@ -221,9 +215,9 @@ def test_a_measure_that_goes_with_the_threshold_is_seen_to():
         records = [
             Record("figure3", f"{name} {t}", "sufficiency", "as_run", 9, ours(t), unverifiable=t)
             for name in ("heart", "adult")
-            for t in figure3.THRESHOLDS
+            for t in thresholds.THRESHOLDS
         ]
-        return figure3._claim("as_run", "sufficiency", records, **more).verdict
+        return thresholds.claim("as_run", "sufficiency", records, **more).verdict
 
     assert (verdict(lambda t: t), verdict(lambda t: -t)) == ("holds", "fails")
     # Where fewer and fewer rows can be checked the estimate falls, though all that can be checked agree more.
@@ -231,7 +225,7 @@ def test_a_measure_that_goes_with_the_threshold_is_seen_to():
 
 
 def test_every_explainer_is_measured_in_both_populations(settings):
-    records = figure4.run(settings).records
+    records = outcome_of("figure4", settings).records
     names, populations = ("anchors", "shap", "lime", "counterfactuals"), ("population 1", "population 2")
     for setting in ("as_defined", "as_run"):
         cases = {record.case for record in records if record.setting == setting}
@@ -243,15 +237,15 @@ def test_every_explainer_is_measured_in_both_populations(settings):
 def test_three_quarters_of_one_label_are_in_the_first_population():
     truth = np.repeat([0, 1], 4_000)
     for setting, label in (("as_defined", 1), ("as_run", 0)):
-        first = figure4._Given({}, truth, truth).first(setting, 0, 0)
+        first = first_population(truth, setting, 0, 0)
         np.testing.assert_allclose(
             [first[truth == label].mean(), first[truth != label].mean()], [0.75, 0.25], atol=0.03
         )
 
 
 def test_the_papers_picture_of_the_xor_model_comes_out(settings):
-    outcome = figure5.run(settings)
+    outcome = outcome_of("figure5", settings)
     for record in (record for record in outcome.records if record.setting == "as_run"):
         assert record.ours == pytest.approx(record.printed, abs=0.03)
-    assert figure5.xor(np.array(figure5.ROWS)).tolist() == [1, 0]
+    assert xor.xor(np.array(xor.ROWS)).tolist() == [1, 0]
     assert [claim.verdict for claim in outcome.claims] == ["holds", "holds"]

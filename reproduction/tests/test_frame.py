@@ -3,11 +3,8 @@
 import csv
 import json
 import re
-from collections import Counter
-from dataclasses import replace
-from importlib.resources import files
+from dataclasses import asdict, replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,19 +14,17 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput
-from faithscope_reproduction import claims, running, samples
+from faithscope_reproduction import claims, numbers, running
+from faithscope_reproduction import settings as settings_module
+from faithscope_reproduction.numbers import ranged, record_of
 from faithscope_reproduction.printed import in_figure, printed
-from faithscope_reproduction.ranges import Draws, ranged
-from faithscope_reproduction.records import Claim, Figure, Outcome, Record, Step, record_of, total
-from faithscope_reproduction.settings import Settings, Steps
-from faithscope_reproduction.telling import evidence, page, summary, verdicts, written
-from faithscope_reproduction.telling.clock import Clock, timing
-from faithscope_reproduction.telling.drawing import draw
-from faithscope_reproduction.telling.markdown import to_markdown
-from faithscope_reproduction.telling.paper_figures import shown
+from faithscope_reproduction.records import Claim, Figure, Outcome, Record, Step, total
+from faithscope_reproduction.settings import Settings
+from faithscope_reproduction.telling import document, evidence, writers
+from faithscope_reproduction.telling.document import Clock, timing
+from faithscope_reproduction.telling.drawing import draw, shown
 from refused import refused
 
-HERE = SimpleNamespace(ID="table7", __file__=__file__)
 ONE = Record("table7", "heart delta", "consistency", "as_run", 10, 0.5, 0.54, 0.4, 0.6, 0.1, 0.5, note="why <not>")
 FAR = Record("table7", "heart delta", "consistency", "as_run", 100, 0.3, 0.5, note="open: nobody knows <why>")
 COLUMNS = {"curve": ["a", "a"], "x": [1, 2], "y": [0.5, None], "low": [0.4, None], "high": [0.6, None]}
@@ -42,14 +37,16 @@ def part(*records, **more):
     return running.Part("table7", "Counterfactuals", Outcome(records, **{"seconds": 61.0, **more}))
 
 
-def counted(*records):
-    return next(match for match in summary.matches([part(*records)]) if match.table == "table7")
+def told(parts, pictures=None):
+    """The same document as Markdown and as a page."""
+    sections = document.document(parts, "faithscope reproduce x")
+    return writers.to_markdown(sections, pictures), writers.to_html(sections)
 
 
 def test_outcomes_add_and_survive_json_and_a_record_takes_its_numbers_from_an_estimate():
     both = total([Outcome((ONE,), (DRAWN,), seconds=1.0), Outcome(claims=(HOLDS,), seconds=2.0, notes=("n",))])
     assert both == Outcome((ONE,), (DRAWN,), (HOLDS,), seconds=3.0, notes=("n",))
-    assert Outcome.from_dict(json.loads(json.dumps(both.to_dict()))) == both
+    assert Outcome.from_dict(json.loads(json.dumps(asdict(both)))) == both
     estimate = fs.consistency([1, 1, 1, 2], ["a", "a", "b", "b"])
     record = record_of(estimate, ONE)
     assert (record.ours, record.n, record.low, record.high) == (estimate.value, 4, estimate.low, estimate.high)
@@ -58,7 +55,7 @@ def test_outcomes_add_and_survive_json_and_a_record_takes_its_numbers_from_an_es
 
 def test_a_step_is_computed_once_keeps_its_seconds_and_is_computed_anew_if_it_was_cut_short_on_disk(fresh):
     def done(value):
-        return Steps(fresh, HERE).do("one", lambda: Outcome((replace(ONE, ours=value),), seconds=5.0))
+        return fresh.do("table7 one", lambda: Outcome((replace(ONE, ours=value),), seconds=5.0))
 
     assert fresh.fresh
     first, again = done(0.25), done(0.75)
@@ -72,24 +69,25 @@ def test_a_step_is_computed_once_keeps_its_seconds_and_is_computed_anew_if_it_wa
 
 
 @pytest.mark.parametrize(
-    ("changed", "anew"), [("claims.py", True), ("records.py", True), ("table6_lime.csv", True), ("markdown.py", False)]
+    ("changed", "anew"), [("claims.py", True), ("estimate.py", True), ("table6_lime.csv", True), ("writers.py", False)]
 )
-def test_a_step_is_computed_anew_if_claims_or_printed_numbers_change_and_not_if_they_are_told_otherwise(
-    fresh, monkeypatch, changed, anew
-):
+def test_one_digest_of_all_sources_decides_what_is_stale_but_for_what_tells_results(fresh, monkeypatch, changed, anew):
     def done(value):
-        return Steps(fresh, HERE).do("one", lambda: Outcome((replace(ONE, ours=value),))).records[0].ours
+        settings_module.sources.cache_clear()
+        return fresh.do("table7 one", lambda: Outcome((replace(ONE, ours=value),))).records[0].ours
 
     assert done(0.25) == 0.25
     read = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == changed))
-    assert done(0.75) == (0.75 if anew else 0.25)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == changed))
+        assert done(0.75) == (0.75 if anew else 0.25)
+    settings_module.sources.cache_clear()
 
 
 def test_other_settings_are_another_question_and_rows_are_capped_by_default(settings):
     for change in ({"seed": 1}, {"quick": False}, {"search": True}, {"dice": True}):
-        assert settings.question("a") != replace(settings, **change).question("a")
-    assert settings.question("a") == replace(settings, folder=None, progress=True).question("a")
+        assert settings.path("results", "a") != replace(settings, **change).path("results", "a")
+    assert settings.path("results", "a") == replace(settings, folder=None, progress=True).path("results", "a")
     for name, defined, run in (("chess", 2_800, 2_800), ("avila", 5_000, None), ("adult", 5_000, 8_000)):
         assert (Settings().rows(name, "as_defined"), Settings().rows(name, "as_run")) == (defined, run)
     assert Settings(all_rows=True).rows("adult", "as_run") is None
@@ -117,7 +115,7 @@ def test_a_claim_is_decided_by_an_interval_that_excludes_zero_by_signs_or_by_a_t
 
 def test_block_jackknife_of_a_mean_is_about_the_textbook_interval():
     values = np.random.default_rng(0).normal(size=4_000)
-    mean, margin = samples.by_blocks(lambda rows: np.array([values[rows].mean()]), len(values))
+    mean, margin = claims.by_blocks(lambda rows: np.array([values[rows].mean()]), len(values))
     assert mean[0] == pytest.approx(values.mean())
     assert margin[0] == pytest.approx(1.96 * values.std() / np.sqrt(4_000), rel=0.4)
 
@@ -125,9 +123,9 @@ def test_block_jackknife_of_a_mean_is_about_the_textbook_interval():
 def test_uniqueness_is_told_both_ways_and_counting_a_row_among_its_own_witnesses_is_brute_force():
     given, labels = ["a", "a", "a", "b", "b", "c"], [0, 0, 1, 1, 1, 0]
     estimate, rows = fs.consistency(given, labels), list(zip(given, labels, strict=True))
-    assert (samples.unique_share(estimate), samples.distinct_share(estimate)) == (1 / 6, 3 / 6)
+    assert tuple(numbers.uniqueness(estimate, setting) for setting in ("as_defined", "as_run")) == (1 / 6, 3 / 6)
     brute = np.mean([rows.count(row) / given.count(row[0]) if given.count(row[0]) > 1 else 0 for row in rows])
-    assert samples.itself_counted(estimate) == pytest.approx(brute)
+    assert numbers.itself_counted(estimate) == pytest.approx(brute)
 
 
 def test_parts_are_chosen_by_any_of_their_names_once():
@@ -136,32 +134,32 @@ def test_parts_are_chosen_by_any_of_their_names_once():
     refused(BadInput, "Did you mean 'figure4'", running.chosen, ["figur4"])
 
 
-def test_matches_count_every_printed_number_once_with_those_in_range_apart():
+def test_every_printed_number_is_counted_once_with_those_in_range_apart():
     inside = replace(FAR, lowest=0.2, highest=0.6, draws=10)
     near = [replace(ONE, ours=ours) for ours in (0.54, 0.56, 0.58, 0.7, None)]
-    match = counted(*near, replace(ONE, printed=None), FAR, inside)
-    assert (match.near, match.far, match.covered, match.off, match.missing, match.printed) == (2, 1, 1, 2, 1, 7)
-    assert match.inside == match.with_interval == 5
+    rows = document.met_rows([*near, replace(ONE, printed=None), FAR, inside])
+    assert [row[:2] for row in rows] == [("table7", "as run"), ("all", "as run")]
+    assert rows[0][2:8] == ("7", "2", "1", "1", "2", "1")
+    assert rows[0][-1] == "5 of 5"
 
 
-def test_a_range_is_over_all_draws_that_all_have_the_number_and_covers_what_rounds_into_it(fresh):
+def test_a_range_is_over_all_draws_that_all_have_the_number_and_covers_what_rounds_into_it():
     def over(*values):
-        others = {f"draw {ours}": lambda ours=ours: Outcome((replace(FAR, ours=ours),), seconds=1.0) for ours in values}
-        return ranged(outcome, Draws("the split", others), Steps(fresh, HERE))
+        others = [Outcome((replace(FAR, ours=ours),), seconds=1.0, steps=(Step("s", 1.0),)) for ours in values]
+        return ranged(outcome, others, "the split")
 
     outcome = Outcome((FAR, replace(FAR, setting="as_defined"), replace(FAR, case="heart sign", ours=None)))
     result = over(0.2, 0.45)
     first = replace(FAR, lowest=0.2, highest=0.45, draws=3, hangs_on="the split")
     assert result.records == (first, *outcome.records[1:])
-    assert result.seconds >= 2
-    assert [step.name for step in result.steps] == ["table7 draw 0.2", "table7 draw 0.45"]
+    assert (result.seconds, len(result.steps)) == (2, 2)
     assert over(0.9, None).records == outcome.records
     for lowest, highest, covered in ((0.2, 0.495, True), (0.2, 0.49, False), (0.504, 1, True)):
         assert replace(FAR, lowest=lowest, highest=highest, draws=10).in_range == covered
     assert not FAR.in_range
-    record = samples.rows_expected(replace(FAR, printed=53.0), 5, 167, 1_690)
+    record = numbers.rows_expected(replace(FAR, printed=53.0), 5, 167, 1_690)
     assert record.in_range
-    assert "over 95% of runs of anchors" in verdicts.told_range(record)
+    assert "over 95% of runs of anchors" in document.far_rows([replace(record, ours=200.0)])[0][4]
 
 
 def test_every_far_number_has_a_verdict_and_a_reason_is_told_once():
@@ -173,33 +171,17 @@ def test_every_far_number_has_a_verdict_and_a_reason_is_told_once():
         ({"lowest": 0.2, "highest": 0.6, "draws": 10}, "in range"),
         ({"lowest": 0.2, "highest": 0.4, "draws": 10}, "open"),
     ):
-        assert verdicts.verdict(replace(FAR, **change)) == word
-    rows = verdicts.far_rows([part(FAR, replace(FAR, case="b"), replace(FAR, case="c", note="open: other"))])
+        assert document.verdict(replace(FAR, **change)) == word
+    rows = document.far_rows([FAR, replace(FAR, case="b"), replace(FAR, case="c", note="open: other")])
     assert [row[-1] for row in rows] == ["nobody knows <why>", "as above", "other"]
-
-
-def test_the_former_counts_are_those_of_all_printed_numbers_and_each_that_was_far_is_told():
-    tables = {name: counts for name, counts in verdicts.BEFORE.items() if name != "all"}
-    assert tuple(map(sum, zip(*tables.values(), strict=True))) == verdicts.BEFORE["all"] == (161, 41, 52)
-    assert set(tables) < set(running.PARTS)
-    lines = (files("faithscope_reproduction.telling") / "far_before.csv").read_text("utf-8").splitlines()[1:]
-    counts = Counter(line.partition(",")[0] for line in lines)
-    assert counts == {name: far for name, (_, _, far) in tables.items() if far}
-    chess = replace(FAR, case="chess original", measure="uniqueness", ours=0.66, printed=0.70)
-    (row,) = verdicts.former_rows([part(chess, replace(chess, case="avila delta-sign"))])
-    assert (row[0], row[2], row[-1]) == ("table7 chess original, uniqueness", "0.762", "within 0.05")
-    text = to_markdown([part(chess, replace(FAR, case="another"))], "faithscope reproduce table7")
-    assert "What became of the 1 that were far before" in text
 
 
 def test_markdown_and_page_say_what_holds_what_does_not_and_what_nobody_can_know():
     failed = claims.by_interval(replace(CLAIM, words="down is up"), -0.2, -0.1)
     parts = [part(FAR, replace(ONE, case="b", ours=0.53), figures=(DRAWN,), claims=(HOLDS, failed))]
-    command = "faithscope reproduce x"
-    text = to_markdown(parts, command, pictures={DRAWN.name: "x/figure1-adult.svg"})
-    whole = page.render(parts, command)
+    text, whole = told(parts, {DRAWN.name: "x/figure1-adult.svg"})
     for words in (
-        command,
+        "faithscope reproduce x",
         "0.300",
         "What holds",
         "What does not",
@@ -209,18 +191,18 @@ def test_markdown_and_page_say_what_holds_what_does_not_and_what_nobody_can_know
         "Claims that fail: down is up (table7, as run)",
         "chosen by looking at the printed numbers",
         "4,300 rows",
-        verdicts.NO_RANGE,
+        document.NO_RANGE,
     ):
         assert words in text
         assert words in whole
     assert "nobody knows <why>" in text
     assert "nobody knows &lt;why&gt;" in whole
     assert "![Trees](x/figure1-adult.svg)" in text
-    assert text.count("<details>") == text.count("</details>") == 3
+    assert text.count("<details>") == text.count("</details>") == 2
     assert len(re.findall(r"^\| (holds|undecided|fails) \|", text, re.MULTILINE)) == 2
     outside = re.sub(r"<script.*?</script>", "", whole, flags=re.DOTALL)
     assert not re.search(r"""(?:src|href)=["'](?!#)""", outside)
-    empty = to_markdown([part()], "c")
+    empty, _ = told([part()])
     assert "no printed numbers" in empty
     assert "test no claim" in empty
 
@@ -245,7 +227,7 @@ def test_figures_are_told_in_words_written_and_drawn_with_a_band_only_where_they
     ):
         assert words in shown(name)
     assert shown("figure9-x") == ""
-    written.to_csv([part(figures=(DRAWN,))], tmp_path)
+    writers.to_csv([part(figures=(DRAWN,))], tmp_path)
     assert (tmp_path / "figure1-adult.csv").read_text().startswith("curve,x,y,low,high\na,1,0.5,0.4,0.6\n")
     assert [len(draw(DRAWN)["datasets"][name]) for name in ("points", "banded")] == [1, 1]
     for bars, marks in ((True, ["bar", "rule"]), (False, ["area", "line", "point"])):

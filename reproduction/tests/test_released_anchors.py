@@ -11,8 +11,8 @@ from faithscope.explainers.anchors.bins import Bins
 from faithscope_reproduction.authors.anchor_search import anchors_of
 from faithscope_reproduction.authors.drawn_rows import DrawnRows, Pool
 from faithscope_reproduction.authors.line_seeds import line_seeds
-from faithscope_reproduction.authors.released_anchors import ReleasedAnchors
-from faithscope_reproduction.authors.released_text_anchors import MaskedWords, ReleasedTextAnchors
+from faithscope_reproduction.authors.table_anchors import ReleasedAnchors
+from faithscope_reproduction.authors.text_anchors import MaskedWords, ReleasedTextAnchors
 from refused import refused
 
 THRESHOLDS = (0.95, 0.7, 0.5)

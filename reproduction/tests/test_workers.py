@@ -16,14 +16,15 @@ PATIENCE = 60  # seconds: only ever reached where something hangs
 # A part of the paper that goes on for an hour; what is unpickled in a worker makes it known there.
 PART = """
 import os, pathlib, time
-TITLE = "an hour"
-def run(settings):
+def run(name, settings):
     pathlib.Path(settings.folder, str(os.getpid())).touch()
     time.sleep(3600)
 """
 KNOWN = """
 import pathlib
 import faithscope_reproduction.parts
+from faithscope_reproduction import running
+running.PARTS = {name: (name, "an hour", 60) for name in ("one", "two", "three")}
 faithscope_reproduction.parts.__path__.append(str(pathlib.Path(__file__).parent / "parts"))
 class Known:
     def __call__(self, *_): pass
@@ -36,7 +37,6 @@ from faithscope_reproduction.settings import Settings
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1])
-    running.PARTS = ("one", "two", "three")
     running.run([], Settings(folder, cache=folder, progress=Known()), workers=2)
 """
 

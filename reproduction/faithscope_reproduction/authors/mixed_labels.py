@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.explainers.shap.coded_rows import CodedRows
 from faithscope.explainers.shap.mixtures import MixtureAnswers
-from faithscope_reproduction.models.forest import Forest
+from faithscope_reproduction.models import Boosted
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
@@ -16,6 +16,7 @@ Ints = NDArray[np.int64]
 
 _ASKED = 200_000  # mixtures in one call of the model
 _FEW_FEATURES = 10  # of which rows share nearly all their coalitions
+_ROUNDING = 1e-3  # of the largest margin: far more than sums in single precision can be off
 _MANY_TREES = 1_000  # from which on products of leaves take less time than following the trees
 
 
@@ -40,7 +41,7 @@ def mean_labels(model: Any, rows: Floats, background: Floats, members: Masks) ->
 
 def by_leaves(model: Any, features: int) -> bool:
     """Whether labels are found from the leaves of many trees over few features."""
-    return isinstance(model, Forest) and model.roots.size >= _MANY_TREES and features <= _FEW_FEATURES
+    return isinstance(model, Boosted) and len(model.trees) >= _MANY_TREES and features <= _FEW_FEATURES
 
 
 def _by_asking(model: Any, rows: Floats, background: Floats, members: Masks) -> Floats:
@@ -59,33 +60,30 @@ def _differ(labels: Floats, others: Floats) -> Masks:
     return np.asarray((labels != others).any(axis=1))
 
 
-def _by_leaves(forest: Forest, rows: Floats, background: Floats, members: Masks) -> Floats:
+def _by_leaves(model: Boosted, rows: Floats, background: Floats, members: Masks) -> Floats:
     """A mixture reaches a leaf where the row meets its conditions on members, and the background row all others.
 
-    So for one coalition the margins of all rows with all background rows are a product of two matrices. Sums are in
-    single precision; where that leaves doubt about a label, the trees are followed.
+    So for one coalition the margins of all rows with all background rows are a product of two matrices. They add in
+    another order than the model, which is asked where that leaves doubt about a label.
     """
     best = np.full((*members.shape[:2], len(background)), -np.inf, np.float32)
     second, labels = best.copy(), np.zeros(best.shape, np.int64)
-    coalitions = list(_shared(members))
-    for label, (value, missed, missed_by_background) in enumerate(_leaves(forest, rows, background)):
-        start = np.float32(forest.start[label])
+    coalitions, cells, leaves = list(_shared(members)), (model.cells(rows), model.cells(background)), model.leaves()
+    for label, start in enumerate(model.start.astype(np.float32)):
+        low, high, value = map(np.array, zip(*(box[1:] for box in leaves if box[0] == label), strict=True))
+        missed, missed_by_background = (_missed(part, low, high) for part in cells)
         for code, at in coalitions:
             reached = ((missed[at[0]] & code) == 0).astype(np.float32)
-            adds = np.where((missed_by_background & ~code) == 0, value, np.float32(0))
+            adds = np.where((missed_by_background & ~code) == 0, value.astype(np.float32), np.float32(0))
             margin = reached @ adds.T + start
             first = best[at]
             labels[at] = np.where(margin > first, label, labels[at])
             second[at] = np.maximum(second[at], np.minimum(margin, first))
             best[at] = np.maximum(first, margin)
-    lead = (best - second).astype(np.float64).ravel()
-
-    def mixtures(places: Ints) -> Floats:
-        row, slot, other = np.unravel_index(places, best.shape)
-        return np.where(members[row, slot], rows[row], background[other])
-
-    sizes = np.broadcast_to(forest.largest_size, lead.shape)
-    return np.asarray(forest.settled(labels.ravel(), lead, sizes, mixtures).reshape(best.shape).mean(axis=2))
+    doubtful = np.nonzero(best - second <= _ROUNDING * np.abs(best))
+    row, slot, other = doubtful
+    labels[doubtful] = model.predict(np.where(members[row, slot], rows[row], background[other]))
+    return np.asarray(labels.mean(axis=2))
 
 
 def _shared(members: Masks) -> Iterator[tuple[np.uint16, tuple[Ints, Ints]]]:
@@ -97,21 +95,7 @@ def _shared(members: Masks) -> Iterator[tuple[np.uint16, tuple[Ints, Ints]]]:
         yield np.uint16(code), (places // members.shape[1], places % members.shape[1])
 
 
-def _leaves(
-    forest: Forest, rows: Floats, background: Floats
-) -> Iterator[tuple[NDArray[np.float32], NDArray[np.uint16], NDArray[np.uint16]]]:
-    """Of each label's leaves: what they add, and which features (as bits) do not meet their conditions, by row."""
-    low, high = forest.regions
-    cells = forest.cells(rows), forest.cells(background)
-    stops = np.append(forest.roots.ravel(), len(forest.left))[1:].reshape(forest.roots.shape)
-    for label in range(forest.roots.shape[1]):
-        nodes = np.concatenate([np.arange(*ends) for ends in zip(forest.roots[:, label], stops[:, label], strict=True)])
-        nodes = nodes[forest.is_leaf[nodes]]
-        missed, missed_by_background = (_missed(part, low[nodes], high[nodes]) for part in cells)
-        yield forest.value[nodes].astype(np.float32), missed, missed_by_background
-
-
-def _missed(cells: NDArray[np.int32], low: NDArray[np.int32], high: NDArray[np.int32]) -> NDArray[np.uint16]:
+def _missed(cells: Ints, low: Ints, high: Ints) -> NDArray[np.uint16]:
     """Bits of the features whose cell is outside of a leaf's region: (n, leaves)."""
     bits = np.zeros((len(cells), len(low)), np.uint16)
     for j in range(cells.shape[1]):

@@ -1,1 +1,1 @@
-"""The tables and figures of the paper, one file per part."""
+"""The parts of the paper: each module's ``run(name, settings)`` gives the outcome of its table or figure."""

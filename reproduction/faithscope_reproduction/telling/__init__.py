@@ -1,1 +1,1 @@
-"""How reproduced parts are told: terminal, Markdown, and an HTML page."""
+"""How reproduced parts are told: one document of sections, and those who write it."""

@@ -1,97 +1,100 @@
-"""Figures drawn like the paper's: curves with 95% bands, or bars."""
+"""Figures drawn like the paper's, as curves with 95% bands or as bars; in words; and what the paper shows instead."""
 
+from pathlib import Path
 from typing import Any
 
+from faithscope.charts.theme import LIGHT, theme
+from faithscope.runtime.files import write_atomically
 from faithscope_reproduction.records import Figure
 
 _COLORS = ("#0068a3", "#c4591a", "#008a68", "#8a4a9c", "#b3312b", "#8a6500", "#3f97cf", "#d98640", "#3bb394")
-_HEIGHT = 240
+_TREES = (
+    "curves of six trees of 64 to 2,048 leaves that rise to 1.0, the larger the tree the later; means of 5 runs with "
+    "95% bands. No numbers are printed"
+)
+# It prints few numbers there, and its curves are not published.
+_SHOWN = {
+    "figure1-adult": f"{_TREES} but one: the 2,048-leaf tree takes 4,300 rows to reach 0.9.",
+    "figure6": f"{_TREES}.",
+    "figure7": "curves that rise to 1.0, later for larger k and for more training rows N; it does not say which k and "
+    "N, and prints no numbers.",
+    "figure3-adult": "Figure 3: sufficiency and the number of distinct explanations rise with the threshold, "
+    "consistency falls. No numbers are printed.",
+    "figure3": "Figure 8: the same three curves as Figure 3. No numbers are printed.",
+    "figure4": "bars of four explainers in two populations; anchors highest in the first, 0.934 ± 0.003, SHAP highest "
+    "in the second, 0.885 ± 0.006.",
+}
 
 
-def draw(figure: Figure) -> dict[str, Any]:
-    """A figure as a Vega-Lite specification without a width of its own."""
-    names = list(dict.fromkeys(figure.columns["curve"]))
-    columns = list(figure.columns)
-    points = [dict(zip(columns, point, strict=True)) for point in zip(*figure.columns.values(), strict=True)]
-    drawn = [_compact(point) for point in points if point["y"] is not None]
-    scale = {"domain": names, "range": [_COLORS[place % len(_COLORS)] for place in range(len(names))]}
-    legend: dict[str, Any] = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 260}
-    legend |= {"symbolType": "stroke", "symbolOpacity": 1, "symbolStrokeWidth": 3}
-    color = {"field": "curve", "type": "nominal", "scale": scale, "legend": legend}
-    layers = _bars if figure.bars else _curves
-    return {
-        "datasets": {"points": drawn, "banded": [point for point in drawn if point.get("low") is not None]},
-        "height": _HEIGHT,
-        "layer": layers(figure, color),
-    }
-
-
-def _curves(figure: Figure, color: dict[str, Any]) -> list[dict[str, Any]]:
-    line, band = _encoding(figure, color, "y"), _encoding(figure, color, "low") | {"y2": {"field": "high"}}
-    return [
-        _layer("banded", {"type": "area", "opacity": 0.2}, band),
-        _layer("points", {"type": "line", "strokeWidth": 1.8}, line),
-        _layer("points", {"type": "point", "size": 14, "filled": True}, line | _tips(figure)),
-    ]
-
-
-def _bars(figure: Figure, color: dict[str, Any]) -> list[dict[str, Any]]:
-    """A bar per curve at each place, with its band as a line."""
-    place = {
-        "x": {"field": "x", "type": "ordinal", "axis": {"title": figure.x, "labelAngle": 0}},
-        "xOffset": {"field": "curve", "type": "nominal", "sort": color["scale"]["domain"]},
-    }
-    filled = color | {"legend": color["legend"] | {"symbolType": "square"}}
-    bar = _encoding(figure, filled, "y") | place
-    spread = {name: bar[name] for name in ("x", "xOffset")} | {
-        "y": bar["y"] | {"field": "low"},
-        "y2": {"field": "high"},
-    }
-    return [
-        _layer("points", {"type": "bar"}, bar | _tips(figure)),
-        _layer("banded", {"type": "rule", "strokeWidth": 2, "color": "#777777"}, spread),
-    ]
-
-
-def _layer(data: str, mark: dict[str, Any], encoding: dict[str, Any]) -> dict[str, Any]:
-    return {"data": {"name": data}, "mark": mark, "encoding": encoding}
-
-
-def _encoding(figure: Figure, color: dict[str, Any], field: str) -> dict[str, Any]:
-    numbers = [value for value in figure.columns["y"] if value is not None]
-    shares = bool(numbers) and max(numbers) <= 1 and min(numbers) >= 0
-    y_scale = {"domain": [0, 1]} if shares else {"zero": False}
-    x_scale = {"type": "log"} if figure.log else {"zero": False, "nice": False}
-    return {
-        "x": {"field": "x", "type": "quantitative", "scale": x_scale, "axis": {"title": figure.x, "tickCount": 5}},
-        "y": {"field": field, "type": "quantitative", "scale": y_scale, "axis": {"title": figure.y, "tickCount": 5}},
-        "color": color,
-    }
-
-
-def _tips(figure: Figure) -> dict[str, Any]:
-    def tip(field: str, title: str) -> dict[str, Any]:
-        return {"field": field, "title": title, "type": "quantitative", "format": ",.4~g"}
-
-    curve = {"field": "curve", "title": "curve", "type": "nominal"}
-    return {"tooltip": [curve, tip("x", figure.x), tip("y", figure.y), tip("low", "from"), tip("high", "to")]}
-
-
-def _compact(point: dict[str, Any]) -> dict[str, Any]:
-    """A point with no more digits than a drawing has pixels."""
-    return {name: round(value, 5) if isinstance(value, float) else value for name, value in point.items()}
+def shown(name: str) -> str:
+    """What the paper shows in the figure with this name, such as ``figure6-chess``; empty if it has none."""
+    return next((told for start, told in _SHOWN.items() if name.startswith(start)), "")
 
 
 def spoken_of(figure: Figure) -> str:
     """A figure in words: the first and the last point of every curve."""
-    ends = []
-    for name in dict.fromkeys(figure.columns["curve"]):
-        places = [place for place, curve in enumerate(figure.columns["curve"]) if curve == name]
-        first, last = (figure.columns["y"][place] for place in (places[0], places[-1]))
-        at = f"{figure.columns['x'][places[-1]]:,}"
-        ends.append(f"{name}: {_digits(first)} at first, {_digits(last)} at {at}")
-    return f"{figure.title}. {figure.y} by {figure.x}. " + "; ".join(ends) + "."
+    ends: dict[str, list[Any]] = {}
+    for name, x, y in zip(*(figure.columns[field] for field in ("curve", "x", "y")), strict=True):
+        ends.setdefault(name, []).append((f"{x:,}", "unknown" if y is None else f"{y:.3g}"))
+    told = "; ".join(
+        f"{name}: {ends[name][0][1]} at first, {ends[name][-1][1]} at {ends[name][-1][0]}" for name in ends
+    )
+    return f"{figure.title}. {figure.y} by {figure.x}. {told}."
 
 
-def _digits(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.3g}"
+def draw(figure: Figure) -> dict[str, Any]:
+    """A figure as a Vega-Lite specification without a width of its own."""
+    columns = figure.columns
+    points = [dict(zip(columns, point, strict=True)) for point in zip(*columns.values(), strict=True)]
+    # No more digits than a drawing has pixels.
+    drawn = [
+        {name: round(value, 5) if isinstance(value, float) else value for name, value in point.items()}
+        for point in points
+        if point["y"] is not None
+    ]
+    names = list(dict.fromkeys(columns["curve"]))
+    scale = {"domain": names, "range": [_COLORS[place % len(_COLORS)] for place in range(len(names))]}
+    legend = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 260, "symbolOpacity": 1}
+    legend |= {"symbolType": "square" if figure.bars else "stroke", "symbolStrokeWidth": 3}
+    shares = all(0 <= point["y"] <= 1 for point in drawn) and bool(drawn)
+    place: dict[str, Any] = {
+        "x": {"field": "x", "type": "quantitative", "scale": {"zero": False, "nice": False}},
+        "y": {"type": "quantitative", "scale": {"domain": [0, 1]} if shares else {"zero": False}},
+    }
+    place["x"]["axis"] = {"title": figure.x, "tickCount": 5}
+    place["y"]["axis"] = {"title": figure.y, "tickCount": 5}
+    if figure.bars:
+        place["x"] = {"field": "x", "type": "ordinal", "axis": {"title": figure.x, "labelAngle": 0}}
+        place["xOffset"] = {"field": "curve", "type": "nominal", "sort": names}
+    color = {"color": {"field": "curve", "type": "nominal", "scale": scale, "legend": legend}}
+    titles = {"x": figure.x, "y": figure.y, "low": "from", "high": "to"}
+    tips = [
+        {"field": field, "title": title, "type": "quantitative", "format": ",.4~g"} for field, title in titles.items()
+    ]
+    told = {"tooltip": [{"field": "curve", "title": "curve", "type": "nominal"}, *tips]}
+    at, band = ({**place, "y": place["y"] | {"field": field}} for field in ("y", "low"))
+    band["y2"] = {"field": "high"}
+    layers: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        ("banded", {"type": "area", "opacity": 0.2}, band | color),
+        ("points", {"type": "line", "strokeWidth": 1.8}, at | color),
+        ("points", {"type": "point", "size": 14, "filled": True}, at | color | told),
+    ]
+    if figure.bars:
+        layers = [
+            ("points", {"type": "bar"}, at | color | told),
+            ("banded", {"type": "rule", "strokeWidth": 2, "color": "#777777"}, band),
+        ]
+    return {
+        "datasets": {"points": drawn, "banded": [point for point in drawn if point.get("low") is not None]},
+        "height": 240,
+        "layer": [{"data": {"name": rows}, "mark": mark, "encoding": encoding} for rows, mark, encoding in layers],
+    }
+
+
+def write_picture(figure: Figure, path: Path) -> None:
+    """Write a figure as an SVG file, for pages that run no scripts."""
+    import vl_convert
+
+    legend = {"labelColor": LIGHT["ink"], "labelFontSize": 11, "columnPadding": 24}
+    config = theme(LIGHT) | {"legend": legend, "padding": 12}
+    write_atomically(path, vl_convert.vegalite_to_svg(draw(figure) | {"width": 420, "config": config}).encode())

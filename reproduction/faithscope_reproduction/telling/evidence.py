@@ -4,13 +4,13 @@ COLUMNS = ("setting", "evidence", "how sure")
 CHOSEN = (
     "All of these were chosen by looking at the printed numbers: no code of the authors is public, so a close match is "
     "partly selection. Settings that were chosen elsewhere, and then met numbers without another choice, say so. "
-    "What is marked * was tried in an earlier study, and this run does not repeat it."
+    "What is marked † was tried in an earlier study, and this run does not repeat it."
 )
 AS_RUN = (
     (
         "explainers are fitted to the test rows, not to the training rows",
         "Figure 2's fnlwgt <= 116,736 is the first quartile of UCI's test rows; LIME on Adult then fits, with n "
-        "chosen *",
+        "chosen †",
         "very (Adult), likely elsewhere",
     ),
     (
@@ -25,7 +25,7 @@ AS_RUN = (
     ),
     (
         "numbers of rows: see n beside every number",
-        "the share of distinct explanations falls with n, and the paper does not print n; chosen by fit *",
+        "the share of distinct explanations falls with n, and the paper does not print n; chosen by fit †",
         "fairly; chosen on Adult",
     ),
     (
@@ -35,22 +35,22 @@ AS_RUN = (
     ),
     (
         "SHAP's background: 100 of the test rows, as shap.sample draws them",
-        "nearer on Bank than training rows or the first hundred *; which rows they are is chance",
+        "nearer on Bank than training rows or the first hundred †; which rows they are is chance",
         "likely",
     ),
     (
         "LIME: class 1, all columns as numbers, all features",
-        "ten features, the package's default, are farther on Adult and Bank *",
+        "ten features, the package's default, are farther on Adult and Bank †",
         "very (Adult)",
     ),
     (
         "k-FP cuts off toward zero; the text says floor",
-        "LIME on Chess under 2-FP is met by cutting off, and not by floor *",
+        "LIME on Chess under 2-FP is met by cutting off, and not by floor †",
         "very",
     ),
     (
         "Sign-of-top-5 by the formula's letter, for LIME as for SHAP",
-        "Covtype's SHAP and Adult's LIME fit the letter; Covtype's LIME does not *",
+        "Covtype's SHAP and Adult's LIME fit the letter; Covtype's LIME does not †",
         "very (Adult), refuted on Covtype's LIME",
     ),
     (
@@ -66,7 +66,7 @@ AS_RUN = (
     (
         "counterfactuals: dice-ml's random method with the last step of 0.5 to 0.7, int() and all; class 0 of many",
         "the notes of table7 have Heart and Avila with and without the step; several classes need one wanted class. "
-        "Duplicates are kept: dropping them, as the package does, is farther on Chess *",
+        "Duplicates are kept: dropping them, as the package does, is farther on Chess †",
         "fairly on Heart, which comes nearer; against it on Avila, where signs are farther",
     ),
 )

@@ -1,1 +1,0 @@
-"""The models that the paper explains, and the data sets that they are trained on."""
