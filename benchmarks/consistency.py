@@ -8,7 +8,7 @@
    database, so no result is transferred). Ours is the complete estimate, interval included. Explanations are many, few,
    or few with ten of fourteen features the same in every row.
 3. Peak memory of a fresh process beyond its imports, over the bytes of its input; the input itself is included.
-4. The default interval, weights by label, and clusters of five rows, against ``interval="jackknife"`` of plain rows;
+4. Weights by label, and clusters of five rows, against plain rows;
    numbers, nearly all different, against the labels.
 5. Import time beyond NumPy's.
 
@@ -144,7 +144,6 @@ def against_plain_rows(sizes):
         values, labels = importances(n, spread, discretized=True)
         numbers = labels + default_rng(1).standard_normal(n)
         work = {
-            "the jackknife": timed(values, labels, interval="jackknife"),
             "the default": timed(values, labels),
             "weights by label": timed(values, labels, weights=np.where(labels == 1, 4.0, 1.0)),
             "clusters": timed(values, labels, clusters=np.arange(n) // 5),
@@ -154,8 +153,7 @@ def against_plain_rows(sizes):
         }
         best = race(work, sizes.runs)
         for names, over, bar in (
-            (("the default",), "the jackknife", 1.3),
-            (("weights by label", "clusters"), "the jackknife", None),
+            (("weights by label", "clusters"), "the default", None),
             (("Spread",), "the default", 2),
             (("Close", "Tolerance"), "the default", 4),
         ):

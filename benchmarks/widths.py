@@ -1,4 +1,4 @@
-"""How wide the interval of consistency is on the paper's seven data sets: interval="jackknife", and the default.
+"""How wide the interval of consistency is on the seven data sets of the paper: about all silence, and the default.
 
     FAITHSCOPE_DATA=folder python benchmarks/widths.py            # printed: benchmarks/results/widths.txt
     FAITHSCOPE_DATA=folder python benchmarks/widths.py --quick    # two data sets, fewer rows
@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 import faithscope as fs
 from faithscope.datasets import NAMES, load
 from faithscope.explainers import FirstWord, Shap, TopCoefficient, TreePath
+from faithscope.measures.estimate import estimate
 from ratios import describe_machine, numbers, options
 
 TRAINED = 10_000  # rows, at most; half of the rows if there are fewer
@@ -32,7 +33,7 @@ SIZES = (200, 1_000, 5_000)
 
 def width(name, what, explanations, predictions):
     """An interval before and after on rows of one data set with one kind of explanation, and what the default saves."""
-    before = fs.consistency(explanations, predictions, interval="jackknife")
+    before = estimate(fs.count(explanations, predictions), interval="jackknife")
     after = fs.consistency(explanations, predictions)
     old, new = before.high - before.low, after.high - after.low
     told = {"n": after.n, "unverifiable": after.unverifiable, "value": after.value}

@@ -138,10 +138,10 @@ def test_where_all_weight_is_silent_nothing_is_verified():
 
 
 def test_an_interval_that_is_not_proven_says_so():
-    evaluation = fs.evaluate(LABELS, RULES, X, interval="mcdiarmid", groups=LABELS)
-    assert evaluation.consistency.method == "mcdiarmid"
+    evaluation = fs.evaluate(LABELS, RULES, X, interval="proven", groups=LABELS)
+    assert evaluation.consistency.method == "proven"
     for estimate in (evaluation.sufficiency, *evaluation.sufficiency_populations.estimates.values()):
-        assert any("is a jackknife: mcdiarmid is proven for consistency only" in note for note in estimate.notes)
+        assert any("the interval of sufficiency is not proven" in note for note in estimate.notes)
 
 
 def test_predictions_and_lengths_are_checked_once_per_evaluation(monkeypatch):
@@ -153,7 +153,7 @@ def test_predictions_and_lengths_are_checked_once_per_evaluation(monkeypatch):
     assert len(calls) == 1
 
 
-@pytest.mark.parametrize("options", [{"weights": WEIGHTS + 1, "confidence": 0.9}, {"interval": "mcdiarmid"}])
+@pytest.mark.parametrize("options", [{"weights": WEIGHTS + 1, "confidence": 0.9}, {"interval": "proven"}])
 def test_compare_takes_what_evaluate_takes(options):
     groups = np.where(X[:, 1] > 0, "up", "down")
     explainers = {"rules": RULES, "near": fs.Prototypes([[0]] * 300, points=X[:3])}

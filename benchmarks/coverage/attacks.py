@@ -8,8 +8,10 @@ The commonest label taken for one that was named before looking, and many pairs 
 beside their remedies in the lines `local`, `locally_sufficient`, `many_pairs` and `windowed` of the intervals.
 """
 
-from dataclasses import replace
+import warnings
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 from harness import NOMINAL, Line, ends, named
 from numpy.random import default_rng
 from systems import COVERED, GIVEN, FinitePopulation, mixed, sliding
@@ -19,7 +21,8 @@ from faithscope.testing import ClusteredRows, FittedLeaves, HubUnderDirections, 
 from faithscope.testing.hard import independent
 from faithscope.testing.systems import long_tail, mostly_pure
 
-JACKKNIFE = {"interval": "jackknife"}
+JACKKNIFE = {"interval": "jackknife"}  # pairs, as before weights and clusters were kept rows
+warnings.filterwarnings("ignore", "interval='jackknife' is an old word", FutureWarning)
 
 
 def both(before, after, truth):
@@ -53,6 +56,82 @@ def fitted(leaves, n, rng):
     return both(same, fresh, leaves.truth)
 
 
+@dataclass(frozen=True, eq=False)
+class Returning:
+    """Customers of one explanation and label, who come back: how often goes with the label.
+
+    Attributes
+    ----------
+    explanations : int
+    large, small : float
+        How many rows a customer of the one label has, and of the other: the same for all, or 1 and a Poisson number.
+    shares : (float, float)
+        Of the beta distribution of the share of the first label among customers of an explanation.
+    """
+
+    explanations: int
+    large: float
+    small: float
+    shares: tuple[float, float] = (1.0, 1.0)
+    poisson: bool = False
+    rates: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "rates", default_rng(self.explanations).beta(*self.shares, self.explanations))
+
+    @property
+    def truth(self):
+        extra = 1.0 if self.poisson else 0.0
+        masses = np.stack([self.rates * (self.large + extra), (1 - self.rates) * (self.small + extra)])
+        return float(np.sum((masses**2).sum(axis=0) / masses.sum(axis=0)) / masses.sum())
+
+    def draw(self, n, rng):
+        """The rows of n customers."""
+        code = rng.integers(0, self.explanations, n)
+        label = (rng.random(n) < self.rates[code]).astype(int)
+        mean = np.where(label == 1, self.large, self.small)
+        size = 1 + rng.poisson(mean) if self.poisson else mean.astype(int)
+        row = np.repeat(np.arange(n), size)
+        return {"explanations": code[row], "predictions": label[row], "clusters": row}
+
+
+@dataclass(frozen=True, eq=False)
+class HeavyNumbers:
+    """Numbers about the mean of their explanation; those above 1 weigh ten times as much."""
+
+    explanations: int
+    means: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "means", 0.7 * default_rng(self.explanations).normal(size=self.explanations))
+
+    @property
+    def truth(self):
+        """One less the variance within explanations over that of all, on a grid of the normal distribution."""
+        grid = np.linspace(-6, 6, 4_001)
+        values = self.means[:, None] + 0.7 * grid
+        weights = np.exp(-(grid**2) / 2) * np.where(values > 1, 10.0, 1.0)
+        mean = (weights * values).sum(axis=1) / weights.sum(axis=1)
+        within = (weights * (values - mean[:, None]) ** 2).sum()
+        return float(1 - within / (weights * (values - (weights * values).sum() / weights.sum()) ** 2).sum())
+
+    def draw(self, n, rng):
+        """The rows of n numbers."""
+        code = rng.integers(0, self.explanations, n)
+        values = self.means[code] + 0.7 * rng.normal(size=n)
+        return {"explanations": code, "predictions": values, "weights": np.where(values > 1, 10.0, 1.0)}
+
+
+RETURNING = (  # name, system, customers, times
+    ("100 explanations, sizes 4 and 1", Returning(100, 4, 1), 1_000, 200),
+    ("200 explanations, sizes 10 and 1", Returning(200, 10, 1), 1_000, 200),
+    ("200 explanations, sizes 20 and 1", Returning(200, 20, 1), 1_500, 200),
+    ("200 explanations, sizes 20 and 1, the large rare", Returning(200, 20, 1, (0.5, 9.5)), 1_500, 200),
+    ("300 explanations, declined come back", Returning(300, 3.0, 0.3, (0.6, 1.4), poisson=True), 1_500, 200),
+    ("100 explanations, declined come back", Returning(100, 3.0, 0.3, poisson=True), 1_500, 200),
+    ("20 explanations, sizes 10 and 1", Returning(20, 10, 1), 400, 200),
+    ("100 explanations, sizes by chance", Returning(100, 2.0, 2.0, poisson=True), 1_000, 200),
+)
 FOUR, HUNDRED, THOUSAND = (GIVEN[name] for name in ("4 explanations", "100 equal", "1,000 equal"))
 CLUSTERED = (  # name, system, clusters, rows of each, stickiness, times
     ("4 explanations; 100 x 10, .7", FOUR, 100, 10, 0.7, 600),
@@ -97,12 +176,27 @@ def attacks():
     systems = [(name, ClusteredRows(rows, size, copy), many * size, _) for name, rows, many, size, copy, _ in CLUSTERED]
     yield "clusters", title, compare(fs.consistency, JACKKNIFE, {}, taken="clusters"), "clustered", systems
 
-    title, tightened = 'Weights: interval="jackknife" | the default', compare(fs.consistency, JACKKNIFE, {})
+    title = "Clusters whose size goes with the prediction: pairs | the default"
+    tightened = compare(fs.consistency, JACKKNIFE, {})
+    yield "clusters", title, tightened, "returning", RETURNING
+    title = "Clusters whose size goes with the prediction: the default | interval='proven'"
+    yield "proven", title, compare(fs.consistency, {}, {"interval": "proven"}), "proven_returning", RETURNING
+    systems = [(name, system, n, 200) for n in (200, 1_000) for name, (_, system) in independent(n).items()]
+    title = "Independent rows: the default | interval='proven'"
+    yield "proven", title, compare(fs.consistency, {}, {"interval": "proven"}), "proven", systems
+    by_spread = compare(fs.consistency, {"agreement": fs.Spread(), **JACKKNIFE}, {"agreement": fs.Spread()})
+    systems = [
+        (f"{kinds} explanations of {rows} rows", HeavyNumbers(kinds), kinds * rows, 100)
+        for kinds, rows in ((800, 5), (2_000, 3), (200, 5), (50, 40))
+    ]
+    yield "weights", "Spread, heavy large numbers: pairs | the default", by_spread, "heavy_numbers", systems
+
+    title = 'Weights: interval="jackknife" | the default', compare(fs.consistency, JACKKNIFE, {})
     systems = [(name, WeightedRows(rows, weights, scatter), *_) for name, rows, weights, scatter, *_ in WEIGHTED]
     yield "weights", title, tightened, "weighted", systems
 
-    title = 'An unseen row under many explanations: the default | interval="any"'
-    under_rules, within = (compare(measure, {}, {"interval": "any"}) for measure in (fs.sufficiency, fs.within))
+    title = "An unseen row under many explanations: the default | unseen=True"
+    under_rules, within = (compare(measure, {}, {"unseen": True}) for measure in (fs.sufficiency, fs.within))
     systems = [
         (f"{each} rows per topic, {hubs:g} word lists expected", HubUnderTopics(round(n / each), hubs / n), n, times)
         for n, times in ((100, 400), (400, 400), (2_000, 100))

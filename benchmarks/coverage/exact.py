@@ -10,6 +10,7 @@ from harness import NOMINAL
 from scipy import stats
 
 import faithscope as fs
+from faithscope.measures.estimate import estimate
 
 # Grids, and on which parts of them means are told: contradictions expected among n rows, shares of the rarer label.
 FEW = (np.arange(1.0, 100.01, 0.05), (5.0, 20.0), (20.0, 100.0))
@@ -17,10 +18,10 @@ ANY = (np.linspace(0.02, 0.5, 961), (0.1, 0.25), (0.25, 0.5))
 
 
 WAYS = {  # to the ends of an interval, or to a lower bound
-    "jackknife": lambda *rows, **how: fs.consistency(*rows, **how, interval="jackknife").interval,
+    "jackknife": lambda *rows, **how: estimate(fs.count(*rows), **how, interval="jackknife").interval,
     "default": lambda *rows, **how: fs.consistency(*rows, **how).interval,
     "limit": lambda *rows, **how: (fs.consistency(*rows, **how).limit, 1.0),
-    "certify": lambda *rows, **how: (fs.certify(*rows, [None], **how, interval="jackknife").low, 1.0),
+    "certify": lambda *rows, **how: (fs.certify(*rows, [None], **how, interval=None).low, 1.0),
 }
 PROMISES = (  # what, before, after, over which grid, by n and confidence
     ("interval, covered", "jackknife", "default", FEW, [(2_000, each) for each in (0.5, 0.8, 0.95, 0.99, 0.999)]),

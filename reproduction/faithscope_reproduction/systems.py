@@ -10,6 +10,7 @@ from faithscope_reproduction.authors.label_shap import LabelShap
 from faithscope_reproduction.authors.random_flips import RandomFlips
 from faithscope_reproduction.authors.table_anchors import ReleasedAnchors
 from faithscope_reproduction.data import Floats, Ints, Split
+from faithscope_reproduction.intervals import JACKKNIFE
 from faithscope_reproduction.models import Boosted, Tabulated, tabulated, trained
 from faithscope_reproduction.records import Setting
 from faithscope_reproduction.settings import Settings
@@ -113,7 +114,7 @@ class BoostedSystem:
     def evaluated(self, explainer: Any) -> fs.Evaluation:
         """The evaluation of an explainer on the rows; explanations are read from the cache if they are there."""
         cache, progress = self.settings.explanations, self.settings.progress
-        return fs.evaluate(self.predictions, explainer, self.rows, interval="jackknife", cache=cache, progress=progress)
+        return fs.evaluate(self.predictions, explainer, self.rows, interval=JACKKNIFE, cache=cache, progress=progress)
 
     def values(self, explainer: Any) -> Floats:
         """The vectors that an explainer gives the rows, one per row."""

@@ -165,7 +165,7 @@ MISTAKES = [
     (f"{NUMBERS} --prediction other", "one column; got 2"),
     (
         f"{AUDIT} --interval bootstrap",
-        "--interval must be one of 'tight', 'jackknife', 'mcdiarmid', 'any'; got 'bootstrap'.",
+        "interval must be 'proven' or None; got 'bootstrap'.",
     ),
     # Before anything is read.
     *((f"{line} --summary {path}", words) for line in NOWHERE for path, words in UNWRITABLE.items()),

@@ -65,8 +65,8 @@ def test_differences_of_rules_allow_for_unseen_rows_if_asked():
         for width in (1.0, 4.0)
     }
     default, widest = (
-        fs.compare(labels, given, x, interval=interval).differences().set_index("measure").loc["sufficiency"]
-        for interval in (None, "any")
+        fs.compare(labels, given, x, unseen=unseen).differences().set_index("measure").loc["sufficiency"]
+        for unseen in (False, True)
     )
     assert widest.low < default.low - 0.02
     assert widest.high > default.high + 0.02

@@ -49,7 +49,7 @@ def test_it_is_judged_only_if_asked_for():
     refused(AssertionError, words, fs.assert_faithful, narrow, at_least=0.9, measure="necessity")
 
 
-METHODS = "interval must be one of 'jackknife', 'any' or None"
+METHODS = "interval must be 'proven' or None"
 
 
 def test_what_it_has_not_is_refused():

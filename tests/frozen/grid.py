@@ -152,7 +152,7 @@ def consistency() -> Iterator[Case]:
         y, options = asked(s, agreement, manner)
         yield f"equality, {name}", lambda: fs.consistency(s.keys, y, **options)
         if s.n == 60:
-            for interval in ("tight", "jackknife", "mcdiarmid", "any"):
+            for interval in (None, "proven"):
                 o = {**options, "interval": interval, "confidence": 0.9}
                 yield f"equality by {interval}, {name}", lambda: fs.consistency(s.keys, y, **o)
     s = system(60)
@@ -177,11 +177,11 @@ def sufficiency() -> Iterator[Case]:
             if s.n < 2000 or scoped in ("rules", "rules that miss", "highlights"):
                 yield f"{scoped}, {name}", lambda: _scoped(fs.sufficiency, made(s), y, options)
     s = system(60)
-    for interval in ("tight", "jackknife", "mcdiarmid", "any"):
+    for how in ({"interval": "proven"}, {"unseen": True}):
         for scoped in ("rules", "rules that miss", "highlights"):
             yield (
-                f"{scoped} by {interval}",
-                lambda: _scoped(fs.sufficiency, SCOPED[scoped](s), s.labels, {"interval": interval}),
+                f"{scoped} by {how}",
+                lambda: _scoped(fs.sufficiency, SCOPED[scoped](s), s.labels, how),
             )
     yield "rules, further rows", lambda: fs.sufficiency(s.rules(), s.labels, s.table, further=system(7).table)
 
@@ -317,7 +317,7 @@ def deciding() -> Iterator[Case]:
         for manner in ("plain", "clusters"):
             for agreement in AGREEMENTS:
                 y, options = asked(s, agreement, manner)
-                for interval in ("mcdiarmid", "jackknife"):
+                for interval in ("proven", None):
                     yield (
                         f"certify by {interval}, {agreement}, {manner}, n={n}",
                         lambda: _certified(s, y, interval=interval, **options),

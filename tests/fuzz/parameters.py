@@ -59,7 +59,7 @@ DISTANCES = any_of(
     *(Decimal(1), np.float32(0.5)),
 )
 WORDS = any_of(
-    *("jackknife", "mcdiarmid", "bootstrap", "auto", "cpu", "cuda", "tpu", "error", "drop", "key", "1d", "0d", "1mo"),
+    *("proven", "mcdiarmid", "bootstrap", "auto", "cpu", "cuda", "tpu", "error", "drop", "key", "1d", "0d", "1mo"),
     *("-1d", "", None, 3, b"cpu", ["jackknife"], "x" * 5000, "\0", "consistency", "sufficiency"),
     *MISPLACED.values(),
 )

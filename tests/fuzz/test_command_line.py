@@ -30,7 +30,7 @@ WORDS = [
     *(text for text in TEXTS if len(text) < 100),
     *("-1", "0", "1", "nan", "inf", "-inf", "1e999", "9" * 50, "0.95", "0x10", "1_000", "٣", "x" * 3000),
     *("sign", "best", "sign-of-top-0", "99-fp", "rank", "delta", "phi_*", "yhat", "g", "[", "*", "--", "-", "--json"),
-    *("jackknife", "mcdiarmid", "drop", "key", "1d", "0h", "rules", "words", "keys", "duckdb://", "nonsense://x"),
+    *("proven", "mcdiarmid", "drop", "key", "1d", "0h", "rules", "words", "keys", "duckdb://", "nonsense://x"),
 ]
 ABOUT_LOGS = ("--prediction", "--explanation", "--kind", "--discretize", "--nulls", "--table", "--json")
 ABOUT_BOTH = ("--by", "--confidence", "--fail-under", "--measure")

@@ -138,8 +138,8 @@ SETTINGS = by_error(
             ("confidence", 1.0, "strictly between 0 and 1"),
             ("confidence", 95, "got 95"),
             ("confidence", "0.95", "got '0.95'"),
-            ("interval", "bootstrap", "'tight', 'jackknife', 'mcdiarmid', 'any' or None; got 'bootstrap'"),
-            ("interval", ["jackknife"], "interval must be one of"),
+            ("interval", "bootstrap", "interval must be 'proven' or None; got 'bootstrap'"),
+            ("interval", ["proven"], "interval must be 'proven' or None"),
             ("weights", [1], "2 rows but weights have 1"),
             ("weights", [1, -1], "row 1 has -1"),
             ("weights", [1, np.nan], "Weights are missing at row 1"),
@@ -238,7 +238,7 @@ CALLS = by_error(
             (lambda: fs.sample_until([(["a", "b"], [1])], "a", 0.1, 10), "2 explanations but 1 predictions"),
         ],
         NotProven: [
-            (lambda: fs.consistency(["a", "b"], [0, 1], weights=[1, 2], interval="mcdiarmid"), "proven for unweighted"),
+            (lambda: fs.consistency(["a"], [0.5], agreement=fs.Spread(), interval="proven"), "not for Spread"),
             (lambda: fs.mse_bound(fs.consistency(["a"], [0], weights=[1])), "count the same"),
         ],
         Incompatible: [

@@ -187,7 +187,7 @@ def test_explanations_that_mean_nothing_are_above_chance_no_oftener_than_the_err
 def test_proven_intervals_and_weights_are_compared_with_chance_too():
     rng = np.random.default_rng(1)
     why, labels = grouped(rng, 2000, 30, 0.5)
-    plain, proven = fs.consistency(why, labels), fs.consistency(why, labels, interval="mcdiarmid")
+    plain, proven = fs.consistency(why, labels), fs.consistency(why, labels, interval="proven")
     weighted = fs.consistency(why, labels, weights=np.full(2000, 2.0))
     assert plain.above_chance
     assert proven.above_chance

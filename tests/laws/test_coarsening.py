@@ -60,14 +60,14 @@ def test_whoever_takes_coarsening_for_granted_refuses_agreements_that_it_may_rai
     offered = "0.5" if isinstance(agreement, fs.Tolerance) else "eps"
     for what, ask in {
         "certify": lambda: fs.certify(why, predictions, agreement=agreement),
-        "certify ": lambda: fs.certify(why, predictions, "sign", agreement=agreement, interval="jackknife"),
+        "certify ": lambda: fs.certify(why, predictions, "sign", agreement=agreement, interval=None),
         "Best": lambda: fs.evaluate(predictions, why, why, discretizer="best", agreement=agreement),
         "Best ": lambda: fs.compare(predictions, {"a": why}, why, discretizer={"a": fs.Best()}, agreement=agreement),
     }.items():
         with pytest.raises(fs.errors.NotProven, match=rf"^{what.strip()} takes.*agreement=fs.Close\({offered}\)"):
             ask()
     for taken in (fs.Close(0.5), fs.Spread()):
-        assert fs.certify(why, predictions, agreement=taken, interval="jackknife").low >= 0
+        assert fs.certify(why, predictions, agreement=taken, interval=None).low >= 0
         assert fs.evaluate(predictions, why, why, discretizer="best", agreement=taken).consistency.n == 30
 
 
@@ -77,12 +77,12 @@ def test_a_certificate_by_spread_is_approximate_and_one_sided():
     predictions = why[:, 0] + rng.normal(size=400) / 3
     with pytest.raises(fs.errors.NotProven, match="proven for agreements from 0 to 1"):
         fs.certify(why, predictions, agreement=fs.Spread())
-    alone = fs.certify(why, predictions, "sign", agreement=fs.Spread(), interval="jackknife")
+    alone = fs.certify(why, predictions, "sign", agreement=fs.Spread(), interval=None)
     assert not alone.proven
     assert "approximate" in str(alone)
     # One-sided at .975 is the lower end of the two-sided interval at .95.
     both = fs.consistency(why, predictions, discretizer="sign", agreement=fs.Spread())
-    surer = fs.certify(why, predictions, "sign", agreement=fs.Spread(), interval="jackknife", confidence=0.975)
+    surer = fs.certify(why, predictions, "sign", agreement=fs.Spread(), interval=None, confidence=0.975)
     assert surer.low == pytest.approx(both.low, abs=1e-12)
     assert surer.low < alone.low < both.value
 
@@ -96,7 +96,7 @@ def test_a_certificate_names_its_winner_and_carries_all():
     assert len(certificate.bounds) == len(certificate.estimates) == 6
     assert certificate.low == max(low for _, low in certificate.bounds)
     sign = fs.consistency(values, values[:, 0] > 0, discretizer=fs.Sign())
-    assert certificate.low == pytest.approx(sign.value - np.sqrt(4.5 * np.log(6 / 0.05) / 2000))
+    assert certificate.low > sign.value - np.sqrt(4.5 * np.log(6 / 0.05) / 2000)  # McDiarmid alone
     assert "Sign()" in str(certificate)
     assert "explainer as it is" in str(certificate)
     assert certificate.to_dict()["tried"][3]["discretizer"] == "Sign()"

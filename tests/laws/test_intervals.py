@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import rel_entr
 from scipy.stats import t as student
 
 import brute_numbers
@@ -77,14 +79,35 @@ def test_the_interval_is_the_jackknife_of_brute_force(measure):
 
 
 @pytest.mark.parametrize("name", AGREEMENTS)
-def test_mcdiarmid_margins_are_the_closed_form_and_hold_the_jackknife(name):
+def test_a_proven_interval_is_the_better_of_mcdiarmid_and_of_pairs_averaged_over_all_ways_of_pairing(name):
     rng = np.random.default_rng(0)
-    codes, y = np.arange(900) % 3, rng.integers(0, 3, 900)
-    proven, narrow = (fs.consistency(codes, y, agreement=AGREEMENTS[name], interval=how) for how in ("mcdiarmid", None))
+    codes, y = np.repeat([0, 1, 2, 3], [1, 2, 4, 5]), rng.integers(0, 3, 12).astype(float)
+    n, k = 12, 4
+    agreeing = disagreeing = 0.0
+    for openers in itertools.combinations(range(n), k):
+        for code in range(4):
+            rows = np.flatnonzero(codes == code)
+            opening, closing = (rows[np.isin(rows, openers) == side] for side in (True, False))
+            if len(opening) and len(closing):
+                pairs = brute_numbers.agreement_of(name, 1.0)(y[opening][:, None], y[closing]).mean()
+                agreeing += min(len(opening), len(closing)) * pairs
+                disagreeing += min(len(opening), len(closing)) * (1 - pairs)
+    ways = math.comb(n, k)
+
+    def lowest(mean):  # the q below the mean with k kl(mean, q) = ln(4 / δ)
+        def excess(q):
+            return k * (rel_entr(mean, q) + rel_entr(1 - mean, 1 - q)) - math.log(80)
+
+        return 0.0 if mean <= 0 or excess(1e-12) < 0 else brentq(excess, 1e-12, mean)
+
+    found = fs.consistency(codes, y, agreement=AGREEMENTS[name], interval="proven")
     above = 4.5 if name == "tolerance" else 2
-    assert proven.low == pytest.approx(proven.value - math.sqrt(4.5 * math.log(40) / 900))
-    assert proven.high == pytest.approx(min(1, proven.upper + math.sqrt(above * math.log(40) / 900)))
-    assert proven.low <= narrow.low < narrow.high <= proven.high
+    low = max(found.value - math.sqrt(4.5 * math.log(80) / n), lowest(agreeing / ways / k))
+    high = min(found.upper + math.sqrt(above * math.log(80) / n), 1 - lowest(disagreeing / ways / k))
+    assert found.interval == pytest.approx((max(0.0, low), min(1.0, high)), abs=1e-9)
+    many = fs.consistency(np.arange(900) % 3, rng.integers(0, 3, 900), agreement=AGREEMENTS[name], interval="proven")
+    narrow = fs.consistency(np.arange(900) % 3, rng.integers(0, 3, 900), agreement=AGREEMENTS[name])
+    assert many.high - many.low > narrow.high - narrow.low
 
 
 @pytest.mark.parametrize("name", AGREEMENTS)

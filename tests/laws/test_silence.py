@@ -21,7 +21,7 @@ def test_agreement_never_exceeds_what_can_be_verified(sample):
     assert found.high > found.low, "an interval never collapses"
 
 
-@pytest.mark.parametrize("method", ["jackknife", "mcdiarmid"])
+@pytest.mark.parametrize("method", [None, "proven"])
 def test_an_unverifiable_explainer_may_be_perfect_or_a_coin(method):
     # The paper's Claim: e1 gives every example its own explanation, e2 gives one to each pair of different labels.
     # No finite sample of an infinite set holds both halves of a pair, so both give samples of unique explanations.

@@ -33,7 +33,7 @@ def test_an_unseen_row_under_every_rule_is_allowed_for_if_asked(n, c):
     system, rng, held, missed = WordLists(n, c, 0.5), np.random.default_rng(c), 0, []
     for _ in range(60):
         topics, labels, X = system.draw(rng)
-        both = (fs.sufficiency(topics, labels, X, relation=system.applies, interval=how) for how in (None, "any"))
+        both = (fs.sufficiency(topics, labels, X, relation=system.applies, unseen=how) for how in (False, True))
         default, widest = both
         held += widest.low <= system.truth <= widest.high
         if not default.low <= system.truth <= default.high:
@@ -48,7 +48,7 @@ def test_rules_of_which_a_row_meets_exactly_one_assume_nothing():
     X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
     tree = DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(X, y)
     rules = fs.explainers.TreePath(tree).explain(X)
-    default, widest = (fs.sufficiency(rules, tree.predict(X), X, interval=how) for how in (None, "any"))
+    default, widest = (fs.sufficiency(rules, tree.predict(X), X, unseen=how) for how in (False, True))
     assert default.interval == widest.interval
     assert not any("unseen" in note for note in default.notes)
     assert default.interval == fs.evaluate(tree.predict(X), rules, X).consistency.interval
@@ -58,31 +58,49 @@ def test_further_rows_show_a_hub_or_make_it_unlikely():
     system, rng = WordLists(100, 10, 0.0), np.random.default_rng(1)
     topics, labels, X = system.draw(rng)
 
-    def found(further, how):
-        return fs.sufficiency(topics, labels, X, relation=system.applies, interval=how, further=further)
+    def found(further, unseen=False):
+        return fs.sufficiency(topics, labels, X, relation=system.applies, unseen=unseen, further=further)
 
-    plain, widest = found(None, None), found(None, "any")
+    plain, widest = found(None), found(None, True)
     some, many = (np.column_stack([np.tile(X[:, 0], times), rng.random(100 * times)]) for times in (1, 50))
-    assert found(many, None).interval == plain.interval, "no further row lies under many rules"
-    assert widest.low < found(some, "any").low < found(many, "any").low == plain.low
-    assert found(np.tile(X, (50, 1)), "any").interval == widest.interval, "rows that are known tell nothing new"
+    assert found(many).interval == plain.interval, "no further row lies under many rules"
+    assert widest.low < found(some, True).low < found(many, True).low == plain.low
+    assert found(np.tile(X, (50, 1)), True).interval == widest.interval, "rows that are known tell nothing new"
     with_hub = np.vstack([X, [[-1.0, 0.5]]])
-    hub = found(with_hub, None)
+    hub = found(with_hub)
     assert hub.low < plain.low, "one of them lies under every rule"
     leaning = sum(1 / (np.sum(topics == topic)) for topic in topics)  # 1 / (c + 1)
     assert hub.margins.below == pytest.approx((1 + leaning) * np.log(40) / 100)
     evaluation = fs.evaluate(labels, topics, X, relation=system.applies, further=with_hub, progress=False)
     assert evaluation.sufficiency.interval == hub.interval
-    assert found(X[:0], None).interval == plain.interval
+    assert found(X[:0]).interval == plain.interval
 
 
-@pytest.mark.parametrize("how", ["tight", "mcdiarmid"])
-def test_intervals_of_consistency_are_refused_for_rules(how):
+def test_proven_intervals_of_consistency_are_refused_for_rules_unless_each_row_meets_one():
     topics, labels, X = WordLists(100, 10, 0.5).draw(np.random.default_rng(2))
-    with pytest.raises(fs.errors.NotProven, match="use 'jackknife', or 'any'"):
-        fs.sufficiency(topics, labels, X, relation=WordLists.applies, interval=how)
-    with pytest.raises(fs.errors.NotProven, match="use 'jackknife', or 'any'"):
-        fs.within(X, labels, 0.5, interval=how)
+    for ask in (
+        lambda: fs.sufficiency(topics, labels, X, relation=WordLists.applies, interval="proven"),
+        lambda: fs.within(X, labels, 0.5, interval="proven"),
+        lambda: fs.necessity(topics, labels, X, relation=WordLists.applies, interval="proven"),
+    ):
+        with pytest.raises(fs.errors.NotProven, match="proven for consistency only: pass interval=None"):
+            ask()
+    leaves = fs.explainers.TreePath(DecisionTreeClassifier(max_leaf_nodes=9, random_state=0).fit(X, labels)).explain(X)
+    found = fs.sufficiency(leaves, labels, X, interval="proven")
+    assert found.method == "proven"
+    assert found.interval == fs.consistency(leaves, labels, interval="proven").interval
+
+
+def test_an_old_word_of_intervals_is_read_and_told():
+    topics, labels, X = WordLists(100, 10, 0.5).draw(np.random.default_rng(2))
+    for word, new in (("tight", "None"), ("jackknife", "None"), ("mcdiarmid", "'proven'"), ("any", "unseen=True")):
+        with pytest.warns(FutureWarning, match=f"interval='{word}' is an old word: pass .*{new}"):
+            fs.consistency(topics, labels, interval=word)
+    with pytest.warns(FutureWarning):
+        old = fs.sufficiency(topics, labels, X, relation=WordLists.applies, interval="any")
+    assert old == fs.sufficiency(topics, labels, X, relation=WordLists.applies, unseen=True)
+    with pytest.raises(fs.errors.BadInput, match="unseen must be True or False"):
+        fs.sufficiency(topics, labels, X, relation=WordLists.applies, unseen="yes")
 
 
 @pytest.mark.parametrize(("confidence", "nominal"), [(0.95, 0.05), (0.99, 0.01)])
@@ -91,7 +109,7 @@ def test_one_end_by_itself_misses_hardly_more_than_it_may(confidence, nominal):
     certified, limits = [], []
     for contradictions in range(most):
         labels = np.repeat([1, 0], [contradictions, n - contradictions])
-        certified.append(fs.certify(["a"] * n, labels, [None], interval="jackknife", confidence=confidence).low)
+        certified.append(fs.certify(["a"] * n, labels, [None], interval=None, confidence=confidence).low)
         limits.append(fs.consistency(["a"] * n, labels, confidence=confidence).limit)
     for expected in np.arange(2, 50, 0.5):
         share = expected / n

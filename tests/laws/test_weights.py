@@ -1,4 +1,4 @@
-"""Weights that depend on the prediction: thinned rows against brute force, and a bracket that holds."""
+"""Weights and sizes of clusters that depend on the prediction: kept rows against brute force, and what holds."""
 
 from itertools import product
 from math import comb, log
@@ -10,51 +10,67 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from brute_numbers import agreement_of
-from faithscope.counting.counts import count_rows
-from faithscope.counting.kept import Alike, go_with_labels, keep, thin
+from faithscope.agreements import Same as SameLabel
+from faithscope.counting.clusters import Strangers
+from faithscope.counting.kept import Lots, go_with_labels, keep, kept_rows, thin
 from faithscope.sample import Sample
 
 SEEDS = st.integers(0, 2**32 - 1)
 AGREEMENTS = {"labels": None, "close": fs.Close(1.5), "tolerance": fs.Tolerance(1.5)}
 
 
-def brute(covers, table, weights, most):
-    """A and S: for every row, every set of the others that it covers may be kept, the heaviest row for sure."""
+def brute(explanations, table, weights, most, clusters=None):
+    """A and S: for every row, every way of keeping at most one row of each other cluster with its explanation."""
+    clusters = np.arange(len(weights)) if clusters is None else clusters
+    most = np.broadcast_to(most, len(weights))
     agreeing = silent = 0.0
     for row in range(len(weights)):
-        others = np.array([j for j in np.flatnonzero(covers[row]) if j != row], int)
-        share = weights[others] / most
-        for ways in product([False, True], repeat=len(others)):
-            chance = weights[row] * np.prod(np.where(ways, share, 1 - share))
-            kept = others[list(ways)]
-            agreeing += chance * table[row, kept].mean() if len(kept) else 0.0
-            silent += chance * (len(kept) == 0)
+        others = np.flatnonzero((explanations == explanations[row]) & (clusters != clusters[row]))
+        lots = [others[clusters[others] == cluster] for cluster in np.unique(clusters[others])]
+        for ways in product(*([None, *lot] for lot in lots)):
+            chance = weights[row]
+            for lot, way in zip(lots, ways, strict=True):
+                chance *= 1 - weights[lot].sum() / most[row] if way is None else weights[way] / most[row]
+            kept = [way for way in ways if way is not None]
+            agreeing += chance * table[row, kept].mean() if kept else 0.0
+            silent += chance * (not kept)
     return np.array([agreeing, silent])
 
 
-def check(sums, left_out, covers, table, weights):
-    """Sums, and what is left without each row, against brute force."""
-    total, most = weights.sum(), weights.max()
-    assert tuple(sums[:2]) == pytest.approx(tuple(brute(covers, table, weights, most)), abs=1e-9)
-    for row in range(len(weights) if len(weights) > 1 else 0):
-        kept = np.delete(np.arange(len(weights)), row)
-        part = covers[np.ix_(kept, kept)], table[np.ix_(kept, kept)], weights[kept]
-        without = brute(*part, most) / (total - weights[row])
-        assert (left_out.value[row], left_out.silent[row]) == pytest.approx(tuple(without), abs=1e-11)
-
-
+@pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("name", AGREEMENTS)
 @given(SEEDS)
-def test_thinned_sums_are_the_mean_over_all_ways_of_keeping_rows(name, seed):
+def test_sums_of_kept_rows_are_the_mean_over_all_ways_of_keeping_them(name, clustered, seed):
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 10))
+    n = int(rng.integers(3, 9))
     weights = rng.uniform(0.05, 2, n) ** 2 if seed % 2 else rng.integers(1, 4, n).astype(float)
     explanations, predictions = rng.integers(0, 3, n), rng.integers(0, 3, n).astype(float)
-    sample = Sample.of(explanations, predictions, None, weights, AGREEMENTS[name])
-    terms = keep(count_rows(sample), sample)
+    clusters = np.append([0, 1], rng.integers(0, 4, n - 2)) if clustered else np.arange(n)
+    sample = Sample.of(
+        explanations, predictions, None, weights, AGREEMENTS[name], clusters.tolist() if clustered else None
+    )
+    terms = keep(sample, Strangers(sample)) or _all_kept(sample)
+    lots = dict.fromkeys(zip(explanations, clusters, strict=True), 0.0)
+    for pair, weight in zip(zip(explanations, clusters, strict=True), weights, strict=True):
+        lots[pair] += weight
+    most = np.full(n, max(lots.values()))
+    if clustered and not terms.notes:  # sizes do not seem to go with predictions
+        most = np.array([max(lots[pair] for pair in lots if pair[0] == code) for code in explanations])
     table = agreement_of(name, 1.5)(predictions[:, None], predictions)
-    sums = terms.sums.agreeing, terms.sums.silent
-    check(sums, terms.left_out, explanations[:, None] == explanations, table, weights)
+    expected = brute(explanations, table, weights, most, clusters)
+    assert (terms.sums.agreeing, terms.sums.silent) == pytest.approx(tuple(expected), abs=1e-9)
+    for number, unit in enumerate(dict.fromkeys(clusters.tolist())):
+        kept = np.flatnonzero(clusters != unit)
+        part = (explanations[kept], table[np.ix_(kept, kept)], weights[kept], most[kept], clusters[kept])
+        without = brute(*part) / weights[kept].sum()
+        assert (terms.left_out.value[number], terms.left_out.silent[number]) == pytest.approx(tuple(without), abs=1e-9)
+
+
+def _all_kept(sample):
+    """Kept rows although pairs would be weighed, since few of these would be kept."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("faithscope.counting.kept._APART", -1.0)
+        return keep(sample, Strangers(sample))
 
 
 @pytest.mark.parametrize(("n", "chance", "weight"), [(3, 0.1, 4.0), (6, 0.5, 4.0), (6, 0.1, 20.0), (5, 0.3, 0.2)])
@@ -68,7 +84,7 @@ def test_the_truth_lies_between_the_means_of_what_agrees_and_what_may(n, chance,
             likely = comb(n, rows) * 0.4**rows * 0.6 ** (n - rows) * comb(rows, ones)
             likely *= chance**ones * (1 - chance) ** (rows - ones)
             same = (labels[:, None] == labels) * 1.0
-            agreeing, silent = brute(np.ones(same.shape, bool), same, weights, max(weight, 1.0))
+            agreeing, silent = brute(np.zeros(rows), same, weights, max(weight, 1.0))
             lowest, highest = lowest + likely * agreeing, highest + likely * (agreeing + silent)
             mass += likely * weights.sum()
     share = chance * weight / (chance * weight + 1 - chance)
@@ -78,18 +94,37 @@ def test_the_truth_lies_between_the_means_of_what_agrees_and_what_may(n, chance,
 @pytest.mark.parametrize("rows", [2, 3, 5, 17, 33, 34, 100, 999, 1_001, 3_000, 100_000])
 def test_quadrature_is_exact_for_any_number_of_rows(rows):
     """If all rows are kept with one probability, what is kept is binomial: E[(N - 1)⁺ | ...] is known."""
-    labels = np.arange(rows) % 2
-    counts = fs.count(["a"] * rows, labels)
+    given = np.array([rows - rows // 2, rows // 2])
+    labels, agreement = np.arange(2), SameLabel().over(np.arange(2.0))
     for kept in (1.0, 0.3, 1e-4):
-        result = thin(counts, Alike(np.arange(2), np.full(2, kept), counts.given))
-        pairs = float(np.sum(counts.given * (counts.given - 1.0))) / (rows * (rows - 1.0))
+        chance = np.full(2, kept)
+        result = thin(Lots(0 * labels, chance, chance**2, given, labels, labels, chance), agreement)
+        pairs = float(np.sum(given * (given - 1.0))) / (rows * (rows - 1.0))
         silent = rows * kept * (1 - kept) ** (rows - 1)
         assert result.silent[0] == pytest.approx(silent, rel=1e-11)
         assert result.agreeing[0] == pytest.approx(pairs * (rows * kept - silent), rel=1e-8 if kept < 1e-3 else 1e-11)
-    uneven = 10 ** np.random.default_rng(rows).uniform(-4, 0, rows)
-    few, entry = Alike.of_rows(labels, uneven)
-    assert np.sum(few.rows) == rows
-    assert few.kept[entry] == pytest.approx(uneven)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_rows_kept_by_chance_are_draws_of_the_target_population_in_any_order(clustered):
+    """Of heavy rows, or large clusters, as many are kept as they weigh; and the order of rows decides nothing."""
+    rng = np.random.default_rng(3)
+    labels, n = rng.integers(0, 2, 3000), 3000
+    size = np.where(labels == 1, 5, 1)
+    row = np.repeat(np.arange(n), size) if clustered else np.arange(n)
+    X, order = rng.normal(size=n)[row, None], rng.permutation(len(row))
+    weights, clusters = (None, row) if clustered else (size.astype(float), None)
+
+    def kept(order):
+        mass = None if weights is None else weights[order]
+        which = None if clusters is None else clusters[order]
+        return kept_rows(Sample.of(X[order], labels[row][order], X[order], mass, None, which))
+
+    first, again = kept(np.arange(len(row))), kept(order)
+    assert sorted(first.X[:, 0]) == sorted(again.X[:, 0])
+    assert first.weights is first.clusters is None
+    assert len(np.unique(first.X)) == first.n == pytest.approx(size.sum() / 5, rel=0.03)
+    assert first.labels.mean() == pytest.approx(size[labels == 1].sum() / size.sum(), abs=0.03)
 
 
 def windows(seed, n=400):
@@ -130,7 +165,7 @@ def test_weights_that_differ_much_are_thinned_if_they_go_with_the_prediction_and
     explanations, labels = rng.integers(0, 10, 1000), (rng.random(1000) < 0.1).astype(int)
     by_chance = rng.lognormal(0, 0.8, 1000)
     for weights, method, note in (
-        (np.where(labels == 1, 8.0, 1.0) * by_chance, "thinned", "the interval is that of about"),
+        (np.where(labels == 1, 8.0, 1.0) * by_chance, "kept rows", "the interval is that of about"),
         (by_chance, "jackknife", "assumes that weights do not depend on the prediction"),
     ):
         found = fs.consistency(explanations, labels, weights=weights)
@@ -145,25 +180,34 @@ def test_weights_that_vary_otherwise_with_the_prediction_are_thinned_however_ali
     heavy = labels == (explanations < 25)
     found = fs.consistency(explanations, labels, weights=np.exp(np.where(heavy, 1.5, 0.3) * rng.normal(size=1000)))
     share = np.exp(1.5**2 / 2) / (np.exp(1.5**2 / 2) + np.exp(0.3**2 / 2))
-    assert found.method == "thinned"
+    assert found.method == "kept rows"
     assert found.low <= share**2 + (1 - share) ** 2 <= found.high
     assert fs.consistency(explanations, labels, weights=np.exp(rng.normal(size=1000))).method == "jackknife"
 
 
-def test_spread_with_weights_says_that_its_interval_may_miss_the_truth():
-    rng = np.random.default_rng(2)
-    explanations = rng.integers(0, 20, 600)
-    numbers, weights = explanations + 0.1 * rng.normal(size=600), rng.integers(1, 9, 600).astype(float)
-    rules = fs.Rules.parse([f"x == {code}" for code in explanations], features=["x"])
-    rows = explanations[:, None]
-    for mass, doubted in ((weights, True), (np.full(600, 2.0), False), (None, False)):
-        ev = fs.evaluate(numbers, rules, rows, weights=mass, agreement=fs.Spread(), progress=False)
-        for estimate in (ev.consistency, ev.sufficiency):
-            assert any("the interval may miss the truth" in note for note in estimate.notes) == doubted
-            assert ("Faithful:" in estimate.to_markdown()) != doubted
-    assert not any(
-        "may miss" in note for note in fs.consistency(rows, numbers, weights=weights, agreement=fs.Close(1)).notes
-    )
+def test_spread_with_weights_has_the_interval_of_kept_rows():
+    """Weights of large numbers: pairs would miss the truth, 1 - E[w (z - m)²] / E[w (z - μ)²], in most samples."""
+    rng, K = np.random.default_rng(2), 200
+    means = rng.normal(size=K) * 0.7
+
+    def draw(rows):
+        codes = rng.integers(0, K, rows)
+        numbers = means[codes] + 0.7 * rng.normal(size=rows)
+        return codes, numbers, np.where(numbers > 1, 10.0, 1.0)
+
+    codes, numbers, weights = draw(400_000)
+    mass = np.bincount(codes, weights)
+    apart = numbers - (np.bincount(codes, weights * numbers) / mass)[codes]
+    truth = 1 - weights @ apart**2 / (weights @ (numbers - np.average(numbers, weights=weights)) ** 2)
+    held = 0
+    for _ in range(20):
+        codes, numbers, weights = draw(1000)
+        found = fs.consistency(codes, numbers, weights=weights, agreement=fs.Spread())
+        assert found.method == "kept rows"
+        held += found.low <= truth <= found.high
+    assert held >= 18
+    even = fs.consistency(codes, numbers, weights=np.full(1000, 2.0), agreement=fs.Spread())
+    assert even.method == "jackknife"
 
 
 def test_rules_that_partition_the_rows_are_as_sufficient_as_they_are_consistent():
@@ -172,7 +216,7 @@ def test_rules_that_partition_the_rows_are_as_sufficient_as_they_are_consistent(
     leaves = np.ceil(x * 30) / 30
     rules = fs.Rules.from_bins(leaves - 1 / 30, leaves, ["x"])
     labels = (rng.random(300) < leaves[:, 0]).astype(int)
-    how = {"weights": np.where(labels == 1, 3.0, 1.0), "interval": "jackknife"}
+    how = {"weights": np.where(labels == 1, 3.0, 1.0)}
     suffices, agrees = fs.sufficiency(rules, labels, x, **how), fs.consistency(rules, labels, **how)
     for name in ("value", "unverifiable", "verified", "chance", "effective_n"):
         assert getattr(suffices, name) == pytest.approx(getattr(agrees, name), abs=1e-10), name
@@ -229,17 +273,15 @@ def test_weights_of_rows_that_all_agree_change_nothing_to_the_last_bit():
         assert fs.sufficiency(rules, labels, X, weights=rng.random(20) + 0.1).verified == 1.0
 
 
-def test_sufficiency_weighs_pairs_and_says_what_is_assumed_or_that_weights_go_with_the_prediction():
+def test_sufficiency_weighs_pairs_unless_weights_go_with_the_prediction():
     rules, labels, X, by_label = windows(5)
     any_weights = np.random.default_rng(6).lognormal(0, 1.5, len(labels))
     spread = np.exp(np.random.default_rng(7).normal(size=len(labels)) * np.where(labels == 1, 1.5, 0.3))
-    for weights, doubted in ((any_weights, False), (by_label, True), (spread, True), (2 * any_weights, False)):
-        found, asked = (fs.sufficiency(rules, labels, X, weights=weights, interval=how) for how in (None, "jackknife"))
-        assert found.method == "jackknife"
-        assert told(asked) == told(found)
-        assert any("do not depend on the prediction" in note for note in found.notes) != doubted
-        assert any("weights go with the prediction" in note for note in found.notes) == doubted
-        assert not doubted or "Cannot tell yet" in found.to_markdown()
+    for weights, kept in ((any_weights, False), (by_label, True), (spread, True), (2 * any_weights, False)):
+        found = fs.sufficiency(rules, labels, X, weights=weights)
+        assert found.method == ("kept rows" if kept else "jackknife")
+        assert any("do not depend on the prediction" in note for note in found.notes) != kept
+        assert any("kept by chance" in note for note in found.notes) == kept
 
 
 def test_explainers_are_compared_on_the_rows_that_their_estimates_thinned():
@@ -250,14 +292,14 @@ def test_explainers_are_compared_on_the_rows_that_their_estimates_thinned():
     lines = compared.differences().set_index("measure")
     for measure in ("consistency", "sufficiency"):
         first, second = (getattr(compared[name], measure) for name in "ab")
-        assert first.method == ("thinned" if measure == "consistency" else "jackknife")
+        assert first.method == "kept rows"
         assert lines.loc[measure, "value"] == pytest.approx(first.value - second.value)
         assert lines.loc[measure, "low"] <= first.value - second.value <= lines.loc[measure, "high"]
 
 
-@pytest.mark.parametrize("interval", [None, "jackknife", "any"])
+@pytest.mark.parametrize("unseen", [False, True])
 @pytest.mark.parametrize("weight", ["ones", "by label", "skewed"])
-def test_rows_of_weight_0_are_as_if_they_were_not_there(interval, weight):
+def test_rows_of_weight_0_are_as_if_they_were_not_there(unseen, weight):
     rng = np.random.default_rng(8)
     X, n = rng.normal(size=(80, 2)).round(1), 80
     labels = (X[:, 0] + 0.4 * rng.normal(size=n) > 0).astype(int)
@@ -275,7 +317,7 @@ def test_rows_of_weight_0_are_as_if_they_were_not_there(interval, weight):
             {name: given.take(kept) for name, given in rules.items()},
             X[kept],
             weights=weights[kept],
-            interval=interval,
+            unseen=unseen,
             further=more,
         )
         curve = fs.tolerance_curve(X[kept, 1].round(), X[kept, 0], weights=weights[kept])

@@ -30,7 +30,7 @@ def windows(prediction, **how):
 
 FAMILIES = {
     "labels": lambda: grouped(LABELS),
-    "mcdiarmid": lambda: grouped(LABELS, interval="mcdiarmid"),
+    "proven": lambda: grouped(LABELS, interval="proven"),
     "weights": lambda: grouped(LABELS, weights=1 + GROUPS % 2),
     "close": lambda: grouped(NUMBERS, agreement=fs.Close(1.0)),
     "tolerance": lambda: grouped(NUMBERS, agreement=fs.Tolerance(0.5)),

@@ -85,7 +85,7 @@ REFUSED = {
         ),
     ],
     NotProven: [
-        (lambda: measured(interval="mcdiarmid"), "use 'jackknife'"),
+        (lambda: measured(interval="proven"), "pass interval=None"),
         (lambda: measured(agreement=fs.Spread()), "on draws, pass"),
     ],
     (BadInput, WrongType): [

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput, NotProven
+from faithscope.measures.estimate import estimate
 from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from tables import engines
@@ -113,7 +114,7 @@ def test_rows_logged_twice_tell_no_more_than_once():
 
 def test_clusters_of_one_row_are_rows():
     log = _log()
-    alone, plain = _ask(log, "row").consistency, fs.consistency(log.leaf, log.yhat, interval="jackknife")
+    alone, plain = _ask(log, "row").consistency, estimate(fs.count(log.leaf, log.yhat), interval="jackknife")
     assert_same(alone, fs.consistency(log.leaf, log.yhat, clusters=log.row))
     assert (alone.low, alone.high) == pytest.approx((plain.low, plain.high), abs=1e-12)
 

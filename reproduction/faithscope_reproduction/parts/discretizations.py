@@ -15,6 +15,7 @@ from faithscope_reproduction.authors.literal_top import LiteralTop
 from faithscope_reproduction.authors.random_flips import NONE, Floats, discretized
 from faithscope_reproduction.claims import by_interval, by_signs
 from faithscope_reproduction.data import NAMES
+from faithscope_reproduction.intervals import JACKKNIFE
 from faithscope_reproduction.numbers import noted, ranged, record_of, uniqueness
 from faithscope_reproduction.parts.sizes import with_other_seeds
 from faithscope_reproduction.printed import printed
@@ -146,7 +147,7 @@ def measured(like: Record, given: Any, predictions: Any, discretizers: Mapping[s
     for word, discretizer in discretizers.items():
         consistent, unique = beside(like, word)
         if given is not None:
-            est = fs.consistency(given, predictions, discretizer=discretizer, interval="jackknife")
+            est = fs.consistency(given, predictions, discretizer=discretizer, interval=JACKKNIFE)
             consistent = noted(record_of(est, consistent), why)
             unique = noted(replace(unique, n=est.n, ours=uniqueness(est, like.setting)), why)
         yield from (consistent, unique)

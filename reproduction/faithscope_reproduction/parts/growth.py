@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import faithscope as fs
 from faithscope_reproduction.claims import by_interval, by_signs, by_trend, half_width
 from faithscope_reproduction.data import Split, split
+from faithscope_reproduction.intervals import JACKKNIFE
 from faithscope_reproduction.printed import in_figure
 from faithscope_reproduction.records import Claim, Figure, Outcome, Record, total
 from faithscope_reproduction.settings import Settings
@@ -79,7 +80,7 @@ def _curves(figure: str, name: str, settings: Settings) -> Outcome:
     records: list[Record] = []
     data = split(name, settings.folder, settings.seed)
     for words, curve, given, predictions, truth in _SYSTEMS[figure](data, settings):
-        estimate = fs.consistency(given, predictions, interval="jackknife")
+        estimate = fs.consistency(given, predictions, interval=JACKKNIFE)
         accuracy = float(np.mean(predictions == truth))
         points = curve_of(estimate, given, predictions, settings.seed)
         for field, values in points.items():
@@ -135,7 +136,7 @@ def _on_ucis_rows(settings: Settings) -> Outcome:
     data = split("adult", settings.folder, settings.seed, "as_run")
     records = []
     for words, _, given, predictions, _ in trees(data, settings):
-        estimate = fs.consistency(given, predictions, interval="jackknife")
+        estimate = fs.consistency(given, predictions, interval=JACKKNIFE)
         record = _needed(estimate, Record("figure1", f"adult {words}", NEEDED, "as_run", estimate.n, None))
         records.append(replace(record, printed=None, note=""))
     return Outcome(tuple(records))

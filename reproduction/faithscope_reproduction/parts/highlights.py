@@ -11,6 +11,7 @@ import faithscope as fs
 from faithscope_reproduction.authors.text_anchors import ReleasedTextAnchors
 from faithscope_reproduction.claims import by_blocks, by_interval
 from faithscope_reproduction.data import reviews
+from faithscope_reproduction.intervals import JACKKNIFE
 from faithscope_reproduction.numbers import itself_counted, mean_of, share, uniqueness
 from faithscope_reproduction.printed import printed
 from faithscope_reproduction.records import SETTINGS, Claim, Outcome, Record, Setting, total
@@ -54,7 +55,7 @@ def _in_setting(setting: Setting, settings: Settings) -> Outcome:
         """Consistency and sufficiency on these rows."""
         given, labels = ev.explanations.take(rows), ev.predictions[rows]
         documents = [texts[row] for row in rows]
-        return fs.consistency(given, labels, interval="jackknife"), fs.sufficiency(given, labels, documents)
+        return fs.consistency(given, labels, interval=JACKKNIFE), fs.sufficiency(given, labels, documents)
 
     size = _QUICK_ROWS if settings.quick else _ROWS
     rngs = [np.random.default_rng([settings.seed, sample]) for sample in range(_SAMPLES)]

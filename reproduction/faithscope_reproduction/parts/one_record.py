@@ -10,6 +10,7 @@ import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope_reproduction.claims import by_interval
 from faithscope_reproduction.data import Split
+from faithscope_reproduction.intervals import JACKKNIFE
 from faithscope_reproduction.models import trained
 from faithscope_reproduction.numbers import rows_expected, share
 from faithscope_reproduction.printed import in_figure
@@ -57,7 +58,7 @@ def _local_measures(threshold: float, settings: Settings) -> Outcome:
         model, pd.DataFrame(data.train, columns=names), threshold=threshold, categorical=data.categorical
     )
     cache = fs.Cache(settings.explanations, rows=_KEPT_TOGETHER)
-    ev = fs.evaluate(model, anchors, rows, interval="jackknife", cache=cache, progress=settings.progress)
+    ev = fs.evaluate(model, anchors, rows, interval=JACKKNIFE, cache=cache, progress=settings.progress)
     record = pd.DataFrame(shown_record(data)[None, :], columns=names)
     # All rows were just explained; only the record is explained anew.
     local = fs.local(record, model, lambda asked: ev.explanations if len(asked) > 1 else anchors.explain(asked), rows)

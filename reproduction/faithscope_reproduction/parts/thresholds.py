@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 import faithscope as fs
 from faithscope_reproduction.claims import by_trend
 from faithscope_reproduction.data import NAMES
+from faithscope_reproduction.intervals import JACKKNIFE
 from faithscope_reproduction.numbers import record_of, uniqueness
 from faithscope_reproduction.records import SETTINGS, Claim, Figure, Outcome, Record, Setting, total
 from faithscope_reproduction.settings import Settings
@@ -42,7 +43,7 @@ def _curves(name: str, setting: Setting, settings: Settings) -> Outcome:
     records: list[Record] = []
     thresholds = _QUICK_THRESHOLDS if settings.quick else THRESHOLDS
     for threshold, rules in system.anchors(thresholds[0]).explain_at(system.rows, thresholds).items():
-        ev = fs.evaluate(system.predictions, rules, system.rows, interval="jackknife", progress=False)
+        ev = fs.evaluate(system.predictions, rules, system.rows, interval=JACKKNIFE, progress=False)
         like = Record(
             "figure3", f"{name} {threshold}", "uniqueness", setting, len(system.rows), None, note=_NOTES[setting]
         )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 import faithscope as fs
 from faithscope_reproduction.authors import random_flips
 from faithscope_reproduction.claims import by_blocks, by_interval
+from faithscope_reproduction.intervals import JACKKNIFE
 from faithscope_reproduction.numbers import mean_of, noted
 from faithscope_reproduction.printed import in_figure
 from faithscope_reproduction.records import SETTINGS, Claim, Figure, Outcome, Record, Setting, total
@@ -43,7 +44,7 @@ def _in_setting(setting: Setting, settings: Settings) -> Outcome:
     drawn = [first_population(system.truth, setting, settings.seed, draw) for draw in range(_DRAWS)]
 
     def consistency(name: str, rows: Ints) -> fs.Estimate:
-        return fs.consistency(given[name].take(rows), system.predictions[rows], interval="jackknife")
+        return fs.consistency(given[name].take(rows), system.predictions[rows], interval=JACKKNIFE)
 
     records = []
     for name in given:

@@ -26,10 +26,11 @@ from faithscope.cli.options import (
     Report,
     SummaryFile,
     TableName,
+    Unseen,
     Where,
     one_or_several,
 )
-from faithscope.cli.outcome import Outlets, check_gate, check_interval, gate, tell
+from faithscope.cli.outcome import Outlets, check_gate, gate, tell
 from faithscope.errors import BadInput
 from faithscope.report.wording import wording
 from faithscope.visible import visible_lines
@@ -77,6 +78,7 @@ def audit(
     table: TableName = None,
     confidence: Confidence = 0.95,
     interval: IntervalMethod = None,
+    unseen: Unseen = False,
     report: Report = None,
     as_json: Json = False,
     summary: SummaryFile = None,
@@ -92,7 +94,6 @@ def audit(
     from faithscope.tables.audit import audit as audit_log
 
     check_gate(fail_under, measure)
-    check_interval(interval)
     outlets = Outlets(report, as_json, summary)
     outlets.check()
     if fail_if_worse and (reference is None or isinstance(_reference(reference), int)):
@@ -115,6 +116,7 @@ def audit(
             nulls=cast(Any, nulls),  # `audit` refuses words that it does not know
             confidence=confidence,
             interval=cast(Any, interval),
+            unseen=unseen,
             connect=connect,  # a reference is in the same database
             id=row_id or None,
             agreement=agreement,

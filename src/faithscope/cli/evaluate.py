@@ -17,8 +17,9 @@ from faithscope.cli.options import (
     MeasureName,
     Report,
     SummaryFile,
+    Unseen,
 )
-from faithscope.cli.outcome import Outlets, check_gate, check_interval, gate, tell
+from faithscope.cli.outcome import Outlets, check_gate, gate, tell
 from faithscope.cli.rows import column, populations, read_rows, without_columns
 from faithscope.errors import UnknownName
 from faithscope.evaluation.outputs import OUTPUTS
@@ -66,6 +67,7 @@ def evaluate(
     weights: Weights = None,
     confidence: Confidence = 0.95,
     interval: IntervalMethod = None,
+    unseen: Unseen = False,
     seed: HalvesSeed = 0,
     cache: CacheFolder = None,
     report: Report = None,
@@ -86,7 +88,6 @@ def evaluate(
     from faithscope.evaluation.compare import compare
 
     check_gate(fail_under, measure, judged)
-    check_interval(interval)
     if output is not None:
         check_word(output, "--output", OUTPUTS)
     outlets = Outlets(report, as_json, summary)
@@ -103,6 +104,7 @@ def evaluate(
         discretizer=to_choice(discretize),
         confidence=confidence,
         interval=cast(Any, interval),
+        unseen=unseen,
         groups=None if by is None else populations(rows, by),
         clusters=None if cluster is None else column(rows, cluster),
         weights=None if weights is None else column(rows, weights),

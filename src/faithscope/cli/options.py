@@ -27,8 +27,11 @@ IntervalMethod = Annotated[
     str | None,
     typer.Option(
         "--interval",
-        help="tight (the default), jackknife, any (for rules), or mcdiarmid, which is proven and wide.",
+        help="proven: holds for every model, explainer and population, and is wider than the default.",
     ),
+]
+Unseen = Annotated[
+    bool, typer.Option("--unseen", help="Sufficiency: allow for rows that nobody has seen, which may meet many rules.")
 ]
 Cluster = Annotated[
     str | None,

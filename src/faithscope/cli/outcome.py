@@ -11,7 +11,7 @@ from faithscope.cli.summary_file import append_summary, check_summary
 from faithscope.errors import BadInput
 from faithscope.evaluation.assertions import judge
 from faithscope.inputs.checks import check_share, check_word
-from faithscope.measures.estimate import MEASURES, METHODS
+from faithscope.measures.estimate import MEASURES
 from faithscope.report.wording import wording
 from faithscope.runtime.printing import print_json
 from faithscope.visible import visible
@@ -72,12 +72,6 @@ def check_gate(fail_under: float | None, measure: str | None, explainers: list[s
             raise BadInput(f"{option} says what --fail-under judges: give a threshold too, such as --fail-under 0.9.")
     if measure is not None:
         check_word(measure, "--measure", MEASURES)
-
-
-def check_interval(word: str | None) -> None:
-    """Refuse a word that names no method of intervals, before anything is computed."""
-    if word is not None:
-        check_word(word, "--interval", METHODS)
 
 
 def gate(result: Any, fail_under: float | None, measure: str | None, explainers: list[str] | None = None) -> None:

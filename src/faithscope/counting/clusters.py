@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import GroupedRows
+from faithscope.agreements import GroupedRows, Same
 from faithscope.counting.leave_out import Parts, ratio
 from faithscope.sample import Sample
 
@@ -21,6 +21,17 @@ class ClusterTotals(NamedTuple):
     clusters: int
     effective_n: float  # (Σw)² / Σ_k (Σ of the weights of cluster k)²
     chance: float | None  # None if all rows are of one cluster
+
+
+def in_quarters(sample: Sample) -> Sample:
+    """The same rows with labels: numbers go by the quarter of all numbers in which they lie."""
+    if not sample.agreement.of_numbers:
+        return sample
+    column = sample.labels if sample.labels.ndim == 1 else sample.labels[:, 0]
+    place = np.unique(column, return_inverse=True)[1]
+    mass = np.bincount(place, sample.weight)
+    middle = (np.cumsum(mass) - mass / 2) / mass.sum()
+    return replace(sample, labels=np.floor(4 * middle).astype(np.int64)[place], agreement=Same())
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +52,7 @@ class Strangers:
         return np.arange(self.sample.n) if self.sample.clusters is None else self.sample.clusters
 
     @cached_property
-    def _part(self) -> tuple[Ints, Ints]:
+    def part(self) -> tuple[Ints, Ints]:
         """The explanation and the cluster of each row together, by number: the parts of explanations, in order."""
         codes = self.sample.explanations.group()[0]
         if self.sample.clusters is None:
@@ -52,7 +63,7 @@ class Strangers:
     @cached_property
     def parts(self) -> Parts:
         """The rows of each explanation, by cluster: in order of the rows, if every row is a cluster."""
-        explanation, part = self._part
+        explanation, part = self.part
         weight, unit = self.sample.weight, None
         if self.sample.clusters is None:
             itself = self.sample.agreement.itself * weight
@@ -80,7 +91,7 @@ class Strangers:
         Explanations of two clusters have one pair, whose weight says nothing.
         """
         parts = self.parts
-        alike = replace(self.sample, weights=self.sample.weight / parts.own[self._part[1]])
+        alike = replace(self.sample, weights=self.sample.weight / parts.own[self.part[1]])
         shares = [ratio(each.pairs, each.weight**2 - each.square) for each in (parts, Strangers(alike).parts)]
         apart = np.where(parts.size > 2, parts.weight * (shares[0] - shares[1]), 0.0)  # of the part's explanation
         error = float(np.sqrt(np.sum(apart**2 / parts.size)))
@@ -89,7 +100,7 @@ class Strangers:
     @property
     def told_apart(self) -> int:
         """Number of rows whose explanation is of more than two clusters."""
-        return int((self.parts.size > 2)[self._part[1]].sum())
+        return int((self.parts.size > 2)[self.part[1]].sum())
 
     def sizes_by_label(self) -> Floats:
         """How many standard errors each label's share of a cluster goes with the size of the cluster."""

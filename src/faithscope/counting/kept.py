@@ -1,25 +1,31 @@
-"""Thinning: what agrees and what is silent among rows that are kept by chance, averaged over all ways of keeping them.
+"""Kept rows: what agrees and what is silent among rows that are kept by chance, averaged over all ways of keeping them.
 
-Row i is kept with probability ``a_i``, and each kept row is compared with the other kept rows of its explanation. Over
-all ways of keeping, the sums of M̂ and U have the means
+A *lot* is a row, or the rows of one cluster with one explanation: one draw, however many rows it has. Of lot k one row
+is kept with probability ``a_k = W_k / c``, each in proportion to its weight, ``a_i = w_i / c``. Kept rows of an
+explanation are independent draws of the target population, whatever weights and sizes have to do with predictions.
+Each is compared with the other kept rows of its explanation. Over all ways of keeping, the sums of M̂ and U have the
+means
 
-    A_π = ∫₀¹ Π_k (1 - a_k u) · Σ_{i≠j} K_ij b_i b_j du,   b_i = a_i / (1 - a_i u),
-    S_π = Σ_i a_i Π_{k≠i} (1 - a_k),
+    A_π = ∫₀¹ Π_k (1 - a_k u) · Σ_{k≠l} Σ_{i∈k, j∈l} K_ij b_i b_j du,   b_i = a_i / (1 - a_k u),
+    S_π = Σ_k a_k Π_{l≠k} (1 - a_l),
 
 because ``1 / (1 + N) = ∫₀¹ (1 - u)^N du``, and ``E (1 - u)^N = Π_k (1 - a_k u)`` if N counts the rows that are kept.
-Both are linear in every ``a_i``.
+Both are linear in what a lot holds, and leaving one out is one factor and one subtraction.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, roots_laguerre, roots_legendre
+from scipy.special import chdtri, ndtri, roots_laguerre, roots_legendre
 
 from faithscope.agreements import GroupedRows
-from faithscope.counting.counts import Counts, sums
+from faithscope.agreements.base import AgreementSums
+from faithscope.counting.clusters import Strangers, in_quarters
 from faithscope.counting.layout import run_starts
 from faithscope.counting.leave_out import LeftOut, Sums
+from faithscope.counting.rows import Content
 from faithscope.runtime.memory import FEWER_ROWS, need
 from faithscope.sample import Sample
 
@@ -27,8 +33,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _ROUNDING, _APART = 1e-9, 2.5
+_CLUSTERS_APART = 2.0
 _SEEMING = 0.005  # probability that weights seem to go with labels, if they do not
-_FEW = "weights differ much: the interval is that of about {} rows, kept by chance in proportion to their weight"
+_BY_SIZE = "sizes of clusters may go with predictions"
 
 
 class _Quadrature(NamedTuple):
@@ -49,7 +56,7 @@ def _laguerre(many: int) -> _Quadrature:
     return _Quadrature(nodes, weights * np.exp(nodes), 1.0)
 
 
-# The integrand of N rows is a polynomial of degree N - 2, so k Legendre nodes are exact up to 2k + 1 rows.
+# The integrand of N lots is a polynomial of degree N - 2, so k Legendre nodes are exact up to 2k + 1 lots.
 _NODES = (1, 2, 4, 8, 16)
 _SIZES = np.array([1, *(2 * many + 1 for many in _NODES)])
 # Its m-th derivative is at most (Σa)^m, so 24 nodes on [0, 36 / Σa] are within 1e-13 of the integral, in proportion.
@@ -58,41 +65,41 @@ _QUADRATURES = (*map(_legendre, _NODES), _legendre(24, 36.0), _laguerre(8))
 _MANY = 1000.0
 
 
-class Alike(NamedTuple):
-    """Rows of one cell that are kept with the same probability: each entry stands for one or more rows.
+class Lots(NamedTuple):
+    """Rows with one explanation of which at most one is kept, and what they hold.
 
     Attributes
     ----------
-    cell : (m,) array
-        The cell of each entry among those of the counts; ascending.
-    kept : (m,) array
-        The probability with which each of its rows is kept: above 0, and at most 1.
-    rows : (m,) array
-        How many rows the entry stands for.
+    explanation : (k,) array
+        The explanation of each lot, by number.
+    kept : (k,) array
+        The probability that one of its rows is kept: above 0, and at most 1.
+    within : (k,) array
+        ``Σ K_ij a_i a_j`` over all its rows, which are not compared with each other.
+    times : (k,) array
+        How many lots are like this one.
+    lot, label, share : (m,) arrays
+        Its rows by prediction: their lot, their prediction by number, and the probability that one of them is kept.
     """
 
-    cell: Ints
+    explanation: Ints
     kept: Floats
-    rows: Ints
-
-    @classmethod
-    def of_rows(cls, cells: Ints, kept: Floats) -> "tuple[Alike, Ints]":
-        """Rows by their cells and probabilities, and the entry of each row."""
-        values, place = np.unique(kept, return_inverse=True)
-        keys, entry, rows = np.unique(cells * len(values) + place, return_inverse=True, return_counts=True)
-        cell, value = np.divmod(keys, len(values))
-        return cls(cell, values[value], rows), entry
+    within: Floats
+    times: Ints
+    lot: Ints
+    label: Ints
+    share: Floats
 
 
 class Thinned(NamedTuple):
-    """Sums over the rows that are kept, per explanation, and without one row of each entry.
+    """Sums over the rows that are kept, per explanation, and without each lot.
 
     Attributes
     ----------
     agreeing, silent : (explanations,) arrays
         A and S of each explanation.
-    agreeing_without, silent_without : (m,) arrays
-        A and S of the entry's explanation without one of the entry's rows.
+    agreeing_without, silent_without : (k,) arrays
+        A and S of the lot's explanation without the lot.
     """
 
     agreeing: Floats
@@ -101,78 +108,73 @@ class Thinned(NamedTuple):
     silent_without: Floats
 
 
-def thin(counts: Counts, entries: Alike) -> Thinned:
-    """The means of A and S over all ways of keeping rows, per explanation."""
-    need(160 * len(entries.cell), f"Sums over {len(entries.cell):,} kinds of rows", FEWER_ROWS)
-    explanation = counts.explanation[entries.cell]
-    size, mass = (sums(explanation, each, counts.distinct) for each in (entries.rows, entries.rows * entries.kept))
+def _sums(index: Ints, values: NDArray[Any]) -> Floats:
+    """``result[i]`` is the sum of the values whose index is i."""
+    return np.bincount(index, values).astype(np.float64, copy=False)
+
+
+def thin(lots: Lots, agreement: AgreementSums) -> Thinned:
+    """The means of A and S over all ways of keeping rows, per explanation, by an agreement of the predictions."""
+    need(160 * (len(lots.lot) + len(lots.kept)), f"Sums over {len(lots.lot):,} kinds of rows", FEWER_ROWS)
+    size, mass = (_sums(lots.explanation, each) for each in (lots.times, lots.times * lots.kept))
     quadrature = np.searchsorted(_SIZES, size) + ((size > _SIZES[-1]) & (mass >= _MANY))
-    agreeing, without = np.zeros(counts.distinct), np.zeros(len(explanation))
-    for number in np.unique(quadrature[quadrature > 0]):  # explanations of a single row agree with nobody
+    agreeing, without = np.zeros(len(size)), np.zeros(len(lots.kept))
+    for number in np.unique(quadrature[quadrature > 0]):  # explanations of a single lot agree with nobody
         these = quadrature == number
-        chosen = these[explanation]
-        part = Alike(*(column[chosen] for column in entries))
-        agreeing[these], without[chosen] = _integral(counts, part, _QUADRATURES[number - 1])
-    silent, silent_without = _silent(explanation, entries, counts.distinct)
+        chosen = these[lots.explanation]
+        entries = chosen[lots.lot]
+        part = Lots(
+            (np.cumsum(these) - 1)[lots.explanation[chosen]],
+            *(lots.kept[chosen], lots.within[chosen], lots.times[chosen]),
+            (np.cumsum(chosen) - 1)[lots.lot[entries]],
+            *(lots.label[entries], lots.share[entries]),
+        )
+        agreeing[these], without[chosen] = _integral(part, agreement, _QUADRATURES[number - 1])
+    silent, silent_without = _silent(lots, size)
     return Thinned(agreeing, silent, without, silent_without)
 
 
-def _integral(counts: Counts, entries: Alike, quadrature: _Quadrature) -> tuple[Floats, Floats]:
-    """A of each explanation of some entries, and without one row of each entry."""
-    kept, rows, itself = entries.kept, entries.rows, counts.agreement.itself
-    cells = run_starts(entries.cell)  # of entries
-    keys = entries.cell[cells]
-    groups = run_starts(counts.explanation[keys])  # of cells, by explanation
-    cell, group_of_cell = _run_of(cells, len(kept)), _run_of(groups, len(cells))
-    group, label = group_of_cell[cell], counts.label[keys]
-
-    def product(values: Floats) -> Floats:
-        return np.exp(_added(_added(rows * np.log1p(-values), cells), groups))
-
-    span = np.minimum(1.0, quadrature.tail / _added(_added(rows * kept, cells), groups))
+def _integral(lots: Lots, agreement: AgreementSums, quadrature: _Quadrature) -> tuple[Floats, Floats]:
+    """A of each explanation, and without each lot."""
+    explanation, kept, within, times, lot, label, share = lots
+    labels = int(label.max()) + 1
+    cells, cell = np.unique(explanation[lot] * labels + label, return_inverse=True)
+    groups, values = np.divmod(cells, labels)
+    single, often = len(lot) == len(kept), times[lot]
+    span = np.minimum(1.0, quadrature.tail / _sums(explanation, times * kept))
     whole, without = np.zeros(len(span)), np.zeros(len(kept))
     for place, weight in zip(quadrature.nodes, quadrature.weights, strict=True):
-        u = (place * span)[group]
-        b = kept / (1 - kept * u)
-        factor = product(kept * u) * (weight * span)
-        mass, squares = _added(rows * b, cells), _added(rows * b * b, cells)
-        same = counts.agreement_sums.within(GroupedRows(group_of_cell, label, mass))
-        pairs = _added(np.maximum(mass * same - itself * squares, 0.0), groups)
+        u = (place * span)[explanation]
+        factor = np.exp(_sums(explanation, times * np.log1p(-kept * u))) * (weight * span)
+        scale = 1 / (1 - kept * u)
+        b = share * scale[lot]
+        mass = _sums(cell, often * b)
+        met = b * agreement.within(GroupedRows(groups, values, mass))[cell]
+        met = np.maximum((met if single else _sums(lot, met)) - within * scale**2, 0.0)
+        pairs = _sums(explanation, times * met)
         whole += factor * pairs
-        others = np.maximum(same[cell] - itself * b, 0.0)
-        without += factor[group] * (1 + u * b) * (pairs[group] - 2 * b * others)
+        without += factor[explanation] * scale * (pairs[explanation] - 2 * met)
     return whole, np.maximum(without, 0.0)
 
 
-def _run_of(starts: Ints, many: int) -> Ints:
-    """The run of each element."""
-    return np.repeat(np.arange(len(starts)), np.diff(starts, append=many))
-
-
-def _added(values: NDArray[Any], starts: Ints) -> Floats:
-    """The sum of each run."""
-    return values if len(starts) == len(values) else np.asarray(np.add.reduceat(values, starts))
-
-
-def _silent(explanation: Ints, entries: Alike, distinct: int) -> tuple[Floats, Floats]:
-    """S of each explanation, and without one row of each entry; rows that are surely kept silence no other row."""
-    kept, rows = entries.kept, entries.rows
+def _silent(lots: Lots, size: Floats) -> tuple[Floats, Floats]:
+    """S of each explanation of so many lots, and without each lot; lots that are surely kept silence no other."""
+    explanation, kept, times = lots.explanation, lots.kept, lots.times
     sure = kept == 1.0
     odds = np.where(sure, 0.0, kept / np.where(sure, 1.0, 1 - kept))
     logs = np.where(sure, 0.0, np.log1p(-np.where(sure, 0.0, kept)))
-    certain, ratio, log = (sums(explanation, rows * column, distinct) for column in (sure, odds, logs))
+    certain, ratio, log = (_sums(explanation, times * column) for column in (sure, odds, logs))
 
     def alone(certain: Floats, ratio: Floats, log: Floats) -> Floats:
         return np.exp(log) * np.where(certain == 0, np.maximum(ratio, 0.0), certain == 1)
 
     others = (column[explanation] for column in (certain, ratio, log))
     without = alone(*(total - own for total, own in zip(others, (sure, odds, logs), strict=True)))
-    left = sums(explanation, rows, distinct)[explanation] > 1
-    return alone(certain, ratio, log), np.where(left, without, 0.0)
+    return alone(certain, ratio, log), np.where(size[explanation] > 1, without, 0.0)
 
 
 class Kept(NamedTuple):
-    """What an estimate of weighted rows is made of.
+    """What an estimate of weighted or clustered rows is made of.
 
     Attributes
     ----------
@@ -187,72 +189,143 @@ class Kept(NamedTuple):
     notes: tuple[str, ...]
 
 
-def keep(counts: Counts, sample: Sample) -> Kept | None:
-    """Row i is kept with probability ``w_i / max w``: what is kept is a plain sample of the target population.
+def keep(sample: Sample, strangers: Strangers) -> Kept | None:
+    """Row i is kept with probability ``w_i / c``, at most one of each lot: these are a plain sample of the target.
 
-    None if that would keep less than half the effective sample size, and weights do not seem to depend on predictions.
+    That is so for every c that was fixed before rows were seen: the weight of the heaviest lot. If the size of a
+    cluster seems to say nothing of its predictions, c is that of the heaviest lot of each explanation, which keeps more
+    rows. Without clusters, pairs of rows are weighed then (None) if c would keep less than half the effective sample
+    size.
     """
-    cells, weights = counts.locate(sample.explanations, sample.labels)[1], sample.weight
-    most, total = float(weights.max()), float(weights.sum())
-    few = most * total / 2 > float(np.sum(weights**2))
-    if few and _even_weights_believed(counts) and not _alike_within_labels(counts, cells, np.log(weights)):
-        return None
-    entries, entry = Alike.of_rows(cells, weights / most)
-    thinned = thin(counts, entries)
-    explanation = counts.explanation[cells]
-    left = np.maximum(total - weights, total * 1e-12)
+    explanation = strangers.part[0]
+    own, weights = strangers.parts.own, sample.weight
+    heaviest, total = float(own.max()), float(own.sum())
+    labeled = in_quarters(sample)
+    apart = (strangers if labeled is sample else Strangers(labeled)).sizes_apart()
+    if sample.clusters is None:
+        few = heaviest * total / 2 > float(np.sum(weights**2))
+        if few and abs(apart) <= _APART and not _alike_within_labels(labeled, explanation):
+            return None
+    else:
+        few = abs(apart) > _CLUSTERS_APART
+    most = np.full(len(own), heaviest)
+    if sample.clusters is not None and not few:
+        largest = np.zeros(int(explanation.max()) + 1)
+        np.maximum.at(largest, explanation, own)
+        most = largest[explanation]
+    lots, entry = _lots(sample, strangers, most)
+    thinned = thin(lots, sample.agreement.over(sample.values))
+    weighed = np.zeros(len(thinned.agreeing))
+    weighed[explanation] = most
+    unit = np.arange(len(own)) if strangers.parts.unit is None else strangers.parts.unit
+    left = np.maximum(total - np.bincount(unit, own), total * 1e-12)
     (agreeing, value), (silent, alone) = (
-        (most * float(whole.sum()), most * (whole.sum() - whole[explanation] + changed[entry]) / left)
+        (
+            float(weighed @ whole),
+            (weighed @ whole + np.bincount(unit, most * (changed[entry] - whole[explanation]))) / left,
+        )
         for whole, changed in (
             (thinned.agreeing, thinned.agreeing_without),
             (thinned.silent, thinned.silent_without),
         )
     )
-    nobody = len(cells) == counts.distinct  # then all of it is silent, to the last digit
+    nobody = len(own) == len(weighed)  # then all of it is silent, to the last digit
     terms = Sums(agreeing, total if nobody else min(silent, total), total)
-    left_out = LeftOut(value, alone, heaviest=counts.effective_n * most / total)
-    return Kept(terms, left_out, (_FEW.format(f"{total / most:,.0f}"),) if few else ())
+    by_unit = np.bincount(unit, own)
+    left_out = LeftOut(value, alone, heaviest=float(by_unit.max() * total / (by_unit @ by_unit)))
+    return Kept(terms, left_out, (kept_note(sample, f"about {np.sum(own / most):,.0f} rows"),) if few else ())
 
 
-def _alike_within_labels(counts: Counts, cells: Ints, logs: Floats) -> bool:
+def kept_note(sample: Sample, rows: str) -> str:
+    """What an interval of kept rows is that of."""
+    why, by = ("weights may go with predictions", "weight") if sample.clusters is None else (_BY_SIZE, "size")
+    return f"{why}: the interval is that of {rows}, kept by chance in proportion to their {by}"
+
+
+def _lots(sample: Sample, strangers: Strangers, most: Floats) -> tuple[Lots, Ints]:
+    """The lots of a sample, each kept in proportion to the weight of its heaviest; and the lot of each part.
+
+    Rows without clusters that have the same explanation, prediction and weight are one lot, so many times.
+    """
+    explanation, part = strangers.part
+    labels = sample.numbered_labels[1]
+    many = int(labels.max()) + 1
+    if sample.clusters is None:
+        values, place = np.unique(sample.weight / most, return_inverse=True)
+        cells, cell = np.unique(explanation * many + labels, return_inverse=True)
+        keys, entry, times = np.unique(cell * len(values) + place, return_inverse=True, return_counts=True)
+        which, value = np.divmod(keys, len(values))
+        (group, label), kept = np.divmod(cells[which], many), values[value]
+        return Lots(group, kept, sample.agreement.itself * kept**2, times, np.arange(len(kept)), label, kept), entry
+    kept = strangers.parts.own / most
+    within = np.bincount(part, sample.weight * strangers.within(part)) / most**2
+    cells, cell = np.unique(part * many + labels, return_inverse=True)
+    lot, label = np.divmod(cells, many)
+    share = np.bincount(cell, sample.weight) / most[lot]
+    return Lots(explanation, kept, within, np.ones(len(kept), np.int64), lot, label, share), np.arange(len(kept))
+
+
+def _alike_within_labels(sample: Sample, codes: Ints) -> bool:
     """Whether logarithms of weights, or how far they spread, are more alike within a label than across labels.
 
     Two rows of one explanation have a product of deviations whose mean does not depend on whether they share a label,
     if weights do not. Labels may have equal means of logarithms and yet unequal means of weights, if logarithms spread
     more in one of them.
     """
-    rows = counts.given.astype(np.float64)
-
-    def by_explanation(values: Floats) -> Floats:
-        return sums(counts.explanation, values, counts.distinct)
+    labels = sample.numbered_labels[1]
+    many = int(labels.max()) + 1
+    cells, cell, rows = np.unique(codes * many + labels, return_inverse=True, return_counts=True)
+    explanation = cells // many
 
     def pairs(values: Floats, squares: Floats) -> tuple[Floats, Floats]:
         """Sums over ordered pairs of rows of each explanation: of one label, and of different ones."""
-        alike = by_explanation(values**2)
-        return alike - by_explanation(squares), by_explanation(values) ** 2 - alike
+        alike = _sums(explanation, values**2)
+        return alike - _sums(explanation, squares), _sums(explanation, values) ** 2 - alike
 
-    n_alike, n_others = pairs(rows, rows)
-    column = logs
+    n_alike, n_others = pairs(*2 * (rows.astype(np.float64),))
+    column = np.log(sample.weight)
     for _ in range(2):
-        means = by_explanation(sums(cells, column, len(rows))) / by_explanation(rows)
-        column = column - means[counts.explanation[cells]]
-        alike, others = pairs(sums(cells, column, len(rows)), sums(cells, column**2, len(rows)))
+        column = column - (np.bincount(codes, column) / np.bincount(codes))[codes]
+        alike, others = pairs(_sums(cell, column), _sums(cell, column**2))
         apart = (alike * n_others - others * n_alike) / np.maximum(n_alike + n_others, 1)
-        if apart.sum() > _APART * np.sqrt(np.sum(apart**2)) + _ROUNDING * len(logs):
+        if apart.sum() > _APART * np.sqrt(np.sum(apart**2)) + _ROUNDING * len(column):
             return True
         column = np.abs(column)
     return False
 
 
+def kept_rows(sample: Sample, seed: int = 0) -> Sample:
+    """A plain sample of the target population: of each cluster, or row, one row is kept by chance.
+
+    It is kept with probability ``W_k / max W``, so that it is an independent draw, whatever weights and sizes have to
+    do with predictions; which row of a cluster it is goes by their weights.
+
+    Parameters
+    ----------
+    seed : int
+        Of the draws, which depend on the content of rows and not on their order.
+    """
+    content = Content(sample.labels, (sample.explanations,), sample.X, sample.weights, sample.clusters)
+    units = sample.weight if sample.clusters is None else np.bincount(sample.clusters, sample.weight)
+    chosen = content.chances(seed, by_cluster=True) * units.max() < units
+    if sample.clusters is None:
+        rows = np.flatnonzero(chosen)
+    else:
+        # Of independent waiting times at the rate of the weights, each is the shortest in proportion to its rate.
+        waiting = -np.log1p(-content.chances(seed + 1, by_cluster=False)) / sample.weight
+        order = np.lexsort((waiting, sample.clusters))
+        rows = np.sort(order[run_starts(sample.clusters[order])][chosen])
+    return replace(sample.take(rows), weights=None, clusters=None, notes=())
+
+
 def go_with_labels(sample: Sample) -> bool:
     """Whether logarithms of weights, or how far they spread, differ between labels, whatever the explanations.
 
-    Numbers are told apart by whether they are above their mean.
+    Numbers are told apart by the quarter in which they lie.
     """
     if sample.weights is None:
         return False
-    label = (sample.labels > sample.labels.mean(axis=0)).astype(np.int64) if sample.agreement.of_numbers else None
-    label = sample.numbered_labels[1] if label is None or label.ndim > 1 else label
+    label = in_quarters(sample).numbered_labels[1]
     rows = np.bincount(label)
     column = np.log(sample.weights)
     for _ in range(2):
@@ -265,25 +338,20 @@ def go_with_labels(sample: Sample) -> bool:
     return False
 
 
-def _even_weights_believed(counts: Counts) -> bool:
-    """Whether agreement by weights is that of rows that all weigh the same, within a few standard errors.
+def goes_with_predictions(sample: Sample) -> bool:
+    """Whether weights, or the sizes of clusters, seem to go with predictions."""
+    return go_with_labels(sample) or sizes_matter(sample)
 
-    If weights do not depend on the prediction, the difference ``W (P / (W² - Σw²) - p / (n² - n))`` is about 0 in the
-    mean, whatever the number of rows.
+
+def sizes_matter(sample: Sample) -> bool:
+    """Whether the size of a row's cluster seems to go with its prediction, given the explanation.
+
+    If most rows share their explanation with one other cluster at most, explanations are not looked at.
     """
-    by_weight, weight = _agreement(counts, *counts.masses)
-    by_rows, _ = _agreement(counts, counts.given.astype(np.float64), counts.given.astype(np.float64))
-    several = sums(counts.explanation, counts.given, counts.distinct) > 2
-    apart = (weight * (by_weight - by_rows))[several]
-    error = float(np.sqrt(np.sum(apart**2)))
-    return error <= _ROUNDING * weight.sum() or float(abs(apart.sum()) / error) <= _APART
-
-
-def _agreement(counts: Counts, mass: Floats, squares: Floats) -> tuple[Floats, Floats]:
-    """The agreement of the pairs of each explanation, 0 if it has none, and its mass."""
-    own = counts.agreement.itself * squares
-    same = counts.agreement_sums.within(GroupedRows(counts.explanation, counts.label, mass))
-    columns = (mass * same - own, mass, squares)
-    pairs, whole, square = (sums(counts.explanation, column, counts.distinct) for column in columns)
-    all_pairs = whole**2 - square
-    return np.divide(pairs, all_pairs, out=np.zeros(len(pairs)), where=all_pairs > 1e-12 * whole**2), whole
+    if sample.clusters is None:
+        return False
+    strangers = Strangers(in_quarters(sample))
+    if 2 * strangers.told_apart >= sample.n:
+        return abs(strangers.sizes_apart()) > _CLUSTERS_APART
+    labels = strangers.sizes_by_label()
+    return bool(labels.max() > -ndtri(_SEEMING / len(labels)))

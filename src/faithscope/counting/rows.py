@@ -70,13 +70,9 @@ class Content:
         given = (explanations.group()[0] for explanations in self.explanations if len(repeated))
         return not any((numbers[rows] != numbers[previous]).any() for numbers in given)
 
-    def deal(self, blocks: int) -> Ints:
-        """The block of each row: rows are sorted by digest and dealt into blocks of equal size by a fixed permutation.
-
-        Rows of one cluster are dealt together. The permutation is random because equal rows dealt in turn would spread
-        evenly over the blocks, and the variance between blocks would be too small.
-        """
-        words, clusters = self._of_rows, self.clusters
+    def _by_digest(self, by_cluster: bool) -> Ints:
+        """The rows, or the clusters, in the order of their digests, which depends on their content alone."""
+        words = self._of_rows
         if not self.of_rows_alone:
             # Explanations that are `Shared` go by their content, not by their order of appearance.
             given = [
@@ -86,13 +82,28 @@ class Content:
                 for block in row_blocks(column) or ()
             ]
             words = hash_rows([words[:, None], *given])
-        if clusters is not None:  # a cluster is what its rows are, in any order
-            rows, words = words, np.zeros(int(clusters.max()) + 1, np.uint64)
-            np.add.at(words, clusters, rows)
-        order = self._order if words is self._of_rows else np.argsort(words, kind="stable")
+        if by_cluster and self.clusters is not None:  # a cluster is what its rows are, in any order
+            rows, words = words, np.zeros(int(self.clusters.max()) + 1, np.uint64)
+            np.add.at(words, self.clusters, rows)
+        return self._order if words is self._of_rows else np.argsort(words, kind="stable")
+
+    def deal(self, blocks: int) -> Ints:
+        """The block of each row: rows are sorted by digest and dealt into blocks of equal size by a fixed permutation.
+
+        Rows of one cluster are dealt together. The permutation is random because equal rows dealt in turn would spread
+        evenly over the blocks, and the variance between blocks would be too small.
+        """
+        order = self._by_digest(by_cluster=True)
         dealt = np.empty(len(order), np.int64)
         dealt[order] = np.random.default_rng(0).permutation(len(order)) % blocks
-        return dealt if clusters is None else dealt[clusters]
+        return dealt if self.clusters is None else dealt[self.clusters]
+
+    def chances(self, seed: int, *, by_cluster: bool) -> Floats:
+        """An independent number from 0 to 1 for each row, or each cluster, that depends on its content alone."""
+        order = self._by_digest(by_cluster)
+        drawn = np.empty(len(order))
+        drawn[order] = np.random.default_rng(seed).random(len(order))
+        return drawn
 
 
 @dataclass(frozen=True, eq=False)

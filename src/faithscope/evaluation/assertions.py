@@ -13,7 +13,7 @@ from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.estimate import MEASURES, NECESSITY, Estimate
+from faithscope.measures.estimate import FOR_EQUALITY, MEASURES, NECESSITY, Estimate
 from faithscope.measures.telling import down, up
 from faithscope.notes import of_kind
 
@@ -291,9 +291,9 @@ def _reason(estimate: Estimate, wanted: float) -> str:
         return f"{silent} that the judge was asked about: ask about more pairs (fs.pairs_to_ask), or measure more rows"
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
         return f"more rows than these {estimate.n:,} would make it narrower"
-    if estimate.method == "thinned":
-        open_share = f"weights leave as much open as if {most - least:.0%} of the {estimate.n:,} rows were unverifiable"
-        return f"{open_share}: measure more rows, or make explanations coarser"
+    if estimate.method == "kept rows":
+        share = f"as if {most - least:.0%} of the {estimate.n:,} rows were unverifiable"
+        return f"weights or clusters leave as much open {share}: measure more rows, or make explanations coarser"
     if estimate.measure == NECESSITY:
         alone = f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows"
         return f"{alone} have a prediction that nobody else gets: measure more rows"
@@ -305,7 +305,7 @@ def _reason(estimate: Estimate, wanted: float) -> str:
 
 def _at_best(estimate: Estimate) -> float:
     """The highest lower limit that this number of rows can reach: that of perfect agreement."""
-    if estimate.method == "mcdiarmid":
+    if estimate.method in FOR_EQUALITY:
         return max(0.0, 1 - estimate.margins.below)
     least = 2 * math.log(2 / (1 - estimate.confidence)) / estimate.effective_n  # the jackknife's least margin
     return max(0.0, 1 - least)

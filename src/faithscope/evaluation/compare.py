@@ -34,7 +34,7 @@ from faithscope.measures.comparing.paired import (
 )
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import encoding_columns, not_scoped
-from faithscope.measures.estimate import Estimate, Method
+from faithscope.measures.estimate import Estimate, Method, to_interval
 from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
 from faithscope.measures.granularity import refusal
 from faithscope.measures.intervals.margins import UnseenRows
@@ -231,6 +231,7 @@ def compare(
     discretizer: Discretize | Best | Mapping[str, Any] | None = None,
     confidence: float = 0.95,
     interval: Method | None = None,
+    unseen: bool = False,
     weights: Any = None,
     clusters: Any = None,
     relation: Any = None,
@@ -249,7 +250,7 @@ def compare(
 
     Parameters
     ----------
-    model, X, confidence, interval, weights, clusters, further, groups, seed, cache, progress, agreement, output
+    model, X, confidence, interval, unseen, weights, clusters, further, groups, seed, cache, progress, agreement, output
         As for `evaluate`.
     explainers : mapping of str to explainer
         Each as for `evaluate`, by a name of your choice.
@@ -282,6 +283,7 @@ def compare(
         {name: to_choice(_for_one(discretizer, name)) for name in named},
     )
     check_whole(seed, "seed", 0)
+    how = to_interval(interval, unseen)
     chosen_here = any(map(learns, choices.values()))
     if any(isinstance(choice, Best) for choice in choices.values()):
         refuse_unless_convex(question.agreement, "Best")
@@ -306,7 +308,7 @@ def compare(
     for name, sample in samples.items():
         with asker.watch.phase(f"measuring {name}", sample.n):
             choice = _fitting(choices[name], sample.explanations, one_for_all)
-            options = Options(confidence, interval, _for_one(relation, name), seed, further, name_of(clusters))
+            options = Options(confidence, *how, _for_one(relation, name), seed, further, name_of(clusters))
             evaluation = assess(sample, choice, options, Identity.of(named[name], name), groups)
         evaluations[name] = replace(evaluation, seconds=_seconds(asker.watch, name))
     with asker.watch.phase("measuring differences", len(labels)):
@@ -370,7 +372,9 @@ def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
         ]
     coverages = leaving_out_alike(coverages, samples, relations, cover)
     return [
-        LeftOutEstimate(name, ev.sufficiency, left_out, sample.explanations, relation, unseen=unseen)
+        LeftOutEstimate(
+            name, ev.sufficiency, _known(ev.sufficiency, left_out), sample.explanations, relation, unseen=unseen
+        )
         for name, ev, sample, relation, (left_out, unseen) in zip(
             scoped, evaluations, samples, relations, map(_allowing, evaluations, samples, coverages), strict=True
         )
@@ -387,10 +391,15 @@ def _necessary(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
     samples, relations = [ev.sample.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
     alike = leaving_out_alike(counts, samples, relations, count_necessity)
     return [
-        LeftOutEstimate(name, ev.necessity, counted.terms.left_out, sample.explanations, relation)
+        LeftOutEstimate(name, ev.necessity, _known(ev.necessity, counted.terms.left_out), sample.explanations, relation)
         for name, ev, counted, sample, relation in zip(known, evaluations, alike, samples, relations, strict=True)
         if ev.necessity is not None
     ]
+
+
+def _known(estimate: Estimate, left_out: LeftOut | None) -> LeftOut | None:
+    """Leave-one-out values, unless the interval is that of one draw of rows, which tells nothing of a difference."""
+    return None if estimate.method == "kept rows" else left_out
 
 
 def _allowing(ev: Evaluation, sample: Sample, coverage: Coverage) -> tuple[LeftOut | None, UnseenRows | None]:
@@ -400,5 +409,5 @@ def _allowing(ev: Evaluation, sample: Sample, coverage: Coverage) -> tuple[LeftO
     """
     relation, further = ev._relation, None if ev._relation.partitions else ev.options.further
     coverage, rows = leaning_on(coverage, sample, relation, further)
-    allowed = ev.options.method == "any" and not relation.partitions
+    allowed = ev.options.unseen and not relation.partitions
     return sufficiency_left_out(coverage), unseen_rows(coverage, rows, sample.weights) if allowed else None

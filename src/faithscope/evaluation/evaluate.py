@@ -22,7 +22,7 @@ from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
 from faithscope.measures import scopes
 from faithscope.measures.certify import refuse_unless_convex
-from faithscope.measures.estimate import Method
+from faithscope.measures.estimate import Method, to_interval
 from faithscope.measures.local import Local, at_row
 from faithscope.relations import says_where, to_relation
 from faithscope.runtime.memory import in_memory
@@ -38,6 +38,7 @@ def evaluate(
     discretizer: Discretize | Best | None = None,
     confidence: float = 0.95,
     interval: Method | None = None,
+    unseen: bool = False,
     weights: Any = None,
     clusters: Any = None,
     relation: Any = None,
@@ -69,7 +70,7 @@ def evaluate(
         Rows like those that the model meets in use; no labels are needed.
     discretizer : discretizer, str or callable, optional
         As for `consistency`; or `Best` ("best"), which chooses one on half of the rows and reports it on the other.
-    confidence, interval, weights, clusters
+    confidence, interval, unseen, weights, clusters
         As for `consistency`.
     relation : Nearest, Ball, Judged or callable, optional
         As for `sufficiency`.
@@ -108,6 +109,7 @@ def evaluate(
     refuse_swapped(model, explainer)
     check_groups(groups, X)
     check_whole(seed, "seed", 0)
+    how = to_interval(interval, unseen)
     question, choice = Output.of(model, agreement, output), to_choice(discretizer)
     if isinstance(choice, Best):
         refuse_unless_convex(question.agreement, "Best")
@@ -117,7 +119,7 @@ def evaluate(
     labels, explanations = question.read(answers), asker.explanations(explainer, X, who.name)
     sample = question.sample(explanations, labels, X, weights, clusters, of=(model, explainer))
     sample = sample.noting(fitted_notes(model, explainer, X))
-    options = Options(confidence, interval, relation, seed, further, name_of(clusters))
+    options = Options(confidence, *how, relation, seed, further, name_of(clusters))
     if learns(choice):
         looked, sample = sample.halves(seed)
         sample = sample.noting(choice_notes(choice, looked))

@@ -29,18 +29,17 @@ from faithscope.measures.comparing.populations import Populations, measure_group
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding import Encoding, measure_encoding
-from faithscope.measures.estimate import MEASURES, Estimate, Method, noted
+from faithscope.measures.estimate import MEASURES, Estimate, noted
 from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.named_labels import LabelWords, label_word_notes
-from faithscope.measures.necessity import measure_necessity, necessity_estimate, reached, sample_notes
+from faithscope.measures.necessity import measure_necessity, reached
 from faithscope.measures.notes import asked_notes, copy_notes, warn_if_clustered
 from faithscope.measures.sufficiency import (
     coverage_estimate,
     leaning_on,
     made_otherwise,
     measure_sufficiency,
-    scoped_method,
 )
 from faithscope.measures.telling import estimate_columns
 from faithscope.relations import Relation, bind, says_where, to_relation
@@ -56,19 +55,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """How an evaluation is made: confidence and method of intervals, relation, seed, further rows, clusters' name."""
+    """How an evaluation is made: confidence and method of intervals, whether they allow for unseen rows, and so on."""
 
     confidence: float = 0.95
-    method: Method | None = None
+    method: str | None = None
+    unseen: bool = False
     relation: Any = None
     seed: int = 0
     further: Any = None
     clusters: str = ""
-
-    @property
-    def scoped_method(self) -> Method | None:
-        """The method of intervals of sufficiency, which not all methods make."""
-        return scoped_method(self.method)
 
 
 @dataclass(frozen=True, repr=False)
@@ -307,8 +302,9 @@ class Evaluation(OfOneExplainer):
                     part,
                     options.relation,
                     options.confidence,
-                    options.scoped_method,
+                    options.method,
                     options.further,
+                    unseen=options.unseen,
                     elsewhere=True,
                 )
             ),
@@ -320,7 +316,7 @@ class Evaluation(OfOneExplainer):
 
     def _measure_necessity(self, sample: Sample) -> Estimate:
         options = self.options
-        return measure_necessity(sample, options.relation, options.confidence, options.scoped_method)
+        return measure_necessity(sample, options.relation, options.confidence, unseen=options.unseen)
 
     def _grouped(self, groups: Any) -> "Evaluation":
         """The same evaluation with every measure by group of rows."""
@@ -459,7 +455,7 @@ def _settled(explanations: Explanations, discretizer: Any) -> Explanations:
 
 def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     sample, options = evaluation.sample, evaluation.options
-    confidence, method, further = options.confidence, options.scoped_method, options.further
+    confidence, method, further, unseen = options.confidence, options.method, options.further, options.unseen
     # Tables of scopes count every row once, whatever its weight or cluster.
     plain = sample.weights is None and sample.clusters is None
     even = replace(sample, weights=None, clusters=None)
@@ -467,9 +463,9 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     if plain:
         leaning, rows = leaning_on(coverage, sample, evaluation._relation, further)
         notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample), *asked_notes(coverage))
-        estimate = noted(coverage_estimate(leaning, "sufficiency", confidence, method, rows), notes)
+        estimate = noted(coverage_estimate(leaning, "sufficiency", confidence, method, rows, unseen=unseen), notes)
     else:
-        estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further)
+        estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further, unseen=unseen)
     evaluation = replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)
     unknown = isinstance(sample.agreement, Spread) or coverage.asked is not None
     return evaluation if unknown else _with_necessity(evaluation)
@@ -478,7 +474,7 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
 def _with_necessity(evaluation: Evaluation) -> Evaluation:
     sample, options = evaluation.sample, evaluation.options
     known = evaluation._scoped().necessity or reached(sample, evaluation.relation)
-    estimate = necessity_estimate(known, options.confidence, options.scoped_method, sample_notes(sample))
+    estimate = measure_necessity(sample, evaluation.relation, options.confidence, unseen=options.unseen, known=known)
     return replace(evaluation, necessity=estimate, _reached=known)
 
 

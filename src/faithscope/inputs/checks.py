@@ -57,7 +57,8 @@ def check_word(value: Any, what: str, words: Iterable[str], *, optional: bool = 
     near = close(value, known) if isinstance(value, str) else []
     meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     none = " or None" if optional else ""
-    raise BadInput(f"{what} must be one of {', '.join(map(repr, known))}{none}; got {value!r}.{meant}")
+    among = ("one of " if len(known) > 1 else "") + ", ".join(map(repr, known))
+    raise BadInput(f"{what} must be {among}{none}; got {value!r}.{meant}")
 
 
 def check_function(value: Any, what: str, *takes: str) -> Any:

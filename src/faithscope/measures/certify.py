@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from faithscope.agreements import Agreement, Spread, Tolerance, to_agreement
+from faithscope.agreements import Agreement, Tolerance, to_agreement
 from faithscope.discretizers import Discretizer, Original, to_discretizer, usual
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
 from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.estimate import Estimate, Method, check_method, noted
+from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, noted, to_interval
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.named_labels import label_word_notes
@@ -39,7 +39,7 @@ class Certificate(OfEstimates):
     estimates : tuple of Estimate
         The estimate of each discretizer, in the same order; each interval has the stated confidence by itself.
     proven : bool
-        Whether the bound holds for every system (McDiarmid); False if it holds approximately (jackknife, tight).
+        Whether the bound holds for every system; False if it holds approximately.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def certify(
     discretizers: Sequence[Discretize | str | None] | Discretize | str | None = None,
     *,
     confidence: float = 0.95,
-    interval: Method = "mcdiarmid",
+    interval: Method | None = "proven",
     agreement: Any = None,
     clusters: Any = None,
 ) -> Certificate:
@@ -112,15 +112,14 @@ def certify(
         By default the paper's discretizers for the kind of explanation; None in the sequence means no discretization.
     confidence : float
         The confidence of the bound.
-    interval : {"mcdiarmid", "jackknife", "tight"}
-        How the bound is made: proven for every system, or approximate; "tight" is usually the highest, since rows with
-        one companion or two tell how much silence hides.
+    interval : {"proven", None}
+        How the bound is made: proven for every system; or None, as by default for `consistency`, which is higher.
     agreement : Close or Spread, optional
-        How much two predictions agree if they are numbers, as for `consistency`; `Spread` takes ``"jackknife"``. For
+        How much two predictions agree if they are numbers, as for `consistency`; `Spread` takes ``interval=None``. For
         `Tolerance` and functions of one's own, coarser explanations may agree more, so they are refused:
         ``Close(eps)`` is never above ``Tolerance(eps)``, so a bound for it holds for both.
     clusters : array-like, (n,), optional
-        Which rows belong together, as for `consistency`; takes ``interval="jackknife"``.
+        Which rows belong together, as for `consistency`.
 
     Returns
     -------
@@ -128,35 +127,32 @@ def certify(
 
     Examples
     --------
-    >>> certify([[0.2], [-0.3]] * 500, [1, 0] * 500, interval="jackknife").low > 0.98
+    >>> certify([[0.2], [-0.3]] * 500, [1, 0] * 500, interval=None).low > 0.98
     True
     """
-    method = check_method(interval) or "tight"
+    method, _ = to_interval(interval)
     chosen = to_agreement(agreement)
     refuse_unless_convex(chosen, "certify")
-    measured = ["Spread"] * isinstance(chosen, Spread) + ["clusters"] * (clusters is not None)
-    if measured:
-        check_method(interval, *measured)
-        method = "jackknife"
     sample = Sample.of(explanations, predictions, agreement=chosen, clusters=clusters)
     family = _family(sample.explanations, discretizers)
     share = check_confidence(confidence) / len(family)
     estimates, bounds = [], []
     for discretizer in family:
         coarse = sample.discretized(discretizer)
-        estimate = measure_consistency(coarse, confidence, None if method == "tight" else method)
+        estimate = measure_consistency(coarse, confidence, method)
         estimate = noted(estimate, label_word_notes(sample, coarse, discretizer))
         estimates.append(estimate)
-        if method in ("tight", "any"):  # the tightest is chosen anew
-            margins = equality_margins(estimate.counts.profile(), method, 1 - share, sides=1)
+        if estimate.method == "tight":  # the tightest is chosen anew
+            margins = equality_margins(estimate.counts.profile(), "tight", 1 - share, sides=1)
         else:
             margins = estimate.margins.at(1 - share, sides=1)
         lowest = estimate.value if margins.bracket is None else margins.bracket.low
         bounds.append((discretizer, max(0.0, lowest - (margins.one_sided or margins.below))))
+    how = estimates[0].method
     winner, low = max(bounds, key=lambda pair: pair[1])
     subject = getattr(winner, "subject", Discretizer.subject) if _reads_rows(winner) else "the explainer as it is"
     return Certificate(
-        low, winner, float(confidence), method, subject, method == "mcdiarmid", tuple(bounds), tuple(estimates)
+        low, winner, float(confidence), how, subject, how in FOR_EQUALITY, tuple(bounds), tuple(estimates)
     )
 
 

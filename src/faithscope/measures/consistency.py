@@ -1,23 +1,37 @@
 """Consistency: of two rows with the same explanation, do both get the same prediction?"""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
-from faithscope.counting.counts import Counts, count_rows
-from faithscope.counting.kept import Kept, keep
+from faithscope.counting.counts import count_rows
+from faithscope.counting.drawn import Counted
+from faithscope.counting.kept import Kept, goes_with_predictions, keep, kept_note, kept_rows
 from faithscope.counting.leave_out import LeftOut, Sums, parts_left_out
 from faithscope.discretizers import Discretize
-from faithscope.measures.estimate import Estimate, Method, check_method, estimate, noted, to_estimate
-from faithscope.measures.intervals.margins import Bracket, IndependentUnits, margins
+from faithscope.errors import BadInput
+from faithscope.explanations.base import several
+from faithscope.measures.estimate import (
+    FOR_EQUALITY,
+    Estimate,
+    Method,
+    about,
+    estimate,
+    noted,
+    refuse_unproven,
+    to_estimate,
+    to_interval,
+)
+from faithscope.measures.intervals.margins import IndependentUnits, margins
 from faithscope.measures.named_labels import label_word_notes
-from faithscope.measures.notes import cluster_notes, given_code_notes
+from faithscope.measures.notes import given_code_notes
 from faithscope.measures.spread import spread_consistency
+from faithscope.notes import MAY_MISS, Note
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample
 
-_MATTERS = 0.02  # silence that a reader should know of
 NOT_BY_PREDICTION = "assumes that weights do not depend on the prediction, among rows that an explanation covers"
 
 
@@ -53,22 +67,21 @@ def consistency(
         Makes explanations coarser: ``Floor(1)``, ``SignOfTop(5)``, or the word for it, ``"1-fp"``, ``"sign-of-top-5"``.
     confidence : float
         The confidence of the interval.
-    interval : {"tight", "jackknife", "mcdiarmid", "any"}, optional
-        How the interval is made. By default the tightest that holds: "tight" for rows that count alike, which lets rows
-        with one companion or two tell how much silence hides; "thinned" for weighted rows; else
-        "jackknife", which adds all silence. All are approximate; "mcdiarmid" is proven for every system, and wide.
-        "any" concerns `sufficiency`.
+    interval : {"proven"}, optional
+        How the interval is made. By default the tightest that holds in simulations (``docs/statistics.md``); "proven"
+        holds for every model, explainer and population, and is wider.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         They may depend on the prediction. The value weighs pairs, which is off if they do and explanations have few
-        rows; the interval is not, but that of ``"jackknife"`` is: it keeps rows in proportion to their weights,
-        averaged over all ways of doing so ("thinned").
+        rows; the interval is not: it keeps rows by chance in proportion to their weights, averaged over all ways of
+        doing so.
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree where they are numbers; by default they are labels, which agree if equal.
     clusters : array-like, (n,), optional
         Which rows belong together, such as a customer's number: a row is then compared with rows of other clusters
-        only, and the interval leaves out whole clusters. Without it, rows must be independent: repeated ones vouch for
-        each other, and the estimate is too high.
+        only, and the interval leaves out whole clusters. Their sizes may go with the prediction, as if declined
+        customers come back: rows of one explanation and cluster are one draw, kept by chance. Without it, rows must be
+        independent: repeated ones vouch for each other, and the estimate is too high.
 
     Returns
     -------
@@ -82,25 +95,30 @@ def consistency(
     """
     sample = Sample.of(explanations, predictions, None, weights, agreement, clusters)
     coarse = sample.discretized(discretizer)
-    return noted(measure_consistency(coarse, confidence, interval), label_word_notes(sample, coarse, discretizer))
+    method, _ = to_interval(interval)
+    return noted(measure_consistency(coarse, confidence, method), label_word_notes(sample, coarse, discretizer))
 
 
-def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method | None = None) -> Estimate:
+def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | None = None) -> Estimate:
     """The consistency of a sample.
 
     With clusters, a row is compared with rows of other clusters, and clusters are left out. With weights,
     ``M̂_w = (1/W) Σ_π W_π · Σ_y (W_{πy}² - V_{πy}) / (W_π² - V_π)``, where W are sums of weights and V sums of squared
-    weights; its interval thins rows (`counting/kept.py`), but for ``"jackknife"``. This needs the weight of
-    each row, which takes one more pass over the rows. Rows that all weigh the same are not weighted at all; their
-    counts are, so that they add up with others.
+    weights; the interval of both is that of kept rows (`counting/kept.py`). This needs the weight of each row, which
+    takes one more pass over the rows. Rows that all weigh the same are not weighted at all; their counts are, so that
+    they add up with others.
     """
     counted = sample.counted()
-    by_variance = isinstance(counted.agreement, Spread)
-    given = {"Spread": by_variance, "clusters": counted.clusters is not None, "weights": counted.weights is not None}
-    check_method(method, *(name for name, asked in given.items() if asked))
     even = counted.evenly()
-    if by_variance:
+
+    def again(part: Sample) -> Estimate:
+        return measure_consistency(part, confidence, method)
+
+    if isinstance(counted.agreement, Spread):
+        refuse_unproven(method, "Spread")
         found = spread_consistency(counted, confidence)
+        if method != "jackknife":
+            found = settled(found, replace(even, X=None), again)
     elif counted.clusters is None and even.weights is None:
         found = estimate(count_rows(even), confidence=confidence, interval=method)
         found = found if even is counted else replace(found, counts=count_rows(counted))
@@ -108,52 +126,55 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: Method
         counts = count_rows(counted)
         if counted.clusters is not None:
             counts = replace(counts, clusters=Strangers(counted).totals())
-        sums, left_out, kept = weighed_pairs(counts, counted, thinned=method != "jackknife")
-        known = margins(left_out, counts.effective_n, confidence)
-        if kept is not None:
-            thinned = to_estimate(counts, kept.sums, known, "consistency", confidence, "thinned", kept.notes)
-            found = _about_pairs(thinned, sums)
-        else:
-            assumed = even.weights is not None and (counted.clusters is not None or method != "jackknife")
-            notes = (*((NOT_BY_PREDICTION,) if assumed else ()), *cluster_notes(counted, scoped=False))
-            found = to_estimate(counts, sums, known, "consistency", confidence, notes=notes)
+        found = weighed_estimate(counts, counted, confidence, by_pairs=method == "jackknife")
+        if method in FOR_EQUALITY:
+            found = by_kept_rows(found, replace(counted, X=None), again)
     return noted(found, (*counted.explanations.notes, *counted.notes, *given_code_notes(counted)))
 
 
-def weighed_pairs(counts: Counts, sample: Sample, *, thinned: bool) -> tuple[Sums, LeftOut | None, Kept | None]:
-    """The sums of weighed pairs; the measure without each row, or cluster; and the terms of rows that are thinned.
+def weighed_estimate(counts: Counted, sample: Sample, confidence: float, *, by_pairs: bool = False) -> Estimate:
+    """The estimate of rows that are weighted or clustered, of which the counts may be known from elsewhere."""
+    sums, left_out, kept = weighed_pairs(sample, by_pairs=by_pairs)
+    known = margins(left_out, counts.effective_n, confidence)
+    notes = (NOT_BY_PREDICTION,) if kept is None and sample.clusters is None else ()
+    pairs = to_estimate(counts, sums, known, "consistency", confidence, notes=notes)
+    if kept is None:
+        return pairs
+    return about(pairs, to_estimate(counts, kept.sums, known, "consistency", confidence, notes=kept.notes))
 
-    Rows are thinned if that is asked for and they have weights but no clusters, unless it would keep few of them.
+
+def settled(estimate: Estimate, sample: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
+    """An estimate by weighed pairs; with the interval of kept rows, if weights or sizes go with predictions.
+
+    Distances of `Spread` have no bound, so that it is not asked whether they do.
     """
-    sums, left_out = parts_left_out(Strangers(sample).parts)
-    if thinned and sample.weights is not None and sample.clusters is None:
-        kept = keep(counts, sample)
-        if kept is not None:
-            return sums, kept.left_out, kept
+    if sample.weights is None and sample.clusters is None:
+        return estimate
+    if isinstance(sample.agreement, Spread) or goes_with_predictions(sample):
+        return by_kept_rows(estimate, sample, measure)
+    return estimate if sample.weights is None else noted(estimate, (NOT_BY_PREDICTION,))
+
+
+def by_kept_rows(estimate: Estimate, sample: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
+    """The estimate with the interval of what is measured on rows that are kept by chance, one draw of them."""
+    rows = kept_rows(sample)
+    told = kept_note(sample, several(rows.n, "row", "rows"))
+    try:
+        return about(estimate, replace(measure(rows), notes=(told,)))
+    except BadInput:  # by `Spread`, of predictions that do not vary
+        return noted(estimate, (Note(f"{told}, but {MAY_MISS}, since of these no variance is known", "interval"),))
+
+
+def weighed_pairs(sample: Sample, *, by_pairs: bool = False) -> tuple[Sums, LeftOut | None, Kept | None]:
+    """The sums of weighed pairs; the measure without each row, or cluster; and the terms of rows that are kept.
+
+    There is none of the last if few rows would be kept, all are of one cluster, or the interval is to be `by_pairs`.
+    """
+    strangers = Strangers(sample)
+    sums, left_out = parts_left_out(strangers.parts)
     if len(left_out.value) == 1:  # all rows are of one cluster
         return sums, None, None
+    kept = None if by_pairs else keep(sample, strangers)
+    if kept is not None:
+        return sums, kept.left_out, kept
     return sums, replace(left_out, heaviest=IndependentUnits.of(sample).heaviest), None
-
-
-def _about_pairs(kept: Estimate, pairs: Sums) -> Estimate:
-    """The value of weighed pairs, M̂_w, with the interval that an estimate from kept rows has about its own bracket."""
-    value, silent = min(pairs.agreeing, pairs.total - pairs.silent) / pairs.total, pairs.silent / pairs.total
-    verified, low, high = None if silent >= 1 else value / (1 - silent), kept.verified_low, kept.verified_high
-    if verified is not None and low is not None and high is not None:
-        low, high = min(low, verified), max(high, verified)
-    least, most = kept.value, min(1.0, kept.value + kept.unverifiable)
-    notes: tuple[str, ...] = ()
-    if most - least - silent > _MATTERS:
-        notes = (f"weights leave as much open as if {most - least:.0%} of rows were unverifiable",)
-    if not kept.low <= value <= kept.high and not kept.low <= min(1.0, value + silent) <= kept.high:
-        notes = (*notes, "the value weighs pairs, and is off if weights depend on the prediction: read the interval")
-    return replace(
-        kept,
-        value=value,
-        unverifiable=silent,
-        verified=verified,
-        verified_low=low,
-        verified_high=high,
-        margins=replace(kept.margins, bracket=Bracket(least, most)),
-        notes=(*kept.notes, *notes),
-    )

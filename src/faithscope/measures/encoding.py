@@ -169,7 +169,7 @@ class Encoding(Shareable):
     encodes : bool or None
         Whether explanations encode: half of what may be wrong, 1 - confidence, is for the tests of single
         explanations, and half for the interval of the value. In simulations, false alarms stay below it
-        (``docs/statistics.md``). None if nothing could be tested.
+        (``docs/proofs.md``). None if nothing could be tested.
     notes : tuple of str
     agreement : Agreement
     method : str

@@ -13,9 +13,9 @@ from faithscope.counting.moments import SpreadCounts
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
-from faithscope.inputs.checks import check_word
+from faithscope.inputs.checks import check_flag, check_word
 from faithscope.measures.chance import exceeds_chance
-from faithscope.measures.intervals.margins import LeftOutDeviations, Margins
+from faithscope.measures.intervals.margins import Bracket, LeftOutDeviations, Margins
 from faithscope.measures.intervals.tight import PowerSums, equality_margins
 from faithscope.measures.notes import label_notes, occurrence_notes, restatement_notes
 from faithscope.measures.numbers.words import beside_value, named, told_number
@@ -30,23 +30,26 @@ from faithscope.measures.telling import (
     with_doubts,
 )
 from faithscope.notes import doubts
+from faithscope.runtime.warning import warn
 from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
 from faithscope.visible import visible
 
-Method = Literal["tight", "jackknife", "mcdiarmid", "any"]
+Method = Literal["proven"]
 METHODS: tuple[Method, ...] = get_args(Method)
-FOR_EQUALITY = ("tight", "mcdiarmid")  # methods for rows that count alike and have one explanation each
-# What is measured, the methods that are not proven for it, and what to do.
+_OLD_WORDS = {
+    "tight": "pass interval=None",
+    "jackknife": "pass interval=None",
+    "mcdiarmid": "pass interval='proven'",
+    "any": "pass unseen=True instead",
+}
+FOR_EQUALITY = ("proven", "mcdiarmid")  # methods for rows that have one explanation each
+# What is measured, for which no interval is proven, and what to do.
 _UNPROVEN = {
-    "Spread": (FOR_EQUALITY, "is proven for agreements from 0 to 1, not for Spread(): use 'jackknife'."),
-    "clusters": (FOR_EQUALITY, "is proven for independent rows only: use 'jackknife' with clusters."),
-    "weights": (
-        FOR_EQUALITY,
-        "is proven for unweighted rows only: leave interval= out, or use 'jackknife' with weights.",
-    ),
-    "scopes": (FOR_EQUALITY, "is proven for consistency only: use 'jackknife', or 'any'."),
-    "Spread of scopes": (("any",), "needs agreements from 0 to 1, unlike Spread(): use 'jackknife', or Close."),
+    "Spread": "is proven for agreements from 0 to 1, not for Spread(): pass interval=None, or measure fs.Close(eps).",
+    "scopes": "is proven for consistency only: pass interval=None.",
+    "clusters in an engine": "keeps rows by chance if they are clustered, which no engine does: read the rows and call "
+    "fs.consistency(..., clusters=..., interval='proven').",
 }
 _NO_SPREAD = {
     "encoding": "Encoding compares agreements from 0 to 1, and Spread() sums squared distances, which have no bound: "
@@ -62,6 +65,7 @@ NECESSITY = "necessity"  # the measure that no verdict is made of
 MEASURES = ("consistency", "sufficiency", NECESSITY)
 _FEW = 10  # with fewer degrees of freedom, a few rows decide the interval
 _ROUNDING = 1e-12
+_MATTERS = 0.02  # silence that a reader should know of
 
 
 class Beyond(NamedTuple):
@@ -86,7 +90,7 @@ class Estimate(OfEstimates):
     confidence : float
         The confidence of the interval.
     method : str
-        How the interval was made: "tight", "jackknife", "mcdiarmid" or "any"; with weights "thinned".
+        How the interval was made, for an appendix: "tight", "jackknife", "kept rows" or "proven".
     unverifiable : float
         Share of rows whose explanation covers no other row, on which the sample is silent. Of necessity, of rows whose
         prediction nobody else gets.
@@ -178,9 +182,9 @@ class Estimate(OfEstimates):
     def bracket(self) -> tuple[float, float]:
         """Between which numbers the measure lies, but for sampling error.
 
-        For "tight", rows with one companion or two tell how much silence hides; for "thinned", it is that
-        of rows kept by their weights, outside of which the value may lie; else it is the value, and `upper`, the value
-        if all silent rows agreed.
+        For "tight", rows with one companion or two tell how much silence hides; for "kept rows", it is that of rows
+        kept by chance, by their weights or the sizes of clusters, outside of which the value may lie; else it is the
+        value, and `upper`, the value if all silent rows agreed.
         """
         known = self.margins.bracket
         return (self.value, self.upper) if known is None else (known.low, known.high)
@@ -294,7 +298,7 @@ def estimate(
     *,
     measure: str = "consistency",
     confidence: float = 0.95,
-    interval: Method | None = None,
+    interval: str | None = None,
     left_out: LeftOutDeviations | None = None,
     powers: PowerSums | None = None,
 ) -> Estimate:
@@ -307,12 +311,12 @@ def estimate(
         The name of the measure.
     confidence : float
         The confidence of the interval.
-    interval : {"tight", "jackknife", "mcdiarmid", "any"}, optional
+    interval : {"proven"}, optional
         How the interval is made, as for `consistency`.
     left_out, powers : LeftOutDeviations and PowerSums, optional
         What the interval reads of rows, if an engine has summed it; by default it is read from the profile.
     """
-    method = check_method(interval) or "tight"
+    how = interval or "tight"
     if counts.n == 0:
         raise BadInput("These counts are of no rows, so nothing can be estimated: count some rows first.")
     if not counts.plain:
@@ -320,18 +324,23 @@ def estimate(
             "These counts are weighted or clustered, and the interval needs the rows again: call consistency(...)."
         )
     profile = counts.profile()
-    margins = equality_margins(profile, method, confidence, 2, left_out, powers)
-    return to_estimate(counts, profile.terms, margins, measure, confidence, method)
+    margins = equality_margins(profile, how, confidence, 2, left_out, powers)
+    return to_estimate(counts, profile.terms, margins, measure, confidence, how)
 
 
-def check_method(method: Method | None, *measured: str) -> Method | None:
-    """The method, if it makes intervals, and is proven for all that is `measured` (the keys of `_UNPROVEN`)."""
-    refused = {name: kind for kind in reversed(measured) for name in _UNPROVEN[kind][0]}
-    if isinstance(method, str) and method in refused:
-        raise NotProven(f"interval={method!r} {_UNPROVEN[refused[method]][1]}")
-    known = [name for name in METHODS if name not in refused]
-    checked: Method | None = check_word(method, "interval", known, optional=True)
-    return checked
+def to_interval(interval: Any, unseen: Any = False) -> tuple[str | None, bool]:
+    """How intervals are made, and whether they allow for unseen rows; an old word is read, with a warning."""
+    allowed = check_flag(unseen, "unseen")
+    if isinstance(interval, str) and interval in _OLD_WORDS:
+        warn(f"interval={interval!r} is an old word: {_OLD_WORDS[interval]}.", FutureWarning)
+        return None if interval in ("tight", "any") else interval, allowed or interval == "any"
+    return check_word(interval, "interval", METHODS, optional=True), allowed
+
+
+def refuse_unproven(method: str | None, measured: str) -> None:
+    """Raise if a proven interval is asked for, and there is none of what is measured (a key of `_UNPROVEN`)."""
+    if method in FOR_EQUALITY:
+        raise NotProven(f"interval={method!r} {_UNPROVEN[measured]}")
 
 
 def refuse_spread(agreement: Agreement, measure: str) -> None:
@@ -417,6 +426,35 @@ def to_estimate(
         agreement=counts.agreement,
         clusters=None if counts.clusters is None else counts.clusters.clusters,
         **known,
+    )
+
+
+def about(pairs: Estimate, kept: Estimate) -> Estimate:
+    """An estimate by weighed pairs of rows, with the interval of rows that are kept by chance, about their bracket.
+
+    The value of pairs is off if weights, or the sizes of clusters, go with predictions; kept rows are not.
+    """
+    (least, most), silent = kept.bracket, pairs.upper - pairs.value
+    low = high = above = None
+    if pairs.verified is not None:
+        low = min(kept.low if kept.verified_low is None else kept.verified_low, pairs.verified)
+        high = max(kept.high if kept.verified_high is None else kept.verified_high, pairs.verified)
+        above = None if pairs.above_chance is None else bool(kept.above_chance)
+    notes: tuple[str, ...] = ()
+    if most - least - silent > _MATTERS:
+        notes = (f"the interval leaves as much open as if {most - least:.0%} of rows were unverifiable",)
+    if not any(kept.low <= end <= kept.high for end in (pairs.value, pairs.upper)):
+        notes = (*notes, "the value weighs pairs, and is off where weights go with predictions: read the interval")
+    return replace(
+        pairs,
+        low=kept.low,
+        high=kept.high,
+        method="proven" if kept.method == "proven" else "kept rows",
+        verified_low=low,
+        verified_high=high,
+        above_chance=above,
+        margins=replace(kept.margins, bracket=Bracket(least, most)),
+        notes=(*dict.fromkeys((*kept.notes, *pairs.notes)), *notes),
     )
 
 

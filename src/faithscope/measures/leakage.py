@@ -15,7 +15,7 @@ from faithscope.inputs.arrays import to_items
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
 from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.estimate import Estimate, Method
+from faithscope.measures.estimate import Estimate, Method, to_interval
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.intervals.margins import Margins
 from faithscope.measures.named_labels import LabelWords, named_labels, reported_rows
@@ -135,14 +135,14 @@ def leakage(
         reasons = Reasons(reasons.values)._with(index=reasons.index)
     texts = reasons if isinstance(reasons, Reasons) else Reasons(reasons)
     sample = Sample.of(texts, predictions, weights=weights, clusters=clusters)
-    return measure_leakage(sample, discretizer, confidence, interval, words)
+    return measure_leakage(sample, discretizer, confidence, to_interval(interval)[0], words)
 
 
 def measure_leakage(
     sample: Sample,
     discretizer: Discretize | None,
     confidence: float,
-    method: Method | None,
+    method: str | None,
     words: Sequence[str] | None,
 ) -> Leakage:
     """The leakage of a sample of reasons before they are discretized."""

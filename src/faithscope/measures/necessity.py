@@ -6,10 +6,18 @@ import numpy as np
 
 from faithscope.counting.counted import NecessityCounts
 from faithscope.counting.coverage import count_necessity
+from faithscope.measures.consistency import settled
 from faithscope.measures.encoding import scoped
-from faithscope.measures.estimate import NECESSITY, Estimate, Method, check_method, noted, to_estimate
+from faithscope.measures.estimate import (
+    NECESSITY,
+    Estimate,
+    Method,
+    noted,
+    refuse_unproven,
+    to_estimate,
+    to_interval,
+)
 from faithscope.measures.intervals.margins import LeftOutDeviations, UnseenRows, margins
-from faithscope.measures.notes import cluster_notes
 from faithscope.measures.sufficiency import FEWER, coverage_notes
 from faithscope.relations import check_rows
 from faithscope.runtime.memory import in_memory
@@ -25,6 +33,7 @@ def necessity(
     relation: Any = None,
     confidence: float = 0.95,
     interval: Method | None = None,
+    unseen: bool = False,
     weights: Any = None,
     agreement: Any = None,
     clusters: Any = None,
@@ -49,9 +58,11 @@ def necessity(
     confidence : float
         The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
         and blocks of rows beyond; weighted rows, clusters and numbers are left out in up to 100 blocks.
-    interval : {"jackknife", "any"}, optional
-        How the interval is made. Of labels both are the same, since no unseen row can change much; of numbers, "any"
-        allows for unseen rows that agree with many.
+    interval : None
+        No interval of necessity is proven.
+    unseen : bool
+        As for `sufficiency`. Of labels it changes nothing, since no unseen row can change much; of numbers, it allows
+        for unseen rows that agree with many.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         Weights may depend on the prediction.
@@ -74,15 +85,28 @@ def necessity(
     1.0
     """
     check_rows(X, relation)
+    method, allowed = to_interval(interval, unseen)
+    refuse_unproven(method, "scopes")
     sample = Sample.of(explanations, predictions, X, weights, agreement, clusters)
-    return measure_necessity(*sample._scoped_by(relation), confidence, interval)
+    return measure_necessity(*sample._scoped_by(relation), confidence, unseen=allowed)
 
 
 def measure_necessity(
-    sample: Sample, relation: Any = None, confidence: float = 0.95, method: Method | None = None
+    sample: Sample,
+    relation: Any = None,
+    confidence: float = 0.95,
+    *,
+    unseen: bool = False,
+    known: NecessityCounts | None = None,
 ) -> Estimate:
-    """The necessity of a sample."""
-    return necessity_estimate(reached(sample, relation), confidence, method, sample_notes(sample))
+    """The necessity of a sample, of which it may be `known` whom explanations reach."""
+    counted = sample.counted()
+    found = necessity_estimate(known or reached(sample, relation), confidence, unseen=unseen)
+
+    def kept(part: Sample) -> Estimate:
+        return necessity_estimate(reached(part, relation), confidence, unseen=unseen)
+
+    return settled(noted(found, (*counted.explanations.notes, *counted.notes)), counted.evenly(), kept)
 
 
 def reached(sample: Sample, relation: Any = None) -> NecessityCounts:
@@ -90,25 +114,15 @@ def reached(sample: Sample, relation: Any = None) -> NecessityCounts:
     return count_necessity(*scoped(sample, relation, "necessity"))
 
 
-def sample_notes(sample: Sample) -> tuple[str, ...]:
-    """What a reader should know of the sample."""
-    counted = sample.counted()
-    return (*counted.explanations.notes, *counted.notes, *cluster_notes(counted))
-
-
-def necessity_estimate(
-    known: NecessityCounts, confidence: float, method: Method | None = None, notes: tuple[str, ...] = ()
-) -> Estimate:
+def necessity_estimate(known: NecessityCounts, confidence: float, *, unseen: bool = False) -> Estimate:
     """An estimate from what was counted; chance is tested by a jackknife of the measure less chance."""
-    method = check_method(method, "scopes") or "jackknife"
     counts, terms, left_out = known.counts, known.terms, None
     if terms.left_out is not None:
         chance = terms.chance_left_out if len(counts.labels) > 1 else None
         left_out = LeftOutDeviations.of(terms.left_out, chance)
-    unseen = [UnseenRows(known.others, np.ones(counts.n))] if method == "any" and known.others is not None else ()
-    found = margins(left_out, counts.effective_n, confidence, unseen=unseen)
+    missed = [UnseenRows(known.others, np.ones(counts.n))] if unseen and known.others is not None else ()
+    found = margins(left_out, counts.effective_n, confidence, unseen=missed)
     told = coverage_notes(counts, known.idle)
-    estimate = to_estimate(
-        counts, terms.sums, found, NECESSITY, confidence, method, told, shuffled=False, chance=terms.chance
+    return to_estimate(
+        counts, terms.sums, found, NECESSITY, confidence, notes=told, shuffled=False, chance=terms.chance
     )
-    return noted(estimate, notes)

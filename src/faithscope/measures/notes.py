@@ -2,16 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
-from faithscope.agreements import Same as SameLabel
-from faithscope.counting.clusters import Strangers
 from faithscope.counting.counted import Coverage
 from faithscope.counting.drawn import Counted
 from faithscope.explanations.base import several
@@ -23,7 +19,7 @@ from faithscope.inputs.missing import missing_values
 from faithscope.inputs.repeats import LARGEST, odd_occurrence
 from faithscope.inputs.rows import take_rows
 from faithscope.inputs.several import SETS, are_sets
-from faithscope.notes import MAY_MISS, NO_MERIT, RESTATE, TOO_HIGH, Note
+from faithscope.notes import NO_MERIT, RESTATE, TOO_HIGH, Note
 from faithscope.relations import Same
 from faithscope.runtime.warning import warn
 from faithscope.sample import Sample
@@ -38,25 +34,6 @@ _FEWEST_ROWS = 20  # with fewer, a prediction may have a single explanation by a
 _FEWEST_OF_SECOND = 5  # rows of the second commonest prediction
 PROBED = 1_000  # rows that are looked at first
 _MISSING = object()
-_APART = 2.0  # standard errors between agreement by rows and by clusters
-_WRONG = 0.005  # probability that a label seems to go with the size of clusters, on either side, if none does
-SIZES_MATTER = Note(
-    "among rows with the same explanation, those of large clusters are predicted otherwise than those of small ones, "
-    f"so that {MAY_MISS} far more often than it says: keep one row per cluster, "
-    "chosen at random, and measure without clusters=",
-    "interval",
-    ("measure without clusters=", "audit it without --cluster"),
-)
-SPREAD_BY_WEIGHT = Note(
-    f"Spread weighs pairs of rows, so that {MAY_MISS} far more often than it says if weights depend on "
-    "the prediction: measure fs.Close(eps) instead",
-    "interval",
-)
-WEIGHTS_BY_LABEL = Note(
-    f"weights go with the prediction, and pairs of rows are weighed, so that {MAY_MISS} far more often than it says: "
-    "keep rows by chance in proportion to their weight, and measure without weights=",
-    "interval",
-)
 
 
 def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
@@ -248,28 +225,6 @@ def _words_of_labels(highlights: Highlights, words: Sequence[Any], X: Any, label
     marks = (times == size[of]) & (np.bincount(word, minlength=len(words))[word] == 1)
     if len(np.unique(of[marks])) == len(size):
         yield from (words[number] for number in word[marks])
-
-
-def cluster_notes(sample: Sample, *, scoped: bool = True) -> tuple[str, ...]:
-    """A note if the size of a row's cluster seems to go with its prediction, given the explanation.
-
-    Numbers are told apart by whether they are above their mean. If explanations say where they apply (`scoped`), and
-    most rows share theirs with one other cluster at most, explanations are not looked at.
-    """
-    if sample.clusters is None:
-        return ()
-    if sample.agreement.of_numbers:
-        sample = replace(sample, labels=sample.labels > sample.labels.mean(), agreement=SameLabel())
-    strangers = Strangers(sample)
-    if not scoped or 2 * strangers.told_apart >= sample.n:
-        return size_notes(strangers.sizes_apart())
-    labels = strangers.sizes_by_label()
-    return (SIZES_MATTER,) if labels.max() > -ndtri(_WRONG / len(labels)) else ()
-
-
-def size_notes(apart: float) -> tuple[str, ...]:
-    """The note, from `Strangers.sizes_apart`."""
-    return (SIZES_MATTER,) if abs(apart) > _APART else ()
 
 
 def warn_if_clustered(clustered: bool) -> None:

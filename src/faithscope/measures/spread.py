@@ -14,7 +14,6 @@ from faithscope.counting.profile import LabelPairs, Profile, with_lone
 from faithscope.inputs.chunks import rows_at
 from faithscope.measures.estimate import Estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import LeftOutDeviations, deviations, margins
-from faithscope.measures.notes import SPREAD_BY_WEIGHT
 from faithscope.sample import Sample
 
 _HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance; 3 for a normal distribution
@@ -24,8 +23,7 @@ def spread_consistency(sample: Sample, confidence: float) -> Estimate:
     """`Spread` among rows with the same explanation."""
     spread, left_out, kinds, rows = spread_by_explanation(sample)
     if sample.weights is not None:
-        notes = () if sample.evenly().weights is None else (SPREAD_BY_WEIGHT,)
-        return spread_estimate(count_rows(sample), spread, left_out, "consistency", confidence, notes)
+        return spread_estimate(count_rows(sample), spread, left_out, "consistency", confidence)
     # One entry per row that shares its explanation, and one for all others.
     several = np.flatnonzero(kinds.size > 1)
     size, agreeing, pairs = (rows_at(column, several) for column in (kinds.size, kinds.agreeing, kinds.pairs))

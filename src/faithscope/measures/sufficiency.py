@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Spread, to_agreement
+from faithscope.agreements import to_agreement
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import cover, reach_of
 from faithscope.counting.drawn import DrawnCounts, count_draws
-from faithscope.counting.kept import go_with_labels
 from faithscope.counting.leave_out import Sums
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.alignment import made_in_order
@@ -28,19 +27,20 @@ from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond
 from faithscope.measures.comparing.paired import LeftOutEstimate, sufficiency_left_out
-from faithscope.measures.consistency import NOT_BY_PREDICTION
+from faithscope.measures.consistency import settled
 from faithscope.measures.estimate import (
     FOR_EQUALITY,
     Estimate,
     Method,
-    check_method,
     noted,
     refuse_spread,
+    refuse_unproven,
     to_estimate,
+    to_interval,
 )
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, UnseenRows, margins
 from faithscope.measures.intervals.tight import equality_margins
-from faithscope.measures.notes import SPREAD_BY_WEIGHT, WEIGHTS_BY_LABEL, asked_notes, cluster_notes, copy_notes
+from faithscope.measures.notes import asked_notes, copy_notes
 from faithscope.measures.spread import spread_estimate
 from faithscope.populations import OwnDraws, Population, RealRows, to_population
 from faithscope.relations import Alike, Applies, Relation, check_rows, to_relation
@@ -65,6 +65,7 @@ def sufficiency(
     population: Any = None,
     confidence: float = 0.95,
     interval: Method | None = None,
+    unseen: bool = False,
     weights: Any = None,
     agreement: Any = None,
     clusters: Any = None,
@@ -96,22 +97,23 @@ def sufficiency(
     confidence : float
         The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
         and blocks of rows beyond; on a GPU always every row.
-    interval : {"jackknife", "any"}, optional
-        How the interval is made. The default, "jackknife", takes for granted that no row which the sample missed lies
-        under many explanations, and says so where it matters; "any" does not, and is wide if rules cover few rows.
-        Rules of which every row meets exactly one need no such assumption, and rows that count alike then get the
-        interval of `consistency`.
+    interval : None
+        No interval of sufficiency is proven, but for rules of which every row meets exactly one.
+    unseen : bool
+        By default the interval takes for granted that no row which the sample missed lies under many explanations, and
+        says so where it matters; with True it does not, and is wide if rules cover few rows. Rules of which every row
+        meets exactly one need no such assumption, and rows that count alike then get the interval of `consistency`.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
         Pairs are weighed, and the interval leaves out blocks of rows, so weights must not depend on the prediction: a
-        note says so, and where they seem to, that the interval may miss the truth.
+        note says so, and where they seem to, the interval is that of rows kept by chance in proportion to weights.
     agreement : Close, Tolerance, Spread or callable, optional
         How much two predictions agree if they are numbers, as for `consistency`.
     clusters : array-like, (n,), optional
         Which rows belong together, as for `consistency`.
     further : array-like or table, optional
         Further rows like those of X, such as the training rows, without predictions: if one of them lies under many
-        explanations, the interval allows for it, and the more there are that X lacks the less "any" needs to.
+        explanations, the interval allows for it, and the more there are that X lacks the less `unseen` needs to.
     device : {"auto", "cpu", "cuda"}
         "auto" counts balls of counterfactuals, and of single prototypes, on a GPU if there is one and they are many.
 
@@ -128,6 +130,7 @@ def sufficiency(
     >>> sufficiency(rules, ["no", "no", "yes"], [[25.0], [31.0], [38.0]]).value
     0.3333333333333333
     """
+    method, allowed = to_interval(interval, unseen)
     chosen = RealRows() if population is None else to_population(population)
     if not isinstance(chosen, OwnDraws):
         check_rows(X, relation)
@@ -141,8 +144,15 @@ def sufficiency(
     given, (sample, bound) = sample, sample._scoped_by(relation)
     if isinstance(chosen, RealRows):
         named = (given, relation) if isinstance(relation, Alike) else None
-        return measure_sufficiency(sample, bound, confidence, interval, further, device, named=named)
-    check_method(interval, "scopes")
+        found = measure_sufficiency(sample, bound, confidence, method, further, device, unseen=allowed, named=named)
+        if found.method != method:
+            refuse_unproven(method, "scopes")
+        return found
+    refuse_unproven(method, "scopes")
+    if allowed:
+        raise BadInput(
+            "unseen=True allows for real rows that nobody has seen, and a draw belongs to one row: leave it out."
+        )
     if bound is not None:
         raise BadInput(
             "relation= says which real rows an explanation covers, and draws are made from the explanation itself: "
@@ -166,10 +176,11 @@ def measure_sufficiency(
     sample: Sample,
     relation: Any = None,
     confidence: float = 0.95,
-    method: Method | None = None,
+    method: str | None = None,
     further: Any = None,
     device: str = "auto",
     *,
+    unseen: bool = False,
     elsewhere: bool = False,
     named: tuple[Sample, Alike] | None = None,
 ) -> Estimate:
@@ -183,46 +194,58 @@ def measure_sufficiency(
     consistency.
     """
     counted = sample.counted().evenly()  # rows that count alike can be left out one by one
-    how = check_method(method, "scopes")
     relation = to_relation(relation, counted.explanations)
     bare = cover(counted, relation, device=device)
     coverage, rows = leaning_on(bare, counted, relation, further, elsewhere=elsewhere)
-    estimate = coverage_estimate(coverage, "sufficiency", confidence, how, rows, counted.weights)
-    assumed: tuple[str, ...] = ()
-    if counted.weights is not None:
-        known = WEIGHTS_BY_LABEL if go_with_labels(counted) else NOT_BY_PREDICTION
-        assumed = (SPREAD_BY_WEIGHT if isinstance(counted.agreement, Spread) else known,)
+    estimate = coverage_estimate(coverage, "sufficiency", confidence, method, rows, counted.weights, unseen=unseen)
     notes = (*counted.explanations.notes, *counted.notes, *copy_notes(counted), *asked_notes(coverage))
-    estimate = noted(estimate, (*notes, *cluster_notes(counted), *assumed))
-    return estimate if named is None else beyond_baselines(estimate, bare, sample, *named, further)
+
+    def kept(part: Sample) -> Estimate:
+        return measure_sufficiency(
+            part, relation, confidence, method, further, device, unseen=unseen, elsewhere=elsewhere
+        )
+
+    estimate = noted(estimate, notes)
+    estimate = estimate if method == "jackknife" else settled(estimate, counted, kept)
+    return estimate if named is None else beyond_baselines(estimate, bare, sample, *named, further, unseen=unseen)
 
 
 def beyond_baselines(
-    estimate: Estimate, coverage: Coverage | None, rules: Sample, given: Sample, alike: Alike, further: Any
+    estimate: Estimate,
+    coverage: Coverage | None,
+    rules: Sample,
+    given: Sample,
+    alike: Alike,
+    further: Any,
+    *,
+    unseen: bool = False,
 ) -> Estimate:
     """The estimate with what it is beyond baselines; the coverage is that of the rules' rows that count."""
-    return beyond(estimate, coverage, given, rules, alike, partial(left_out_estimate, estimate, further))
+    measure = partial(left_out_estimate, estimate, further, unseen)
+    return beyond(estimate, coverage, given, rules, alike, measure)
 
 
-def left_out_estimate(like: Estimate, further: Any, coverage: Coverage, sample: Sample) -> LeftOutEstimate:
-    """The sufficiency of rules by their coverage, measured like an estimate, and without each row or block of rows."""
+def left_out_estimate(
+    like: Estimate, further: Any, unseen: bool, coverage: Coverage, sample: Sample
+) -> LeftOutEstimate:
+    """The sufficiency of rules by their coverage, measured like an estimate, and without each row or block of rows.
+
+    Of an estimate whose interval is that of one draw of rows, nothing is known without each of them.
+    """
     coverage, rows = leaning_on(coverage, sample, Applies(), further)
-    method: Any = like.method
-    estimate = coverage_estimate(coverage, "sufficiency", like.confidence, method, rows, sample.weights)
-    unseen = unseen_rows(coverage, rows, sample.weights) if method == "any" else None
-    return LeftOutEstimate("", estimate, sufficiency_left_out(coverage), sample.explanations, Applies(), unseen=unseen)
+    estimate = coverage_estimate(
+        coverage, "sufficiency", like.confidence, like.method, rows, sample.weights, unseen=unseen
+    )
+    left_out = None if like.method == "kept rows" else sufficiency_left_out(coverage)
+    missed = unseen_rows(coverage, rows, sample.weights) if unseen else None
+    return LeftOutEstimate("", estimate, left_out, sample.explanations, Applies(), unseen=missed)
 
 
-def scoped_method(method: Method | None) -> Method | None:
-    """The method asked for, or None if it makes no intervals of sufficiency."""
-    return None if method in FOR_EQUALITY else method
-
-
-def made_otherwise(sufficiency: Estimate, asked: Method | None) -> tuple[str, ...]:
+def made_otherwise(sufficiency: Estimate, asked: str | None) -> tuple[str, ...]:
     """A note if the interval is not made by the method that was asked for."""
     if asked not in FOR_EQUALITY or sufficiency.method == asked:
         return ()
-    return (f"the interval of sufficiency is a jackknife: {asked} is proven for consistency only",)
+    return ("the interval of sufficiency is not proven: that of consistency is",)
 
 
 def leaning_on(
@@ -246,11 +269,16 @@ def coverage_estimate(
     coverage: Coverage,
     measure: str,
     confidence: float,
-    method: Method | None = None,
+    method: str | None = None,
     further: int = 0,
     weights: Floats | None = None,
+    *,
+    unseen: bool = False,
 ) -> Estimate:
-    """An estimate from counted coverage; `further` rows were looked at without their predictions."""
+    """An estimate from counted coverage; `further` rows were looked at without their predictions.
+
+    A `method` that is proven for consistency is that of sufficiency if every row meets exactly one explanation.
+    """
     counts, left_out = coverage.counts, coverage.left_out
     # Of pairs that were not asked other notes tell.
     notes = coverage_notes(counts, coverage.idle) if coverage.asked is None else ()
@@ -258,19 +286,23 @@ def coverage_estimate(
         close = several(coverage.close, "pair", "pairs")
         notes = (*notes, f"counted on a GPU, {close} within 1e-5 of the distance in double precision")
     if coverage.spread is not None and left_out is not None:
-        check_method(method, "Spread of scopes")
+        if unseen:
+            raise NotProven(
+                "unseen=True needs agreements from 0 to 1, unlike Spread(): leave it out, or measure Close."
+            )
         return spread_estimate(counts, coverage.spread, left_out, measure, confidence, notes)
     terms = counts.profile().terms if coverage.sums is None else coverage.sums
-    how, widest = method or "jackknife", None
+    how, widest = "jackknife", None
     if method != "jackknife" and counts.covers_once and counts.plain:  # this is consistency
-        how, found = "tight", equality_margins(counts.profile(), "tight", confidence)
+        how = method or "tight"
+        found = equality_margins(counts.profile(), how, confidence)
     else:
         known = None if left_out is None else LeftOutDeviations.of(left_out)
         found = margins(known, counts.effective_n, confidence)
         if not counts.relation.partitions and known is not None:  # else a row that was missed has one explanation
-            unseen = [unseen_rows(coverage, further, weights)]
-            widest = margins(known, counts.effective_n, confidence, unseen=unseen)
-    if widest is not None and method == "any":
+            missed = [unseen_rows(coverage, further, weights)]
+            widest = margins(known, counts.effective_n, confidence, unseen=missed)
+    if widest is not None and unseen:
         found, widest = widest, None
     estimate = to_estimate(counts, terms, found, measure, confidence, how, notes)
     if widest is None:
@@ -278,7 +310,7 @@ def coverage_estimate(
     low, high = max(0.0, estimate.value - widest.below), min(1.0, estimate.upper + widest.above)
     if max(estimate.low - low, high - estimate.high) <= _MATTERS:
         return estimate
-    otherwise = f"interval='any' does not: [{low:.2f}, {high:.2f}]"
+    otherwise = f"unseen=True does not: [{low:.2f}, {high:.2f}]"
     return noted(estimate, (f"assumes that no unseen row lies under many explanations ({otherwise})",))
 
 

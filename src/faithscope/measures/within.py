@@ -9,8 +9,8 @@ from faithscope.counting.counted import Coverage
 from faithscope.counting.coverage import cover, cover_curve
 from faithscope.errors import BadInput
 from faithscope.inputs.labels import to_numbers
-from faithscope.measures.estimate import Estimate, Method, check_method, noted
-from faithscope.measures.notes import cluster_notes
+from faithscope.measures.consistency import settled
+from faithscope.measures.estimate import Estimate, Method, noted, refuse_unproven, to_interval
 from faithscope.measures.sufficiency import FEWER, coverage_estimate
 from faithscope.measures.telling import Curve
 from faithscope.relations import Within
@@ -27,6 +27,7 @@ def within(
     metric: Any = "euclidean",
     confidence: float = 0.95,
     interval: Method | None = None,
+    unseen: bool = False,
     agreement: Any = None,
     clusters: Any = None,
     device: str = "auto",
@@ -48,9 +49,9 @@ def within(
         Any metric of scikit-learn's; euclidean, manhattan, chebyshev, cosine and hamming also on a GPU.
     confidence, agreement, clusters
         As for `consistency`.
-    interval : {"jackknife", "any"}, optional
-        How the interval is made, as for `sufficiency`: by default it takes for granted that no explanation which the
-        sample missed is close to many.
+    interval, unseen
+        As for `sufficiency`: by default the interval takes for granted that no explanation which the sample missed is
+        close to many, and with ``unseen=True`` it does not.
     device : {"auto", "cpu", "cuda"}
         "auto" uses a GPU if there is one and the pairs are many. The counts are the same, and the interval then leaves
         out every row, for any number of rows.
@@ -60,10 +61,9 @@ def within(
     >>> within([[0.0], [0.1], [0.9]], [0, 0, 1], 0.2).verified
     1.0
     """
-    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters).discretized(None)
-    method = check_method(interval, "scopes")
-    coverage = cover(sample, Within(tau, metric), device=device)
-    return _estimate(coverage, tau, sample, confidence, method)
+    sample, allowed = _asked(explanations, predictions, agreement, clusters, interval, unseen)
+    relation = Within(tau, metric)
+    return _estimate(cover(sample, relation, device=device), sample, relation, confidence, device, unseen=allowed)
 
 
 @in_memory(FEWER)
@@ -75,6 +75,7 @@ def within_curve(
     metric: Any = "euclidean",
     confidence: float = 0.95,
     interval: Method | None = None,
+    unseen: bool = False,
     agreement: Any = None,
     clusters: Any = None,
     device: str = "auto",
@@ -83,7 +84,7 @@ def within_curve(
 
     Parameters
     ----------
-    explanations, predictions, metric, confidence, interval, agreement, clusters, device
+    explanations, predictions, metric, confidence, interval, unseen, agreement, clusters, device
         As for `within`.
     taus : array-like
         The distances, in any order.
@@ -98,20 +99,37 @@ def within_curve(
     >>> [round(estimate.value, 2) for estimate in within_curve([[0.0], [0.1], [0.9]], [0, 0, 1], [0.2, 1.0]).estimates]
     [0.67, 0.33]
     """
-    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters).discretized(None)
-    method = check_method(interval, "scopes")
+    sample, allowed = _asked(explanations, predictions, agreement, clusters, interval, unseen)
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
         raise BadInput("taus are empty: pass at least one distance.")
     coverages = cover_curve(sample, relations, device=device)
     pairs = zip(coverages, relations, strict=True)
-    estimates = [_estimate(coverage, relation.tau, sample, confidence, method) for coverage, relation in pairs]
+    estimates = [
+        _estimate(coverage, sample, relation, confidence, device, unseen=allowed) for coverage, relation in pairs
+    ]
     return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
 
 
-def _estimate(coverage: Coverage, tau: float, sample: Sample, confidence: float, method: Method | None) -> Estimate:
-    estimate = coverage_estimate(coverage, f"consistency within {tau:g}", confidence, method)
-    return noted(estimate, (*sample.explanations.notes, *sample.notes, *cluster_notes(sample)))
+def _asked(
+    explanations: Any, predictions: Any, agreement: Any, clusters: Any, interval: Any, unseen: Any
+) -> tuple[Sample, bool]:
+    """The sample, and whether the interval allows for unseen rows."""
+    method, allowed = to_interval(interval, unseen)
+    refuse_unproven(method, "scopes")
+    return Sample.of(explanations, predictions, agreement=agreement, clusters=clusters).discretized(None), allowed
+
+
+def _estimate(
+    coverage: Coverage, sample: Sample, relation: Within, confidence: float, device: str, *, unseen: bool
+) -> Estimate:
+    what = f"consistency within {relation.tau:g}"
+    estimate = coverage_estimate(coverage, what, confidence, unseen=unseen)
+
+    def kept(part: Sample) -> Estimate:
+        return coverage_estimate(cover(part, relation, device=device), what, confidence, unseen=unseen)
+
+    return settled(noted(estimate, (*sample.explanations.notes, *sample.notes)), sample, kept)
 
 
 @dataclass(frozen=True, repr=False)

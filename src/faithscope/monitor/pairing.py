@@ -2,7 +2,7 @@
 
 An arriving row is, by an independent coin, an *opener* or a *closer*. Within an explanation openers are matched with
 closers at random, whatever their labels; rows left over wait. Openers in their order then have independent agreements
-with their partners, and each has the consistency as its mean (`docs/statistics.md` proves it).
+with their partners, and each has the consistency as its mean (`docs/proofs.md` proves it).
 """
 
 from collections.abc import Callable, Iterable

@@ -2,7 +2,7 @@
 
 Of n draws with sum k and mean m, ``θ^k (1-θ)^(n-k) / (m^k (1-m)^(n-k))`` is a nonnegative supermartingale for every
 θ. Its average over θ > m, by the arcsine distribution, is evidence that the mean is above m. If it is not, the
-evidence ever exceeds 1/δ with probability at most δ (Ville). `docs/statistics.md` has the proof.
+evidence ever exceeds 1/δ with probability at most δ (Ville). `docs/proofs.md` has the proof.
 """
 
 from dataclasses import dataclass

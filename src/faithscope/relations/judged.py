@@ -38,7 +38,7 @@ class Judged:
 
     A pair of an explanation and a row that was not asked about is not known, and the row is then no witness: neither
     for nor against the explanation. If pairs were asked at random, `sufficiency` still brackets the truth, and its
-    interval allows for the pairs that were not asked (``docs/statistics.md``); a note tells the share that was asked,
+    interval allows for the pairs that were not asked (``docs/proofs.md``); a note tells the share that was asked,
     and warns if pairs do not look random. `pairs_to_ask` draws pairs at random.
 
     Necessity, encoding, and plans need all pairs, and are refused otherwise; precision, recall and coverage of an

@@ -7,7 +7,7 @@ from faithscope.agreements import to_agreement
 from faithscope.discretizers import Discretizer, Original, to_discretizer
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_whole, is_real
-from faithscope.measures.estimate import Estimate, Method
+from faithscope.measures.estimate import Estimate, Method, to_interval
 from faithscope.runtime.memory import in_memory
 from faithscope.tables.engine.missing import Nulls
 from faithscope.tables.left_out import dropped, left_out
@@ -41,6 +41,7 @@ def audit(
     nulls: Nulls = "error",
     confidence: float = 0.95,
     interval: Method | None = None,
+    unseen: bool = False,
     connect: str | None = None,
     id: Names | None = None,
     agreement: Any = None,
@@ -85,7 +86,7 @@ def audit(
         windows together, which one odd window decides less; by default with the first window.
     nulls : {"error", "drop", "key"}
         What to do with rows in which a used column is missing: refuse, leave out, or let missing be a value.
-    confidence, interval
+    confidence, interval, unseen
         As for `consistency`.
     connect : str, optional
         A database, such as ``postgres://user@host/database`` or ``spark``, in which `table` is a name.
@@ -118,8 +119,11 @@ def audit(
     chosen = to_discretizer(discretizer)
     coarse: Any = Original() if chosen is None else chosen
     how = to_agreement(agreement)
+    method, allowed = to_interval(interval, unseen)
     options = AuditOptions(
-        prediction, explanation, kind, coarse, nulls, id, confidence, interval, how, clusters, inputs=inputs
+        *(prediction, explanation, kind, coarse, nulls, id, confidence, method, how, clusters),
+        inputs=inputs,
+        unseen=allowed,
     )
     source = open_source(table, connect)
     groups = () if by is None else named_columns(source.columns, by, "by")

@@ -9,6 +9,8 @@ from typing import Any
 from faithscope.agreements import Agreement
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
+from faithscope.discretizers.base import steps
+from faithscope.discretizers.reason_codes import ReasonCodes
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.measures.comparing.groupings import crossed_name
@@ -128,9 +130,10 @@ class MeasuredLog:
         return self.estimate(self._counted(self.log.rows(masked=True))[None])
 
     def _reason_notes(self) -> tuple[str, ...]:
-        """What a reader should know of reasons in words; nothing of other explanations."""
+        """What a reader should know of reasons in words, and of what reason codes count against."""
         if self.reasons is None:
-            return ()
+            codes = [step for step in steps(self.log.options.discretizer) if isinstance(step, ReasonCodes)]
+            return tuple(note for step in codes for note in step._facing(None))
         named = self.named_labels
         told = (label_word_note(named.share, named.words[0][0]),) if named.rows else ()
         return (*self.reasons.notes, *told)

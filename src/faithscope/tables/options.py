@@ -6,7 +6,7 @@ from faithscope.agreements import Agreement, OwnAgreement, Same, Spread
 from faithscope.discretizers import Discretizer
 from faithscope.errors import NotProven, WrongType
 from faithscope.inputs.checks import check_word
-from faithscope.measures.estimate import Method, check_method
+from faithscope.measures.estimate import refuse_unproven
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.tables.engine.missing import NULLS, Nulls
 from faithscope.tables.log.columns import Names
@@ -29,17 +29,19 @@ class AuditOptions:
     nulls: Nulls
     ids: Names | None
     confidence: float
-    interval: Method | None
+    interval: str | None
     agreement: Agreement = field(default_factory=Same)
     clusters: str | None = None
     features: tuple[str, ...] = ()
     inputs: Names | None = None
     words: tuple[str, ...] = ()
+    unseen: bool = False
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         by_variance, clustered = isinstance(self.agreement, Spread), self.clusters is not None
-        check_method(self.interval, *["Spread"] * by_variance, *["clusters"] * clustered)
+        if by_variance or clustered:
+            refuse_unproven(self.interval, "Spread" if by_variance else "clusters in an engine")
         check_word(self.nulls, "nulls", NULLS)
         check_word(self.kind, "kind", _KINDS, optional=True)
         if by_variance and clustered:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Same
 from faithscope.counting.counts import Counts
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import check_whole
@@ -15,7 +14,6 @@ from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import disagreeing_pairs
 from faithscope.sample import Sample
 from faithscope.tables.cells import CountedCells, cells
-from faithscope.tables.clusters import met_strangers, stranger_parts
 from faithscope.tables.engine.answers import fetch, numbers_of
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.protocol import Expression, Table
@@ -25,6 +23,7 @@ from faithscope.tables.log.kinds import RuleColumn
 from faithscope.tables.log.naming import NamedRows
 from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows
 from faithscope.tables.numbers.counts import Numbers, one_text_per_rule
+from faithscope.tables.numbers.sums import total
 from faithscope.tables.numbers.worst import farthest_rows, ranked_explanations, rows_at_ends
 
 Ints = NDArray[np.int64]
@@ -154,11 +153,13 @@ def _ranked(rows: KeyedRows) -> Table:
 
 
 def _ranked_strangers(rows: KeyedRows) -> Table:
-    """The same, of pairs of rows of different clusters."""
-    parts = stranger_parts(met_strangers(rows.table, Same(), rows.keys), rows.keys)
-    disagreeing = (parts["strangers"] - parts["agreed"]).max()
-    return parts.group_by(list(rows.keys)).aggregate(
-        rows=parts["rows"].sum().cast("int64"), disagreeing=disagreeing.cast("int64")
+    """The same, of pairs of rows of different clusters: neither of one cluster nor of one label, but for both."""
+    table = rows.table.group_by([*rows.keys, "label", CLUSTER]).aggregate(given=rows.table.count().cast("float64"))
+    given, keys = table["given"], list(rows.keys)
+    alike = total(given, [*keys, CLUSTER]) + total(given, [*keys, "label"]) - given
+    table = table.mutate(apart=given * (total(given, keys) - alike))
+    return table.group_by(keys).aggregate(
+        rows=table["given"].sum().cast("int64"), disagreeing=table["apart"].sum().cast("int64")
     )
 
 

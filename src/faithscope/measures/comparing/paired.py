@@ -46,12 +46,13 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
     """Consistency without each row, in the order of the rows, or without each cluster; for `Spread`, its share."""
     known = LeftOutEstimate(name, estimate, None, sample.explanations)
     if isinstance(sample.agreement, Spread):
+        if estimate.method == "kept rows":  # one draw of rows, which tells nothing of a difference
+            return known
         spread, left_out, *_ = spread_by_explanation(sample)
         return replace(known, left_out=spread.left_out(left_out))
     plain = sample.evenly()
     if sample.clusters is not None or (plain.weights is not None and estimate.n > 1):  # as the estimate was made
-        thinned = estimate.method == "thinned"
-        return replace(known, left_out=weighed_pairs(estimate.counts, sample, thinned=thinned)[1])
+        return replace(known, left_out=weighed_pairs(sample, by_pairs=estimate.method == "jackknife")[1])
     if estimate.n < 2:
         return known
     rows, bracket = Strangers(plain).parts, estimate.margins.bracket

@@ -19,7 +19,7 @@ Rows are as `good` as ``Σw / max w``: one that was missed may weigh as much as 
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -68,7 +68,8 @@ class Margins:
     def at(self, confidence: float, sides: int = 2) -> "Margins":
         """These margins at another confidence; margins of 0 and of 1 hold at any."""
         if self.again is not None:
-            return self.again(confidence, sides)
+            found = self.again(confidence, sides)
+            return found if self.bracket is None or found.bracket is not None else replace(found, bracket=self.bracket)
         if 0 < min(self.below, self.above) < 1:
             raise NotProven("These margins are known at one confidence only: measure again with confidence=.")
         return self

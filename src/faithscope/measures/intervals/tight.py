@@ -2,7 +2,7 @@
 
 Let a row with c others count b_c instead of 1: ``b_1 = 1 + κ``, ``b_2 = 1 - (κ²/2) (n-1)/(n-2)``, and 1 from three
 others on. With ``n M' = Σ b s/c`` and ``n D' = Σ b (1 - s/c)``, where s of the c others agree,
-``E[M'] <= m <= E[1 - D']`` for n > 2, every system and every κ (docs/statistics.md has the proof). So what is left
+``E[M'] <= m <= E[1 - D']`` for n > 2, every system and every κ (docs/proofs.md has the proof). So what is left
 open is about ``h_0 - κ h_1 + κ² h_2 / 2`` instead of h_0, where h_c is the share of rows with c others. κ = 0 is the
 paper's.
 """
@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import gammaln, stdtrit
 
 from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
 from faithscope.counting.profile import Profile
 from faithscope.inputs.chunks import sums_over_chunks
+from faithscope.measures.intervals.local import chernoff
 from faithscope.measures.intervals.margins import (
     Bracket,
     Deviations,
@@ -180,27 +181,72 @@ def equality_margins(
     known: LeftOutDeviations | None = None,
     powers: PowerSums | None = None,
 ) -> Margins:
-    """Margins of consistency by a method; an engine hands over what is known of leave-one-out values, and powers.
-
-    McDiarmid's hold for any model, explainer and population, from n alone; that of `verified` is the jackknife's.
-    Replacing one row changes n·M̂ by at most 3 and n·(M̂ + U) by at most 2, so his inequality applies. Of N rows with one
-    explanation, let row i agree with the others by A in all, and these with each other by P (ordered pairs). Without
-    row i, n·M̂ changes by ``P / ((N-1)(N-2)) - 2A / (N-1)``, from -2 to 1 for any agreement from 0 to 1; and a row that
-    replaces another is left out once and added once. The disagreement n·(1 - M̂ - U) changes by the same formula; if
-    ``1 - K`` obeys the triangle inequality, as for labels and `Close`, then P <= 2 (N-2) A, and it never rises.
-    `Tolerance` does not obey it, nor need one's own function: there 3 is the bound on both sides.
-    """
+    """Margins of consistency by a method; an engine hands over what is known of leave-one-out values, and powers."""
     if known is None and profile.n > 1:
         known = LeftOutDeviations.of(parts_left_out(profile.parts())[1])
     plain = margins(known, float(profile.n), confidence, sides)
     if method == "jackknife":
         return plain
-    if method == "mcdiarmid":
-        tail = math.log(sides / check_confidence(confidence)) / profile.n
-        below, above = math.sqrt(4.5 * tail), math.sqrt((2 if profile.agreement.convex else 4.5) * tail)
+    if method in ("proven", "mcdiarmid"):
+        found = proven(profile, confidence, sides) if method == "proven" else mcdiarmid(profile, confidence, sides)
         again = partial(equality_margins, profile, method, known=known)
-        return Margins(below, above, verified=plain.verified, again=again)
+        return Margins(*found, verified=plain.verified, again=again)
     return tightest(powers or PowerSums.of(profile), known, plain, confidence, sides)
+
+
+def mcdiarmid(profile: Profile, confidence: float, sides: int) -> tuple[float, float]:
+    """Margins that hold for any model, explainer and population, from n alone.
+
+    Replacing one row changes n·M̂ by at most 3 and n·(M̂ + U) by at most 2, so McDiarmid's inequality applies. Of N rows
+    with one explanation, let row i agree with the others by A in all, and these with each other by P (ordered pairs).
+    Without row i, n·M̂ changes by ``P / ((N-1)(N-2)) - 2A / (N-1)``, from -2 to 1 for any agreement from 0 to 1; and a
+    row that replaces another is left out once and added once. The disagreement n·(1 - M̂ - U) changes by the same
+    formula; if ``1 - K`` obeys the triangle inequality, as for labels and `Close`, then P <= 2 (N-2) A, and it never
+    rises. `Tolerance` does not obey it, nor need one's own function: there 3 is the bound on both sides.
+    """
+    tail = math.log(sides / check_confidence(confidence)) / profile.n
+    return math.sqrt(4.5 * tail), math.sqrt((2 if profile.agreement.convex else 4.5) * tail)
+
+
+def proven(profile: Profile, confidence: float, sides: int) -> tuple[float, float]:
+    """Margins that hold for any model, explainer and population: the better of `mcdiarmid`'s and those of pairs.
+
+    Each holds with half of what may be wrong. Let a third of the rows, drawn at random, *open*: each is compared with
+    one row of its explanation that does not, its own; openers beyond these are silent. Openers are independent draws,
+    and so are their partners given the explanation. So k openers have independent agreements with mean m, of which
+    silence hides some, and Chernoff's bound holds of their mean. It holds as well of its average over all ways of
+    drawing and matching (Hoeffding 1963, section 5), which needs no draws at all: of N rows with one explanation, any
+    two are as likely to be matched, and how many are depends on N alone.
+    """
+    wrong = check_confidence(confidence) / sides / 2
+    below, above = mcdiarmid(profile, 1 - 2 * wrong, 2)
+    openers = profile.n // 3
+    if not openers:
+        return below, above
+    sizes, place = np.unique(profile.others + 1, return_inverse=True)
+    matched = np.array([_matches(int(size), openers, profile.n) / size for size in sizes])[place] * profile.rows
+    share = profile.agreeing / np.maximum(profile.others, 1)
+    agreeing = np.array([np.sum(matched * share), np.sum(matched * (1 - share))])
+    low, lost = chernoff(np.minimum(agreeing, openers), np.full(2, openers), 1 - 2 * wrong)[0].tolist()
+    value, silent = profile.terms.agreeing / profile.n, profile.terms.silent / profile.n
+    return min(below, value - low), min(above, 1 - lost - value - silent)
+
+
+def _matches(size: int, openers: int, n: int) -> float:
+    """How many openers among so many rows of one explanation have a partner, in the mean; `openers` of n rows open."""
+    share = openers / n
+    spread = 12 * math.sqrt(size * share * (1 - share)) + 12
+    least, most = (
+        max(0, size - (n - openers), int(size * share - spread)),
+        min(size, openers, int(size * share + spread)),
+    )
+    opening = np.arange(least, most + 1)
+    chance = np.exp(_log_choose(size, opening) + _log_choose(n - size, openers - opening) - _log_choose(n, openers))
+    return float(chance @ np.minimum(opening, size - opening))
+
+
+def _log_choose(n: int, k: Any) -> Any:
+    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
 
 def bracketed(kinds: Parts, kappa: float) -> tuple[tuple[float, float], LeftOut]:

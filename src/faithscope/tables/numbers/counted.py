@@ -11,7 +11,7 @@ from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.moments import SpreadCounts, SpreadParts
 from faithscope.counting.profile import Profile
 from faithscope.measures.comparing.populations import measure_groups
-from faithscope.measures.estimate import Estimate, Method, estimate
+from faithscope.measures.estimate import Estimate, estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations
 from faithscope.measures.intervals.tight import POWERS, SIZES, PowerSums
 from faithscope.measures.spread import spread_estimate
@@ -131,7 +131,7 @@ class CountedNumbers:
         """Number of rows."""
         return self.profile.n
 
-    def estimate(self, confidence: float, method: Method | None) -> Estimate:
+    def estimate(self, confidence: float, method: str | None) -> Estimate:
         """The estimate of consistency."""
         return estimate(
             self.profile, confidence=confidence, interval=method, left_out=self.left_out, powers=self.agreeing
@@ -166,7 +166,7 @@ class CountedSpread:
         """Number of rows."""
         return self.profile.n
 
-    def estimate(self, confidence: float, method: Method | None) -> Estimate:
+    def estimate(self, confidence: float, method: str | None) -> Estimate:
         """The estimate of consistency."""
         without, left_out = self._left_out()
         spread = SpreadCounts(self.whole, without, self.profile.uniqueness, self.kurtosis, self.unit)
@@ -208,7 +208,7 @@ class CountedConstant:
         """Number of rows."""
         return int(self.rows.sum())
 
-    def estimate(self, confidence: float, method: Method | None) -> Estimate:
+    def estimate(self, confidence: float, method: str | None) -> Estimate:
         """The unknown estimate of such a group of rows in memory, with the rows that were counted here."""
         profile = Profile.of_groups(
             np.arange(len(self.size)), self.size, self.rows // self.size, np.array([self.n], np.int64)

@@ -15,7 +15,7 @@ from faithscope.counting.coverage import EXACT, count_necessity, cover
 from faithscope.discretizers import Original
 from faithscope.measures.estimate import Estimate, noted
 from faithscope.measures.necessity import necessity_estimate
-from faithscope.measures.sufficiency import coverage_estimate, made_otherwise, scoped_method
+from faithscope.measures.sufficiency import coverage_estimate, made_otherwise
 from faithscope.tables.log.kinds import RuleColumn, SetColumn
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
@@ -51,12 +51,11 @@ def scoped_measures(measured: MeasuredLog, *, exact: int = EXACT) -> ScopedMeasu
     counted = _counted(scoped, measured, exact)
     if isinstance(counted, str):
         return _not_measured(counted)
-    asked, confidence = log.options.interval, log.options.confidence
-    method = scoped_method(asked)
-    estimate = coverage_estimate(counted.coverage, "sufficiency", confidence, method)
+    asked, confidence, unseen = log.options.interval, log.options.confidence, log.options.unseen
+    estimate = coverage_estimate(counted.coverage, "sufficiency", confidence, asked, unseen=unseen)
     estimate = noted(estimate, (*made_otherwise(estimate, asked), *copied_columns(scoped, measured.labels)))
     reached = counted.reached
-    return ScopedMeasures(estimate, None if reached is None else necessity_estimate(reached, confidence, method))
+    return ScopedMeasures(estimate, None if reached is None else necessity_estimate(reached, confidence, unseen=unseen))
 
 
 def _not_measured(why: str) -> ScopedMeasures:
