@@ -96,6 +96,8 @@ RESULTS = {
     "simulatability": lambda: fs.OptimalDecoder().fit(KEYS[:30], LABELS[:30]).accuracy(KEYS[30:], LABELS[30:]),
     "local": _local,
     "explainer agreement": _agreement,
+    "direction": lambda: fs.direction(ROWS[["x"]] - 30, lambda rows: np.tanh(rows["x"].to_numpy()), ROWS[["x"]]),
+    "direction of nothing": lambda: fs.direction(ROWS[["x"]] - 30, lambda rows: np.ones(len(rows)), ROWS[["x"]]),
     "repeatability": lambda: fs.repeatability([KEYS, np.roll(KEYS, 1), KEYS], weights=np.arange(1.0, N + 1)),
     "repeatability of one row": lambda: fs.repeatability([["a"], ["b"]]),
     "local until": lambda: fs.sample_until([(KEYS, LABELS)], "a", epsilon=0.5, budget=9, prediction="yes"),

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from faithscope.measures.comparing.populations import Populations
     from faithscope.measures.consistency import consistency
     from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder, Simulatability
+    from faithscope.measures.direction import Direction, direction
     from faithscope.measures.encoding import Encoding, encoding
     from faithscope.measures.estimate import Estimate
     from faithscope.measures.explainer_agreement import ExplainerAgreement, explainer_agreement
@@ -92,6 +93,7 @@ __all__ = [
     "Counts",
     "Delta",
     "DeltaSign",
+    "Direction",
     "Encoding",
     "Estimate",
     "Evaluation",
@@ -143,6 +145,7 @@ __all__ = [
     "compare",
     "consistency",
     "count",
+    "direction",
     "discretizers",
     "drawn",
     "encoding",
@@ -195,6 +198,7 @@ _HOMES = {  # modules, and the public names that each of them has
     "measures.comparing.populations": "Populations",
     "measures.consistency": "consistency",
     "measures.decoders": "GibbsDecoder OptimalDecoder Simulatability",
+    "measures.direction": "Direction direction",
     "measures.encoding": "Encoding encoding",
     "measures.estimate": "Estimate",
     "measures.explainer_agreement": "ExplainerAgreement explainer_agreement",

@@ -186,6 +186,7 @@ RESULTS = {
         lambda ev: fs.OptimalDecoder(ev._counts()).accuracy(ev.explanations, ev.predictions)
     ),
     "ExplainerAgreement": grid(5).map(lambda m: fs.explainer_agreement({"a": m, "b": m[::-1], "c": -m}, k=1)),
+    "Direction": grid(6).map(lambda m: fs.direction(m + 2, lambda X: np.asarray(X)[:, 0], TRAIN)),
     "Repeatability": st.sampled_from([fs.Importances, list]).map(_repeated),
     "Windows": st.builds(audited).map(lambda audit: audit.windows),
     "Audit": st.builds(audited),

@@ -253,6 +253,15 @@ def _explainer_agreement(agreement):
     told(agreement)
 
 
+def _direction(direction):
+    share(direction.right, direction.wrong, direction.tiny, direction.ties)
+    assert math.isclose(direction.right + direction.wrong + direction.tiny + direction.ties, 1)
+    if direction.value is not None:
+        share(direction.low, direction.high)
+        in_order(direction.low, direction.value, direction.high)
+    told(direction)
+
+
 def _frame(frame):
     for name in frame.columns:
         if str(name) in {"value", "low", "high", "unverifiable", "verified", "chance", "purity"}:
@@ -291,6 +300,7 @@ _CHECKS = (
     (Plan, _plan),
     (Simulatability, _simulatability),
     (ExplainerAgreement, _explainer_agreement),
+    (faithscope.Direction, _direction),
     (Repeatability, _repeatability),
     (pd.DataFrame, _frame),
     (faithscope.Explanations, _explanations),

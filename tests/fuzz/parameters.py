@@ -338,6 +338,7 @@ OWN = {
         "explanations": mixed(grid, explanations),
         "taus": st.one_of(st.just([0.0, 1.0]), st.lists(DISTANCES, max_size=3), SCALARS),
     },
+    "direction": {"importances": mixed(grid, explanations), "tiny": st.one_of(any_of(0.0, 0.001), SCALARS)},
     "explainer_agreement": {
         "explanations": mixed(
             lambda n: grid(n).map(lambda matrix: {"a": matrix, "b": -matrix, "c": matrix[::-1]}), by_name, explanations

@@ -41,6 +41,7 @@ RESULTS = (
     *(Populations, Rationales, Records, Repeatability, Simulatability, ToleranceCurve, WithinCurve, Windows),
     *(
         fs.Comparison,
+        fs.Direction,
         fs.Estimate,
         fs.Leakage,
         fs.Evaluation,

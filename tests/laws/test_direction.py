@@ -1,0 +1,221 @@
+"""Direction is what loops over rows, features and training rows give, whatever the rows are."""
+
+import math
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import stdtrit
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import faithscope as fs
+from faithscope.errors import BadInput, WrongType
+from faithscope.measures import direction as module
+from refused import refused
+
+N, TRAIN = 24, 9
+JOBS = ["clerk", "cook", None]
+
+
+def rows(n, rng):
+    """A table as it is: a number that may be missing, a category that may be missing, a flag."""
+    age = np.where(rng.random(n) < 0.2, np.nan, rng.integers(20, 30, n).astype(float))
+    return pd.DataFrame({"age": age, "job": rng.choice(np.array(JOBS, object), n), "flag": rng.random(n) < 0.5})
+
+
+def chances(X):
+    """The probability of "yes", which nobody's flag changes and clerks' age moves most."""
+    age = np.nan_to_num((X["age"].to_numpy(float) - 25) / 10, nan=0.3)
+    job = X["job"].map({"clerk": 0.3, "cook": -0.1}).fillna(0.0).to_numpy(float)
+    yes = 1 / (1 + np.exp(-(age * (1 + job) + job)))
+    return np.column_stack([1 - yes, yes])
+
+
+@cache
+def system(seed):
+    rng = np.random.default_rng(seed)
+    X, train = rows(N, rng), rows(TRAIN, rng)
+    phi = rng.choice([-0.5, -0.25, 0.0, 0.25, 0.5], (N, 3))
+    return X, train, phi, rng.uniform(0.5, 2, N), rng.integers(0, 8, N)
+
+
+@cache
+def pairs_one_by_one(seed, k, tiny):
+    """(row, feature, +1 right, -1 wrong, 0 tiny or None for ties) of every named pair, from all training rows."""
+    found = []
+    X, train, phi, _, _ = system(seed)
+    for i in range(len(X)):
+        own = chances(X[i : i + 1])[0, 1]
+        named = sorted(np.flatnonzero(phi[i]), key=lambda j: (-abs(phi[i, j]), j))[:k]
+        for j in named:
+            others = []
+            for t in range(len(train)):
+                row = X[i : i + 1].copy()
+                row[X.columns[j]] = pd.Series([train.iloc[t, j]], index=row.index, dtype=train.dtypes.iloc[j])
+                others.append(chances(row)[0, 1])
+            move = own - np.mean(others)
+            if np.abs(own - np.array(others)).max() < 1e-12:
+                found.append((i, j, None))
+            else:
+                found.append((i, j, 0 if abs(move) <= tiny else int(np.sign(move) * np.sign(phi[i, j]))))
+    return found
+
+
+def ratio(found, weights):
+    right = sum(weights[i] for i, _, told in found if told == 1)
+    return right / sum(weights[i] for i, _, told in found if told)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("manner", ["plain", "weights", "clusters"])
+def test_every_share_is_what_loops_give(seed, k, manner, monkeypatch):
+    monkeypatch.setattr(module, "_DOUBTED", 0.0)  # all training rows are drawn, so there is no chance in it
+    X, train, phi, weights, clusters = system(seed)
+    weights = weights if manner == "weights" else np.ones(N)
+    how = {"weights": {"weights": weights}, "clusters": {"clusters": clusters}}.get(manner, {})
+    population = fs.Perturbed(train, draws=2 * TRAIN)
+    found = fs.direction(phi, chances, X, population=population, k=k, tiny=0.01, class_index=1, **how)
+    expected = pairs_one_by_one(seed, k, 0.01)
+    total = sum(weights[i] for i, _, _ in expected)
+    assert (found.pairs, found.n, found.k) == (len(expected), N, k)
+    for name, kind in (("right", 1), ("wrong", -1), ("tiny", 0), ("ties", None)):
+        share = sum(weights[i] for i, _, told in expected if told == kind) / total
+        assert getattr(found, name) == pytest.approx(share, abs=1e-12), name
+    assert found.value == pytest.approx(ratio(expected, weights), abs=1e-12)
+    units = clusters if manner == "clusters" else np.arange(N)
+    left = [ratio([each for each in expected if units[each[0]] != unit], weights) for unit in np.unique(units)]
+    gaps = np.array(left) - np.mean(left)
+    freedom, many = (gaps**2).sum() ** 2 / (gaps**4).sum(), len(left)
+    margin = stdtrit(freedom, 0.975) * math.sqrt((many - 1) / many * (gaps**2).sum())
+    mass = [sum(weights[i] for i, _, told in expected if told and units[i] == unit) for unit in np.unique(units)]
+    margin = max(margin, math.log(40) * max(mass) / sum(mass))
+    assert found.low == pytest.approx(max(0.0, found.value - margin), abs=1e-9)
+    assert found.high == pytest.approx(min(1.0, found.value + margin), abs=1e-9)
+    for line in found.table().to_dict("records"):
+        own = [each for each in expected if X.columns[each[1]] == line["feature"]]
+        assert line["pairs"] == len(own)
+        if any(told for _, _, told in own):
+            assert line["value"] == pytest.approx(ratio(own, weights), abs=1e-12)
+
+
+def test_flipped_signs_mirror_the_interval_and_ties_stay():
+    X, train, phi, weights, _ = system(0)
+    as_is, turned = (
+        fs.direction(sign * phi, chances, X, population=fs.Perturbed(train), class_index=1, weights=weights)
+        for sign in (1, -1)
+    )
+    assert turned.value == pytest.approx(1 - as_is.value)
+    assert (turned.low, turned.high) == pytest.approx((1 - as_is.high, 1 - as_is.low))
+    assert (turned.tiny, turned.ties) == (as_is.tiny, as_is.ties)
+    other = fs.direction(phi, chances, X, population=fs.Perturbed(train), class_index=0, weights=weights)
+    assert other.value == pytest.approx(turned.value)
+
+
+def test_neither_the_order_of_rows_nor_blocks_nor_sizes_change_anything(monkeypatch):
+    X, train, phi, weights, clusters = system(1)
+    how = {"population": fs.Perturbed(train, draws=5), "class_index": 1}
+    expected = fs.direction(phi, chances, X, weights=weights, clusters=clusters, **how).to_dict()
+    order = np.random.default_rng(0).permutation(N)
+    given = {"weights": weights[order], "clusters": clusters[order]}
+    moved = fs.direction(7 * phi[order], chances, X.iloc[order].reset_index(drop=True), **given, **how).to_dict()
+    monkeypatch.setattr(module, "_NUMBERS", 40)
+    asked = []
+    counting = lambda rows: asked.append(len(rows)) or chances(rows)  # noqa: E731
+    parts = fs.direction(phi, counting, X, weights=weights, clusters=clusters, **how).to_dict()
+    assert len(asked) > 5
+    for name, number in expected.items():
+        for again in (moved, parts):
+            assert again[name] == (pytest.approx(number) if isinstance(number, float) else number), name
+
+
+def test_rows_of_weight_0_are_left_out_and_names_are_matched():
+    X, train, phi, weights, _ = system(2)
+    how = {"population": fs.Perturbed(train), "class_index": 1}
+    expected = fs.direction(phi[:12], chances, X[:12], weights=weights[:12], **how)
+    none = np.where(np.arange(N) < 12, weights, 0.0)
+    assert fs.direction(phi, chances, X, weights=none, **how).value == pytest.approx(expected.value)
+    backward = pd.DataFrame(phi[:, ::-1], columns=list(X)[::-1])
+    assert fs.direction(backward[:12], chances, X[:12], weights=weights[:12], **how).value == expected.value
+
+
+def three(n=60):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 2))
+    model = LogisticRegression().fit(X, np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])])
+    return X, model
+
+
+def test_importances_of_any_classes_are_held_against_those_classes():
+    X, model = three()
+    slopes = np.concatenate([(X - X.mean(axis=0)) * coefficients for coefficients in model.coef_], axis=1)
+    every = fs.direction(slopes, model, X, k=1)
+    assert every.output == "the output of each class"
+    place = model.predict_proba(X).argmax(axis=1)
+    own = fs.Importances(slopes.reshape(60, 3, 2)[np.arange(60), place])
+    predicted = fs.direction(own, model, X, class_index="predicted")
+    for number, name in enumerate("abc"):
+        one = fs.Importances(slopes[:, 2 * number : 2 * number + 2])
+        told = fs.direction(one._with(label=name), model, X)
+        assert told.output == f"probability of {name!r}"
+        assert told.value == fs.direction(one, model, X, class_index=number).value
+    assert min(every.value, predicted.value) > 0.7
+    refused(BadInput, "nothing says of which the importances speak", fs.direction, own, model, X)
+    refused(BadInput, "none of the model's classes", fs.direction, own._with(label="z"), model, X)
+    refused(BadInput, "from 0 to 2", fs.direction, own, model, X, class_index=3)
+
+
+def test_numbers_and_reason_codes_have_a_direction():
+    X = np.random.default_rng(4).normal(size=(80, 3))
+    model = LinearRegression().fit(X, X @ [2.0, -1.0, 0.0])
+    found = fs.direction((X - X.mean(axis=0)) * model.coef_, model, X, k=2)
+    assert (found.value, found.output) == (1.0, "the model's number")
+    codes = fs.ReasonCodes(2, against=1)(fs.Importances((X - X.mean(axis=0)) * model.coef_)._with(label="1"))
+    against = fs.direction(codes, lambda rows: 1 / (1 + np.exp(-model.predict(rows))), X)
+    assert against.value > 0.9
+    assert not against.flipped
+
+
+def test_a_feature_that_never_moves_the_output_is_a_tie():
+    X = np.random.default_rng(5).normal(size=(30, 2))
+    found = fs.direction(np.ones((30, 2)), lambda rows: rows[:, 0], X)
+    assert found.ties == 0.5
+    still = fs.direction(np.ones((30, 2)), lambda rows: np.zeros(len(rows)), X)
+    assert (still.value, still.low, still.ties, still.above_chance) == (None, None, 1.0, None)
+    assert "cannot be told" in str(still)
+    slow = fs.direction(np.ones((30, 2)), lambda rows: 0.5 + 1e-5 * np.tanh(rows[:, 0]), X)
+    assert (slow.value, slow.tiny, slow.ties) == (None, 0.5, 0.5)
+
+
+def test_pairs_against_their_sign_are_shown():
+    X = pd.DataFrame({"a": np.arange(20.0), "b": 0.0}, index=range(100, 120))
+    found = fs.direction(np.column_stack([10 - np.arange(20.0), np.zeros(20)]), lambda rows: rows["a"].to_numpy(), X)
+    assert found.flipped
+    worst = found.counterexamples(1).iloc[0]
+    assert (worst["index"], worst["feature"], worst["value"]) in ((100, "a", 0.0), (119, "a", 19.0))
+    assert worst["move"] * worst["importance"] < 0
+
+
+def test_what_cannot_be_redrawn_gets_one_sentence():
+    X, train, phi, _, _ = system(0)
+    ready = chances(X)[:, 1] > 0.5
+    for error, words, given in (
+        (WrongType, "pass the model itself", (phi, ready, X)),
+        (WrongType, "labels instead of probabilities", (phi, lambda rows: np.full(len(rows), "yes"), X)),
+        (WrongType, "asks for signs of features", (fs.Highlights([{"a"}] * N), chances, X)),
+        (BadInput, "left no signs", (fs.TopFeatures(2)(fs.Importances(phi)), chances, X)),
+        (BadInput, "4 features and X has 3 columns", (np.ones((N, 4)), chances, X)),
+        (BadInput, "'wage', which is no column of X", (pd.DataFrame({"wage": phi[:, 0]}), chances, X)),
+        (BadInput, "all importances are 0", (0 * phi, chances, X)),
+        (BadInput, "24.*23|23.*24", (phi[1:], chances, X)),
+    ):
+        refused(error, words, fs.direction, *given)
+    for wrong, words in (
+        ({"population": fs.Conditional(train)}, "redraws one feature"),
+        ({"population": fs.RealRows()}, "redraws one feature"),
+        ({"population": fs.Perturbed()}, "pass Perturbed"),
+        ({"tiny": -1}, "tiny must be"),
+        ({"k": 0}, "k, the number of features"),
+    ):
+        refused(BadInput, words, fs.direction, phi, chances, X, **{"class_index": 1, **wrong})
