@@ -163,7 +163,9 @@ def test_no_study_misses_its_bar_and_what_is_kept_can_be_told_and_drawn_again(st
     assert script.main(["--quick", "--gate", "--json", str(kept)]) == 0
     cells = json.loads(kept.read_text())["cells"]
     judged = {cell["line"].split("/")[0] for cell in cells if cell["bar"] is not None}
-    measured = "necessity judged numbers simulatability draws encoding encoders reasons repeatability agreement"
+    measured = (
+        "necessity judged numbers simulatability draws encoding encoders reasons repeatability agreement direction"
+    )
     assert judged == set(measured.split())
     assert len({cell["interval"] for cell in cells if cell["line"].startswith("intervals")}) == 27
     assert script.main(["--kept", str(kept), "--plot", str(tmp_path)]) == 0

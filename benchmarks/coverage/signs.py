@@ -62,5 +62,5 @@ def direction(system, n, rng):
         population=fs.Perturbed(TRAIN, draws=20, seed=int(rng.integers(2**31))),
         **system.known(kinds),
     )
-    told = found.above_chance is (None if abs(system.truth - 0.5) < 0.02 else system.truth > 0.5)
+    told = found.above_chance is (None if abs(system.truth - 0.5) < 0.02 else bool(system.truth > 0.5))
     return {"direction": ends(found, system.truth), "direction: rightly told": said(told)}

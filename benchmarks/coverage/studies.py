@@ -11,6 +11,7 @@ from harness import Line, by_sample, ends, from_200, named, said, spelled
 from naming import NAMING, naming
 from numeric import AGREEMENTS, NUMERIC, NUMERIC_COVERED, NUMERIC_WITHIN, UNSEEN, VECTORS, measured
 from runs import PAIRS, RUNS, agreement, repeatability, repeated_bar
+from signs import SIGNS, direction
 from systems import JUDGED, NECESSARY
 
 import faithscope as fs
@@ -153,3 +154,5 @@ def lines():
     yield Line("naming", naming, NAMING, (200, 1_000), 200, named("naming"), from_200, ("anything", "mostly 0"))
     some = ("half alike, 20 kinds", "1% differ", "one sign on 95%", "clusters of 5")
     yield Line("agreement", agreement, PAIRS, ROWS, 1_000, named("agreement"), from_200, some)
+    some = ("signs 90% right", "clusters of 5")
+    yield Line("direction", direction, SIGNS, ROWS, 200, named("direction"), from_200, some)

@@ -177,6 +177,26 @@ def test_numbers_and_reason_codes_have_a_direction():
     assert not against.flipped
 
 
+def test_one_probability_is_that_of_class_1_of_two():
+    X, train, phi, _, _ = system(2)
+    how = {"X": X, "population": fs.Perturbed(train)}
+    single = lambda rows: chances(rows)[:, 1]  # noqa: E731
+    for number in (None, 0, 1, "predicted"):
+        both = [fs.direction(phi, model, class_index=number, **how).to_dict() for model in (single, chances)]
+        assert both[0] == both[1]
+    numbers = lambda rows: 5 * chances(rows)[:, 1]  # noqa: E731
+    for number in (1, "predicted"):
+        refused(
+            BadInput,
+            "class_index must be from 0 to 0|no class is predicted",
+            fs.direction,
+            phi,
+            numbers,
+            X,
+            class_index=number,
+        )
+
+
 def test_a_feature_that_never_moves_the_output_is_a_tie():
     X = np.random.default_rng(5).normal(size=(30, 2))
     found = fs.direction(np.ones((30, 2)), lambda rows: rows[:, 0], X)

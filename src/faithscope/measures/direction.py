@@ -8,8 +8,8 @@ of a cluster of rows, stay together in the interval.
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from faithscope.populations.base import RealRows, seeds_of, to_population, unifo
 from faithscope.populations.tables import SourceRows
 from faithscope.populations.training import Perturbed, Product
 from faithscope.readers import as_explanations
+from faithscope.readers.shared.wanted import ClassIndex, Wanted
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
@@ -116,6 +117,8 @@ class Direction(Shareable):
     chance: float = 0.5
     _moved: "_Moved | None" = field(default=None, repr=False, compare=False)
 
+    measure: ClassVar[str] = "direction"
+
     @property
     def flipped(self) -> bool:
         """Whether signs say the opposite of what the model does: the whole interval lies below one half."""
@@ -151,10 +154,12 @@ class Direction(Shareable):
         told = self._known.by_feature(self.confidence)
         lines = [dict(zip(told, line, strict=True)) for line in zip(*told.values(), strict=True)]
         known = [line for line in lines if line["value"] is not None]
+        if not known:
+            raise BadInput("No named feature moves the output, so there is nothing to draw.")
         return estimates([(line["feature"], _Drawn(line, self.n)) for line in known])
 
     _written = (
-        *("value", "low", "high", "chance", "right", "wrong", "tiny", "ties", "pairs", "n", "clusters", "k"),
+        *("measure", "value", "low", "high", "chance", "right", "wrong", "tiny", "ties", "pairs", "n", "clusters", "k"),
         *("output", "population", "confidence", "flipped", "notes"),
     )
 
@@ -163,6 +168,8 @@ class Direction(Shareable):
         if self._moved is None:
             raise BadInput("The pairs of this result are gone: measure again with fs.direction.")
         return self._moved
+
+    _title = "direction"
 
     @property
     def _line(self) -> str:
@@ -198,7 +205,14 @@ class _Drawn(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         known = {name: self.line[name] for name in ("value", "low", "high")}
-        beside = {"measure": "direction", "unverifiable": 0.0, "verified": known["value"], "chance": 0.5, "n": self.n}
+        beside = {
+            "measure": "direction",
+            "unverifiable": 0.0,
+            "verified": known["value"],
+            "upper": known["value"],
+            "chance": 0.5,
+            "n": self.n,
+        }
         return {**known, **beside, "agreement": "Same()", "bracket": [known["value"]] * 2}
 
 
@@ -288,7 +302,7 @@ def direction(
     population: Any = None,
     k: int | None = None,
     tiny: float = 0.001,
-    class_index: int | Literal["predicted"] | None = None,
+    class_index: ClassIndex = None,
     confidence: float = 0.95,
     weights: Any = None,
     clusters: Any = None,
@@ -350,6 +364,7 @@ def direction(
     if not is_real(tiny) or not 0 <= tiny < 1:
         raise BadInput(f"tiny must be a number from 0 to 1, such as 0.001; got {tiny!r}.")
     check_share(confidence, "confidence")
+    wanted = Wanted.of(class_index, None, None).class_index
     most = check_whole(_USUAL if k is None else k, "k, the number of features that importances name,")
     zeros = np.zeros(len(given), np.int64)  # there are no predictions
     sample = Sample.checked(given, zeros, X, weights, clusters, row_labels={"explanations": given}).counted()
@@ -358,9 +373,12 @@ def direction(
     ask = _Asked.of(model)
     every = np.arange(source.train, source.train + sample.n)
     own = ask(source.rows(np.repeat(every[:, None], len(source.names), axis=1)))
+    if own.shape[1] == 1 and ask.of_chances(own):
+        ask = replace(ask, both=True)
+        own = np.column_stack([1 - own, own])
     if named is None or named.signs is None or not len(named.rows):
         raise BadInput("No row names a feature: all importances are 0.")
-    column, output, told = _places(sample.explanations, named, source, own, ask, class_index)
+    column, output, told = _places(sample.explanations, named, source, own, ask, wanted)
     scale = 1.0 if ask.of_chances(own) else float(np.std(own[np.arange(sample.n), _of_row(output, named)])) or 1.0
     moves, noise, ties = _moves(ask, source, sample, chosen, named.rows, column, output, own, scale)
     clear = ~ties & (np.abs(moves) > np.maximum(tiny * scale, _DOUBTED * noise))
@@ -422,6 +440,7 @@ class _Asked:
     numbers: bool
     module: bool
     labels: tuple[str, ...]
+    both: bool = False  # whether the one output is the probability of class 1 of two
 
     @classmethod
     def of(cls, model: Any) -> "_Asked":
@@ -451,7 +470,7 @@ class _Asked:
         same_length(rows=rows_of(rows), predictions=len(outputs))
         if self.module and outputs.shape[1] > 1 and not np.allclose(outputs.sum(axis=1), 1, atol=1e-3):
             outputs = softmax(outputs, axis=1)
-        return of_both_classes(outputs) if len(self.labels) == 2 else outputs
+        return of_both_classes(outputs) if self.both else outputs
 
     def of_chances(self, outputs: Floats) -> bool:
         """Whether outputs are probabilities."""
@@ -461,13 +480,11 @@ class _Asked:
         """What an output is called."""
         if not self.of_chances(outputs):
             return "the model's number" if outputs.shape[1] == 1 else f"output {output}"
-        if outputs.shape[1] == 1:
-            return "the model's probability"
         return f"probability of {self.labels[output]!r}" if self.labels else f"probability of class {output}"
 
 
 def _places(
-    given: Any, named: NamedFeatures, source: SourceRows, own: Floats, ask: _Asked, class_index: Any
+    given: Any, named: NamedFeatures, source: SourceRows, own: Floats, ask: _Asked, class_index: ClassIndex
 ) -> tuple[Ints, Ints, str]:
     """The column of the rows and the output of the model that each pair is about, and what the output is called."""
     width, many = len(source.names), own.shape[1]
@@ -484,12 +501,14 @@ def _places(
             raise BadInput(f"Importances are of {len(order)} classes, and the model has {many}: explain all of them.")
         return column, np.array([order[title[1]] for title in titles])[named.features], "the output of each class"
     if class_index == "predicted" or (class_index is None and OWN_CLASSES in given.remarks):
+        if many == 1:
+            raise BadInput("The model gives one number per row, so no class is predicted: explain that number.")
         return column, own.argmax(axis=1)[named.rows], "the output of the predicted class"
     output = 1 if many == 2 else 0 if many == 1 else None
     if class_index is not None:
-        output = check_whole(class_index, "class_index", 0)
-        if output >= many:
+        if class_index >= many:
             raise BadInput(f"class_index must be from 0 to {many - 1}, an output of the model; got {class_index!r}.")
+        output = class_index
     elif given.label is not None and ask.labels:
         if given.label not in ask.labels:
             raise BadInput(
@@ -502,8 +521,6 @@ def _places(
             f"The model has {many} outputs, and nothing says of which the importances speak: pass class_index=0, ..., "
             f"class_index={many - 1}, or class_index='predicted'."
         )
-    if many == 1 and class_index == 1:
-        output = 0
     return column, np.full(len(named.rows), output), ask.title(output, own)
 
 
