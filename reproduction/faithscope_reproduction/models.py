@@ -260,22 +260,30 @@ def of_scikit_learn(estimator: Any, chosen: Mapping[str, Any]) -> Boosted:
     """The trees of scikit-learn's fitted ``GradientBoostingClassifier``."""
     trees = []
     for tree in (each.tree_ for each in estimator.estimators_.ravel()):
-        leaf = tree.children_left < 0
-        # x <= threshold exactly where x is below the least single-precision number above the threshold.
-        near = tree.threshold.astype(np.float32)
-        near = np.where(near > tree.threshold, np.nextafter(near, np.float32(-np.inf)), near)
-        near = np.nextafter(near, np.float32(np.inf))
+        order = [0]  # xgboost takes the node after a left child for the right one
+        for node in order:
+            if tree.children_left[node] >= 0:
+                order += [tree.children_left[node], tree.children_right[node]]
+        leaf, place = tree.children_left[order] < 0, np.argsort(order)
+        left, right = (np.where(leaf, -1, place[side[order]]) for side in (tree.children_left, tree.children_right))
         parents = np.full(len(leaf), 2**31 - 1)
-        for side in (tree.children_left, tree.children_right):
+        for side in (left, right):
             parents[side[~leaf]] = np.flatnonzero(~leaf)
+        # x <= threshold exactly where x is below the least single-precision number above the threshold.
+        threshold = tree.threshold[order]
+        near = threshold.astype(np.float32)
+        near = np.where(near > threshold, np.nextafter(near, np.float32(-np.inf)), near)
+        condition = np.where(
+            leaf, estimator.learning_rate * tree.value[order, 0, 0], np.nextafter(near, np.float32(np.inf))
+        )
         nothing = [0] * len(leaf)
         trees.append(
             {
-                "left_children": tree.children_left.tolist(),
-                "right_children": tree.children_right.tolist(),
+                "left_children": left.tolist(),
+                "right_children": right.tolist(),
                 "parents": parents.tolist(),
-                "split_indices": np.where(leaf, 0, tree.feature).tolist(),
-                "split_conditions": np.where(leaf, estimator.learning_rate * tree.value[:, 0, 0], near).tolist(),
+                "split_indices": np.where(leaf, 0, tree.feature[order]).tolist(),
+                "split_conditions": condition.tolist(),
                 **dict.fromkeys(("split_type", "default_left"), nothing),
                 **dict.fromkeys(("base_weights", "loss_changes", "sum_hessian"), [0.0] * len(leaf)),
             }

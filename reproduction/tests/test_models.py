@@ -47,6 +47,8 @@ def test_margins_are_scikit_learns_but_for_single_precision_and_labels_its_label
     np.testing.assert_allclose(trees.predict_proba(rows), estimator.predict_proba(rows), atol=1e-5)
     assert np.array_equal(trees._margins(trees.snapped(rows)), margins)
     assert trees.predict(X[:0]).shape == (0,)
+    turned = np.asfortranarray(rows)
+    assert np.array_equal(np.concatenate([trees._margins(turned[at : at + 1]) for at in range(20)]), margins[:20])
 
 
 def test_leaves_add_up_to_the_margins_of_their_cells(fitted):

@@ -8,10 +8,8 @@ from scipy.stats import chi2_contingency
 
 from faithscope.errors import BadInput
 from faithscope.explainers.anchors.bins import Bins
-from faithscope_reproduction.authors.anchor_search import anchors_of
-from faithscope_reproduction.authors.drawn_rows import DrawnRows, Pool
-from faithscope_reproduction.authors.line_seeds import line_seeds
-from faithscope_reproduction.authors.table_anchors import ReleasedAnchors
+from faithscope_reproduction.authors.anchor_search import anchors_of, line_seeds
+from faithscope_reproduction.authors.table_anchors import DrawnRows, Pool, ReleasedAnchors
 from faithscope_reproduction.authors.text_anchors import MaskedWords, ReleasedTextAnchors
 from refused import refused
 

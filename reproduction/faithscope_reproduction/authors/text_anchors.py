@@ -11,8 +11,7 @@ import faithscope as fs
 from faithscope.explainers.anchors.answers import Keys, mix
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.documents import to_documents
-from faithscope_reproduction.authors.anchor_search import anchors_of
-from faithscope_reproduction.authors.line_seeds import line_seeds
+from faithscope_reproduction.authors.anchor_search import anchors_of, line_seeds
 
 _BATCH, _TOGETHER = 10, 1_000
 _MASK = "UNK"
