@@ -357,3 +357,13 @@ def test_the_page_shows_what_the_study_of_populations_printed(study):
     formal = [line for line in lines if line["explanation"] == "formal reason"]
     assert {line[name]["verified"] for line in formal for name in for_whom.POPULATIONS} == {1.0}
     assert [for_whom.digits(share, 3) for share in (1.0, 0.9999, 0.5, 0.0)] == ["1", ".999", ".500", ".000"]
+
+
+# Direction.
+
+
+def test_the_page_on_direction_shows_what_is_kept():
+    page = (FOLDER.parent / "docs" / "direction.md").read_text(encoding="utf-8")
+    kept = (FOLDER / "results" / "direction.txt").read_text(encoding="utf-8").splitlines()[2:]
+    assert len(kept) == 33
+    assert "\n".join(line.rstrip() for line in kept) in page

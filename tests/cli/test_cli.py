@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 
 import faithscope as fs
 from faithscope.cli import main, reproduce
-from faithscope.errors import MissingExtra
+from faithscope.cli.systems import to_system
+from faithscope.errors import BadInput, MissingExtra
 from faithscope.measures.telling import down, up
 
 MODULE = """
@@ -323,3 +324,8 @@ def test_the_installed_command_prints_its_version(command):
 
 def test_completion_can_be_shown(folder):
     assert "--install-completion" in run(folder, "--help").stdout
+
+
+def test_two_explainers_whose_names_are_equal_as_texts_are_refused():
+    with pytest.raises(BadInput, match="Two explainers are called '1'"):
+        to_system((len, {1: len, "1": len}), "my_module:system")

@@ -115,6 +115,10 @@ CALLS = {
     "Audit.by": (lambda **given: audited().by(**given), {"columns": "g"}),
     "Audit.over_time": (lambda **given: audited().over_time(**given), {"column": "when", "every": "1d"}),
     "Populations.differences": (evaluation().by([0, 0, 1, 1]).differences, {}),
+    "Comparison.explainer_agreement": (
+        fs.compare(LABELS, {"a": PHI, "b": -PHI}, TRAIN[:4], progress=False).explainer_agreement,
+        {},
+    ),
     "Comparison.agreement": (
         fs.compare(LABELS, {"a": PHI, "b": -PHI}, TRAIN[:4], progress=False).agreement,
         {},

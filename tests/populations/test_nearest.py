@@ -6,6 +6,8 @@ import pytest
 
 import faithscope as fs
 from brute import gower
+from faithscope.errors import BadInput
+from refused import refused
 
 
 def test_the_k_nearest_covered_rows_are_drawn_with_the_fixed_features_of_the_row():
@@ -54,3 +56,8 @@ def test_missing_values_are_a_value_of_their_own():
     rules = fs.Rules.from_conditions([[]], features=["a", "b"])
     near = fs.Conditional(train, k=1).draw(rules, pd.DataFrame({"a": [np.nan], "b": ["z"]})).rows
     assert near.isna().all(axis=None)
+
+
+def test_no_training_documents_get_one_sentence():
+    words = fs.Highlights([{"great"}])
+    refused(BadInput, "X_train is empty", fs.Conditional([]).draw, words, ["a great film"])

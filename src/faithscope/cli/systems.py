@@ -11,6 +11,7 @@ from typing import Any
 
 from faithscope.errors import BadInput, MissingExtra
 from faithscope.evaluation.asker import Identity
+from faithscope.inputs.checks import text_names
 
 _SHAPES = "(model, explainer), (model, {name: explainer, ...}), or a function without arguments that returns either"
 
@@ -57,7 +58,7 @@ def to_system(pair: Any, path: str) -> NamedSystem:
         explainers = {Identity.of(explainers).name: explainers}
     if not explainers:
         raise BadInput(f"{path} has no explainer: give at least one.")
-    return NamedSystem(model, {str(name): explainer for name, explainer in explainers.items()})
+    return NamedSystem(model, text_names(explainers))
 
 
 def _imported(module: str) -> ModuleType:

@@ -159,7 +159,7 @@ class Comparison(Reported):
             raise NotScoped(not_scoped(next(iter(self.evaluations.values())).explanations))
         return frame(encoding_columns({name: ev.encoding() for name, ev in scoped.items()}))
 
-    def agreement(
+    def explainer_agreement(
         self,
         discretizer: Discretize | Mapping[str, Any] | None = None,
         *,
@@ -184,7 +184,7 @@ class Comparison(Reported):
         Examples
         --------
         >>> comparison = compare([0, 0, 1, 1], {"right": ["a", "a", "b", "b"], "wrong": ["a", "b", "a", "b"]}, range(4))
-        >>> comparison.agreement().matrix("same").loc["right", "wrong"]
+        >>> comparison.explainer_agreement().matrix("same").loc["right", "wrong"]
         np.float64(0.5)
         """
         first = next(iter(self.evaluations.values()))
@@ -196,6 +196,8 @@ class Comparison(Reported):
             ready = {name: ev.explanations for name, ev in self.evaluations.items()}
         level = first.options.confidence if confidence is None else confidence
         return measure_agreement(rows, raw, discretizer, k, level, ready)
+
+    agreement = explainer_agreement  # its former name
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this comparison, ready for JSON."""

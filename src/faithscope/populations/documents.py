@@ -94,6 +94,8 @@ def near_documents(highlights: Highlights, X: Any, X_train: Any, k: int) -> Draw
     Of equally near ones the first; one that equals the document is left out.
     """
     training, texts = _texts(X_train, "X_train"), _texts(X)
+    if not training:
+        raise BadInput("X_train is empty: at least one training document is needed to draw from.")
     sets = [frozenset(_words(highlights, text)) for text in training]
     holding: dict[Any, set[int]] = {}
     for place, words in enumerate(sets):

@@ -92,8 +92,8 @@ def refuse_missing(seen: Scan, nulls: Nulls, advice: str = "") -> None:
         columns = ", ".join(f"{name!r} in {count:,}" for name, count in list(seen.missing.items())[:_NAMED])
         raise BadInput(
             f"Values are missing (null or NaN) in {len(seen.missing)} of the used columns: {columns} of "
-            f'{seen.rows:,} rows. Say nulls="drop" to leave such rows out, or nulls="key" to let missing be a value.'
-            f"{advice}"
+            f'{seen.rows:,} rows. Say nulls="drop" (--nulls drop) to leave such rows out, or nulls="key" (--nulls key) '
+            f"to let missing be a value.{advice}"
         )
 
 

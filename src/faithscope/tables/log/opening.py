@@ -141,7 +141,7 @@ def _refuse_missing_numbers(log: AuditedLog, seen: Scan) -> None:
         if name in seen.missing and log.options.nulls == "key":
             raise BadInput(
                 f"Predictions in column {name!r} are missing in {seen.missing[name]:,} rows, and {agreement} compares "
-                'numbers: say nulls="drop" to leave such rows out.'
+                'numbers: say nulls="drop" (--nulls drop) to leave such rows out.'
             )
         if schema[name].is_integer() and seen.largest.get(name, 0.0) > _EXACT:
             raise BadInput(f"Column {name!r} holds integers beyond 2**53, which float64 cannot tell apart: scale them.")
