@@ -5,14 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.linear_model import lars_path
+from sklearn.linear_model import LassoLarsIC
 
 import faithscope as fs
 from explainers.shap.test_shap_exact import enumerated
 from faithscope_reproduction import running
 from faithscope_reproduction.authors.kernel_coalitions import draw
-from faithscope_reproduction.authors.label_shap import LabelShap
-from faithscope_reproduction.authors.lars import supports
+from faithscope_reproduction.authors.label_shap import LabelShap, support
 from faithscope_reproduction.authors.literal_top import LiteralTop
 from faithscope_reproduction.authors.random_flips import NONE, RandomFlips, discretized
 from faithscope_reproduction.data import reviews
@@ -32,42 +31,29 @@ class Labels:
         return np.digitize(X[:, 0] * X[:, 1] + X[:, 2] - 0.3 * X[:, -1], [-0.4, 0.4])
 
 
-def best_on_sklearns_path(X, y):
-    """Of one problem, by scikit-learn's own path and the criterion it had before 1.1."""
-    scaled = X / np.linalg.norm(X, axis=0)
-    path = lars_path(scaled, y, method="lasso", alpha_min=0.0)[2]
-    rest = np.sum((y[:, None] - scaled @ path) ** 2, axis=0)
-    criterion = len(y) * rest / np.sum(y**2) + 2 * np.sum(path != 0, axis=0)
-    return path[:, criterion.argmin()] != 0
-
-
-@pytest.mark.parametrize(("samples", "d"), [(30, 3), (60, 8), (40, 20)])
-def test_many_lasso_paths_at_once_select_what_scikit_learn_selects_one_by_one(samples, d):
-    rng = np.random.default_rng(d)
-    X = rng.normal(size=(40, samples, d)) * rng.uniform(0.2, 3, d)
-    slopes = rng.normal(size=(40, d)) * (rng.random((40, d)) < 0.4)
-    y = np.einsum("psd,pd->ps", X, slopes) + rng.normal(size=(40, samples))
-    X, y = X - X.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
-    gram = X.transpose(0, 2, 1) @ X
-    selected = supports(gram, np.einsum("psd,ps->pd", X, y), (y * y).sum(axis=1), samples)
-    wanted = np.array([best_on_sklearns_path(*problem) for problem in zip(X, y, strict=True)])
-    assert np.array_equal(selected, wanted)
-    assert 0 < wanted.mean() < 1
-    assert not supports(gram, np.zeros((40, d)), np.zeros(40), samples).any(), "nothing to explain"
+def test_features_are_selected_as_by_scikit_learn_when_it_took_the_variance_of_y_for_the_noise():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(60, 8)) * rng.uniform(0.2, 3, 8)
+    y = X @ (rng.normal(size=8) * (rng.random(8) < 0.4)) + rng.normal(size=60)
+    X, y = X - X.mean(axis=0), y - y.mean()
+    model = LassoLarsIC(criterion="aic", noise_variance=y.var()).fit(X / np.linalg.norm(X, axis=0), y)
+    assert np.array_equal(support(X, y), model.coef_ != 0)
+    assert 0 < support(X, y).sum() < 8
+    assert not support(X, 0 * y).any(), "nothing to explain"
 
 
 def test_coalitions_come_once_each_belong_to_the_row_and_their_weights_sum_to_one():
     for count in (2, 10, 13, 40):
         rows = np.random.default_rng(1).random((6, count))
-        coalitions = draw(rows, count, 100, seed=0)
-        assert coalitions.members.shape[1] == min(100, 2**count - 2)
-        np.testing.assert_allclose(coalitions.weights.sum(axis=1), 1)
-        for members in coalitions.members:
+        coalitions, weights = draw(rows, count, 100, seed=0)
+        assert coalitions.shape[1] == weights.shape[1] == min(100, 2**count - 2)
+        np.testing.assert_allclose(weights.sum(axis=1), 1)
+        for members in coalitions:
             assert len(np.unique(members, axis=0)) == len(members)
             assert set(members.sum(axis=1)) <= set(range(1, count))
-    part, other = (draw(rows[4:5], 40, 100, seed=seed).members[0] for seed in (0, 4))
-    assert np.array_equal(coalitions.members[4], part)
-    assert not np.array_equal(coalitions.members[3], part)
+    part, other = (draw(rows[4:5], 40, 100, seed=seed)[0][0] for seed in (0, 4))
+    assert np.array_equal(coalitions[4], part)
+    assert not np.array_equal(coalitions[3], part)
     assert not np.array_equal(part, other)
 
 

@@ -87,7 +87,7 @@ def test_a_table_of_trees_says_what_the_trees_say(classes):
 def test_mean_labels_of_mixtures_are_those_of_scikit_learn(fitted, monkeypatch):
     estimator, trees, X = fitted
     rows, background = X[:40], X[100:130]
-    members = draw(rows, rows.shape[1], 20, 0).members
+    members = draw(rows, rows.shape[1], 20, 0)[0]
     mixtures = np.where(members[:, :, None, :], rows[:, None, None, :], background)
     expected = estimator.predict(mixtures.reshape(-1, X.shape[1])).reshape(mixtures.shape[:3]).mean(axis=2)
     for many in (10**9, 1) if len(trees.start) > 1 else (10**9,):  # by asking, and by leaves, of several classes

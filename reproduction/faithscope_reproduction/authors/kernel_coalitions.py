@@ -14,21 +14,6 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Coalitions:
-    """Coalitions for each of n rows.
-
-    Attributes
-    ----------
-    members : (n, coalitions, m) array of bool
-        Whether each of m features keeps the row's value.
-    weights : (n, coalitions) array
-    """
-
-    members: Masks
-    weights: Floats
-
-
-@dataclass(frozen=True, eq=False)
 class _Plan:
     """The part of the draw that all rows with equally many features and coalitions share.
 
@@ -53,17 +38,22 @@ class _Plan:
     paired: int
 
 
-def draw(rows: Floats, count: int, coalitions: int, seed: int) -> Coalitions:
-    """Coalitions of `count` features for each row, drawn by the seed and the row's own values."""
+def draw(rows: Floats, count: int, coalitions: int, seed: int) -> tuple[Masks, Floats]:
+    """Coalitions of `count` features for each row, drawn by the seed and the row's own values, and their weights.
+
+    Returns
+    -------
+    members : (n, coalitions, count) array of bool
+        Whether each feature keeps the row's value.
+    weights : (n, coalitions) array
+    """
     plan = _plan(count, min(coalitions, 2**count - 2 if count < 63 else coalitions))
-    fixed, n = len(plan.members), len(rows)
-    members = np.zeros((n, fixed + plan.left, count), bool)
-    weights = np.zeros((n, fixed + plan.left))
-    members[:, :fixed], weights[:, :fixed] = plan.members, plan.weights
-    if plan.left:
-        members[:, fixed:], times = _drawn(rows, count, plan, seed)
-        weights[:, fixed:] = times * (plan.mass / times.sum(axis=1, keepdims=True))
-    return Coalitions(members, weights)
+    members, weights = np.tile(plan.members, (len(rows), 1, 1)), np.tile(plan.weights, (len(rows), 1))
+    if not plan.left:
+        return members, weights
+    drawn, times = _drawn(rows, count, plan, seed)
+    times *= plan.mass / times.sum(axis=1, keepdims=True)
+    return np.concatenate([members, drawn], axis=1), np.concatenate([weights, times], axis=1)
 
 
 @cache
@@ -81,7 +71,11 @@ def _plan(count: int, coalitions: int) -> _Plan:
         every = comb(count, size) * twice
         if left * share / mass[full:].sum() / every < 1 - 1e-8:
             break
-        members.append(_every(count, size, bool(twice == 2)))
+        chosen = np.array(list(combinations(range(count), size)))
+        masks = np.zeros((len(chosen), count), bool)
+        np.put_along_axis(masks, chosen, True, axis=1)
+        # Each is followed by its complement if that has another size.
+        members.append(np.stack([masks, ~masks], axis=1).reshape(-1, count) if twice == 2 else masks)
         weights += [share / every] * every
         left, full = left - every, full + 1
     rest = mass[full:] / pairs[full:]
@@ -92,23 +86,17 @@ def _plan(count: int, coalitions: int) -> _Plan:
     )
 
 
-def _every(count: int, size: int, complements: bool) -> Masks:
-    """All coalitions of a size, each followed by its complement if that has another size."""
-    chosen = np.array(list(combinations(range(count), size)))
-    masks = np.zeros((len(chosen), count), bool)
-    np.put_along_axis(masks, chosen, True, axis=1)
-    return np.stack([masks, ~masks], axis=1).reshape(-1, count) if complements else masks
-
-
 def _drawn(rows: Floats, count: int, plan: _Plan, seed: int) -> tuple[Masks, Floats]:
     """Different coalitions and their complements, and how often each was drawn: (n, left, m), (n, left)."""
     tries = 2 * plan.left
-    chance = _chance(rows, (tries, count + 1), seed)
+    words = np.ascontiguousarray(rows + 0.0).view(np.uint32).tolist()  # numbers that belong to each row
+    chance = np.array([np.random.default_rng([seed, *own]).random((tries, count + 1)) for own in words])
     place = np.searchsorted(plan.chances.cumsum()[:-1], chance[:, :, -1], side="right")
     size = plan.sizes[place]
     order = np.sort(chance[:, :, :-1], axis=2)
     masks = chance[:, :, :-1] <= np.take_along_axis(order, size[:, :, None] - 1, axis=2)
-    same = _same(masks)
+    codes = masks @ (1 << np.arange(count))  # there are fewer than 63 features
+    same = codes[:, :, None] == codes[:, None, :]
     new = same.argmax(axis=2) == np.arange(tries)
     cost = new * np.where(size <= plan.paired, 2, 1)
     before = cost.cumsum(axis=1) - cost
@@ -122,20 +110,3 @@ def _drawn(rows: Floats, count: int, plan: _Plan, seed: int) -> tuple[Masks, Flo
         members[row, at] = masks[row, attempt] ^ bool(offset)
         often[row, at] = times[row, attempt]
     return members, often
-
-
-def _same(masks: Masks) -> Masks:
-    """Whether any two coalitions of a row are the same: (n, tries, tries)."""
-    packed = np.zeros((*masks.shape[:2], 8 * -(-masks.shape[2] // 64)), np.uint8)
-    packed[:, :, : -(-masks.shape[2] // 8)] = np.packbits(masks, axis=2)
-    words = packed.view(np.uint64)
-    equal = np.ones((masks.shape[0], masks.shape[1], masks.shape[1]), bool)
-    for word in np.moveaxis(words, 2, 0):
-        equal &= word[:, :, None] == word[:, None, :]
-    return equal
-
-
-def _chance(rows: Floats, shape: tuple[int, int], seed: int) -> Floats:
-    """Uniform numbers that belong to each row: (n, *shape)."""
-    words = np.ascontiguousarray(rows + 0.0).view(np.uint32).tolist()
-    return np.array([np.random.default_rng([seed, *row_words]).random(shape) for row_words in words])

@@ -1,5 +1,6 @@
 """SHAP as the authors seem to have run it: the shap package's kernel method of 2021, on the predicted label."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
-from faithscope_reproduction.authors.kernel_coalitions import Coalitions, draw
-from faithscope_reproduction.authors.lars import supports
+from faithscope_reproduction.authors.kernel_coalitions import draw
 from faithscope_reproduction.authors.mixed_labels import by_leaves, mean_labels
 
 Floats = NDArray[np.float64]
@@ -50,7 +50,9 @@ class LabelShap:
     def explain(self, X: Any, *, progress: Callable[[int, int], None] | None = None) -> fs.Importances:
         """One value per row and feature."""
         rows = np.asarray(X, np.float64)
-        varying = _varying(rows, self.background)
+        # Features that differ from no row of the background cannot matter.
+        low, high = self.background.min(axis=0), self.background.max(axis=0)
+        varying = (low != high) | (rows != low)
         values, done = np.zeros(rows.shape), 0
         most = _SOLVED_BY_LEAVES if by_leaves(self.model, rows.shape[1]) else _SOLVED
         for part, features in _alike(varying, most):
@@ -67,28 +69,24 @@ class LabelShap:
         count = features.shape[1]
         if count < 2:
             return np.repeat(gains[:, None], count, axis=1)
-        coalitions = draw(rows, count, self.coalitions, self.seed)
-        worths = self._worths(rows, features, coalitions.members) - null
-        everything = 2.0**count - 2
-        select = coalitions.members.shape[1] / everything < _WELL_COVERED
-        return solve(coalitions, worths, gains, select=select)
-
-    def _worths(self, rows: Floats, features: Ints, members: Masks) -> Floats:
-        """Mean label over the background where only members have the row's values: (n, coalitions)."""
+        members, weights = draw(rows, count, self.coalitions, self.seed)
         everywhere = np.zeros((*members.shape[:2], rows.shape[1]), bool)
         np.put_along_axis(everywhere, np.broadcast_to(features[:, None, :], members.shape), members, axis=2)
-        return mean_labels(self.model, rows, self.background, everywhere)
+        worths = mean_labels(self.model, rows, self.background, everywhere) - null
+        select = members.shape[1] / (2.0**count - 2) < _WELL_COVERED
+        return solve(members.astype(np.float64), weights, worths, gains, select=select)
 
     def _outputs(self, rows: Floats) -> Floats:
         return np.asarray(self.model.predict(rows), np.float64)
 
 
-def solve(coalitions: Coalitions, worths: Floats, gains: Floats, *, select: bool) -> Floats:
+def solve(members: Floats, weights: Floats, worths: Floats, gains: Floats, *, select: bool) -> Floats:
     """Least squares under the kernel's weights, the values held to the sum `gains`.
 
     Parameters
     ----------
-    found : Coalitions
+    members, weights : (n, coalitions, m), (n, coalitions) arrays
+        The coalitions, with 1 for members, and their weights.
     worths : (n, coalitions) array
         What each coalition adds to the empty one.
     gains : (n,) array
@@ -100,7 +98,6 @@ def solve(coalitions: Coalitions, worths: Floats, gains: Floats, *, select: bool
     -------
     (n, m) array
     """
-    members, weights = coalitions.members.astype(np.float64), coalitions.weights
     taken = _selected(members, weights, worths, gains) if select else np.ones(members.shape[::2], bool)
     weighted = (members * weights[:, :, None]).transpose(0, 2, 1)
     gram = np.where(taken[:, :, None] & taken[:, None, :], weighted @ members, 0.0)
@@ -114,21 +111,32 @@ def solve(coalitions: Coalitions, worths: Floats, gains: Floats, *, select: bool
 
 def _selected(members: Floats, weights: Floats, worths: Floats, gains: Floats) -> Masks:
     """Features that the package selects: every coalition is seen from the empty one and from the full one."""
-    size = members.sum(axis=2)
-    count = members.shape[2]
+    size, count = members.sum(axis=2), members.shape[2]
     roots = np.sqrt(np.concatenate([weights * (count - size), weights * size], axis=1))
     y = np.concatenate([worths, worths - gains[:, None]], axis=1) * roots
     X = np.concatenate([members, members - 1], axis=1) * roots[:, :, None]
     y -= y.mean(axis=1, keepdims=True)
     X -= X.mean(axis=1, keepdims=True)
-    turned = X.transpose(0, 2, 1)
-    return supports(turned @ X, (turned @ y[:, :, None])[:, :, 0], (y * y).sum(axis=1), y.shape[1])
+    return np.array([support(*problem) for problem in zip(X, y, strict=True)])
 
 
-def _varying(rows: Floats, background: Floats) -> Masks:
-    """Which features of each row differ from some row of the background: the others cannot matter."""
-    low, high = background.min(axis=0), background.max(axis=0)
-    return np.asarray((low != high) | (rows != low))
+def support(X: Floats, y: Floats) -> Masks:
+    """Which coefficients are not 0 where ``samples · RSS / TSS + 2 df`` is least along the lasso path.
+
+    This is ``LassoLarsIC(criterion="aic")`` of scikit-learn before 1.1, which took the variance of y for that of the
+    noise and scaled every column to length 1. Later versions estimate the noise and select far more features. X and y
+    are centered.
+    """
+    from sklearn.linear_model import lars_path
+
+    lengths = np.linalg.norm(X, axis=0)
+    scaled = X / np.where(lengths > 0, lengths, np.inf)  # a column that never changes explains nothing
+    with warnings.catch_warnings(action="ignore"):  # of columns that are copies of each other
+        path = lars_path(scaled, y, method="lasso", alpha_min=0.0)[2]
+    rest = np.sum((y[:, None] - scaled @ path) ** 2, axis=0)
+    taken, least = np.abs(path) > np.finfo(np.float64).eps, len(y) * np.finfo(np.float64).eps
+    criterion = len(y) * rest / (np.sum(y**2) + least) + 2 * taken.sum(axis=0)
+    return np.asarray(taken[:, criterion.argmin()])
 
 
 def _alike(varying: Masks, most: int) -> Iterator[tuple[Ints, Ints]]:

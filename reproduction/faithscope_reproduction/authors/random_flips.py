@@ -94,75 +94,39 @@ class RandomFlips:
         return 1 - self._classes(rows) if self.wanted is None else np.full(len(rows), self.wanted)
 
     def _search(self, rows: Floats) -> Floats:
-        wanted = self._wanted(rows)
-        copies = _Copies.of(rows, self._ranges(), self.samples, self.seed)
-        left = np.arange(len(rows))
-        for changed in range(1, rows.shape[1] + 1):
-            part = copies.change(left)
-            classes = self._classes(part.reshape(-1, rows.shape[1])).reshape(part.shape[:2])
-            copies.keep(left, part, classes == wanted[left, None])
+        """A random one of all copies that ever were flipped, for each row."""
+        wanted, (n, d) = self._wanted(rows), rows.shape
+        words = np.ascontiguousarray(rows + 0.0).view(np.uint32).tolist()
+        rngs = [np.random.default_rng([self.seed, *own]) for own in words]
+        values = self._drawn(np.array([rng.random((self.samples, d)) for rng in rngs]))
+        copies = np.repeat(rows[:, None, :], self.samples, axis=1)
+        points, best, left = np.full(rows.shape, NONE), np.full(n, -1.0), np.arange(n)
+        for changed in range(1, d + 1):
+            # One more feature of each copy is changed; it may have been changed before.
+            place = np.array([rngs[row].integers(d, size=self.samples) for row in left])[:, :, None]
+            part = copies[left]
+            np.put_along_axis(part, place, np.take_along_axis(values[left], place, axis=2), axis=2)
+            copies[left] = part
+            flipped = self._classes(part.reshape(-1, d)).reshape(part.shape[:2]) == wanted[left, None]
+            luck = np.where(flipped, [rngs[row].random(self.samples) for row in left], -1.0)
+            pick, luckiest = luck.argmax(axis=1), luck.max(axis=1)
+            better = luckiest > best[left]
+            points[left[better]], best[left[better]] = part[better, pick[better]], luckiest[better]
             if changed >= _AT_LEAST:
-                left = left[copies.best[left] < 0]
+                left = left[best[left] < 0]
             if not len(left):
                 break
-        return copies.points
+        return points
 
-    def _ranges(self) -> "_Ranges":
-        return _Ranges(self.known.min(axis=0), self.known.max(axis=0), decimals(self.known, self.fractions))
+    def _drawn(self, shares: Floats) -> Floats:
+        """Values at these shares of each range, which ends one step above the greatest value, as dice-ml has it."""
+        low, high, places = self.known.min(axis=0), self.known.max(axis=0), decimals(self.known, self.fractions)
+        values = low + shares * (high - low + 10.0**-places)
+        rounded = [np.round(values[..., j], many) for j, many in enumerate(places.tolist())]
+        return np.where(places > 0, np.stack(rounded, axis=-1), np.floor(values))
 
     def _classes(self, rows: Floats) -> Ints:
         return np.asarray(self.model.predict(rows), np.int64)
-
-
-@dataclass(frozen=True)
-class _Ranges:
-    """Least and greatest value of each feature, and its decimals: 0 for whole numbers."""
-
-    low: Floats
-    high: Floats
-    decimals: Ints
-
-    def at(self, share: Floats) -> Floats:
-        """Values at these shares of the range, which ends one step above the greatest value, as dice-ml has it."""
-        values = self.low + share * (self.high - self.low + 10.0**-self.decimals)
-        rounded = [np.round(values[..., j], places) for j, places in enumerate(self.decimals.tolist())]
-        return np.where(self.decimals > 0, np.stack(rounded, axis=-1), np.floor(values))
-
-
-@dataclass
-class _Copies:
-    """Copies of rows that change feature by feature, and a random one of those that were flipped so far."""
-
-    rngs: list[np.random.Generator]
-    values: Floats  # drawn for each copy and feature
-    copies: Floats
-    points: Floats
-    best: Floats
-
-    @classmethod
-    def of(cls, rows: Floats, ranges: _Ranges, samples: int, seed: int) -> "_Copies":
-        words = np.ascontiguousarray(rows + 0.0).view(np.uint32).tolist()
-        rngs = [np.random.default_rng([seed, *row_words]) for row_words in words]
-        values = ranges.at(np.array([rng.random((samples, rows.shape[1])) for rng in rngs]))
-        copies = np.repeat(rows[:, None, :], samples, axis=1)
-        return cls(rngs, values, copies, np.full(rows.shape, NONE), np.full(len(rows), -1.0))
-
-    def change(self, left: Ints) -> Floats:
-        """Change one more feature of each copy of these rows; it may have been changed before."""
-        samples, features = self.copies.shape[1:]
-        place = np.array([self.rngs[row].integers(features, size=samples) for row in left])[:, :, None]
-        part = self.copies[left]
-        np.put_along_axis(part, place, np.take_along_axis(self.values[left], place, axis=2), axis=2)
-        self.copies[left] = part
-        return part
-
-    def keep(self, left: Ints, part: Floats, flipped: Masks) -> None:
-        """Keep one flipped copy per row; all copies that were ever flipped are equally likely."""
-        luck = np.where(flipped, [self.rngs[row].random(part.shape[1]) for row in left], -1.0)
-        pick, luckiest = luck.argmax(axis=1), luck.max(axis=1)
-        better = luckiest > self.best[left]
-        self.points[left[better]] = part[better, pick[better]]
-        self.best[left[better]] = luckiest[better]
 
 
 def _splits(model: Any) -> Any:
