@@ -60,47 +60,41 @@ class SmallChanges:
         """
         points, limited = points.copy(), np.zeros(len(points), np.bool_)
         for feature in np.argsort(-self.small, kind="stable"):
-            places = self._entered(points[:, feature], rows[:, feature], feature)
-            cuts = None if splits is None else splits[feature]
-            change = 10.0 ** -int(self.decimals[feature])
-            searches = [
-                _Search.of(rows[row, feature], points[row, feature], change, self.limit, cuts) for row in places
-            ]
-            if searches:
-                kept = _kept(searches, points, places, feature, valid)
-                points[places, feature] = [search.ended(keeps) for search, keeps in zip(searches, kept, strict=True)]
-                limited[places] |= [s.limited and bool(keeps.all()) for s, keeps in zip(searches, kept, strict=True)]
+            gaps = np.abs(rows[:, feature] - np.trunc(points[:, feature]))
+            places = np.flatnonzero((gaps <= self.small[feature]) & (gaps > _EQUAL))
+            if not len(places):
+                continue
+            change, cuts = 10.0 ** -int(self.decimals[feature]), None if splits is None else splits[feature]
+            ends = zip(rows[places, feature].tolist(), points[places, feature].tolist(), strict=True)
+            searches = [_steps(wanted, start, change, self.limit, cuts) for wanted, start in ends]
+            counts = [len(steps) for steps, *_ in searches]
+            of = np.repeat(places, counts)  # steps of all searches are asked about at once
+            asked = points[of]
+            asked[:, feature] = np.concatenate([steps for steps, *_ in searches])
+            kept = np.split(valid(asked, of), np.cumsum(counts)[:-1])
+            for row, (_, back, end, met), keeps in zip(places, searches, kept, strict=True):
+                points[row, feature] = end if keeps.all() else back[keeps.argmin()]
+                limited[row] |= met and bool(keeps.all())
         return points, limited
 
-    def _entered(self, values: Floats, wanted: Floats, feature: int) -> Ints:
-        gaps = np.abs(wanted - np.trunc(values))
-        return np.flatnonzero((gaps <= self.small[feature]) & (gaps > _EQUAL))
 
+def _steps(
+    wanted: float, start: float, change: float, limit: int | None, cuts: Any
+) -> tuple[Floats, Floats, float, bool]:
+    """The steps of one search that are asked about, and what the value is set to if each of them loses the class.
 
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """The steps of one search that are asked about, and where it ends if all of them keep the class."""
-
-    asked: Floats
-    back: Floats  # what the value is set to if that step loses the class
-    end: float
-    limited: bool
-
-    @classmethod
-    def of(cls, wanted: float, start: float, change: float, limit: int | None, cuts: Any) -> "_Search":
-        way = float(np.sign(wanted - np.trunc(start)))
-        goal, reached = _goal(wanted, way)
-        count = min(int(np.ceil(abs(goal - start) / change)) + 2, limit or _LONGEST)
-        # Step by step, as the package adds: the sum of many small numbers is not their product.
-        values = np.add.accumulate(np.concatenate([[start], np.full(count, way * change)])) * way
-        last = int(np.searchsorted(values, goal * way, side=reached))
-        limited, last = last > count, min(last, count)
-        steps = np.arange(1, last + 1) if cuts is None else _first_of_each_cell(values, np.sort(way * cuts), last)
-        return cls(values[steps] * way, np.trunc(values[steps - 1] * way) + 0.0, float(values[last] * way), limited)
-
-    def ended(self, keeps: Masks) -> float:
-        """Where the search ends if these of its steps keep the class."""
-        return self.end if keeps.all() else float(self.back[int(keeps.argmin())])
+    Then where the search ends if all of them keep it, and whether that is because of the limit.
+    """
+    way = float(np.sign(wanted - np.trunc(start)))
+    goal, reached = _goal(wanted, way)
+    count = min(int(np.ceil(abs(goal - start) / change)) + 2, limit or _LONGEST)
+    # Step by step, as the package adds: the sum of many small numbers is not their product.
+    values = np.add.accumulate(np.concatenate([[start], np.full(count, way * change)])) * way
+    found = int(np.searchsorted(values, goal * way, side=reached))
+    last = min(found, count)
+    steps = np.arange(1, last + 1) if cuts is None else _first_of_each_cell(values, np.sort(way * cuts), last)
+    back = np.trunc(values[steps - 1] * way) + 0.0
+    return values[steps] * way, back, float(values[last] * way), found > count
 
 
 def _goal(wanted: float, way: float) -> tuple[float, Literal["left", "right"]]:
@@ -119,17 +113,6 @@ def _first_of_each_cell(values: Floats, cuts: Any, last: int) -> Ints:
         [[1], np.searchsorted(single, cuts, side="left"), np.searchsorted(single, cuts, side="right")]
     )
     return np.unique(steps[(steps >= 1) & (steps <= last)])
-
-
-def _kept(
-    searches: Sequence[_Search], points: Floats, places: Ints, feature: int, valid: Callable[[Floats, Ints], Masks]
-) -> list[Masks]:
-    """Which steps of each search keep the class: those of all searches are asked about at once."""
-    counts = [len(search.asked) for search in searches]
-    of = np.repeat(places, counts)
-    asked = points[of]
-    asked[:, feature] = np.concatenate([search.asked for search in searches])
-    return np.split(valid(asked, of), np.cumsum(counts)[:-1])
 
 
 def decimals(known: Floats, fractions: bool = False) -> Ints:

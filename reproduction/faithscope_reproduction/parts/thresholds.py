@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from scipy.stats import rankdata
@@ -42,7 +43,9 @@ def _curves(name: str, setting: Setting, settings: Settings) -> Outcome:
     system = BoostedSystem.of(name, settings, setting, _QUICK_ROWS if settings.quick else _FEWER.get(name, _ROWS))
     records: list[Record] = []
     thresholds = _QUICK_THRESHOLDS if settings.quick else THRESHOLDS
-    for threshold, rules in system.anchors(thresholds[0]).explain_at(system.rows, thresholds).items():
+    told = partial(settings.progress, f"anchors on {name}") if callable(settings.progress) else None
+    anchors = system.anchors(thresholds[0]).explain_at(system.rows, thresholds, progress=told)
+    for threshold, rules in anchors.items():
         ev = fs.evaluate(system.predictions, rules, system.rows, interval=JACKKNIFE, progress=False)
         like = Record(
             "figure3", f"{name} {threshold}", "uniqueness", setting, len(system.rows), None, note=_NOTES[setting]
