@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.special import stdtrit
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.svm import LinearSVC
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
@@ -158,7 +159,7 @@ def test_importances_of_any_classes_are_held_against_those_classes():
     for number, name in enumerate("abc"):
         one = fs.Importances(slopes[:, 2 * number : 2 * number + 2])
         told = fs.direction(one._with(label=name), model, X)
-        assert told.output == f"probability of {name!r}"
+        assert told.output == f"the probability of {name!r}"
         assert told.value == fs.direction(one, model, X, class_index=number).value
     assert min(every.value, predicted.value) > 0.7
     refused(BadInput, "nothing says of which the importances speak", fs.direction, own, model, X)
@@ -212,6 +213,7 @@ def test_pairs_against_their_sign_are_shown():
     X = pd.DataFrame({"a": np.arange(20.0), "b": 0.0}, index=range(100, 120))
     found = fs.direction(np.column_stack([10 - np.arange(20.0), np.zeros(20)]), lambda rows: rows["a"].to_numpy(), X)
     assert found.flipped
+    assert "drawn from the rows themselves" in str(found)
     worst = found.counterexamples(1).iloc[0]
     assert (worst["index"], worst["feature"], worst["value"]) in ((100, "a", 0.0), (119, "a", 19.0))
     assert worst["move"] * worst["importance"] < 0
@@ -222,6 +224,7 @@ def test_what_cannot_be_redrawn_gets_one_sentence():
     ready = chances(X)[:, 1] > 0.5
     for error, words, given in (
         (WrongType, "pass the model itself", (phi, ready, X)),
+        (WrongType, "LinearSVC has no predict_proba", (phi[:, :2], LinearSVC().fit(phi[:, :2], ready), phi[:, :2])),
         (WrongType, "labels instead of probabilities", (phi, lambda rows: np.full(len(rows), "yes"), X)),
         (WrongType, "asks for signs of features", (fs.Highlights([{"a"}] * N), chances, X)),
         (BadInput, "left no signs", (fs.TopFeatures(2)(fs.Importances(phi)), chances, X)),

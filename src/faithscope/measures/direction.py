@@ -37,6 +37,7 @@ from faithscope.readers.shared.wanted import ClassIndex, Wanted
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
+from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -83,7 +84,7 @@ class Direction(Shareable):
     k : int
         How many features a row names at most.
     output : str
-        What is moved, such as "probability of '>50K'".
+        What is moved, such as "the probability of '>50K'".
     population : str
         Where other values come from.
     confidence : float
@@ -92,11 +93,11 @@ class Direction(Shareable):
     Examples
     --------
     >>> import faithscope as fs
-    >>> X = [[float(i % 5), float(i % 3)] for i in range(30)]
+    >>> X = [[float(i % 5), float(i % 3)] for i in range(15)]
     >>> importances = [[a - 2, 1 - b] for a, b in X]  # the model is a - b: the second sign is right as well
-    >>> print(fs.direction(importances, lambda rows: rows[:, 0] - rows[:, 1], X))
-    direction 1.000, 95% interval [0.83, 1.00], chance 0.50: signs say where the output goes;
-      n=30, 44 named features of rows, 0% of them do not move it
+    >>> print(fs.direction(importances, lambda rows: rows[:, 0] - rows[:, 1], X, population=fs.Perturbed(X)))
+    direction 1.000, 95% interval [0.66, 1.00], chance 0.50; signs say where the model's number goes;
+      n=15, 22 named features of rows, 0% of them do not move it
     """
 
     value: float | None
@@ -178,13 +179,16 @@ class Direction(Shareable):
         if self.value is None or self.low is None or self.high is None:
             return f"direction cannot be told, since no named feature moves the output; {rest}"
         words = {
-            True: "signs say where the output goes",
-            False: "signs are flipped, or name the wrong features",
-            None: "signs may be tossed",
+            True: f"signs say where {visible(self.output)} goes",
+            False: f"signs are flipped for {visible(self.output)}",
+            None: f"signs may be tossed for {visible(self.output)}",
         }
         ends = f"[{math.floor(100 * self.low) / 100:.2f}, {math.ceil(100 * self.high) / 100:.2f}]"
         told = f"direction {self.value:.3f}, {100 * self.confidence:g}% interval {ends}, chance {self.chance:.2f}"
-        return f"{told}: {words[self.above_chance]}; {rest}"
+        return f"{told}; {words[self.above_chance]}; {rest}"
+
+    def __str__(self) -> str:
+        return in_lines(self._line, self.notes)
 
     def _tables(self) -> Iterable[Table]:
         told = self._known.by_feature(self.confidence)
@@ -352,7 +356,7 @@ def direction(
     Examples
     --------
     >>> import faithscope as fs
-    >>> X = [[float(i % 5), float(i % 3)] for i in range(30)]
+    >>> X = [[float(i % 5), float(i % 3)] for i in range(15)]
     >>> flipped = [[2 - a, 0.0] for a, b in X]
     >>> found = fs.direction(flipped, lambda rows: rows[:, 0], X)
     >>> found.value, found.flipped
@@ -449,6 +453,11 @@ class _Asked:
         function = number_function(owner)
         if not numbers and (module or callable(getattr(owner, "predict_proba", None))):
             function = probability_function(owner)
+        elif classifier_name(owner):
+            raise WrongType(
+                f"{type(owner).__name__} has no predict_proba, and its labels do not move by degrees: pass a function "
+                "of its outputs, such as model.decision_function."
+            )
         if function is None or isinstance(owner, type):
             raise WrongType(
                 "direction asks the model about rows in which it redraws a feature: pass the model itself, or a "
@@ -480,7 +489,7 @@ class _Asked:
         """What an output is called."""
         if not self.of_chances(outputs):
             return "the model's number" if outputs.shape[1] == 1 else f"output {output}"
-        return f"probability of {self.labels[output]!r}" if self.labels else f"probability of class {output}"
+        return f"the probability of {self.labels[output]!r}" if self.labels else f"the probability of class {output}"
 
 
 def _places(
