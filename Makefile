@@ -33,7 +33,7 @@ style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	cd reproduction && ../$(BIN)/lint-imports
+	cd reproduction && $(abspath $(BIN))/lint-imports
 
 types: $(VENV)/.test
 	$(BIN)/mypy
