@@ -46,6 +46,8 @@ def estimates(draw, measure="consistency"):
         limit=low * draw(st.sampled_from([1.0, 0.9])),
         bracket=(value, value + unverifiable),
         population=None,
+        beyond_random=None,
+        beyond_global=None,
         notes=(),
     )
 
@@ -98,6 +100,7 @@ def test_nothing_is_said_if_nothing_can_be_checked_or_all_predictions_are_the_sa
     assert level(estimate) == "unknown"
 
 
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(estimates(), shares, shares)
 def test_a_narrower_interval_is_never_less_decided(estimate, left, right):
     before = level(estimate)
@@ -152,3 +155,58 @@ def test_a_silent_sample_says_how_silent_and_what_would_help():
     sentence = judge([silent], {"consistency": "; about 12,000 rows would help"}).sentence
     assert sentence.startswith("Cannot tell yet: 67% of the rows have an explanation that no other row has")
     assert sentence.endswith("about 12,000 rows would help.")
+
+
+def named(low, high, random=(0.1, 0.05, 0.15), everybody=(0.02, 0.01, 0.03), **changes):
+    """Consistency at the bar, and sufficiency of named features with such an interval, beside baselines."""
+    known = {"confidence": 0.95, "agreement": fs.Same(), "gap": None, "population": None, "notes": (), "chance": 0.5}
+    known |= {"unverifiable": 0.0, "above_chance": True}
+
+    def estimate(measure, low, high, **more):
+        ends = {"value": (low + high) / 2, "verified": (low + high) / 2, "verified_low": low, "verified_high": high}
+        told = {"measure": measure, "low": low, "high": high, "limit": low, "bracket": (low, high), **ends}
+        return SimpleNamespace(**known | told | {"beyond_random": None, "beyond_global": None} | more)
+
+    sufficiency = estimate("sufficiency", low, high, beyond_random=random, beyond_global=everybody, **changes)
+    return [estimate("consistency", 0.94, 0.97), sufficiency]
+
+
+def test_consistency_alone_is_called_consistent_and_what_was_shown_of_the_reasons_is_said():
+    asked = judge(named(0, 1)[:1], {})
+    assert asked.level == "consistent"
+    assert asked.sentence.startswith("Consistent: rows with the same explanation are predicted alike at least 94.0%")
+    assert asked.sentence.endswith("whether they are the right reasons was not asked.")
+    assert "of 90% asked for" in asked.sentence
+    both = judge(named(0.92, 0.95), {})
+    assert (both.level, "right reasons is shown" in both.sentence) == ("faithful", True)
+    shown = judge(named(0.8, 0.85), {})
+    assert (shown.level, "right reasons is shown" in shown.sentence) == ("consistent", True)
+    assert "By sufficiency alone: partly faithful, between 80.0% and 85.0%." in shown.sentence
+    unsure = judge(named(0.8, 0.85, random=(0.05, -0.05, 0.15)), {})
+    assert (unsure.level, "right reasons is not shown" in unsure.sentence) == ("consistent", True)
+    easy = judge(named(0.92, 0.95, random=(0.0, -0.05, 0.05)), {})
+    assert (easy.level, "right reasons is not shown" in easy.sentence) == ("consistent", True)
+
+
+def test_features_no_better_than_random_ones_have_a_verdict_of_their_own():
+    found = judge(named(0.7, 0.75, random=(-0.05, -0.08, -0.02)), {})
+    assert found.level == "random"
+    assert found.sentence.startswith(
+        "No better than random features: rows alike in the named features agree -5.0 points"
+    )
+    assert "By consistency alone: consistent, at least 94.0%." in found.sentence
+    below = judge(named(0.48, 0.52, random=(-0.05, -0.08, -0.02), above_chance=False), {})
+    assert below.level == "random"  # whatever chance gives
+    assert judge(named(0.7, 0.75, random=(0.01, -0.01, 0.03)), {}).level == "random"
+    assert judge(named(0.7, 0.75, random=(0.01, -0.08, 0.10)), {}).level == "consistent"  # too few rows to say
+    weak = named(0.7, 0.75, random=(-0.05, -0.08, -0.02))
+    weak[0].low = weak[0].limit = weak[0].verified_low = 0.45
+    weak[0].high = weak[0].verified_high = 0.55
+    weak[0].above_chance = False
+    assert judge(weak, {}).level == "chance"
+
+
+def test_a_higher_bar_is_harder_to_reach_and_is_said():
+    assert judge(named(0.92, 0.95), {}, 0.93).level == "consistent"
+    assert "of 95% asked for" not in judge(named(0.92, 0.95), {}, 0.95).sentence  # consistency is below it too
+    assert judge(named(0.92, 0.95), {}, 0.8).sentence.count("of 80% asked for") == 1

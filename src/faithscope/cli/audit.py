@@ -9,6 +9,7 @@ from faithscope.cli.advice import typed_windows
 from faithscope.cli.logs import open_log_source
 from faithscope.cli.options import (
     AgreementWord,
+    AtLeast,
     Cluster,
     Confidence,
     Connect,
@@ -32,6 +33,7 @@ from faithscope.cli.options import (
 )
 from faithscope.cli.outcome import Outlets, check_gate, gate, tell
 from faithscope.errors import BadInput
+from faithscope.inputs.checks import check_share
 from faithscope.report.wording import wording
 from faithscope.visible import visible_lines
 
@@ -82,6 +84,7 @@ def audit(
     report: Report = None,
     as_json: Json = False,
     summary: SummaryFile = None,
+    at_least: AtLeast = 0.9,
     fail_under: FailUnder = None,
     measure: MeasureName = None,
     fail_if_worse: FailIfWorse = False,
@@ -94,6 +97,7 @@ def audit(
     from faithscope.tables.audit import audit as audit_log
 
     check_gate(fail_under, measure)
+    check_share(at_least, "--at-least")
     outlets = Outlets(report, as_json, summary)
     outlets.check()
     if fail_if_worse and (reference is None or isinstance(_reference(reference), int)):
@@ -122,7 +126,7 @@ def audit(
             agreement=agreement,
             clusters=cluster,
         )
-        tell(result, outlets, f"How faithful are the explanations in {result.name}?")
+        tell(result, outlets, f"How faithful are the explanations in {result.name}?", at_least)
     if result.windows is not None and not as_json:
         heading = f"consistency in windows of {result.windows.every}, compared with {result.windows.against}"
         typer.echo(visible_lines(f"\n{heading}\n{typed_windows(result.windows)}"))

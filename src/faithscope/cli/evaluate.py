@@ -8,6 +8,7 @@ import typer
 from faithscope.agreements import from_word
 from faithscope.cli.options import (
     AgreementWord,
+    AtLeast,
     CacheFolder,
     Cluster,
     Confidence,
@@ -23,7 +24,7 @@ from faithscope.cli.outcome import Outlets, check_gate, gate, tell
 from faithscope.cli.rows import column, populations, read_rows, without_columns
 from faithscope.errors import UnknownName
 from faithscope.evaluation.outputs import OUTPUTS
-from faithscope.inputs.checks import check_word
+from faithscope.inputs.checks import check_share, check_word
 from faithscope.inputs.hints import hint
 
 SystemPath = Annotated[str, typer.Option(help="Your model and explainers, as module:attribute.")]
@@ -73,6 +74,7 @@ def evaluate(
     report: Report = None,
     as_json: Json = False,
     summary: SummaryFile = None,
+    at_least: AtLeast = 0.9,
     fail_under: FailUnder = None,
     measure: MeasureName = None,
     judged: GatedExplainers = None,
@@ -88,6 +90,7 @@ def evaluate(
     from faithscope.evaluation.compare import compare
 
     check_gate(fail_under, measure, judged)
+    check_share(at_least, "--at-least")
     if output is not None:
         check_word(output, "--output", OUTPUTS)
     outlets = Outlets(report, as_json, summary)
@@ -112,6 +115,7 @@ def evaluate(
         cache=cache,
         agreement=None if agreement is None else from_word(agreement),
         output=cast(Any, output),
+        at_least=at_least,
     )
     tell(comparison, outlets, f"How faithful are the explanations of {system}?")
     gate(comparison, fail_under, measure, judged)

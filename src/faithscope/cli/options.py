@@ -12,6 +12,9 @@ SummaryFile = Annotated[
     typer.Option("--summary", help='Append Markdown to this file; in GitHub Actions, to "$GITHUB_STEP_SUMMARY".'),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON, and nothing else.")]
+AtLeast = Annotated[
+    float, typer.Option("--at-least", help="What a faithful explainer is asked to reach, beside the verdict.")
+]
 FailUnder = Annotated[
     float | None,
     typer.Option("--fail-under", help="Exit with 1 if a lower limit, of all rows or a population, is below this."),

@@ -30,15 +30,15 @@ class Outlets:
         check_summary(self.summary)
 
 
-def tell(result: Any, outlets: Outlets, title: str) -> None:
-    """Print the result, and write a report and a summary if they are wanted."""
+def tell(result: Any, outlets: Outlets, title: str, at_least: float | None = None) -> None:
+    """Print the result, and write a report and a summary if they are wanted; `at_least` is asked of a faithful one."""
     from faithscope.cli.advice import with_options
     from faithscope.report.html import write
     from faithscope.report.summary import summarize
     from faithscope.report.summary_card import summary_card
     from faithscope.report.terminal import show
 
-    summary = with_options(summarize(result, title=title))
+    summary = with_options(summarize(result, title=title, wanted=at_least))
     if outlets.as_json:
         verdicts = {
             explainer.name: asdict(explainer.verdict) | {"doubts": list(explainer.doubts)}

@@ -14,7 +14,7 @@ from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import FOR_EQUALITY, MEASURES, NECESSITY, Estimate
-from faithscope.measures.telling import down, up
+from faithscope.measures.telling import down, names_at_random, up
 from faithscope.notes import of_kind
 
 _PAIRS = 3  # counterexamples shown with a failure
@@ -35,6 +35,8 @@ def assert_faithful(
     for what the other misses, but here only the lower end is read.
 
     If an explainer has consistency and sufficiency, both must pass; necessity is judged only if `measure` asks for it.
+    Importances that are measured by `Alike` though no relation was asked for fail if they are shown to name features
+    that are no better than random ones, and their sufficiency need not reach the threshold.
     In a comparison, all explainers are judged but the baselines (those with ``baseline = True``: `Constant`, `Random`,
     `Unique`); if there are only baselines, they are judged, and a warning says so. Populations that `result` holds are
     judged as well as all rows; windows of time are not.
@@ -97,6 +99,8 @@ class JudgedEstimate:
         limits = f"{down(estimate.low)}, {up(estimate.high)}"
         low = f"its lower limit is {down(estimate.limit)} ({100 * estimate.confidence:g}% interval [{limits}])"
         short = f"{estimate.measure} was not shown to be at least {at_least:g}: {low}"
+        if names_at_random(estimate, at_least):
+            return f"{self._begin}explanations name features that are no better than random ones:{estimate._beyond[1:]}"
         return f"{self._begin}{short}; {_reason(estimate, at_least)}"
 
     def in_full(self) -> str:
@@ -130,7 +134,9 @@ class Judgment:
         failed = [
             judged
             for judged in self.judged
-            if not judged.estimate.limit >= self.at_least or of_kind(judged.estimate.notes, "interval")
+            if not judged.estimate.limit >= self.at_least
+            or of_kind(judged.estimate.notes, "interval")
+            or names_at_random(judged.estimate, self.at_least)
         ]
         return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.limit, 9))))
 
@@ -152,11 +158,11 @@ def judge(
     check_word(measure, "measure", MEASURES, optional=True)
     if isinstance(result, Comparison):
         chosen, remarks = _chosen(result, explainers)
-        judged = [part for name in chosen for part in _of_explainer(result, name, measure, by)]
+        judged = [part for name in chosen for part in _of_explainer(result, name, measure, by, at_least)]
     elif explainers is not None:
         raise BadInput(f"explainers= chooses among those of a comparison; got {_kind(result)}.")
     else:
-        judged, remarks = _of_one(result, measure, by), []
+        judged, remarks = _of_one(result, measure, by, at_least), []
     remarks = [*remarks, *_whole_only(judged), *_reached_by_chance(judged, at_least)]
     return Judgment(tuple(judged), at_least, tuple(remarks))
 
@@ -176,13 +182,15 @@ def _chosen(comparison: Comparison, explainers: Any) -> tuple[list[str], list[st
     return list(comparison), [f"Only baselines were given, so they are judged: {', '.join(comparison)}."]
 
 
-def _of_explainer(comparison: Comparison, name: str, measure: str | None, by: Any) -> list[JudgedEstimate]:
+def _of_explainer(
+    comparison: Comparison, name: str, measure: str | None, by: Any, at_least: float
+) -> list[JudgedEstimate]:
     evaluation = comparison[name]
     held = [comparison.populations.get(name), comparison.sufficiency_populations.get(name)]
-    return _judged(name, evaluation, measure, held if by is None else _asked(evaluation, by, measure))
+    return _judged(name, evaluation, measure, held if by is None else _asked(evaluation, by, measure), at_least)
 
 
-def _of_one(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
+def _of_one(result: Any, measure: str | None, by: Any, at_least: float) -> list[JudgedEstimate]:
     if isinstance(result, Estimate | Populations):
         if by is not None:
             raise BadInput(f"by= needs rows, which {_kind(result)} does not keep: pass the evaluation itself.")
@@ -194,21 +202,25 @@ def _of_one(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
             f"got {type(result).__name__}."
         )
     held = [result.populations, getattr(result, "sufficiency_populations", None)]
-    return _judged(result.name, result, measure, held if by is None else _asked(result, by, measure))
+    return _judged(result.name, result, measure, held if by is None else _asked(result, by, measure), at_least)
 
 
 def _judged(
-    name: str, result: Any, measure: str | None, populations: Iterable[Populations | None]
+    name: str, result: Any, measure: str | None, populations: Iterable[Populations | None], at_least: float
 ) -> list[JudgedEstimate]:
     """The estimates of all rows and of every population, for the measures that are asked for."""
     names = ("consistency", "sufficiency") if measure is None else (measure,)
     wanted = [estimate for name in names if (estimate := getattr(result, name)) is not None]
+    by_default = measure is None and isinstance(result, Evaluation) and result.options.by_default
+    if by_default:  # nobody asked for rows alike in the named features: these are judged only if random ones do as well
+        wanted = [each for each in wanted if each.measure == "consistency" or names_at_random(each, at_least)]
     if not wanted:
         notes = () if isinstance(result, Evaluation) else result.notes
         why = "; ".join(notes) or "its explanations do not say where they apply"
         raise BadInput(f"{name} has no {measure}: {why}. Judge another measure, or other explainers.")
     named = [pair for members in populations if members is not None for pair in _by_words(members)]
-    parts = [(words, part) for words, part in named if measure is None or part.measure == measure]
+    judged = ("consistency",) if by_default else names
+    parts = [(words, part) for words, part in named if part.measure in judged]
     if named and not parts:
         other = "pass by=" if measure == NECESSITY else "judge consistency"
         raise BadInput(f"{name} has no {measure} by population: {other}, or leave the populations out.")

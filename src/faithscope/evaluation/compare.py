@@ -19,7 +19,7 @@ from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import name_of, same_rows
-from faithscope.inputs.checks import by_name, check_flag, check_whole, same_length, text_names
+from faithscope.inputs.checks import by_name, check_flag, check_share, check_whole, same_length, text_names
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
@@ -34,13 +34,13 @@ from faithscope.measures.comparing.paired import (
 )
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import encoding_columns, not_scoped
-from faithscope.measures.estimate import Estimate, Method, to_interval
+from faithscope.measures.estimate import BEYOND, Estimate, Method, to_interval
 from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
 from faithscope.measures.granularity import refusal
 from faithscope.measures.intervals.margins import UnseenRows
 from faithscope.measures.sufficiency import leaning_on, unseen_rows
+from faithscope.measures.telling import WANTED
 from faithscope.notes import of_kind
-from faithscope.relations import says_where
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
@@ -132,8 +132,14 @@ class Comparison(Reported):
         }
 
     def table(self) -> "pd.DataFrame":
-        """One line per explainer and measure."""
-        return super().table().assign(uniqueness=[self.evaluations[name].uniqueness for name, _ in self._by_name()])
+        """One line per explainer and measure; of importances also what it is beyond baselines (`Alike`)."""
+        named = self._by_name()
+        told = super().table().assign(uniqueness=[self.evaluations[name].uniqueness for name, _ in named])
+        for baseline in BEYOND:
+            known = [getattr(estimate, baseline) for _, estimate in named]
+            if any(known):
+                told[baseline] = [None if more is None else more.value for more in known]
+        return told
 
     def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
         """One line per pair of explainers and measure; ``differ`` is whether the interval excludes zero.
@@ -154,7 +160,7 @@ class Comparison(Reported):
 
         The columns are the attributes of `Encoding`; ``comparison[name].encoding()`` has the tests of each explanation.
         """
-        scoped = {name: ev for name, ev in self.evaluations.items() if says_where(ev.explanations, ev.relation)}
+        scoped = {name: ev for name, ev in self.evaluations.items() if ev.sufficiency is not None}
         if not scoped:
             raise NotScoped(not_scoped(next(iter(self.evaluations.values())).explanations))
         return frame(encoding_columns({name: ev.encoding() for name, ev in scoped.items()}))
@@ -221,7 +227,8 @@ class Comparison(Reported):
             for name in self.evaluations
         }
         agreement = self.agreement if len(self.evaluations) > 1 else None
-        return Contents(self.evaluations, breakdowns, self.pairs, self.rows_to_choose, agreement)
+        wanted = next(iter(self.evaluations.values())).options.at_least
+        return Contents(self.evaluations, breakdowns, self.pairs, self.rows_to_choose, agreement, wanted)
 
 
 @in_memory("compare fewer explainers, or on fewer rows")
@@ -244,6 +251,7 @@ def compare(
     progress: bool | Told | None = None,
     agreement: Any = None,
     output: Literal["label", "probability"] | None = None,
+    at_least: float = WANTED,
 ) -> Comparison:
     """Measure several explainers of one model on the same rows, and how they differ.
 
@@ -252,14 +260,16 @@ def compare(
 
     Parameters
     ----------
-    model, X, confidence, interval, unseen, weights, clusters, further, groups, seed, cache, progress, agreement, output
+    model, X, confidence, interval, unseen, weights, clusters, further, groups, seed, cache, progress
+        As for `evaluate`.
+    agreement, output, at_least
         As for `evaluate`.
     explainers : mapping of str to explainer
         Each as for `evaluate`, by a name of your choice.
     discretizer : discretizer, str or callable, or mapping of str to these, optional
         One for all explainers whose kind of explanation it takes (the table says which), or one per explainer by name.
         `Best` chooses for each explainer on half of the rows, and all are reported on the other half.
-    relation : Nearest, Ball, Judged or callable, or mapping of str to these, optional
+    relation : Alike, Nearest, Ball, Judged or callable, or mapping of str to these, optional
         As for `sufficiency`: one for all explainers, or one per explainer by name.
 
     Returns
@@ -285,6 +295,7 @@ def compare(
         {name: to_choice(_for_one(discretizer, name)) for name in named},
     )
     check_whole(seed, "seed", 0)
+    check_share(at_least, "at_least")
     how = to_interval(interval, unseen)
     chosen_here = any(map(learns, choices.values()))
     if any(isinstance(choice, Best) for choice in choices.values()):
@@ -310,7 +321,7 @@ def compare(
     for name, sample in samples.items():
         with asker.watch.phase(f"measuring {name}", sample.n):
             choice = _fitting(choices[name], sample.explanations, one_for_all)
-            options = Options(confidence, *how, _for_one(relation, name), seed, further, name_of(clusters))
+            options = Options(confidence, *how, _for_one(relation, name), seed, further, name_of(clusters), at_least)
             evaluation = assess(sample, choice, options, Identity.of(named[name], name), groups)
         evaluations[name] = replace(evaluation, seconds=_seconds(asker.watch, name))
     with asker.watch.phase("measuring differences", len(labels)):
@@ -365,7 +376,7 @@ def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
     if len(scoped) < 2:
         return []
     evaluations = list(scoped.values())
-    samples, relations = [ev.sample.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
+    samples, relations = [ev._ruled.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
     coverages: Sequence[Coverage] = []
     if all(sample.weights is None and sample.clusters is None for sample in samples):
         coverages = [
@@ -390,7 +401,7 @@ def _necessary(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
     if len(known) < 2:
         return []
     evaluations, counts = zip(*known.values(), strict=True)
-    samples, relations = [ev.sample.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
+    samples, relations = [ev._ruled.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
     alike = leaving_out_alike(counts, samples, relations, count_necessity)
     return [
         LeftOutEstimate(name, ev.necessity, _known(ev.necessity, counted.terms.left_out), sample.explanations, relation)

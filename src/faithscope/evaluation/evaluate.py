@@ -15,16 +15,18 @@ from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.foreign import adapted
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
+from faithscope.explanations.forms import names_all
 from faithscope.inputs.alignment import name_of
 from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.checks import check_whole, same_length
+from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
 from faithscope.measures import scopes
 from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.estimate import Method, to_interval
 from faithscope.measures.local import Local, at_row
-from faithscope.relations import says_where, to_relation
+from faithscope.measures.telling import WANTED
+from faithscope.relations import Alike, says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
 
@@ -49,6 +51,7 @@ def evaluate(
     progress: bool | Told | None = None,
     agreement: Any = None,
     output: Literal["label", "probability"] | None = None,
+    at_least: float = WANTED,
 ) -> Evaluation:
     """Measure how faithful an explainer is to a model on the rows X.
 
@@ -72,8 +75,8 @@ def evaluate(
         As for `consistency`; or `Best` ("best"), which chooses one on half of the rows and reports it on the other.
     confidence, interval, unseen, weights, clusters
         As for `consistency`.
-    relation : Nearest, Ball, Judged or callable, optional
-        As for `sufficiency`.
+    relation : Alike, Nearest, Ball, Judged or callable, optional
+        As for `sufficiency`. By default importances of the columns of X are measured by `Alike`.
     further : array-like or table, optional
         Further rows without predictions, as for `sufficiency`.
     groups : array-like, (n,), or str or list of str, optional
@@ -93,6 +96,9 @@ def evaluate(
         What to ask the model for: "probability" asks ``predict_proba``, and measures by `Spread` unless `agreement` is
         given; agreements of one number per row compare the probability of class 1 of two. "label" asks ``predict``, and
         takes the answers of a regressor for labels too.
+    at_least : float
+        What a faithful explainer is asked to reach, which stands beside the verdict of the report. Where chance is
+        high, half of what it leaves open is asked for too.
 
     Returns
     -------
@@ -109,6 +115,7 @@ def evaluate(
     refuse_swapped(model, explainer)
     check_groups(groups, X)
     check_whole(seed, "seed", 0)
+    check_share(at_least, "at_least")
     how = to_interval(interval, unseen)
     question, choice = Output.of(model, agreement, output), to_choice(discretizer)
     if isinstance(choice, Best):
@@ -119,7 +126,7 @@ def evaluate(
     labels, explanations = question.read(answers), asker.explanations(explainer, X, who.name)
     sample = question.sample(explanations, labels, X, weights, clusters, of=(model, explainer))
     sample = sample.noting(fitted_notes(model, explainer, X))
-    options = Options(confidence, *how, relation, seed, further, name_of(clusters))
+    options = Options(confidence, *how, relation, seed, further, name_of(clusters), at_least)
     if learns(choice):
         looked, sample = sample.halves(seed)
         sample = sample.noting(choice_notes(choice, looked))
@@ -173,14 +180,18 @@ def local(
     question = question.settled(answers)
     sample = question.sample(explanations, question.read(answers), X, of=(model, explainer))
     sample, coarsen = sample.settled(discretizer)
-    sample, explanation = sample.discretized(coarsen), asker.explanations(explainer, row, "explainer")
-    explanation = discretize(explanation, coarsen)
+    given, explained = sample, asker.explanations(explainer, row, "explainer")
+    sample, explanation = sample.discretized(coarsen), discretize(explained, coarsen)
     answer = question.read(asker.predictions(model, row, question))
     same_length(x=1, predictions=len(answer), explanations=len(explanation))
     prediction = answer.tolist()[0]
     consistency = at_row(count_rows(sample), explanation, prediction, confidence=confidence)
     if not says_where(sample.explanations, relation):
         return consistency
+    if isinstance(relation, Alike):
+        known, here = (sample, explanation) if names_all(getattr(explanation, "form", "")) else (given, explained)
+        alike = replace(relation, X_train=X if relation.X_train is None else relation.X_train)
+        (sample, relation), explanation = known._scoped_by(alike), alike.about(here, row)
     chosen = to_relation(relation, sample.explanations)
     return replace(consistency, sufficiency=scopes.at_row(explanation, prediction, sample, chosen, confidence))
 

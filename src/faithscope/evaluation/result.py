@@ -14,9 +14,11 @@ from faithscope.counting.counted import Coverage, NecessityCounts
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.coverage import cover
 from faithscope.discretizers import Discretize, Original, usual
-from faithscope.errors import NotScoped
+from faithscope.errors import FaithscopeError, NotScoped
 from faithscope.evaluation.asker import Identity
 from faithscope.explanations import Explanations
+from faithscope.explanations.forms import names_all
+from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.checks import check_word, same_length
@@ -36,13 +38,14 @@ from faithscope.measures.named_labels import LabelWords, label_word_notes
 from faithscope.measures.necessity import measure_necessity, reached
 from faithscope.measures.notes import asked_notes, copy_notes, warn_if_clustered
 from faithscope.measures.sufficiency import (
+    beyond_baselines,
     coverage_estimate,
     leaning_on,
     made_otherwise,
     measure_sufficiency,
 )
-from faithscope.measures.telling import estimate_columns
-from faithscope.relations import Relation, bind, says_where, to_relation
+from faithscope.measures.telling import WANTED, estimate_columns
+from faithscope.relations import Alike, Relation, bind, says_where, to_relation
 from faithscope.report.reported import OfOneExplainer
 from faithscope.sample import Sample
 
@@ -55,7 +58,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """How an evaluation is made: confidence and method of intervals, whether they allow for unseen rows, and so on."""
+    """How an evaluation is made: intervals and whether they allow for unseen rows, relation, what is asked for, …"""
 
     confidence: float = 0.95
     method: str | None = None
@@ -64,6 +67,13 @@ class Options:
     seed: int = 0
     further: Any = None
     clusters: str = ""
+    at_least: float = WANTED
+    by_default: bool = False  # whether importances are measured by `Alike` though nobody asked for it
+
+    @property
+    def bound(self) -> Any:
+        """The relation of the rows that explanations cover; those of `Alike` are rules, which say it themselves."""
+        return None if isinstance(self.relation, Alike) else self.relation
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,6 +129,13 @@ class Evaluation(OfOneExplainer):
     _coverage: Coverage | None = field(default=None, repr=False)
     _chosen: Any = field(default=None, repr=False)  # the discretizer itself
     _reached: NecessityCounts | None = field(default=None, repr=False)
+    # The rows with the importances that `Alike` reads, and with the rules that these stand for.
+    _naming: tuple[Sample, Sample] | None = field(default=None, repr=False)
+
+    @property
+    def _ruled(self) -> Sample:
+        """The rows with explanations that say where they apply."""
+        return self.sample if self._naming is None else self._naming[1]
 
     @property
     def explanations(self) -> Explanations:
@@ -213,7 +230,7 @@ class Evaluation(OfOneExplainer):
         interval: "holds", "too high" or "too low". Of many explanations, a few intervals fail by chance.
         """
         warn_if_clustered(self.sample.clusters is not None)
-        return frame(scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence, k))
+        return frame(scopes.per_scope(self._scoped(), self._ruled, self._relation, self.options.confidence, k))
 
     def _claims(self) -> dict[str, Any] | None:
         """The same table for a report; None if explanations claim no precision."""
@@ -228,7 +245,7 @@ class Evaluation(OfOneExplainer):
         It compares the predictions of the rows that were given an explanation with those of the other rows that it
         covers; explanations must say where they apply.
         """
-        return measure_encoding(self.sample, self.relation, self.options.confidence)
+        return measure_encoding(self._ruled, self.options.bound, self.options.confidence)
 
     def leakage(self, words: Sequence[str] | None = None) -> Leakage:
         """How many reasons in words name a label, and their consistency with these words masked: `fs.leakage`.
@@ -253,7 +270,7 @@ class Evaluation(OfOneExplainer):
         ``row`` and ``wrong_row`` are positions in X as it was handed over, ``index`` and ``wrong_index`` its row
         labels (the positions again if it has none). Of numbers, the rows farthest from that of the row come first.
         """
-        pairs = scopes.wrongly_covered(self._scoped(), self.sample, self._relation, k)
+        pairs = scopes.wrongly_covered(self._scoped(), self._ruled, self._relation, k)
         return frame(self._named(pairs, {"row": "index", "wrong_row": "wrong_index"}))
 
     def _named(self, columns: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
@@ -274,7 +291,7 @@ class Evaluation(OfOneExplainer):
 
     @property
     def _relation(self) -> Relation:
-        return to_relation(self.relation, self.explanations)
+        return to_relation(self.options.bound, self._ruled.explanations)
 
     def by(
         self, groups: Any, measure: Literal["consistency", "sufficiency", "necessity"] = "consistency"
@@ -292,15 +309,15 @@ class Evaluation(OfOneExplainer):
             return measure_groups(self.sample, groups, self._measure_consistency)
         self._scoped()
         if measure == "necessity":
-            return measure_groups(self.sample, groups, self._measure_necessity)
+            return measure_groups(self._ruled, groups, self._measure_necessity)
         options = self.options
         return measure_groups(
-            self.sample,
+            self._ruled,
             groups,
             lambda part: self._of_method(
                 measure_sufficiency(
                     part,
-                    options.relation,
+                    options.bound,
                     options.confidence,
                     options.method,
                     options.further,
@@ -316,7 +333,7 @@ class Evaluation(OfOneExplainer):
 
     def _measure_necessity(self, sample: Sample) -> Estimate:
         options = self.options
-        return measure_necessity(sample, options.relation, options.confidence, unseen=options.unseen)
+        return measure_necessity(sample, options.bound, options.confidence, unseen=options.unseen)
 
     def _grouped(self, groups: Any) -> "Evaluation":
         """The same evaluation with every measure by group of rows."""
@@ -351,7 +368,7 @@ class Evaluation(OfOneExplainer):
 
         write_log(path, self.explanations, self.predictions, self.X)
 
-    def to_html(self, path: str | os.PathLike[str], *, groups: Any = None) -> None:
+    def to_html(self, path: str | os.PathLike[str], *, groups: Any = None, at_least: float | None = None) -> None:
         """Write a report that anybody can open: one HTML file that needs no network.
 
         Parameters
@@ -359,11 +376,14 @@ class Evaluation(OfOneExplainer):
         groups : array-like, (n,), or str or list of str, optional
             The population of each row, or columns of X by name, for the report to compare; by default those that were
             given to `evaluate`.
+        at_least : float, optional
+            What a faithful explainer is asked to reach, which stands beside the verdict; by default what `evaluate` was
+            asked for.
         """
         if groups is None:
-            super().to_html(path)
+            super().to_html(path, at_least=at_least)
         else:
-            self._grouped(groups).to_html(path)
+            self._grouped(groups).to_html(path, at_least=at_least)
 
     def _counts(self) -> Any:
         """Counts in which every row counts once, whatever its weight; an estimate by `Spread` keeps a profile alone."""
@@ -377,7 +397,7 @@ class Evaluation(OfOneExplainer):
 
         groups = [self.populations, self.sufficiency_populations]
         breakdowns = [Breakdown.of(part) for parts in groups if parts is not None for part in parts.groupings]
-        return Contents({self.name: self}, {self.name: breakdowns})
+        return Contents({self.name: self}, {self.name: breakdowns}, wanted=self.options.at_least)
 
     def _provenance(self) -> "Provenance":
         """How the explanations were made."""
@@ -425,7 +445,9 @@ def assess(
         The population of each row that was handed over, including rows that are not reported.
     """
     coarse = sample.discretized(discretizer)
-    options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.X, coarse.positions))
+    naming, options = _naming(sample, coarse, options)
+    if naming is None:
+        options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.X, coarse.positions))
     consistency = measure_consistency(coarse, options.confidence, options.method)
     evaluation = Evaluation(
         consistency=noted(consistency, label_word_notes(sample, coarse, discretizer)),
@@ -438,6 +460,7 @@ def assess(
         discretizer=repr(Original() if discretizer is None else discretizer),
         baseline=who.baseline,
         _chosen=discretizer,
+        _naming=naming,
     )
     if says_where(coarse.explanations, options.relation):
         evaluation = _with_sufficiency(evaluation)
@@ -453,8 +476,28 @@ def _settled(explanations: Explanations, discretizer: Any) -> Explanations:
     return explanations._with(doubt="") if getattr(discretizer, "reads_maps", False) else explanations
 
 
+def _naming(sample: Sample, coarse: Sample, options: Options) -> tuple[tuple[Sample, Sample] | None, Options]:
+    """The rows with the importances that `Alike` reads, and with their rules, if it or nothing else is asked for.
+
+    A discretizer that keeps the largest features says which are named; of any other, the importances themselves do.
+    """
+    raw, relation = sample.explanations, options.relation
+    if relation is None and isinstance(raw, Importances) and not isinstance(raw, Rankings):
+        relation = Alike()
+    if not isinstance(relation, Alike):
+        return None, options
+    kept = coarse if names_all(getattr(coarse.explanations, "form", "")) or coarse.n < sample.n else sample
+    try:
+        rules, _ = kept._scoped_by(relation)
+    except FaithscopeError:  # such as importances of other columns than those of X
+        if options.relation is not None:
+            raise
+        return None, options
+    return (kept, rules), replace(options, relation=relation, by_default=options.relation is None)
+
+
 def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
-    sample, options = evaluation.sample, evaluation.options
+    sample, options = evaluation._ruled, evaluation.options
     confidence, method, further, unseen = options.confidence, options.method, options.further, options.unseen
     # Tables of scopes count every row once, whatever its weight or cluster.
     plain = sample.weights is None and sample.clusters is None
@@ -465,16 +508,19 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
         notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample), *asked_notes(coverage))
         estimate = noted(coverage_estimate(leaning, "sufficiency", confidence, method, rows, unseen=unseen), notes)
     else:
-        estimate = measure_sufficiency(sample, evaluation.relation, confidence, method, further, unseen=unseen)
+        estimate = measure_sufficiency(sample, options.bound, confidence, method, further, unseen=unseen)
+    if evaluation._naming is not None:
+        given, known = evaluation._naming[0], coverage if plain else None
+        estimate = beyond_baselines(estimate, known, sample, given, options.relation, further, unseen=unseen)
     evaluation = replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)
     unknown = isinstance(sample.agreement, Spread) or coverage.asked is not None
     return evaluation if unknown else _with_necessity(evaluation)
 
 
 def _with_necessity(evaluation: Evaluation) -> Evaluation:
-    sample, options = evaluation.sample, evaluation.options
-    known = evaluation._scoped().necessity or reached(sample, evaluation.relation)
-    estimate = measure_necessity(sample, evaluation.relation, options.confidence, unseen=options.unseen, known=known)
+    ruled, options = evaluation._ruled, evaluation.options
+    known = evaluation._scoped().necessity or reached(ruled, options.bound)
+    estimate = measure_necessity(ruled, options.bound, options.confidence, unseen=options.unseen, known=known)
     return replace(evaluation, necessity=estimate, _reached=known)
 
 

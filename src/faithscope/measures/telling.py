@@ -19,19 +19,23 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-Level = Literal["faithful", "unknown", "partly", "chance", "unfaithful"]
+Level = Literal["faithful", "consistent", "unknown", "partly", "random", "chance", "unfaithful"]
 
 WORDS: dict[Level, str] = {
     "faithful": "Faithful",
+    "consistent": "Consistent",
     "unknown": "Cannot tell yet",
     "partly": "Partly faithful",
+    "random": "No better than random features",
     "chance": "No better than chance",
     "unfaithful": "Unfaithful",
 }
 LEVELS: tuple[Level, ...] = tuple(WORDS)  # from best to worst: an explainer is as faithful as its weakest measure
 # As explainers are listed: what is known to be good in part stands before what is not known.
-READING_ORDER: tuple[Level, ...] = ("faithful", "partly", "unknown", "chance", "unfaithful")
+READING_ORDER: tuple[Level, ...] = ("faithful", "consistent", "partly", "unknown", "random", "chance", "unfaithful")
 WANTED = 0.9
+RIGHT_REASONS = "The same reasons go with the same prediction; whether they are the right reasons"
+_LITTLE = 0.25  # of what lies between random features and the bar: who surely gains less is no better than random
 COLUMNS = ("value", "interval", "unverifiable", "checked", "chance")  # of every table of estimates that is shown
 _FRAMED = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "distinct")  # of every frame
 _COUNTED = ("rows", "bound")  # columns of numbers, which follow those of words
@@ -80,6 +84,10 @@ class Measured(Protocol):
     def agreement(self) -> Agreement: ...
     @property
     def population(self) -> str | None: ...
+    @property
+    def beyond_random(self) -> tuple[float, float, float] | None: ...
+    @property
+    def beyond_global(self) -> tuple[float, float, float] | None: ...
     @property
     def notes(self) -> tuple[str, ...]: ...
     @property
@@ -151,6 +159,9 @@ def level(estimate: Measured, wanted: float = WANTED) -> Level:
 def judge(estimates: Sequence[Measured], needed: Mapping[str, str], wanted: float = WANTED) -> ExplainerVerdict:
     """The verdict on an explainer: that of its weakest measure, and in a few words the other one's.
 
+    Faithful takes both measures. Consistency alone is called consistent, and of importances it is said whether the
+    features that they name are shown to be better than random ones; if they are not better, that is the verdict.
+
     Parameters
     ----------
     estimates : list of Estimate
@@ -158,12 +169,57 @@ def judge(estimates: Sequence[Measured], needed: Mapping[str, str], wanted: floa
     needed : dict of str to str
         Per measure, what more rows would do, in words.
     """
-    (weakest, measured), *others = weakest_first(estimates, wanted)
-    sentence = f"{WORDS[weakest]}: {_clause(weakest, measured, needed.get(measured.measure, ''), wanted)}."
-    if measured.gap is not None:
-        rows = "that an explanation covers" if measured.measure == "sufficiency" else "with the same explanation"
-        sentence += f" Two rows {rows} are typically predicted {told_number(measured.gap)} apart."
-    return ExplainerVerdict(weakest, " ".join([sentence, *(_aside(*other, weakest) for other in others)]))
+    ranked = weakest_first(estimates, wanted)
+    naming = next((estimate for estimate in estimates if estimate.beyond_random is not None), None)
+    found, decides = ranked[0]
+    right = " was not asked."
+    if naming is not None and naming.beyond_random is not None:
+        right = " is shown." if naming.beyond_random[1] > 0 else " is not shown."
+        worse = [reached for reached, each in ranked if reached in {"chance", "unfaithful"} and each is not naming]
+        if names_at_random(naming, wanted) and not worse:
+            found, decides = "random", naming
+    consistent = [each for reached, each in ranked if each.measure == "consistency" and reached == "faithful"]
+    alone = len(ranked) == 1 or (naming is not None and (found != "faithful" or right != " is shown."))
+    if consistent and alone and LEVELS.index(found) < LEVELS.index("random"):
+        found, decides = "consistent", consistent[0]
+    said = [f"{WORDS[found]}: {_clause(found, decides, needed.get(decides.measure, ''), wanted)}."]
+    if decides.gap is not None:
+        rows = "that an explanation covers" if decides.measure == "sufficiency" else "with the same explanation"
+        said.append(f"Two rows {rows} are typically predicted {told_number(decides.gap)} apart.")
+    if found == "consistent" or (found == "faithful" and naming is not None):
+        said.append(RIGHT_REASONS + right)
+    if found != "random" and naming is not None:
+        said.append(_naming(naming))
+    said += [_aside(*other, found) for other in ranked if other[1] is not decides]
+    return ExplainerVerdict(found, " ".join(said))
+
+
+def names_at_random(estimate: Measured, wanted: float = WANTED) -> bool:
+    """Whether importances are shown to name features hardly better than random ones.
+
+    They are not shown to be better, and surely gain less than a quarter of what lies between these and the bar.
+    """
+    more = estimate.beyond_random
+    if more is None or more[1] > 0 or estimate.chance is None:
+        return False
+    left = bar(estimate.chance, wanted) - (estimate.value - more[0])
+    return more[2] <= max(0.0, _LITTLE * left)
+
+
+def _naming(estimate: Measured) -> str:
+    """What naming features is worth, in a sentence; also if the same features would do for everybody."""
+    random, everybody = cast(tuple[float, float, float], estimate.beyond_random), estimate.beyond_global
+    told = f"Rows alike in the named features agree {_points(random)} beyond rows alike in random ones"
+    if everybody is None:
+        return f"{told}."
+    but = "and" if everybody[1] > 0 else "but not surely beyond"
+    return f"{told}, {but} those alike in the same features for everybody: {_points(everybody)}."
+
+
+def _points(more: tuple[float, float, float]) -> str:
+    """A difference of shares with its interval, in percentage points."""
+    value, low, high = more
+    return f"{100 * value:+.1f} points ({100 * float(down(low)):+.1f} to {100 * float(up(high)):+.1f})"
 
 
 def weakest_first(estimates: Iterable[Measured], wanted: float = WANTED) -> list[tuple[Level, Measured]]:
@@ -207,12 +263,16 @@ def _clause(reached: Level, estimate: Measured, needed: str, wanted: float) -> s
     chance, asked, bounds = f"{known:.1%}", bar(known, wanted), _bounds(reached, estimate)
     where = "where it can be checked, " if estimate.unverifiable and reached in {"chance", "partly"} else ""
     holds = f"{where}{_holds(estimate, bounds)}"
-    if reached == "faithful":
-        return f"{holds}, while chance alone gives {chance}"
+    if reached in {"faithful", "consistent"}:
+        return f"{holds}, of {asked:.0%} asked for, while chance alone gives {chance}"
+    if reached == "random":
+        more = cast(tuple[float, float, float], estimate.beyond_random)
+        random = f"rows alike in as many features drawn at random; {asked:.0%} is asked for"
+        return f"rows alike in the named features agree {_points(more)} beyond {random}"
     if reached == "unfaithful":
-        return f"{holds}, no more than chance alone gives, {chance}"
+        return f"{holds}, no more than chance alone gives, {chance}, of {asked:.0%} asked for"
     if reached == "chance":
-        return f"{holds}, and chance alone gives {chance}"
+        return f"{holds}, and chance alone gives {chance}, of {asked:.0%} asked for"
     if reached == "partly":
         most = f"; over all rows at most {percent_up(estimate.high)}," if estimate.unverifiable else " but"
         return f"{holds}, above chance ({chance}){most} below {asked:.0%}"
@@ -225,7 +285,7 @@ def _clause(reached: Level, estimate: Measured, needed: str, wanted: float) -> s
 
 def _bounds(reached: Level, estimate: Measured) -> str:
     """What decided the level: one end, the interval, or that among rows that can be checked, compared with chance."""
-    if reached == "faithful":
+    if reached in {"faithful", "consistent"}:
         return f"at least {percent_down(estimate.limit)}"
     if reached == "unfaithful":
         return f"at most {percent_up(estimate.high)}"
@@ -243,6 +303,8 @@ def _holds(estimate: Measured, share: str) -> str:
         return f"explanations account for {share} of the variance of the predictions{where}"
     if estimate.population is not None:
         subject = "a row and the draws that keep its explanation"
+    elif estimate.beyond_random is not None:
+        subject = "rows alike in the features that an explanation names"
     elif estimate.measure in {"consistency", "sufficiency"}:
         applies = (
             "to which an explanation applies" if estimate.measure == "sufficiency" else "with the same explanation"
@@ -262,7 +324,8 @@ def _aside(reached: Level, estimate: Measured, weakest: Level) -> str:
         bounds += " where it can be checked"
     if reached == weakest:
         return f"{estimate.measure.capitalize()} likewise: {bounds}."
-    return f"By {estimate.measure} alone: {WORDS[reached].lower()}, {bounds}."
+    word = "consistent" if (reached, estimate.measure) == ("faithful", "consistency") else WORDS[reached].lower()
+    return f"By {estimate.measure} alone: {word}, {bounds}."
 
 
 def recall_sentence(estimate: Measured) -> str:

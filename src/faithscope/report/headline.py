@@ -29,6 +29,11 @@ def headline(summary: Summary) -> str:
     explainer = summary.explainers[0]
     by = f" by {explainer.name}" if len(summary.explainers) > 1 else ""
     level, estimate = weakest_first(explainer.measures, summary.wanted)[0]
+    if explainer.verdict.level == "consistent":
+        estimate = next(each for each in explainer.measures if each.measure == "consistency")
+    naming = [each for each in explainer.measures if each.beyond_random is not None]
+    if explainer.verdict.level == "random" and naming:
+        level, estimate = "chance", naming[0]
     sentence = _sentence(estimate, by, _worst_group(explainer, estimate), no_better=level in {"chance", "unfaithful"})
     return " ".join([sentence, *(f"Read with care: {doubt}." for doubt in explainer.doubts)])
 
@@ -59,6 +64,8 @@ def _holds(estimate: Measured, by: str, share: str) -> str:
         where = " where they apply" if applies else ""
         return f"Explanations{by} account for {share} of the variance of the predictions{where}"
     subject = f"Two rows to which the explanation{by} of one of them applies" if applies else ""
+    if estimate.beyond_random is not None:
+        subject = f"Two rows alike in the features that the explanation{by} of one of them names"
     return f"{subject or f'Two rows with the same explanation{by}'} are {agreeing(estimate.agreement, share)}"
 
 
@@ -66,6 +73,9 @@ def _chance(estimate: Measured, *, no_better: bool) -> str:
     """What chance would give; nothing for shares of variance, of which chance gives none."""
     if isinstance(estimate.agreement, Spread):
         return ", no more than chance would give" if no_better else ""
+    if no_better and estimate.beyond_random is not None:
+        random = estimate.value - estimate.beyond_random[0]
+        return f"; that is no better than features drawn at random, which give {random:.1%}"
     return (
         f"; {'that is no better than chance, which gives' if no_better else 'chance alone gives'} {estimate.chance:.1%}"
     )

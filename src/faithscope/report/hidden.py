@@ -46,9 +46,9 @@ class Hidden:
 
     @classmethod
     def of(cls, result: ExplainerResult) -> "tuple[Hidden | None, tuple[Missing, ...]]":
-        """What is hidden in a result; None if its explanations do not say where they apply."""
+        """What is hidden in a result; None if its explanations do not say where they apply, or name features."""
         sufficiency = result.sufficiency
-        if sufficiency is None:
+        if sufficiency is None or sufficiency.beyond_random is not None:  # which features are named says much by itself
             return None, ()
         encoding, missing = attempt("hidden", "encoding", result.encoding)
         flagged = _flagged(encoding)

@@ -22,7 +22,11 @@ from faithscope.report.offline_page import fill_page
 from faithscope.report.summary import Curve, Explainer, Groups, Summary, numbers
 from faithscope.runtime.files import write_atomically
 
-_ICONS = {"faithful": "✓", "unknown": "?", "partly": "◐", "chance": "≈", "unfaithful": "✕"}
+_ICONS = {"faithful": "✓", "consistent": "=", "unknown": "?", "partly": "◐"} | {
+    "random": "≈",
+    "chance": "≈",
+    "unfaithful": "✕",
+}
 _SHOWN = 6  # features of two rows that are shown at first
 
 
@@ -196,8 +200,9 @@ def _method(summary: Summary) -> str:
     return (
         "Every row is compared with the other rows that its explanation covers, never with itself. "
         f"{compared}{' ' if compared else ''}Intervals are at {100 * first.confidence:g}% confidence ({first.method}). "
-        f"An explainer is called faithful when its whole interval reaches {summary.wanted:.0%} and at least half of "
-        "what chance leaves open, and no better than chance when rows that can be checked do not agree more than "
+        f"An explainer is called faithful when the whole interval of both measures reaches {summary.wanted:.0%} and at "
+        "least half of what chance leaves open, consistent when only that of consistency does, "
+        "and no better than chance when rows that can be checked do not agree more than "
         "shuffled predictions would and its interval stays nearer to chance than to that."
     )
 

@@ -1,5 +1,6 @@
 """What evaluations, comparisons and audits share: one summary, from which page, Markdown and MLflow are written."""
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -19,6 +20,20 @@ class Reported(Listed):
         from faithscope.report.summary_card import summary_card
 
         return summary_card(summarize(cast("Result", self), examples=0))
+
+    def to_html(self, path: str | os.PathLike[str], *, at_least: float | None = None) -> None:
+        """Write a report that anybody can open: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        at_least : float, optional
+            What a faithful explainer is asked to reach, which stands beside the verdict; by default what was asked for
+            when the result was made, 0.9 if nothing was.
+        """
+        from faithscope.report.html import write
+        from faithscope.report.summary import summarize
+
+        write(summarize(cast("Result", self), wanted=at_least), path)
 
     def _card_and_page(self) -> tuple[Card, str]:
         from faithscope.report.html import render

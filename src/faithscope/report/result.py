@@ -14,6 +14,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.measures.leakage import Leakage
 from faithscope.measures.planning.plan import Plan
+from faithscope.measures.telling import WANTED
 from faithscope.report.maps import Map
 
 _NAMES_OF_WRONGLY_COVERED = {
@@ -92,6 +93,8 @@ class Contents:
         Rows on which discretizations were chosen, none of them reported on.
     agreement : function, optional
         Measures on how many rows any two explainers agree; None for a single explainer.
+    wanted : float
+        What a faithful explainer is asked to reach.
     """
 
     explainers: Mapping[str, ExplainerResult]
@@ -99,6 +102,7 @@ class Contents:
     differences: Sequence[Difference] = ()
     rows_to_choose: int = 0
     agreement: Callable[[], ExplainerAgreement] | None = None
+    wanted: float = WANTED
 
 
 @dataclass(frozen=True)

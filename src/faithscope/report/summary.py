@@ -15,7 +15,7 @@ from faithscope.measures.comparing.differences import MANY, Difference, together
 from faithscope.measures.comparing.populations import shown_groups
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.plan import FARTHEST, Plan
-from faithscope.measures.telling import READING_ORDER, WANTED, ExplainerVerdict, judge, with_doubts
+from faithscope.measures.telling import READING_ORDER, ExplainerVerdict, judge, with_doubts
 from faithscope.notes import doubts, reworded
 from faithscope.report.agreeing import Agreeing
 from faithscope.report.contradictions import Contradiction, contradictions
@@ -250,7 +250,7 @@ def summarize(
     result: Result,
     *,
     title: str = "How faithful are these explanations?",
-    wanted: float = WANTED,
+    wanted: float | None = None,
     examples: int = 4,
 ) -> Summary:
     """Gather what a report tells.
@@ -259,8 +259,8 @@ def summarize(
     ----------
     result : Evaluation, Comparison or Audit
     title : str
-    wanted : float
-        What a faithful explainer is asked to reach.
+    wanted : float, optional
+        What a faithful explainer is asked to reach; by default what the result was asked for.
     examples : int
         Contradictions shown per explainer and measure.
 
@@ -276,7 +276,6 @@ def summarize(
     >>> [estimate.value for explainer in summary.explainers for estimate in explainer.measures]
     [0.5]
     """
-    check_share(wanted, "wanted")
     check_whole(examples, "examples", least=0)
     if not isinstance(result, Result):
         raise WrongType(
@@ -284,6 +283,7 @@ def summarize(
             "Call evaluate or compare first."
         )
     contents = result._contents()
+    wanted = contents.wanted if wanted is None else check_share(wanted, "wanted")
     many = len(contents.differences) > MANY
     pairs = together(contents.differences) if many else contents.differences
     explainers = [

@@ -17,8 +17,10 @@ _GAP = 2  # between columns
 _WIDTHS = {"value": 5, "interval": 11, "unverifiable": 12, "checked": 7, "chance": 6}  # of `COLUMNS`
 _STYLES: dict[Level, str] = {
     "faithful": "green",
+    "consistent": "green",
     "unknown": "yellow",
     "partly": "cyan",
+    "random": "red",
     "chance": "magenta",
     "unfaithful": "red",
 }

@@ -1,0 +1,84 @@
+"""Importances of the columns of X are measured by the features that they name, unless another relation is asked for."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+from faithscope.evaluation.assertions import Unfaithful
+
+SLOPES = np.array([3.0, 2.0, 1.0, 0.1, 0.1, 0.1])
+
+
+@pytest.fixture(scope="module")
+def system():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(900, 6)), columns=list("abcdef"))
+    phi = X.to_numpy() * SLOPES
+    return X, phi, np.where(phi.sum(axis=1) > 0, "yes", "no")
+
+
+def test_sufficiency_of_named_features_is_measured_by_default_and_beside_baselines(system):
+    X, phi, y = system
+    ev = fs.evaluate(y, phi, X, discretizer=fs.SignOfTop(2), progress=False)
+    asked = fs.sufficiency(fs.SignOfTop(2)(fs.Importances(phi)), y, X, relation=fs.Alike())
+    assert ev.sufficiency == asked
+    assert ev.sufficiency.beyond_random.low > 0
+    assert ev.relation == fs.Alike()
+    assert isinstance(ev.explanations, fs.Importances)
+    # Any other discretizer does not say which features are the largest, so the importances themselves do.
+    by_sign = fs.evaluate(y, phi, X, discretizer=fs.Sign(), progress=False)
+    assert by_sign.sufficiency == fs.sufficiency(phi, y, X, relation=fs.Alike())
+    assert {"sufficiency", "covered"} <= set(ev.local())
+    assert len(ev.scopes(3)) == 3
+    assert len(ev.wrongly_covered(2)) == 2
+    assert ev.encoding().n == 900
+    assert len(ev.by((X.a > 0).to_numpy(), "sufficiency").table()) == 2
+    at_row = fs.local(X.iloc[[0]], lambda rows: rows.a > 0, lambda rows: rows * SLOPES, X, relation=fs.Alike(1))
+    assert at_row.sufficiency.seen == 900
+
+
+def test_importances_of_other_columns_are_not_asked_unless_the_relation_is(system):
+    X, phi, y = system
+    ev = fs.evaluate(y, phi, X[["a", "b"]], discretizer=fs.SignOfTop(2), progress=False)
+    assert ev.sufficiency is None
+    assert "right reasons was not asked" in fs.evaluate(y, y, X, progress=False).to_markdown()
+    with pytest.raises(fs.errors.BadInput, match="cannot be told which rows are alike"):
+        fs.evaluate(y, phi, X[["a", "b"]], relation=fs.Alike(), progress=False)
+
+
+def test_weighted_and_clustered_rows(system):
+    X, phi, y = system
+    known = {"weights": np.arange(900) % 3 + 0.5, "clusters": np.arange(900) // 3}
+    for options in ({"weights": known["weights"]}, {"clusters": known["clusters"]}):
+        ev = fs.evaluate(y, phi, X, progress=False, **options)
+        assert ev.sufficiency == fs.sufficiency(phi, y, X, relation=fs.Alike(), **options)
+
+
+def test_wrong_features_are_told_wherever_a_verdict_is(system):
+    X, phi, y = system
+    comparison = fs.compare(
+        y, {"right": phi, "reversed": phi[:, ::-1]}, X, discretizer=fs.SignOfTop(2), progress=False, at_least=0.7
+    )
+    right, wrong = comparison["right"], comparison["reversed"]
+    assert right.consistency == wrong.consistency  # which sees nothing
+    fs.assert_faithful(right, 0.7)
+    with pytest.raises(Unfaithful, match="no better than random"):
+        fs.assert_faithful(wrong, 0.7)
+    told = comparison.to_markdown()
+    assert "Faithful: " in told
+    assert "No better than random features: " in told
+    table = comparison.table().set_index(["explainer", "measure"])
+    assert table.beyond_random["right", "sufficiency"] == right.sufficiency.beyond_random.value
+    assert len(comparison.differences()) == 3
+
+
+def test_what_is_asked_for_stands_beside_the_verdict(system, tmp_path):
+    X, phi, y = system
+    ev = fs.evaluate(y, phi, X, discretizer=fs.SignOfTop(2), progress=False, at_least=0.7)
+    for path, asked in (("a.html", None), ("b.html", 0.75)):
+        ev.to_html(tmp_path / path, at_least=asked)
+        page = (tmp_path / path).read_text(encoding="utf-8")
+        assert f"{asked or 0.7:.0%}" in page
+    with pytest.raises(fs.errors.BadInput, match="at_least must be a number strictly between 0 and 1"):
+        fs.evaluate(y, phi, X, at_least=90, progress=False)
