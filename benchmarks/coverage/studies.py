@@ -151,7 +151,7 @@ def lines():
     for runs, quick in ((2, ()), (3, ()), (5, some), (20, ())):
         ask, seeds = partial(repeatability, runs=runs), by_sample(0, after=(runs,))
         yield Line("repeatability", ask, RUNS, (50, 500), 300, seeds, repeated_bar, quick, 50)
-    yield Line("naming", naming, NAMING, (200, 600), 100, named("naming"), from_200, ("anything", "mostly 0"))
+    yield Line("naming", naming, NAMING, (400,), 60, named("naming"), from_200, ("anything", "mostly 0"))
     some = ("half alike, 20 kinds", "1% differ", "one sign on 95%", "clusters of 5")
     yield Line("agreement", agreement, PAIRS, ROWS, 1_000, named("agreement"), from_200, some)
     some = ("signs 90% right", "clusters of 5")

@@ -48,7 +48,7 @@ def test_rules_that_leave_no_choice_are_not_doubted_and_others_hide_nothing_here
     assert not by_age.doubts
     assert by_age.hidden.claims is None
     assert "<strong>too low</strong>" not in render(summary)
-    assert (importances.hidden, importances.necessity) == (None, None)
+    assert importances.hidden is None
     assert json.loads(json.dumps(summary.to_dict(), allow_nan=False))["explainers"]
 
 

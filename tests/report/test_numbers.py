@@ -76,7 +76,7 @@ def test_every_agreement_reads_aloud_and_a_spread_tells_the_gap_in_units():
     assert 12 < estimate.gap < 16  # two draws whose standard deviation is 10 are typically 14 apart
     assert f"typically {estimate.gap:.4g} apart" in str(estimate)
     verdict = judge([estimate], {})
-    assert verdict.level == "faithful"
+    assert verdict.level == "consistent"
     assert "explanations account for at least 9" in verdict.sentence
     assert f"Two rows with the same explanation are typically predicted {estimate.gap:.4g} apart." in verdict.sentence
 

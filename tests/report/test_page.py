@@ -77,7 +77,7 @@ def test_sections_come_in_the_order_a_reader_asks_below_the_sentence_to_quote(pa
 
 def test_page_and_terminal_tell_every_verdict_and_every_number(page):
     summary, text = examples.summary(), "".join(page.texts)
-    wide, narrow = (in_terminal(summary, width=width) for width in (400, 80))
+    wide, narrow = (in_terminal(summary, width=width) for width in (1_000, 80))
     for explainer in summary.explainers:
         assert wide.count(explainer.name) >= 2
         assert explainer.verdict.sentence in wide

@@ -337,7 +337,8 @@ class Evaluation(OfOneExplainer):
 
     def _grouped(self, groups: Any) -> "Evaluation":
         """The same evaluation with every measure by group of rows."""
-        sufficiency = None if self.sufficiency is None else self.by(groups, "sufficiency")
+        unasked = self.sufficiency is None or self.options.by_default
+        sufficiency = None if unasked else self.by(groups, "sufficiency")
         return replace(self, populations=self.by(groups), sufficiency_populations=sufficiency)
 
     def _measure_consistency(self, sample: Sample) -> Estimate:
@@ -482,8 +483,8 @@ def _naming(sample: Sample, coarse: Sample, options: Options) -> tuple[tuple[Sam
     A discretizer that keeps the largest features says which are named; of any other, the importances themselves do.
     """
     raw, relation = sample.explanations, options.relation
-    if relation is None and isinstance(raw, Importances) and not isinstance(raw, Rankings):
-        relation = Alike()
+    if relation is None and isinstance(raw, Importances) and raw.shape is None and not isinstance(raw, Rankings):
+        relation = Alike()  # of a map, single pixels would be named
     if not isinstance(relation, Alike):
         return None, options
     kept = coarse if names_all(getattr(coarse.explanations, "form", "")) or coarse.n < sample.n else sample

@@ -310,7 +310,8 @@ def _explainer(
     measures = [estimate.measure for estimate in estimates]
     attempts = {measure: attempt("rows", measure, partial(result._plan, measure)) for measure in measures}
     plans = {measure: plan for measure, (plan, _) in attempts.items() if plan is not None}
-    pairs, no_pairs = contradictions(result, measures, examples) if examples else ((), ())
+    told = [estimate.measure for estimate in estimates if estimate.beyond_random is None]  # named features are no rule
+    pairs, no_pairs = contradictions(result, told, examples) if examples else ((), ())
     hidden, not_hidden = Hidden.of(result)
     leaking, not_leaking = Leaking.of(result)
     discretizations, no_discretizations = attempt("discretizations", "consistency", lambda: result._discretized)

@@ -17,7 +17,7 @@ _GAP = 2  # between columns
 _WIDTHS = {"value": 5, "interval": 11, "unverifiable": 12, "checked": 7, "chance": 6}  # of `COLUMNS`
 _STYLES: dict[Level, str] = {
     "faithful": "green",
-    "consistent": "green",
+    "consistent": "blue",
     "unknown": "yellow",
     "partly": "cyan",
     "random": "red",
