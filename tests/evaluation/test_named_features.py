@@ -42,6 +42,7 @@ def test_importances_of_other_columns_are_not_asked_unless_the_relation_is(syste
     X, phi, y = system
     ev = fs.evaluate(y, phi, X[["a", "b"]], discretizer=fs.SignOfTop(2), progress=False)
     assert ev.sufficiency is None
+    assert fs.evaluate(y, phi[:, :2], X[["a", "b"]], progress=False).sufficiency is None  # no others to be named
     assert "right reasons was not asked" in fs.evaluate(y, y, X, progress=False).to_markdown()
     with pytest.raises(fs.errors.BadInput, match="cannot be told which rows are alike"):
         fs.evaluate(y, phi, X[["a", "b"]], relation=fs.Alike(), progress=False)

@@ -199,6 +199,7 @@ def test_features_no_better_than_random_ones_have_a_verdict_of_their_own():
     assert below.level == "random"  # whatever chance gives
     assert judge(named(0.7, 0.75, random=(0.01, -0.01, 0.03)), {}).level == "random"
     assert judge(named(0.7, 0.75, random=(0.01, -0.08, 0.10)), {}).level == "consistent"  # too few rows to say
+    assert judge(named(0.7, 0.75, random=(0.0, 0.0, 0.0)), {}).level == "consistent"  # all features are named
     weak = named(0.7, 0.75, random=(-0.05, -0.08, -0.02))
     weak[0].low = weak[0].limit = weak[0].verified_low = 0.45
     weak[0].high = weak[0].verified_high = 0.55

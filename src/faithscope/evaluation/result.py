@@ -490,6 +490,8 @@ def _naming(sample: Sample, coarse: Sample, options: Options) -> tuple[tuple[Sam
     kept = coarse if names_all(getattr(coarse.explanations, "form", "")) or coarse.n < sample.n else sample
     try:
         rules, _ = kept._scoped_by(relation)
+        if options.relation is None and kept.explanations.named()[0].all():  # type: ignore[attr-defined]
+            return None, options  # where all features are named, there are no others that might be
     except FaithscopeError:  # such as importances of other columns than those of X
         if options.relation is not None:
             raise

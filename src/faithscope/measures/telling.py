@@ -200,7 +200,7 @@ def names_at_random(estimate: Measured, wanted: float = WANTED) -> bool:
     They are not shown to be better, and surely gain less than a quarter of what lies between these and the bar.
     """
     more = estimate.beyond_random
-    if more is None or more[1] > 0 or estimate.chance is None:
+    if more is None or more[1] > 0 or estimate.chance is None or more[1] == more[2] == 0:  # all features are named
         return False
     left = bar(estimate.chance, wanted) - (estimate.value - more[0])
     return more[2] <= max(0.0, _LITTLE * left)
