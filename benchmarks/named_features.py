@@ -24,7 +24,7 @@ from faithscope.datasets import load
 from faithscope.measures.telling import names_at_random
 from ratios import RESULTS, describe_machine, options, save_svg, tell
 
-NAMES = ("adult", "heart", "covtype", "chess", "avila", "bank", "wine", "breast cancer", "digits")
+NAMES = ("adult", "heart", "covtype", "chess", "avila", "bank", "wine", "breast cancer")
 TRAINED, MEASURED, SAMPLED = 8_000, 2_000, 1_000
 KEPT = "named_features.txt"
 WAYS = {  # of naming features, and their colors
@@ -38,8 +38,8 @@ WAYS = {  # of naming features, and their colors
 
 def table_of(name):
     """Rows and labels of a table."""
-    if name in ("wine", "breast cancer", "digits"):
-        held = {"wine": bundled.load_wine, "breast cancer": bundled.load_breast_cancer, "digits": bundled.load_digits}
+    held = {"wine": bundled.load_wine, "breast cancer": bundled.load_breast_cancer}
+    if name in held:
         return held[name](return_X_y=True, as_frame=True)
     known = load(name)
     return known.X, np.asarray(known.y)
@@ -114,8 +114,8 @@ def draw(kept, path):
     encoded = {
         "y": alt.Y("table:N", sort=list(NAMES), title=None),
         "x": alt.X("agreement:Q", title="share of rows alike in the features that get the same prediction"),
-        "color": alt.Color("features:N", sort=list(WAYS), scale=alt.Scale(range=list(WAYS.values())), title=None),
-        "shape": alt.Shape("features:N", sort=list(WAYS), title=None),
+        "color": alt.Color("features:N", scale=alt.Scale(domain=list(WAYS), range=list(WAYS.values())), title=None),
+        "shape": alt.Shape("features:N", scale=alt.Scale(domain=list(WAYS)), title=None),
     }
     chart = alt.Chart(alt.Data(values=points)).mark_point(filled=True, size=90, opacity=1).encode(**encoded)
     text = {"labelFontSize": 12, "titleFontSize": 12}
