@@ -286,6 +286,7 @@ PARAMETERS = {
     **dict.fromkeys(("k", "rows", "group", "per_explanation", "budget", "draws", "steps", "max_leaf_nodes"), WHATEVER),
     "decimals": st.one_of(st.integers(-320, 320), WHATEVER),
     **dict.fromkeys(("at_least", "unverifiable", "threshold", "delta", "keep"), SHARES),
+    "unseen": SCALARS,
     **dict.fromkeys(("deep", "own", "top", "of", "simultaneous", "unknown", "offset", "baseline", "against"), SCALARS),
     **dict.fromkeys(("batch", "prediction", "explanation", "folded"), SCALARS),
     **dict.fromkeys(("ordered", "minimal", "widen", "discretize"), st.one_of(st.booleans(), SCALARS)),
