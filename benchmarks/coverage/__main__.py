@@ -7,7 +7,7 @@
     python benchmarks/coverage --only plans                          # coverage_plans.txt
     python benchmarks/coverage --only forecasts --plot docs/images   # coverage_forecasts.txt; needs FAITHSCOPE_DATA
     python benchmarks/coverage --only necessity --gate               # coverage_necessity.txt; and so do the others:
-        # numbers, judged, simulatability, draws (populations), encoding, reasons, repeatability, agreement,
+        # beside, numbers, judged, simulatability, draws (populations), encoding, reasons, repeatability, agreement,
         # direction, naming, encoders
     python benchmarks/coverage --quick --gate                        # some systems of each, in two minutes
     python benchmarks/coverage --json kept.json                      # also keep every number

@@ -63,6 +63,8 @@ class Sample:
         if rows are independent.
     agreement : Agreement
         How much two predictions agree. Labels agree if they are equal; `labels` holds numbers for any other agreement.
+    askers : (n,) array of int, optional
+        The group of each row, if rows of a group ask and all rows answer; None if every row asks and answers.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Sample:
     share_memory: bool = False
     agreement: Agreement = field(default_factory=Same)
     clusters: Ints | None = None
+    askers: Ints | None = None
 
     @classmethod
     def of(
@@ -211,6 +214,7 @@ class Sample:
             weights=None if self.weights is None else self.weights[rows],
             clusters=None if self.clusters is None else np.unique(self.clusters[rows], return_inverse=True)[1],
             positions=rows if self.positions is None else self.positions[rows],
+            askers=None if self.askers is None else self.askers[rows],
         )
 
     def counted(self) -> "Sample":
@@ -243,6 +247,14 @@ class Sample:
             if part.weights is not None and not part.weights.any():
                 raise BadInput(f"All rows of group {name!r} have weight 0: leave them out, or give them some weight.")
         return {name: part.noting(notes) for name, part in parts.items()}
+
+    def asking(self, groups: Any) -> "Sample":
+        """The same rows, of which those of each group ask, numbered in the order of `split`; all of them answer."""
+        numbers = np.empty(self.n, np.int64)
+        for number, rows in enumerate(self._members(groups).values()):
+            numbers[rows] = number
+        notes = same_rows(X=self.X, explanations=self.explanations, groups=groups)
+        return replace(self, askers=numbers).noting(notes)
 
     def _members(self, groups: Any) -> dict[Any, Ints]:
         column = to_labels(groups, "Groups")
@@ -354,6 +366,17 @@ def to_clusters(clusters: Any, rows: int) -> Ints | None:
         only = column[:1].tolist()[0]
         raise BadInput(f"All {rows:,} rows are of one cluster ({only!r}), so none can be checked against another.")
     return codes
+
+
+def to_askers(askers: Any, rows: int) -> Ints:
+    """1 for rows that ask, 0 for those that only answer."""
+    column = to_labels(askers, "Askers")
+    same_length(explanations=rows, askers=len(column))
+    if column.dtype.kind != "b":
+        raise WrongType(f"askers= says of each row whether it asks, True or False; got {column[:1].tolist()[0]!r}.")
+    if not column.any():
+        raise BadInput("askers= is False for every row, so nobody asks: pass True for the rows of a group.")
+    return column.astype(np.int64)
 
 
 def refuse_swapped(explanations: Any, predictions: Any, X: Any) -> None:

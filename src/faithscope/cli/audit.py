@@ -15,7 +15,9 @@ from faithscope.cli.options import (
     Connect,
     Discretize,
     Explanation,
+    FailIfSlice,
     FailUnder,
+    FindSlices,
     InputTexts,
     IntervalMethod,
     Json,
@@ -31,7 +33,7 @@ from faithscope.cli.options import (
     Where,
     one_or_several,
 )
-from faithscope.cli.outcome import Outlets, check_gate, gate, tell
+from faithscope.cli.outcome import Outlets, check_gate, gate, refuse_slices, tell
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_share
 from faithscope.report.wording import wording
@@ -88,6 +90,8 @@ def audit(
     fail_under: FailUnder = None,
     measure: MeasureName = None,
     fail_if_worse: FailIfWorse = False,
+    slices: FindSlices = False,
+    fail_if_slice: FailIfSlice = False,
 ) -> None:
     """Measure the explanations in a log of predictions; no model is needed, and nothing is written to the log.
 
@@ -126,13 +130,16 @@ def audit(
             agreement=agreement,
             clusters=cluster,
         )
-        tell(result, outlets, f"How faithful are the explanations in {result.name}?", at_least)
+        found = {result.name: result.slices()} if slices or fail_if_slice else None
+        tell(result, outlets, f"How faithful are the explanations in {result.name}?", at_least, found)
     if result.windows is not None and not as_json:
         heading = f"consistency in windows of {result.windows.every}, compared with {result.windows.against}"
         typer.echo(visible_lines(f"\n{heading}\n{typed_windows(result.windows)}"))
     gate(result, fail_under, measure)
     if fail_if_worse:
         _refuse_worse(result.reference)
+    if fail_if_slice and found is not None:
+        refuse_slices(found)
 
 
 def _refuse_worse(reference: Any) -> None:

@@ -12,7 +12,9 @@ from faithscope.cli.options import (
     CacheFolder,
     Cluster,
     Confidence,
+    FailIfSlice,
     FailUnder,
+    FindSlices,
     IntervalMethod,
     Json,
     MeasureName,
@@ -20,7 +22,7 @@ from faithscope.cli.options import (
     SummaryFile,
     Unseen,
 )
-from faithscope.cli.outcome import Outlets, check_gate, gate, tell
+from faithscope.cli.outcome import Outlets, check_gate, gate, refuse_slices, tell
 from faithscope.cli.rows import column, populations, read_rows, without_columns
 from faithscope.errors import UnknownName
 from faithscope.evaluation.outputs import OUTPUTS
@@ -78,6 +80,8 @@ def evaluate(
     fail_under: FailUnder = None,
     measure: MeasureName = None,
     judged: GatedExplainers = None,
+    slices: FindSlices = False,
+    fail_if_slice: FailIfSlice = False,
 ) -> None:
     """Measure the explainers of your own model on your own rows.
 
@@ -117,5 +121,10 @@ def evaluate(
         output=cast(Any, output),
         at_least=at_least,
     )
-    tell(comparison, outlets, f"How faithful are the explanations of {system}?")
+    found = None
+    if slices or fail_if_slice:
+        found = {name: each.slices(seed=seed) for name, each in comparison.items() if not each.baseline}
+    tell(comparison, outlets, f"How faithful are the explanations of {system}?", slices=found)
     gate(comparison, fail_under, measure, judged)
+    if fail_if_slice and found is not None:
+        refuse_slices(found)

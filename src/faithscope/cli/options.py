@@ -15,6 +15,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print all numbers as JSON, a
 AtLeast = Annotated[
     float, typer.Option("--at-least", help="What a faithful explainer is asked to reach, beside the verdict.")
 ]
+FindSlices = Annotated[
+    bool, typer.Option("--slices", help="Look for rows on which explanations fail: by columns, pairs of them, time.")
+]
+FailIfSlice = Annotated[
+    bool, typer.Option("--fail-if-slice", help="Look for slices, and exit with 1 if one stands out.")
+]
 FailUnder = Annotated[
     float | None,
     typer.Option("--fail-under", help="Exit with 1 if a lower limit, of all rows or a population, is below this."),

@@ -1,7 +1,8 @@
 """How a command ends: its result is printed, written as a report and a summary, and judged."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from faithscope.errors import BadInput
 from faithscope.evaluation.assertions import judge
 from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.estimate import MEASURES
+from faithscope.measures.slices import Slices
 from faithscope.report.wording import wording
 from faithscope.runtime.printing import print_json
 from faithscope.visible import visible
@@ -30,8 +32,20 @@ class Outlets:
         check_summary(self.summary)
 
 
-def tell(result: Any, outlets: Outlets, title: str, at_least: float | None = None) -> None:
-    """Print the result, and write a report and a summary if they are wanted; `at_least` is asked of a faithful one."""
+def refuse_slices(slices: Mapping[str, Slices]) -> None:
+    """Exit with 1, and one line per slice that stands out."""
+    lines = [f"--fail-if-slice: {name}: {each}" for name, found in slices.items() for each in found.found]
+    for line in lines:
+        typer.echo(wording(line, longest=1000), err=True)
+    if lines:
+        raise typer.Exit(1)
+
+
+def tell(result: Any, outlets: Outlets, title: str, at_least: float | None = None, slices: Mapping[str, Slices] | None = None) -> None:
+    """Print the result, and write a report and a summary if they are wanted.
+
+    `at_least` is asked of a faithful one; `slices` are by explainer, if they were looked for.
+    """
     from faithscope.cli.advice import with_options
     from faithscope.report.html import write
     from faithscope.report.summary import summarize
@@ -39,6 +53,9 @@ def tell(result: Any, outlets: Outlets, title: str, at_least: float | None = Non
     from faithscope.report.terminal import show
 
     summary = with_options(summarize(result, title=title, wanted=at_least))
+    found = {wording(name): each for name, each in (slices or {}).items()}
+    told = tuple(replace(explainer, slices=found.get(explainer.name)) for explainer in summary.explainers)
+    summary = replace(summary, explainers=told)
     if outlets.as_json:
         verdicts = {
             explainer.name: asdict(explainer.verdict) | {"doubts": list(explainer.doubts)}
@@ -49,7 +66,9 @@ def tell(result: Any, outlets: Outlets, title: str, at_least: float | None = Non
             for explainer in summary.explainers
             if explainer.missing
         }
-        print_json(json.dumps({**result.to_dict(), "verdicts": verdicts, "missing": missing}, allow_nan=False))
+        written = {} if slices is None else {"slices": {name: each.to_dict() for name, each in slices.items()}}
+        known = {**result.to_dict(), "verdicts": verdicts, "missing": missing, **written}
+        print_json(json.dumps(known, allow_nan=False))
     else:
         show(summary)
     if outlets.report is not None:

@@ -76,6 +76,15 @@ class Strangers:
         size, total, squares, pairs = (np.bincount(explanation, column)[explanation] for column in columns)
         return Parts(size, total, squares, pairs, agreed / own, own, np.ones(len(own), np.int64), unit)
 
+    def shares(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Per row, the share of the other rows with its explanation that agree, and whether there are any.
+
+        Rows of one cluster have the mean of theirs.
+        """
+        parts, part = self.parts, self.part[1]
+        checked = parts.size > 1
+        return ratio(parts.agreeing, np.where(checked, parts.weight - parts.own, 0))[part], checked[part]
+
     def within(self, group: Ints) -> Floats:
         """Per row, the weight of its group's rows, the row among them, each by its agreement with the row."""
         numbers, size = self.sample.numbered_labels[1], int(self.sample.numbered_labels[1].max()) + 1

@@ -21,7 +21,7 @@ from faithscope.explanations.keys import Plain
 from faithscope.inputs.chunks import over_chunks, rows_at, sort_in_place
 from faithscope.inputs.labels import to_labels
 from faithscope.readers import as_explanations
-from faithscope.relations import Relation, Same
+from faithscope.relations import Beside, Relation, Same
 from faithscope.runtime.memory import FEWER_ROWS, need
 from faithscope.sample import Sample, in_order, number_labels, refuse_swapped
 
@@ -409,6 +409,11 @@ def to_counted(given: Any, what: str) -> Counts | Profile:
         raise WrongType(
             f"{what} reads counts of rows, and {given.measure} compares rows with draws: measure it on real rows, "
             "without population=."
+        )
+    if isinstance(getattr(counts, "relation", None), Beside):
+        raise WrongType(
+            f"{what} reads counts of rows that all ask, and here some ask and all answer: pass the estimate of all "
+            "rows, or that of the group among themselves, populations.among[group]."
         )
     if not isinstance(counts, Counts | Profile):
         raise WrongType(f"{what} reads an Estimate or Counts; got {type(given).__name__}.")

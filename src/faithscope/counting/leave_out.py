@@ -44,6 +44,14 @@ class LeftOut:
     heaviest: float = 1.0
 
 
+class Asking(NamedTuple):
+    """Of the rows of parts, those that ask, if not all of them do: all of them answer."""
+
+    weight: NDArray[Any]  # of the rows that ask, in the explanation, m
+    own: NDArray[Any]  # the same of the part itself
+    answered: NDArray[Any]  # the weight of other parts' rows that ask and agree with a row of this part, in the mean
+
+
 class Parts(NamedTuple):
     """Rows of one explanation that are left out together, for equality: a single row, or its rows of one cluster.
 
@@ -53,12 +61,13 @@ class Parts(NamedTuple):
 
     size: NDArray[Any]  # parts that the explanation has: rows, or clusters
     weight: NDArray[Any]  # their weight, W
-    square: NDArray[Any]  # the sum of their squared weights, V
+    square: NDArray[Any]  # the sum of their squared weights, V; of a part that asks by half, one times the other weight
     pairs: NDArray[Any]  # the weight of the agreeing ordered pairs of rows of different parts, P
-    agreeing: NDArray[Any]  # the weight of other parts' rows that agree with a row of this part, in the mean
+    agreeing: NDArray[Any]  # the weight of other parts' rows that agree with a row of this part that asks, in the mean
     own: NDArray[Any]  # the weight of the part itself
     rows: NDArray[Any]  # how many parts the entry stands for
     unit: Ints | None = None  # the cluster of each part; None if each is left out by itself
+    asking: Asking | None = None  # None if all rows ask
 
 
 class Sums(NamedTuple):
@@ -72,41 +81,45 @@ class Sums(NamedTuple):
 def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
     """The sums of M̂ and U, and both with each row, one row of each kind, or each cluster left out.
 
-    An explanation adds ``W P / (W² - V)`` to M̂, or W to U if it has a single part. Without a part of weight w, it has
-    the weight W - w, the squares V - w², and the agreeing pairs P - 2 w A, where A is the weight of its other parts'
-    rows that agree.
+    An explanation whose rows that ask weigh m adds ``m P / (m W - V)`` to M̂, or m to U if it has a single part. Without
+    a part that weighs w, of which m' ask, it has the weights W - w and m - m', the squares V - m' w, and the agreeing
+    pairs P - m' A - w B, where A is the weight of its other parts' rows that agree, and B of those among them that ask.
+    If all rows ask, m is W, and the pairs are P - 2 w A.
     """
-    value, silent, own = np.empty(len(parts.size)), np.empty(len(parts.size)), parts.own
+    asking = Asking(parts.weight, parts.own, parts.agreeing) if parts.asking is None else parts.asking
+    value, silent, left = np.empty(len(parts.size)), np.empty(len(parts.size)), asking.own
 
     def change(start: int, stop: int) -> Sums:
         size, weight, square, pairs, agreeing, own, rows = (column[start:stop] for column in parts[:7])
-        before = _term(weight, square, pairs, size)
-        after = _term(weight - own, square - own**2, pairs - 2 * own * agreeing, size - 1)
-        np.subtract(after, before, out=value[start:stop])
-        silent[start:stop] = np.where(size == 2, weight - own, 0) - np.where(size == 1, own, 0)
-        mass = rows * own
-        # An entry stands for `rows` of the parts among which the term of its explanation is shared.
-        return Sums(float(np.sum(rows / size * before)), float(np.sum(mass[size == 1])), float(np.sum(mass)))
+        asked, mine, answered = (column[start:stop] for column in asking)
+        share = _share(asked, weight, square, pairs, size)
+        rest, less = asked - mine, mine * agreeing + own * answered
+        after = rest * _share(rest, weight - own, square - mine * own, pairs - less, size - 1)
+        np.subtract(after, asked * share, out=value[start:stop])
+        silent[start:stop] = np.where(size == 2, asked - mine, 0) - np.where(size == 1, mine, 0)
+        mass = rows * mine
+        return Sums(float(np.sum(mass * share)), float(np.sum(mass[size == 1])), float(np.sum(mass)))
 
     whole = Sums(*sums_over_chunks(change, len(value), _WIDTH).tolist())
     if parts.unit is not None:
-        value, silent, own = (np.bincount(parts.unit, column).astype(np.float64) for column in (value, silent, own))
+        value, silent, left = (np.bincount(parts.unit, column).astype(np.float64) for column in (value, silent, left))
 
-    def share(start: int, stop: int) -> None:
-        inverse = 1 / np.maximum(whole.total - own[start:stop], 1e-12 * whole.total)  # 0 if there is no other
+    def divide(start: int, stop: int) -> None:
+        inverse = 1 / np.maximum(whole.total - left[start:stop], 1e-12 * whole.total)  # 0 if there is no other
         for column, total in ((value, whole.agreeing), (silent, whole.silent)):
             column[start:stop] += total
             column[start:stop] *= inverse
 
-    over_chunks(share, len(value), _WIDTH)
+    over_chunks(divide, len(value), _WIDTH)
     return whole, LeftOut(value, silent, rows=parts.rows if parts.unit is None else None)
 
 
-def _term(weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], size: NDArray[Any]) -> Floats:
-    """What each explanation adds to the sum of M̂, ``W P / (W² - V)``: 0 if it has a single row."""
-    all_pairs = weight * weight - square
-    share = pairs / np.where((size > 1) & (all_pairs > 0), all_pairs, np.inf)
-    return np.asarray(weight * share)
+def _share(
+    asking: NDArray[Any], weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], size: NDArray[Any]
+) -> Floats:
+    """What each row that asks adds to the sum of M̂, ``P / (m W - V)``: 0 if its explanation has a single row."""
+    all_pairs = asking * weight - square
+    return np.asarray(pairs / np.where((size > 1) & (all_pairs > 0), all_pairs, np.inf))
 
 
 def ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:

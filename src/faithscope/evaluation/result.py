@@ -37,6 +37,7 @@ from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.named_labels import LabelWords, label_word_notes
 from faithscope.measures.necessity import measure_necessity, reached
 from faithscope.measures.notes import asked_notes, copy_notes, warn_if_clustered
+from faithscope.measures.slices import Slices, find_slices
 from faithscope.measures.sufficiency import (
     beyond_baselines,
     coverage_estimate,
@@ -326,6 +327,36 @@ class Evaluation(OfOneExplainer):
                 )
             ),
         )
+
+    def slices(self, columns: Any = None, *, most: int = 5, seed: int = 0) -> Slices:
+        """Where explanations fail, found without being told where to look: rows that agree less with everybody.
+
+        Slices are categories, ranges of numbers and of time, and two of these together. They are searched on one half
+        of the rows, or of the clusters, and shown by the other half: what is listed holds, with Holm's correction for
+        all that were looked at.
+
+        Parameters
+        ----------
+        columns : table, str or list of str, optional
+            A table with a row per row of X, such as a log's other columns; or columns of X by name. By default all
+            columns of X.
+        most : int
+            How many slices the first half may point out; the more, the wider the intervals.
+        seed : int
+            Of the halves.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd, faithscope as fs
+        >>> rng = np.random.default_rng(0)
+        >>> X = pd.DataFrame({"region": rng.choice(["north", "south"], 3000), "age": rng.integers(20, 60, 3000)})
+        >>> decision, reason = rng.integers(0, 2, 3000), rng.integers(0, 20, 3000)
+        >>> reason = np.where(X.region == "south", reason, 2 * (reason // 2) + decision)  # random in the south
+        >>> ev = fs.evaluate(decision, reason.tolist(), X)
+        >>> [found.name for found in ev.slices().found]
+        ['region south']
+        """
+        return find_slices(self.sample, columns, most=most, confidence=self.options.confidence, seed=seed)
 
     def _of_method(self, sufficiency: Estimate) -> Estimate:
         """The estimate with a note if its interval is not made by the method that was asked for."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
@@ -13,6 +13,8 @@ from faithscope.counting.leave_out import LeftOut, Sums, parts_left_out
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
+from faithscope.measures.comparing.beside import Beside
+from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.estimate import (
     FOR_EQUALITY,
     Estimate,
@@ -20,21 +22,48 @@ from faithscope.measures.estimate import (
     about,
     estimate,
     noted,
+    refuse_spread,
     refuse_unproven,
     to_estimate,
     to_interval,
 )
 from faithscope.measures.intervals.margins import IndependentUnits, margins
 from faithscope.measures.named_labels import label_word_notes
-from faithscope.measures.notes import given_code_notes
+from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
 from faithscope.measures.spread import spread_consistency
 from faithscope.notes import MAY_MISS, Note
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
-from faithscope.sample import Sample
-
-NOT_BY_PREDICTION = "assumes that weights do not depend on the prediction, among rows that an explanation covers"
+from faithscope.sample import Sample, to_askers
 
 
+@overload
+def consistency(
+    explanations: Any,
+    predictions: Any,
+    *,
+    discretizer: Discretize | None = ...,
+    confidence: float = ...,
+    interval: Method | None = ...,
+    weights: Any = ...,
+    agreement: Any = ...,
+    clusters: Any = ...,
+    askers: Any = ...,
+    by: None = None,
+) -> Estimate: ...
+@overload
+def consistency(
+    explanations: Any,
+    predictions: Any,
+    *,
+    discretizer: Discretize | None = ...,
+    confidence: float = ...,
+    interval: Method | None = ...,
+    weights: Any = ...,
+    agreement: Any = ...,
+    clusters: Any = ...,
+    askers: None = None,
+    by: Any,
+) -> Populations: ...
 @in_memory(FEWER_ROWS)
 def consistency(
     explanations: Any,
@@ -46,7 +75,9 @@ def consistency(
     weights: Any = None,
     agreement: Any = None,
     clusters: Any = None,
-) -> Estimate:
+    askers: Any = None,
+    by: Any = None,
+) -> Any:
     """Probability that two rows with the same explanation get the same prediction.
 
     Two things are taken for granted: rows are independent draws (or `clusters` of rows are), and the explainer was
@@ -82,10 +113,15 @@ def consistency(
         only, and the interval leaves out whole clusters. Their sizes may go with the prediction, as if declined
         customers come back: rows of one explanation and cluster are one draw, kept by chance. Without it, rows must be
         independent: repeated ones vouch for each other, and the estimate is too high.
+    askers : array-like of bool, (n,), optional
+        Which rows ask: each of them is compared with all rows that have its explanation, whether these ask or not. So a
+        group is measured beside everybody.
+    by : array-like, (n,), optional
+        The group of each row: every group asks in turn, and is measured among its own rows too.
 
     Returns
     -------
-    Estimate
+    Estimate, or Populations if `by` is given
 
     Examples
     --------
@@ -94,9 +130,21 @@ def consistency(
     0.5
     """
     sample = Sample.of(explanations, predictions, None, weights, agreement, clusters)
+    if askers is not None:
+        sample = replace(sample, askers=to_askers(askers, sample.n))
     coarse = sample.discretized(discretizer)
     method, _ = to_interval(interval)
+    if by is not None:
+        if askers is not None:
+            raise BadInput("Pass by=, whose groups ask in turn, or askers=, the rows of one group; not both.")
+        return measure_by(coarse, by, confidence, method)
     return noted(measure_consistency(coarse, confidence, method), label_word_notes(sample, coarse, discretizer))
+
+
+def measure_by(sample: Sample, groups: Any, confidence: float = 0.95, method: str | None = None) -> Populations:
+    """The consistency of each group of rows, beside everybody and among themselves; by `Spread`, the latter alone."""
+    beside = None if isinstance(sample.agreement, Spread) else lambda rows: Beside.of(rows, confidence, method)
+    return measure_groups(sample, groups, lambda part: measure_consistency(part, confidence, method), beside)
 
 
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | None = None) -> Estimate:
@@ -110,6 +158,11 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
     """
     counted = sample.counted()
     even = counted.evenly()
+
+    if counted.askers is not None:
+        refuse_unproven(method, "askers")
+        refuse_spread(counted.agreement, "askers")
+        return Beside.of(counted, confidence, method).estimate(1)
 
     def again(part: Sample) -> Estimate:
         return measure_consistency(part, confidence, method)

@@ -47,11 +47,13 @@ FOR_EQUALITY = ("proven", "mcdiarmid")  # methods for rows that have one explana
 # What is measured, for which no interval is proven, and what to do.
 _UNPROVEN = {
     "Spread": "is proven for agreements from 0 to 1, not for Spread(): pass interval=None, or measure fs.Close(eps).",
+    "askers": "is proven for rows that all ask: pass interval=None with askers=.",
     "scopes": "is proven for consistency only: pass interval=None.",
     "clusters in an engine": "keeps rows by chance if they are clustered, which no engine does: read the rows and call "
     "fs.consistency(..., clusters=..., interval='proven').",
 }
 _NO_SPREAD = {
+    "askers": "Groups beside everybody compare agreements from 0 to 1, and Spread() sums distances: use Close(eps).",
     "encoding": "Encoding compares agreements from 0 to 1, and Spread() sums squared distances, which have no bound: "
     "use fs.encoding(..., agreement=fs.Close(eps)).",
     "necessity": "Necessity needs agreements from 0 to 1, and Spread() sums distances: use Close(eps) or "

@@ -34,6 +34,7 @@ _FEWEST_ROWS = 20  # with fewer, a prediction may have a single explanation by a
 _FEWEST_OF_SECOND = 5  # rows of the second commonest prediction
 PROBED = 1_000  # rows that are looked at first
 _MISSING = object()
+NOT_BY_PREDICTION = "assumes that weights do not depend on the prediction, among rows that an explanation covers"
 
 
 def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:

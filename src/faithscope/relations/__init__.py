@@ -5,6 +5,7 @@ becomes.
 """
 
 from faithscope.relations.alike import Alike
+from faithscope.relations.base import Beside as Beside
 from faithscope.relations.base import Blocks as Blocks
 from faithscope.relations.base import Parts as Parts
 from faithscope.relations.base import Relation, Same

@@ -118,6 +118,15 @@ class Same(Relation):
         return Blocks(lambda start, stop: codes == np.arange(start, stop)[:, None])
 
 
+@dataclass(frozen=True)
+class Beside(Same):
+    """The same, if only some rows ask: those of a group, beside everybody."""
+
+    @property
+    def partitions(self) -> bool:
+        return False
+
+
 def number_parts(distinct: Shared) -> tuple[list[Any], list[tuple[int, ...]]]:
     """The parts that explanations are made of, and for each explanation the numbers of its parts."""
     rows = [distinct.distinct[code] for code in distinct.codes.tolist()]

@@ -94,7 +94,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
     has = {
         "against": any(len(explainer.measures) > 1 for explainer in explainers),
         "maps": any(pair.map for explainer in explainers for pair in explainer.contradictions),
-        "populations": any(explainer.populations for explainer in explainers),
+        "populations": any(explainer.populations or explainer.slices for explainer in explainers),
         "hidden": any(explainer.hidden or explainer.why_not("hidden") for explainer in explainers),
         "leakage": any(explainer.leaking or explainer.why_not("leakage") for explainer in explainers),
         "agreement": summary.agreeing is not None,

@@ -15,6 +15,7 @@ from faithscope.measures.comparing.differences import MANY, Difference, together
 from faithscope.measures.comparing.populations import shown_groups
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.plan import FARTHEST, Plan
+from faithscope.measures.slices import Slices
 from faithscope.measures.telling import READING_ORDER, ExplainerVerdict, judge, with_doubts
 from faithscope.notes import doubts, reworded
 from faithscope.report.agreeing import Agreeing
@@ -153,6 +154,7 @@ class Explainer:
     hidden: Hidden | None = None  # None if explanations do not say where they apply
     leaking: Leaking | None = None  # None if explanations are no reasons in words
     baseline: bool = False  # whether it says nothing on purpose
+    slices: Slices | None = None  # where it fails, if that was looked for
 
     @property
     def told(self) -> tuple[Estimate, ...]:

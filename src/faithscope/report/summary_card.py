@@ -19,7 +19,8 @@ def summary_card(summary: Summary) -> Card:
     explainers = summary.explainers
     several = len(explainers) > 1
     sentences = [Sentence(explainer.said, explainer.name) for explainer in explainers]
-    groups = [table for each in explainers for parts in each.populations for table in _groups(each, parts, several)]
+    groups = [table for each in explainers for table in _slices(each, several)]
+    groups += [table for each in explainers for parts in each.populations for table in _groups(each, parts, several)]
     return Card(
         title=summary.title,
         sentences=tuple(sentences),
@@ -37,6 +38,13 @@ def _measures(summary: Summary) -> Table:
     chosen = f"; discretizations were chosen on {summary.rows_to_choose:,} other rows" if summary.rows_to_choose else ""
     below = f"{caption(lines[0][1])}; faithscope {summary.versions['faithscope']}{chosen}"
     return estimate_table(("explainer", "discretization", "measure"), lines, below=below)
+
+
+def _slices(explainer: Explainer, several: bool) -> list[Table]:
+    if explainer.slices is None:
+        return []
+    title = f"{f'{explainer.name}: ' if several else ''}for whom does it fail?"
+    return explainer.slices.tables(title)
 
 
 def _groups(explainer: Explainer, groups: Groups, several: bool) -> list[Table]:

@@ -38,6 +38,9 @@ def show(summary: Summary, console: "Console | None" = None) -> None:
         # Names are never read as markup, whatever they hold.
         console.print(line.append("  ").append(Text(explainer.said, style=_STYLES[explainer.verdict.level])))
     for explainer in summary.explainers:
+        if explainer.slices is not None:
+            heading = Text(f"{explainer.name}: for whom does it fail?", style="bold")
+            console.print("", heading, Text(str(explainer.slices)), sep="\n")
         for groups in explainer.populations:
             if not groups.over_time:
                 console.print("", _populations(explainer, groups, console))

@@ -1,13 +1,14 @@
 """Audit: how faithful the explanations of a log are, and every question one can ask about it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from faithscope.agreements import Agreement
 from faithscope.errors import BadInput
+from faithscope.explanations.base import readable
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.populations import Populations
@@ -15,9 +16,11 @@ from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import per_explanation
 from faithscope.measures.notes import warn_if_clustered
+from faithscope.measures.slices import Slice, Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
 from faithscope.sinks.lines import in_lines
 from faithscope.tables.log.columns import Names, named_columns, one_column
+from faithscope.tables.log_sample import rows_of_log
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
 from faithscope.tables.numbers.worst import worst_numbers
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from faithscope.report.result import Contents, Provenance, RowPair
 
 _SHOWN = 100  # explanations whose rows are fetched to be shown
+_NAMED = 4  # columns that name a row without an id
 
 
 @dataclass(frozen=True, repr=False)
@@ -156,6 +160,27 @@ class Audit(OfOneExplainer):
         """Consistency for each value of a column; of several, for each of them and for their combinations."""
         with self._measured.asked():
             return self._measured.by(named_columns(self._measured.log.source.columns, columns, "by"))
+
+    def slices(self, *, most: int = 5, seed: int = 0) -> Slices:
+        """Where explanations fail, found without being told where to look: `Evaluation.slices` of the rows of the log.
+
+        Looked at are the log's columns besides prediction, explanation, clusters and ids. Rows are fetched, at most
+        5,000,000. A counterexample is named by ``id=``, or else by the values of its first columns.
+        """
+        with self._measured.asked():
+            sample, columns, ids = rows_of_log(self._measured.log)
+        found = find_slices(sample, columns, most=most, confidence=self.consistency.confidence, seed=seed)
+        named = columns if ids is None else ids
+
+        def told(row: int) -> str:
+            values = named.slice(row, 1).to_pylist()[0]
+            return ", ".join(f"{name} {readable(value)}" for name, value in list(values.items())[:_NAMED])
+
+        def with_names(one: Slice) -> Slice:
+            pair = one.counterexample
+            return one if pair is None else replace(one, counterexample=(told(pair[0]), told(pair[1])))
+
+        return replace(found, found=[with_names(one) for one in found.found])
 
     def encoding(self) -> "Encoding":
         """Whether the choice of an explanation says more than the explanation: `fs.encoding` of the rows of the log.

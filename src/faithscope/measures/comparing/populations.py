@@ -1,8 +1,8 @@
 """Populations: the same measure for each group of rows, and whether groups differ."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, UnknownName
 from faithscope.explanations.base import told_apart
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
+from faithscope.inputs.hints import hint
+from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.differences import MANY, POPULATION_COLUMNS, Apart, Difference, together
 from faithscope.measures.comparing.groupings import to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
 _MOST_PAIRED = 50  # with more groups, pairs are left out unless they are asked for
 _MOST_SHOWN = 12
 _REST = "the rest"
+BESIDE, AMONG = "beside everybody", "among themselves"
+_AMONG = ("value", "low", "high", "unverifiable", "verified")  # columns of a table that are told of both
+# The difference of two sets of groups beside everybody, by their numbers, under two names.
+BesideDifference = Callable[[Collection[int], Collection[int], tuple[Any, Any]], Difference]
 
 
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
@@ -107,14 +113,26 @@ def shown_groups(estimates: Mapping[Any, Estimate]) -> list[Any]:
     return [group for group in estimates if group in lowest]
 
 
-def shown_differences(estimates: Mapping[Any, Estimate], groups: Iterable[Any]) -> tuple[list[Difference], int]:
+def shown_differences(
+    estimates: Mapping[Any, Estimate], groups: Iterable[Any], apart: BesideDifference | None = None
+) -> tuple[list[Difference], int]:
     """Differences between any two of these groups, and how many intervals hold together: 0 if each by itself.
 
     If all groups, shown or not, make many pairs, the intervals hold for all of them together.
     """
-    pairs = [difference(estimates[a], estimates[b], (a, b)) for a, b in combinations(groups, 2)]
+    pairs = _pairs(estimates, groups, apart)
     all_pairs = math.comb(len(estimates), 2)
     return (together(pairs, all_pairs), all_pairs) if all_pairs > MANY else (pairs, 0)
+
+
+def _pairs(
+    estimates: Mapping[Any, Estimate], groups: Iterable[Any], apart: BesideDifference | None
+) -> list[Difference]:
+    """The differences of every two of some groups: of independent samples, or beside everybody."""
+    place = {group: number for number, group in enumerate(estimates)}
+    if apart is None:
+        return [difference(estimates[a], estimates[b], (a, b)) for a, b in combinations(groups, 2)]
+    return [apart([place[a]], [place[b]], (a, b)) for a, b in combinations(groups, 2)]
 
 
 def _added(a: Margins, b: Margins, confidence: float | None = None, sides: int = 2) -> Margins:
@@ -126,11 +144,18 @@ def _added(a: Margins, b: Margins, confidence: float | None = None, sides: int =
 
 @dataclass(frozen=True, repr=False)
 class Populations(Listed):
-    """One estimate per group of rows; their counts add up to the whole.
+    """One estimate per group of rows, beside everybody, and one among themselves; ``populations[group]`` is the first.
+
+    Beside everybody, rows of the group ask and all rows answer: does somebody of the group get the prediction that
+    anybody with that explanation gets? Among themselves, rows are compared with rows of their own group alone, which
+    leaves more of them silent.
 
     Attributes
     ----------
     estimates : dict of group to Estimate
+        Beside everybody; among themselves if `among` is None.
+    among : Populations or None
+        The same groups among themselves. None if these are such, or if `estimates` are.
     by : str
         The name of the column that gives the groups; empty if it has none.
     each : tuple of Populations
@@ -138,15 +163,27 @@ class Populations(Listed):
 
     Examples
     --------
-    >>> from faithscope import evaluate
-    >>> evaluation = evaluate([0, 0, 1, 1, 0, 1], ["a"] * 6, [[float(row)] for row in range(6)])
-    >>> evaluation.by(["x", "x", "x", "y", "y", "y"]).table()[["group", "n", "value"]].round(2).values.tolist()
-    [['x', 3, 0.33], ['y', 3, 0.33]]
+    >>> import faithscope as fs
+    >>> groups = fs.consistency(["a"] * 6, [0, 0, 1, 1, 0, 1], by=["x", "x", "x", "y", "y", "y"])
+    >>> groups.table()[["group", "n", "value", "among_value"]].round(2).values.tolist()
+    [['x', 3, 0.4, 0.33], ['y', 3, 0.4, 0.33]]
     """
 
     estimates: dict[Any, Estimate]
     by: str = ""
     each: "tuple[Populations, ...]" = ()
+    among: "Populations | None" = None
+    _apart: BesideDifference | None = field(default=None, compare=False)
+
+    def __getitem__(self, group: Any) -> Estimate:
+        if group not in self.estimates:
+            raise UnknownName(f"No group is called {group!r}. {hint(str(group), list(map(str, self.estimates)))}")
+        return self.estimates[group]
+
+    @property
+    def compared(self) -> str:
+        """With whom rows of a group are compared."""
+        return AMONG if self._apart is None else BESIDE
 
     @property
     def groupings(self) -> "tuple[Populations, ...]":
@@ -161,6 +198,14 @@ class Populations(Listed):
     def _by_name(self) -> Sequence[tuple[str, Estimate]]:
         parts = [(part.by, name, each) for part in self.groupings for name, each in part._texts.items()]
         return [(f"{by}: {name}" if self.each else name, estimate) for by, name, estimate in parts]
+
+    def table(self) -> "pd.DataFrame":
+        """One line per group: beside everybody, and then the same columns among themselves, as ``among_...``."""
+        lines, whole = super().table(), [part.among for part in self.groupings]
+        among = [part for part in whole if part is not None]
+        for name in _AMONG if len(among) == len(whole) else ():
+            lines[f"among_{name}"] = [getattr(each, name) for part in among for each in part.estimates.values()]
+        return lines
 
     def _beside(self) -> dict[str, Sequence[Any]]:
         by = self._by_lines([len(grouping.estimates) for grouping in self.groupings])
@@ -184,9 +229,9 @@ class Populations(Listed):
             By default each interval has the stated confidence by itself: among many pairs some will differ by chance.
             If True, all intervals hold together with that confidence (Bonferroni), and are wider.
         against : {"each", "rest"}, optional
-            "each" compares every two groups, and tells both at equal numbers of rows. "rest" compares each group with
-            the mean of all others, in which a group counts by its rows, or by their weights: a row is still compared
-            with rows of its own group alone. By default "each", up to 50 groups.
+            "each" compares every two groups; among themselves, it tells both at equal numbers of rows. "rest" compares
+            each group with all others, in which a group counts by its rows, or by their weights. By default "each", up
+            to 50 groups.
         """
         check_word(against, "against", ("each", "rest"), optional=True)
         within = [grouping._differences(against) for grouping in self.groupings]
@@ -202,13 +247,16 @@ class Populations(Listed):
                 f"{many:,} groups make {math.comb(many, 2):,} pairs: compare each group with all others by "
                 ".differences(against='rest'), or every two of them by .differences(against='each')."
             )
+        if against == "rest" and self._apart is not None and many > 1:
+            others = [[place for place in range(many) if place != number] for number in range(many)]
+            groups = enumerate(self.estimates)
+            return [self._apart([number], others[number], (group, _REST)) for number, group in groups]
         if against == "rest":
             return _from_the_rest(self.estimates)
-        pairs = combinations(self.estimates, 2)
-        return [difference(self.estimates[a], self.estimates[b], (a, b)) for a, b in pairs]
+        return _pairs(self.estimates, self.estimates, self._apart)
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers by group, and by pair of groups up to 50 groups, ready for JSON.
+        """All numbers by group, and by pair of groups up to 50 groups, ready for JSON; ``among`` has those among them.
 
         With more groups, ``differences`` is None and ``notes`` say so: 1,000 groups have 499,500 differences. Of
         several columns, ``each`` has the same by the name of each column alone.
@@ -218,20 +266,22 @@ class Populations(Listed):
 
     def _told(self) -> dict[str, Any]:
         groups = [{"group": for_json(group), **estimate.to_dict()} for group, estimate in self.estimates.items()]
+        among = {} if self.among is None else {"among": self.among._told()}
         if len(groups) > _MOST_PAIRED:
             note = f"pairs of {len(groups):,} groups are left out: ask for .differences(against='rest')"
-            return {"groups": groups, "differences": None, "notes": [note]}
-        return {"groups": groups, "differences": [pair.to_dict() for pair in self._differences()]}
+            return {"groups": groups, "differences": None, "notes": [note], **among}
+        return {"groups": groups, "differences": [pair.to_dict() for pair in self._differences()], **among}
 
     @property
     def _title(self) -> str:
-        return f"{self._first.measure} by {self.by or 'group'}"
+        compared = "" if self._apart is None else f", {self.compared}"
+        return f"{self._first.measure} by {self.by or 'group'}{compared}"
 
     @property
     def _first(self) -> Estimate:
         return next(iter(self.estimates.values()))
 
-    def _tables(self, differences: bool = True) -> Iterable[Table]:
+    def _tables(self, differences: bool = True, titled: bool = False) -> Iterable[Table]:
         """Estimates by group with the verdict on each, and how the groups differ if that is wanted."""
         for part in self.groupings:
             estimates = part._texts
@@ -243,9 +293,12 @@ class Populations(Listed):
             left_out = len(estimates) - len(shown)
             more = f"; {left_out:,} more groups, whose intervals begin no lower, are not shown" if left_out else ""
             below = f"{intervals(self._first)}{more}"
-            yield estimate_table((part.by or "group", *judged, "rows"), lines, below=below)
-            pairs, together = shown_differences(estimates, shown) if differences else ([], 0)
+            title = part.compared.capitalize() if titled or part.among is not None else ""
+            yield estimate_table((part.by or "group", *judged, "rows"), lines, title, below)
+            pairs, together = shown_differences(estimates, shown, part._apart) if differences else ([], 0)
             yield from difference_tables(pairs, together=together)
+            if part.among is not None:
+                yield from part.among._tables(differences, titled=True)
 
     def _told_notes(self) -> Iterable[str]:
         named = [(name, part._texts[name]) for part in self.groupings for name in shown_groups(part._texts)]
@@ -253,26 +306,45 @@ class Populations(Listed):
 
     def __str__(self) -> str:
         if not self.each:
-            return super().__str__()
+            among = "" if self.among is None else f"\n\n{self.among.compared}\n{self.among}"
+            return f"{super().__str__()}{among}"
         return "\n\n".join(f"by {visible(grouping.by)}\n{grouping}" for grouping in self.groupings)
 
     def _repr_html_(self) -> str:
         return fragment(replace(self._card(), tables=tuple(self._tables(differences=False))))
 
 
-def measure_groups(sample: Sample, groups: Any, measure: Callable[[Sample], Estimate]) -> Populations:
-    """One measure within each group of rows: a row is compared only with rows of its own group.
+def measure_groups(
+    sample: Sample,
+    groups: Any,
+    measure: Callable[[Sample], Estimate],
+    beside: Callable[[Sample], Beside] | None = None,
+) -> Populations:
+    """One measure of each group of rows: beside everybody, and among themselves.
 
     Parameters
     ----------
     groups : array-like, (n,), or str or list of str
         The group of each row, none missing; or columns of X by name, several of them each and crossed.
+    measure : callable
+        Measures the rows of one group, among themselves.
+    beside : callable, optional
+        Prepares the groups of a sample to be measured beside everybody; if it is None, they are measured among
+        themselves alone.
     """
     measured = []
     for grouping in to_groupings(groups, sample.X):
-        parts = sample.split(grouping.values).items()
-        names = grouping.crossed or {group: group for group, _ in parts}
-        measured.append(Populations({names[group]: _in_group(part, measure) for group, part in parts}, grouping.name))
+        parts, asking = sample.split(grouping.values), sample.asking(grouping.values)
+        names = [grouping.crossed.get(group, group) for group in parts]
+        estimates = [_in_group(part, measure) for part in parts.values()]
+        among = Populations(dict(zip(names, estimates, strict=True)), grouping.name)
+        if beside is None:
+            measured.append(among)
+            continue
+        asked = beside(asking)
+        estimates = [asked.estimate(number) for number in range(len(names))]
+        found = dict(zip(names, estimates, strict=True))
+        measured.append(Populations(found, grouping.name, among=among, _apart=asked.difference))
     return replace(measured[-1], each=tuple(measured[:-1]))
 
 

@@ -1,0 +1,253 @@
+"""Beside everybody: rows of a group ask, all rows answer; each group's share, and the same without each row or cluster.
+
+Rows that count alike (of one explanation, prediction, group and weight, or cluster) are one kind, of which one is left
+out. Without a row of any group, the terms of a group lose it as a witness; without one of its own, its term too, and
+the group is one row smaller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import GroupedRows
+from faithscope.agreements.base import AgreementSums
+from faithscope.counting.clusters import ClusterTotals
+from faithscope.counting.counts import Counts, sums
+from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, parts_left_out
+from faithscope.explanations.base import Explanations
+from faithscope.relations import Beside as BesideEverybody
+from faithscope.sample import Sample
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_SPAN = 2**62  # of numbers that stand for several columns
+
+
+class Asked(NamedTuple):
+    """What the rows that ask are told.
+
+    Attributes
+    ----------
+    sums : Sums
+        Of their terms, of those that are silent, and of their weight.
+    left_out : LeftOut
+        The same without each unit of all rows.
+    units : float
+        How many units ask: rows, or clusters.
+    good : float
+        As how many units of the same weight they are, if one that was missed may weigh as much as the heaviest.
+    chance : float or None
+        How much they agree with any row of another unit; None if there is none.
+    chance_left_out : (k,) array
+    """
+
+    sums: Sums
+    left_out: LeftOut
+    units: float
+    good: float
+    chance: float | None
+    chance_left_out: Floats
+
+
+class _Cells(NamedTuple):
+    """Which kinds are in the same group and have the same prediction."""
+
+    group: Ints
+    value: Ints
+    cell: Ints
+
+    @classmethod
+    def of(cls, group: Ints, value: Ints) -> "_Cells":
+        size = int(value.max(initial=0)) + 1
+        cells, cell = np.unique(group * size + value, return_inverse=True)
+        return cls(*np.divmod(cells, size), cell.reshape(-1))
+
+    def agreeing(self, sums: AgreementSums, mass: Floats) -> Floats:
+        """Per kind, the weight of the kinds of its group, itself among them, each by its agreement."""
+        rows = GroupedRows(self.group, self.value, np.bincount(self.cell, mass, len(self.group)).astype(np.float64))
+        return np.asarray(sums.within(rows)[self.cell])
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Rows that count alike, as one entry each.
+
+    Attributes
+    ----------
+    code, value, group : (k,) arrays
+        The explanation, the prediction and the group of each, by number.
+    rows : (k,) array
+        How many they are.
+    each, times : (k,) arrays
+        The weight of one that is left out, and how many such there are; rows of one cluster go together, and are one.
+    square : (k,) array
+        The sum of the squared weights of the rows.
+    cluster : (k,) array or None
+    """
+
+    code: Ints
+    value: Ints
+    group: Ints
+    rows: Ints
+    each: Floats
+    times: Ints
+    square: Floats
+    cluster: Ints | None
+    sums: AgreementSums
+    itself: float
+
+    @classmethod
+    def of(cls, sample: Sample, group: Ints) -> "Kinds":
+        """The rows of a sample, of these groups."""
+        columns = [sample.explanations.group()[0], sample.numbered_labels[1], group]
+        if sample.weights is not None:
+            columns.append(np.unique(sample.weights, return_inverse=True)[1])
+        if sample.clusters is not None:
+            columns.append(sample.clusters)
+        _, first, times = np.unique(_as_one(columns), return_index=True, return_counts=True)
+        clusters = None if sample.clusters is None else sample.clusters[first]
+        kernel = sample.agreement.over(sample.values)
+        code, value, mine = (column[first] for column in columns[:3])
+        weight, itself = sample.weight[first], sample.agreement.itself
+        return cls.counted(code, value, mine, times, weight, clusters, kernel, itself)
+
+    @classmethod
+    def counted(
+        cls,
+        code: Ints,
+        value: Ints,
+        group: Ints,
+        rows: Ints,
+        weight: Floats,
+        cluster: Ints | None,
+        kernel: AgreementSums,
+        itself: float,
+    ) -> "Kinds":
+        """Rows that were counted by explanation, prediction, group and cluster, and their weights."""
+        alone = cluster is None
+        each, times = (weight, rows) if alone else (weight * rows, np.ones(len(rows), np.int64))
+        return cls(code, value, group, rows, each, times, rows * weight**2, cluster, kernel, itself)
+
+    @cached_property
+    def mass(self) -> Floats:
+        """The weight of each kind."""
+        return np.asarray(self.each * self.times)
+
+    @cached_property
+    def _cells(self) -> _Cells:
+        return _Cells.of(self.code, self.value)
+
+    @cached_property
+    def _part(self) -> tuple[Ints, Ints, _Cells] | None:
+        """Of clustered rows: the explanation of each part, the part of each kind, and its cells."""
+        if self.cluster is None:
+            return None
+        size = int(self.cluster.max()) + 1
+        parts, part = np.unique(self.code * size + self.cluster, return_inverse=True)
+        return parts // size, part.reshape(-1), _Cells.of(part.reshape(-1), self.value)
+
+    def _others(self, mass: Floats, own: Floats) -> Floats:
+        """Per kind, the weight of rows of other units with its explanation, each by its agreement."""
+        mine = self.itself * own if self._part is None else self._part[2].agreeing(self.sums, mass)
+        return np.maximum(self._cells.agreeing(self.sums, mass) - mine, 0.0)  # not below 0 by rounding
+
+    @cached_property
+    def _agreeing(self) -> Floats:
+        return self._others(self.mass, self.each)
+
+    def parts(self, asks: Bools) -> Parts:
+        """The parts of explanations if these kinds ask."""
+        asking, code, unit, rows = self.mass * asks, self.code, None, self.times
+        agreeing, answered = self._agreeing, self._others(asking, self.each * asks)
+        own, mine = self.each, self.each * asks
+        if self._part is not None and self.cluster is not None:
+            code, part, _ = self._part
+            unit, rows = np.empty(len(code), np.int64), np.ones(len(code), np.int64)
+            unit[part] = self.cluster
+            own, mine, agreed, asked = (
+                np.bincount(part, column).astype(np.float64)
+                for column in (self.mass, asking, asking * agreeing, self.mass * answered)
+            )
+            agreeing, answered = agreed / np.where(mine > 0, mine, np.inf), asked / own
+        many = int(code.max()) + 1
+        columns = (rows, rows * own, rows * mine * own, rows * mine * agreeing, rows * mine)
+        size, weight, square, pairs, asked = (sums(code, column, many)[code] for column in columns)
+        return Parts(size, weight, square, pairs, agreeing, own, rows, unit, Asking(asked, mine, answered))
+
+    @cached_property
+    def everybody(self) -> "Kinds":
+        """The same as if all rows had one explanation."""
+        return replace(self, code=np.zeros(len(self.code), np.int64))
+
+    def asked(self, asks: Bools) -> Asked:
+        """The share of the kinds that ask."""
+        total, left_out = parts_left_out(self.parts(asks))
+        chances, by_chance = parts_left_out(self.everybody.parts(asks))
+        mine, heaviest, times = self.each * asks, self.each, self.times
+        if self.cluster is not None:
+            mine, heaviest = (np.bincount(self.cluster, column).astype(np.float64) for column in (mine, self.each))
+            times = np.ones(len(mine), np.int64)
+        chance = None if chances.silent > 0 else chances.agreeing / chances.total
+        good = total.total / float(heaviest.max())
+        units = float(np.sum(times[mine > 0]))
+        return Asked(total, left_out, units, good, chance, by_chance.value)
+
+
+def _as_one(columns: list[Ints]) -> Ints:
+    """One number per row that stands for its values in all columns, in their order."""
+    key, span = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns:
+        many = int(column.max(initial=0)) + 1
+        if span * many >= _SPAN:
+            values, key = np.unique(key, return_inverse=True)
+            span = len(values)
+        key, span = key * many + column, span * many
+    return key
+
+
+def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any], source: Explanations) -> Counts:
+    """Counts of the rows that ask, as given, and of all rows with their explanations, as covered.
+
+    Parameters
+    ----------
+    labels : sequence
+        The different predictions.
+    source : Explanations
+        The different explanations.
+    """
+    known = np.unique(kinds.code[asks])
+    place = np.full(len(source), -1)
+    place[known] = np.arange(len(known))
+    met = np.flatnonzero(place[kinds.code] >= 0)
+    cells, cell = np.unique(place[kinds.code[met]] * len(labels) + kinds.value[met], return_inverse=True)
+    mine = asks[met]
+
+    def by_cell(column: NDArray[Any]) -> Floats:
+        return sums(cell.reshape(-1), column[met] * mine, len(cells))
+
+    covered, given = np.bincount(cell.reshape(-1), kinds.rows[met]).astype(np.int64), by_cell(kinds.rows)
+    even, clusters = bool((kinds.mass == kinds.rows).all()), None
+    if kinds.cluster is not None:
+        by_cluster = np.bincount(kinds.cluster, kinds.mass * asks)
+        good = float(by_cluster.sum() ** 2 / (by_cluster @ by_cluster))
+        clusters = ClusterTotals(int(asked.units), good, asked.chance)
+    explanation, label = np.divmod(cells, len(labels))
+    return Counts(
+        source.take(known),
+        labels,
+        explanation,
+        label,
+        given.astype(np.int64),
+        covered,
+        0 * covered,
+        None if even else by_cell(kinds.mass),
+        None if even else by_cell(kinds.square),
+        BesideEverybody(),
+        clusters=clusters,
+    )

@@ -1,0 +1,190 @@
+"""Beside everybody: the consistency of groups whose rows ask while all rows answer, and how such groups differ."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from faithscope.agreements import Agreement
+from faithscope.counting.beside import Asked, Kinds, counts_beside
+from faithscope.counting.kept import goes_with_predictions
+from faithscope.counting.leave_out import LeftOut, ratio
+from faithscope.explanations.base import Explanations
+from faithscope.measures.comparing.differences import Apart, Difference
+from faithscope.measures.estimate import FOR_EQUALITY, Estimate, to_estimate
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
+from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
+from faithscope.notes import MAY_MISS, Note, of_kind
+from faithscope.sample import Sample
+
+_KEPT = 5 * 10**7  # numbers that are kept for differences
+_BY_PREDICTION = Note(
+    "weights, or the sizes of clusters, go with the prediction, and groups beside everybody weigh pairs of rows, so "
+    f"that {MAY_MISS} far more often than it says",
+    "interval",
+)
+
+
+class Side(NamedTuple):
+    """One side of a difference: the measure of rows that ask, and the same without each unit of all rows.
+
+    Attributes
+    ----------
+    value, silence : float
+        The measure, and how much higher it could be.
+    rows : int
+    left_out : LeftOut
+    good : float
+        As how many units of the same weight they are.
+    known : bool
+        Whether at least two units ask.
+    """
+
+    value: float
+    silence: float
+    rows: int
+    left_out: LeftOut
+    good: float
+    known: bool
+
+    def less(self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True) -> Difference:
+        """The difference of two groups beside everybody: each unit is left out on both sides at once."""
+        one, two, found = self.left_out, other.left_out, Margins(1.0, 1.0)
+        if self.known and other.known and sure:
+            known = LeftOutDeviations(
+                Deviations.of(one.value - two.value - two.silent, one.rows),
+                Deviations.of(two.value - one.value - one.silent, one.rows),
+            )
+            found = margins(known, 1 / math.hypot(1 / self.good, 1 / other.good), confidence)
+        least, most = self.value - other.value - other.silence, self.value + self.silence - other.value
+        apart = Apart(least, most, found, confidence)
+        low, high = apart.interval()
+        return Difference(*names, self.value - other.value, low, high, min(self.rows, other.rows), apart)
+
+    def checked_less(
+        self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True
+    ) -> Difference:
+        """The same among rows that can be checked; nothing is said of those that cannot."""
+        found, value = Margins(1.0, 1.0), 0.0
+        if self.known and other.known and sure and max(self.silence, other.silence) < 1:
+            value = self.value / (1 - self.silence) - other.value / (1 - other.silence)
+            one, two = (ratio(side.left_out.value, 1 - side.left_out.silent) for side in (self, other))
+            below, above = (Deviations.of(sign * (one - two), self.left_out.rows) for sign in (1, -1))
+            known = LeftOutDeviations(below, above)
+            found = self._at_least(known, other, confidence)
+        apart = Apart(value, value, found, confidence)
+        low, high = apart.interval()
+        return Difference(*names, value, low, high, min(self.rows, other.rows), apart)
+
+    def _at_least(self, known: LeftOutDeviations, other: "Side", confidence: float, sides: int = 2) -> Margins:
+        """Margins of a difference among rows that can be checked, with what units that nobody saw may change.
+
+        They raise a share by no more than it lies below 1, and lower it by no more than it lies above 0, if rows that
+        lean on them are like the others.
+        """
+        found = margins(known, 1.0, confidence, sides, own=0.0, lean=0.0)
+        missed = [
+            2 * math.log(sides / check_confidence(confidence)) / (s.good * (1 - s.silence)) for s in (self, other)
+        ]
+        one, two = (side.value / (1 - side.silence) for side in (self, other))
+        below = max(found.below, math.hypot(missed[0] * one, missed[1] * (1 - two)))
+        above = max(found.above, math.hypot(missed[0] * (1 - one), missed[1] * two))
+        return replace(found, below=below, above=above, again=partial(self._at_least, known, other))
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Groups beside everybody, by their numbers.
+
+    A row of a group is compared with all rows that have its explanation, of its group or not, and of other clusters.
+    Intervals leave out every unit in turn, as one that asks and as one that answers.
+    """
+
+    kinds: Kinds
+    labels: Sequence[Any]  # the different predictions
+    distinct: Explanations  # the different explanations
+    agreement: Agreement
+    notes: tuple[str, ...] = ()  # what a reader should know of all groups
+    confidence: float = 0.95
+    _kept: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        most = max(2, _KEPT // max(1, len(self.kinds.code)))
+        object.__setattr__(self, "_kept", lru_cache(most)(self._side))
+
+    @classmethod
+    def of(cls, sample: Sample, confidence: float = 0.95, method: str | None = None) -> "Beside":
+        """The groups of a sample, by their numbers in ``sample.askers``."""
+        counted = sample.counted()
+        even, groups = counted.evenly(), counted.askers
+        assert groups is not None
+        first = counted.explanations.group()[1]
+        notes: tuple[str, ...] = ()
+        if goes_with_predictions(even):
+            notes = (_BY_PREDICTION,)
+        elif even.weights is not None:
+            notes = (NOT_BY_PREDICTION,)
+        notes = (*notes, *counted.explanations.notes, *counted.notes)
+        notes = (*notes, *given_code_notes(counted), *beside_notes(method))
+        distinct, labels = counted.explanations.take(first), counted.numbered_labels[0]
+        return cls(Kinds.of(even, groups), labels, distinct, counted.agreement, notes, confidence)
+
+    def estimate(self, group: int) -> Estimate:
+        """The estimate of one group."""
+        asks = self.kinds.group == group
+        asked = self.kinds.asked(asks)
+        counts = counts_beside(self.kinds, asks, asked, self.labels, self.distinct)
+        return to_estimate(
+            replace(counts, agreement=self.agreement),
+            asked.sums,
+            _margins(asked, self.confidence),
+            "consistency",
+            self.confidence,
+            notes=self.notes,
+            shuffled=False,
+            chance=asked.chance,
+        )
+
+    def side(self, groups: Collection[int]) -> Side:
+        """Some groups as one side of a difference."""
+        side: Side = self._kept(frozenset(groups))
+        return side
+
+    def _side(self, groups: frozenset[int]) -> Side:
+        asks = np.isin(self.kinds.group, list(groups))
+        asked = self.kinds.asked(asks)
+        total, rows = asked.sums.total, int(self.kinds.rows[asks].sum())
+        value, silence = asked.sums.agreeing / total, asked.sums.silent / total
+        return Side(value, silence, rows, asked.left_out, asked.good, asked.units > 1)
+
+    def checked_difference(self, a: Collection[int], b: Collection[int]) -> Difference:
+        """The difference of two sets of groups among rows that can be checked."""
+        return self.side(a).checked_less(
+            self.side(b), ("", ""), self.confidence, sure=not of_kind(self.notes, "interval")
+        )
+
+    def difference(self, a: Collection[int], b: Collection[int], names: tuple[Any, Any]) -> Difference:
+        """The difference of two sets of groups."""
+        sure = not of_kind(self.notes, "interval")
+        return self.side(a).less(self.side(b), names, self.confidence, sure=sure)
+
+
+def beside_notes(method: str | None) -> tuple[str, ...]:
+    """A note if the interval is not made by the method that was asked for."""
+    if method not in FOR_EQUALITY:
+        return ()
+    return (f"the interval beside everybody is a jackknife: {method} is proven for rows that all ask",)
+
+
+def _margins(asked: Asked, confidence: float) -> Margins:
+    """The margins of a group; a unit that nobody saw changes its own term, and those that lean on it, as in equality.
+
+    If a kind of rows was missed that has the share p of all rows, the terms of all that lean on it change by p in all,
+    and no more than that falls to the group: p times all rows over those of the group, which is ``ln(1/δ)`` of them.
+    """
+    if asked.units < 2:
+        return Margins(1.0, 1.0)
+    return margins(LeftOutDeviations.of(asked.left_out, asked.chance_left_out), asked.good, confidence)

@@ -1,0 +1,643 @@
+"""Slices: for whom does it fail, found without being told where to look.
+
+A slice is a category, a range of bins, or two such conditions on different columns. On one half of the rows, or of the
+clusters, every row is scored once by its agreement with all rows that have its explanation, so that the mean of a slice
+is a sum over bins; the slices that lie lowest, in standard errors, are looked at on the other half. There, each is
+compared with the rest, beside everybody, by an interval; Holm's correction allows for their number.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import Spread
+from faithscope.counting.clusters import Strangers
+from faithscope.errors import BadInput, NotProven
+from faithscope.explanations.base import readable, several
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_vector
+from faithscope.inputs.checks import check_share, check_whole, same_length
+from faithscope.inputs.dates import UNITS, hold_dates, to_ticks
+from faithscope.inputs.frames import frame
+from faithscope.inputs.hints import hint
+from faithscope.inputs.missing import missing_values
+from faithscope.inputs.rows import rows_of
+from faithscope.measures.comparing.beside import Beside
+from faithscope.measures.comparing.differences import Difference
+from faithscope.measures.estimate import Estimate
+from faithscope.sample import Sample, number_labels
+from faithscope.sinks.card import Table
+from faithscope.sinks.json_values import for_json
+from faithscope.sinks.lines import in_lines
+from faithscope.sinks.shareable import Shareable
+from faithscope.visible import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_BINS = 10  # of numbers
+_MOMENTS = 54  # at most so many bins of time
+_CATEGORIES = 50  # of a column, the commonest
+_BEAM = 10  # columns of which one is in every pair
+_FEWEST, _LEAST, _LARGEST = 20, 0.005, 0.6  # rows of a slice, at least and as a share of all
+_SIMPLER = 1.5  # times the logarithm of how many slices there are alike: what chance adds to the square of the best
+_NEEDED = 3.0  # standard errors by which rows of one condition lie above those of two, for two to be told
+_SHOWN = 3  # explanations of a slice
+_POWER = 0.84  # standard errors that a fault found four times in five lies beyond the limit
+_SHARE = 0.1  # of rows: the fault of which it is told how large it would have to be
+_DAY = UNITS["D"]
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?Z?")
+_STEPS = (1, 7, 14)  # days of a bin of time, before months
+
+
+class Condition(NamedTuple):
+    """A range of the bins of one column, from `first` to before `stop`."""
+
+    column: int
+    first: int
+    stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A column cut into bins: categories, or ranges of numbers or time that have an order.
+
+    Attributes
+    ----------
+    code : (n,) array
+        The bin of each row; -1 if it is in none.
+    names : list of (str, str)
+        What each bin begins and ends with; of a category, twice its name.
+    ordered : int
+        So many of the first bins have an order, so that ranges of them are slices too.
+    """
+
+    name: str
+    code: Ints
+    names: list[tuple[str, str]]
+    ordered: int
+    of_time: bool = False
+
+    @cached_property
+    def ranges(self) -> Ints:
+        """The first bin of every slice of this column, and the one after its last: (m, 2)."""
+        alone = [(place, place + 1) for place in range(self.ordered, len(self.names))]
+        ends, whole = range(self.ordered + 1), len(self.names) > self.ordered
+        runs = [(a, b) for a, b in combinations(ends, 2) if b - a < self.ordered or whole]
+        return np.array([*runs, *alone], np.int64).reshape(-1, 2)
+
+    @cached_property
+    def paired(self) -> Ints:
+        """The same for slices of two columns: of time, those since or until some date."""
+        ends = self.ranges
+        return ends[(ends[:, 0] == 0) | (ends[:, 1] >= self.ordered)] if self.of_time else ends
+
+    def told(self, first: int, stop: int) -> str:
+        """A slice of this column in words."""
+        if first >= self.ordered:
+            return f"{self.name} {self.names[first][0]}"
+        low, high = self.names[first][0], self.names[stop - 1][1]
+        if first == 0 and stop < self.ordered:
+            return f"{self.name} up to {high}"
+        if stop == self.ordered and first > 0:
+            return f"{self.name} from {low}"
+        return f"{self.name} {low}" if low == high else f"{self.name} {low} to {high}"
+
+    @classmethod
+    def of(cls, name: str, column: NDArray[Any]) -> "Cut | None":
+        """The bins of a column; None if it has one value, or one for nearly every row."""
+        gone = missing_values(column)
+        known = np.flatnonzero(~gone)
+        code = np.full(len(column), -1)
+        if not len(known):
+            return None
+        by_category, column = False, _as_dates(column, known)
+        if hold_dates(column):
+            names = _by_time(column, known, code)
+        elif column.dtype.kind in "iuf" or (column.dtype.kind == "O" and _are_numbers(column[known])):
+            names = _by_number(column[known].astype(np.float64), known, code)
+        else:
+            names, by_category = _by_category(column, known, code), True
+        ordered = 0 if by_category else len(names)
+        if gone.any():
+            code[gone] = len(names)
+            names.append(("missing", "missing"))
+        return cls(visible(name), code, names, ordered, hold_dates(column)) if len(names) > 1 else None
+
+
+def _as_dates(column: NDArray[Any], known: Ints) -> NDArray[Any]:
+    """The column, as moments if all of its texts are such."""
+    if column.dtype.kind not in "OUT" or not isinstance(column[known[0]], str):
+        return column
+    texts = set(column[known].tolist())
+    if not all(isinstance(text, str) and _MOMENT.fullmatch(text) for text in texts):
+        return column
+    moments = np.full(len(column), np.datetime64("NaT", "s"))
+    try:
+        place = {text: np.datetime64(text.rstrip("Z"), "s") for text in texts}
+    except ValueError:  # no such day
+        return column
+    moments[known] = [place[text] for text in column[known].tolist()]
+    return moments
+
+
+def _are_numbers(values: NDArray[Any]) -> bool:
+    return all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values)
+
+
+def _by_number(values: Floats, known: Ints, code: Ints) -> list[tuple[str, str]]:
+    """Bins of as many numbers each, as far as equal ones allow."""
+    different = np.unique(values)
+    edges = different
+    if len(different) > _BINS:
+        edges = np.unique(np.quantile(values, np.arange(_BINS) / _BINS, method="lower"))
+    place = np.searchsorted(edges, values, side="right") - 1
+    code[known] = place
+    last = np.append(different[np.searchsorted(different, edges[1:]) - 1], different[-1])
+    return [(f"{low:g}", f"{high:g}") for low, high in zip(edges, last, strict=True)]
+
+
+def _by_time(column: NDArray[Any], known: Ints, code: Ints) -> list[tuple[str, str]]:
+    """Days, weeks, fortnights or months, whichever are few enough."""
+    ticks, unit = to_ticks(column[known])
+    days = (ticks.astype(np.int64) * unit) // _DAY
+    first, last = int(days.min()), int(days.max())
+    for step in _STEPS:
+        if (last - first) // step < _MOMENTS:
+            start = first if step == 1 else first - (first + 3) % 7  # Monday
+            place = (days - start) // step
+            edges = start + step * np.arange(int(place.max()) + 2)
+            break
+    else:
+        months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+        step = 1 + int(months.max() - months.min()) // _MOMENTS
+        place = (months - months.min()) // step
+        starts = months.min() + step * np.arange(int(place.max()) + 2)
+        edges = starts.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+    code[known] = place
+    ends = edges.astype("datetime64[D]")
+    return [(str(low), str(high - np.timedelta64(1, "D"))) for low, high in pairwise(ends)]
+
+
+def _by_category(column: NDArray[Any], known: Ints, code: Ints) -> list[tuple[str, str]]:
+    """The commonest values; the others are in no bin."""
+    values, numbers = number_labels(column[known])
+    rows = np.bincount(numbers)
+    common = np.argsort(-rows, kind="stable")[:_CATEGORIES]
+    common = np.sort(common[rows[common] >= _FEWEST])
+    place = np.full(len(values), -1)
+    place[common] = np.arange(len(common))
+    code[known] = place[numbers]
+    texts = (visible(readable(values[number])) for number in common.tolist())
+    return [(text, text) for text in texts]
+
+
+def to_cuts(columns: Any, X: Any, rows: int) -> list[Cut]:
+    """The columns to look at: those of a table, or of X, all of them or some by name."""
+    wanted = None
+    table = X if columns is None else columns
+    if columns is not None and not is_frame(columns):
+        table, wanted = X, [columns] if isinstance(columns, str) else list(columns)
+    if is_frame(table):
+        names = frame_names(table)
+        for name in wanted or ():
+            if name not in names:
+                raise BadInput(f"X has no column {name!r} to look for slices in. {hint(str(name), names)}")
+        chosen = [j for j, name in enumerate(names) if wanted is None or name in wanted]
+        columns = [(names[j], to_vector(frame_column(table, j), f"Column {names[j]!r}")) for j in chosen]
+    else:
+        if wanted is not None:
+            raise BadInput(f"{wanted[0]!r} names a column, but X is {type(X).__name__}, whose columns have no names.")
+        array: NDArray[Any] = np.empty(0) if table is None or not hasattr(table, "__len__") else _to_rows(table)
+        if array.ndim != 2 or array.dtype.kind not in "biufM":
+            raise BadInput(
+                "Slices are looked for in the columns of a table, and X is none: pass columns=, a pandas, polars or "
+                "Arrow table with a row per row of X."
+            )
+        columns = [(f"column {j}", array[:, j]) for j in range(array.shape[1])]
+    same_length(predictions=rows, columns=rows_of(table))
+    cuts = [Cut.of(name, column) for name, column in columns]
+    return [cut for cut in cuts if cut is not None]
+
+
+def _to_rows(table: Any) -> NDArray[Any]:
+    """Rows of numbers as an array; of anything else, an array of no columns."""
+    try:
+        return np.asarray(table)
+    except ValueError:  # rows of unequal length
+        return np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Rows of one half, each scored by its agreement with everybody."""
+
+    score: Floats
+    cuts: list[Cut]
+    code: list[Ints]  # of each cut, the bins of these rows, those in none after all others
+    fewest: int
+
+    def _lower(self, rows: NDArray[Any], total: NDArray[Any]) -> Floats:
+        """How many standard errors slices of so many rows with so large a sum lie below all others."""
+        n, whole = len(self.score), float(self.score.sum())
+        rest = n - rows
+        fits = (rows >= self.fewest) & (rows <= _LARGEST * n) & (rest >= self.fewest)
+        rows, rest = np.where(fits, rows, 1), np.where(fits, rest, 1)
+        error = max(float(self.score.std()), 1e-12) * np.sqrt(1 / rows + 1 / rest)
+        return np.where(fits, ((whole - total) / rest - total / rows) / error, -np.inf)
+
+    def _sums(self, key: Ints, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        return np.bincount(key, minlength=size), np.bincount(key, self.score, minlength=size)
+
+    def best(self) -> tuple[float, tuple[Condition, ...]]:
+        """The slice that lies lowest, but for what chance adds to the lowest of many, and how low it lies."""
+        single = [self._of_column(j) for j in range(len(self.cuts))]
+        beam = sorted(range(len(single)), key=lambda j: -single[j][0])[:_BEAM]
+        pairs = [pair for pair in combinations(range(len(single)), 2) if pair[0] in beam or pair[1] in beam]
+        found = [*single, *(self._of_pair(*pair) for pair in pairs)]
+
+        def beyond_chance(slice_: tuple[float, tuple[Condition, ...]]) -> float:
+            lower, conditions = slice_
+            alike = [self.cuts[each.column] for each in conditions]
+            many = len(alike[0].ranges) if len(alike) == 1 else math.prod(len(cut.paired) for cut in alike)
+            return max(lower, 0.0) ** 2 - _SIMPLER * math.log(many)
+
+        return max(found, key=beyond_chance)
+
+    def _of_column(self, j: int) -> tuple[float, tuple[Condition, ...]]:
+        cut = self.cuts[j]
+        rows, total = self._sums(self.code[j], len(cut.names) + 1)
+        ends = cut.ranges
+        lower = self._lower(*(_between(column, ends) for column in (rows, total)))
+        place = int(lower.argmax())
+        return float(lower[place]), (Condition(j, *ends[place].tolist()),)
+
+    def _of_pair(self, j: int, k: int) -> tuple[float, tuple[Condition, ...]]:
+        size = len(self.cuts[j].names) + 1, len(self.cuts[k].names) + 1
+        sums = self._sums(self.code[j] * size[1] + self.code[k], size[0] * size[1])
+        ends = self.cuts[j].paired, self.cuts[k].paired
+        tables = (_between(_between(table.reshape(size), ends[0]).T, ends[1]) for table in sums)
+        lower = self._lower(*tables)
+        b, a = np.unravel_index(int(lower.argmax()), lower.shape)
+        return float(lower.max()), (Condition(j, *ends[0][a].tolist()), Condition(k, *ends[1][b].tolist()))
+
+
+def _between(table: NDArray[Any], ends: Ints) -> NDArray[Any]:
+    """Sums over ranges of the first axis."""
+    height = np.concatenate([np.zeros((1, *table.shape[1:])), np.cumsum(table, axis=0)])
+    return np.asarray(height[ends[:, 1]] - height[ends[:, 0]])
+
+
+def _within(conditions: Sequence[Condition], cuts: Sequence[Cut]) -> Bools:
+    """The rows of a slice."""
+    codes = [(cuts[column].code, first, stop) for column, first, stop in conditions]
+    return np.asarray(np.logical_and.reduce([(code >= first) & (code < stop) for code, first, stop in codes]))
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Rows on which explanations fail more than on the others.
+
+    Attributes
+    ----------
+    name : str
+        Its columns and values.
+    rows : int
+        How many of all rows are in it.
+    share : float
+    estimate : Estimate
+        Consistency beside everybody, on the half of the rows on which it was not searched.
+    agreement, rest : float or None
+        The agreement with everybody where it can be checked: of this slice, and of the rows in no slice.
+    difference : Difference
+        The one less the other; its interval is at the confidence at which Holm's test, which allows for all slices that
+        were looked at, found it.
+    failing : tuple of str
+        Explanations with which its rows disagree most.
+    counterexample : pair or None
+        A row of the slice and another row with the same explanation and another prediction, as positions in X; of a
+        log, by their ids.
+    places : (rows,) array
+        Its rows, as positions in X.
+    """
+
+    name: str
+    rows: int
+    share: float
+    estimate: Estimate
+    agreement: float | None
+    rest: float | None
+    difference: Difference
+    failing: tuple[str, ...]
+    counterexample: tuple[Any, Any] | None
+    places: Ints = field(repr=False, compare=False)
+
+    @property
+    def pair(self) -> str:
+        """The counterexample in words."""
+        return "" if self.counterexample is None else "{} and {}".format(*self.counterexample)
+
+    def __str__(self) -> str:
+        apart = self.difference
+        return (
+            f"{self.name}: agreement {self.agreement:.2f} where it can be checked, {self.rest:.2f} elsewhere "
+            f"(difference {apart.value:+.2f} [{apart.low:+.2f}, {apart.high:+.2f}]); "
+            f"{several(self.rows, 'row', 'rows')} ({self.share:.0%})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers of this slice, ready for JSON."""
+        names = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")
+        ends = {"difference": self.difference.value, "low": self.difference.low, "high": self.difference.high}
+        told = {name: for_json(getattr(self, name)) for name in names}
+        return {**told, **ends, "estimate": self.estimate.to_dict()}
+
+
+@dataclass(frozen=True, repr=False)
+class Slices(Shareable):
+    """The slices that were found, those that lie lowest first; an empty list is an answer too.
+
+    Attributes
+    ----------
+    found : list of Slice
+    looked : int
+        Slices that one half of the rows pointed out, and the other half was asked about.
+    columns : int
+        In how many columns they were looked for.
+    detectable : float or None
+        How much lower the agreement of a tenth of the rows would have to be to be found four times in five.
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> X = [[float(row % 7), float(row % 5)] for row in range(400)]
+    >>> print(fs.evaluate([row % 2 for row in range(400)], [row % 2 for row in range(400)], X).slices())
+    Nothing stands out in 2 columns: all rows that can be checked agree with everybody.
+    """
+
+    found: list[Slice]
+    looked: int
+    columns: int
+    detectable: float | None
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def _title(self) -> str:
+        return "For whom does it fail?"
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in a sentence."""
+        return self._line if self._line.endswith(".") else f"{self._line}."
+
+    @property
+    def _line(self) -> str:
+        where = several(self.columns, "column", "columns")
+        if self.found:
+            return f"{several(len(self.found), 'slice stands', 'slices stand')} out in {where}"
+        if self.detectable is None:
+            return f"Nothing stands out in {where}: all rows that can be checked agree with everybody."
+        limit = (
+            f"a tenth of the rows would have been found, four times in five, if they agreed {self.detectable:.2f} less"
+        )
+        return f"Nothing stands out in {where}; {limit}."
+
+    def __str__(self) -> str:
+        return "\n".join([in_lines(self._line), *map(in_lines, map(str, self.found))])
+
+    def table(self) -> "pd.DataFrame":
+        """One line per slice that was found."""
+        names = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")
+        columns: dict[str, Any] = {name: [getattr(each, name) for each in self.found] for name in names}
+        ends = {name: [getattr(each.difference, name) for each in self.found] for name in ("value", "low", "high")}
+        return frame({"slice": columns.pop("name"), **columns, "difference": ends.pop("value"), **ends})
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {name: getattr(self, name) for name in ("looked", "columns", "detectable")}
+        return {"found": [each.to_dict() for each in self.found], **told, "notes": list(self.notes)}
+
+    def _tables(self) -> Iterable[Table]:
+        return self.tables()
+
+    def tables(self, title: str = "") -> list[Table]:
+        """What was found, as a table; one without lines says that nothing was."""
+        heads = ("slice", "rows", "agreement", "elsewhere", "difference", "interval", "explanations that fail there")
+        lines = tuple(
+            (
+                each.name,
+                f"{each.rows:,}",
+                f"{each.agreement:.3f}",
+                f"{each.rest:.3f}",
+                f"{each.difference.value:+.3f}",
+                f"{each.difference.low:+.3f} to {each.difference.high:+.3f}",
+                "; ".join(each.failing),
+            )
+            for each in self.found
+        )
+        return [Table(heads, lines, 1, title, self._line)] if lines or title else []
+
+
+def find_slices(
+    sample: Sample, columns: Any = None, *, most: int = 5, confidence: float = 0.95, seed: int = 0
+) -> Slices:
+    """The slices of a sample on which explanations agree less with everybody than elsewhere.
+
+    Parameters
+    ----------
+    columns : table, or list of str, optional
+        A table with a row per row of the sample, or columns of X by name; by default all columns of X.
+    most : int
+        How many slices one half of the rows may point out.
+    seed : int
+        Of the halves.
+    """
+    check_whole(most, "most, the number of slices looked at,")
+    check_share(confidence, "confidence")
+    if isinstance(sample.agreement, Spread):
+        raise NotProven(
+            "Slices compare agreements from 0 to 1, and Spread() sums distances: pass agreement=fs.Close(eps)."
+        )
+    cuts = to_cuts(columns, sample.X, sample.n)
+    if not cuts:
+        raise BadInput("No column has values that several rows share, so there are no slices: pass columns= that have.")
+    looked, reported = sample.half_places(seed)
+    searched = _search(sample.take(looked), looked, cuts, most)
+    half = sample.take(reported)
+    statements = (_Asked.of(half, reported, *each, confidence) for each in _statements(searched, cuts))
+    asked = [each for each in statements if each is not None]
+    shown = _holm({number: each.difference for number, each in enumerate(asked)}, confidence)
+    score, checked = Strangers(sample).shares()
+    found, seen = list[Slice](), np.zeros(sample.n, bool)
+    for family in dict.fromkeys(each.family for each in asked):
+        known = [
+            (each, shown[number]) for number, each in enumerate(asked) if number in shown and each.family == family
+        ]
+        if not known:
+            continue
+        best, apart = _simplest(known, score, checked)
+        whole = _within(best.conditions, cuts)
+        if 3 * np.sum(whole & seen) > whole.sum():
+            continue  # what is left of a slice that was found before
+        seen |= best.rows
+        found.append(_slice(sample, half, reported, best, apart, cuts))
+    chance = [lower for number, (lower, _) in enumerate(searched) if not any(asked[k].family == number for k in shown)]
+    rows, checkable = Strangers(half).shares()
+    limit = _detectable(rows[checkable], max([_quantile(confidence, max(1, len(asked))), *chance[:1]]))
+    notes = asked[0].beside.notes if asked else ()
+    found.sort(key=lambda each: each.difference.value)
+    return Slices(found, len(asked), len(cuts), limit, tuple(dict.fromkeys(notes)))
+
+
+Statement = tuple[int, tuple[Condition, ...], Bools, Bools]  # a family, conditions, rows, and rows that are left out
+
+
+def _statements(searched: Sequence[tuple[float, tuple[Condition, ...]]], cuts: list[Cut]) -> Iterator[Statement]:
+    """What one half points out: slices, and of those with two conditions each of them alone, which may say enough."""
+    before = np.zeros(len(cuts[0].code), bool)
+    for family, (_, conditions) in enumerate(searched):
+        alone = [(each,) for each in conditions] if len(conditions) > 1 else []
+        for each in (conditions, *alone):
+            yield family, each, _within(each, cuts) & ~before, before
+        before = before | _within(conditions, cuts)
+
+
+class _Asked(NamedTuple):
+    """A slice beside everybody on the other half of the rows: itself, and how it differs from the rest."""
+
+    family: int
+    conditions: tuple[Condition, ...]
+    rows: Bools  # of all rows
+    beside: Beside
+    difference: Difference
+
+    @classmethod
+    def of(
+        cls,
+        half: Sample,
+        places: Ints,
+        family: int,
+        conditions: tuple[Condition, ...],
+        rows: Bools,
+        before: Bools,
+        confidence: float,
+    ) -> "_Asked | None":
+        groups = np.where(before, 2, rows)[places]
+        counted = replace(half, askers=groups.astype(np.int64)).counted()
+        asking = np.bincount(groups, minlength=2)
+        if min(asking[:2]) < 2:
+            return None
+        beside = Beside.of(counted, confidence)
+        return cls(family, conditions, rows, beside, beside.checked_difference([1], [0]))
+
+
+def _simplest(known: Sequence[tuple[_Asked, Difference]], score: Floats, checked: Bools) -> tuple[_Asked, Difference]:
+    """Of slices that were shown, that of two conditions if rows of each alone do not fail as much without the other.
+
+    All of them hold together, so that any of them may be told.
+    """
+    whole, rest = known[0], known[1:]
+    if len(whole[0].conditions) == 1 or not rest:
+        return whole
+
+    def needed(wider: _Asked) -> float:
+        """How many standard errors its rows lie above those of both conditions."""
+        inside, outside = (score[checked & rows] for rows in (whole[0].rows, wider.rows & ~whole[0].rows))
+        if min(len(inside), len(outside)) < 2:
+            return 0.0
+        error = float(score[checked].std()) * math.sqrt(1 / len(inside) + 1 / len(outside))
+        return float((outside.mean() - inside.mean()) / max(error, 1e-12))
+
+    enough = [pair for pair in rest if needed(pair[0]) < _NEEDED]
+    return min(enough, key=lambda pair: pair[1].high) if enough else whole
+
+
+def _slice(sample: Sample, half: Sample, places: Ints, asked: _Asked, apart: Difference, cuts: list[Cut]) -> Slice:
+    score, checked = Strangers(half).shares()
+    groups = np.where(asked.rows[places], 1, 0)
+    mine, rest = (float(score[checked & (groups == each)].mean()) for each in (1, 0))
+    name = " and ".join(cuts[each.column].told(each.first, each.stop) for each in asked.conditions)
+    rows = np.flatnonzero(asked.rows)
+    rows = rows if sample.positions is None else sample.positions[rows]
+    told, shown = replace(apart, a=name, b="elsewhere"), _failing(half, score, checked & (groups == 1))
+    return Slice(name, len(rows), len(rows) / sample.n, asked.beside.estimate(1), mine, rest, told, *shown, rows)
+
+
+def _search(half: Sample, places: Ints, cuts: list[Cut], most: int) -> list[tuple[float, tuple[Condition, ...]]]:
+    """Slices that one half of the rows points out, and how many standard errors each lies below the rows left over."""
+    score, checked = Strangers(half).shares()
+    left, chosen = checked.copy(), list[tuple[float, tuple[Condition, ...]]]()
+    fewest = max(_FEWEST, math.ceil(_LEAST * len(places)))
+    for _ in range(most):
+        rows = places[left]
+        if len(rows) < 2 * fewest or float(np.ptp(score[left])) == 0:
+            break
+        codes = [np.where(cut.code[rows] < 0, len(cut.names), cut.code[rows]) for cut in cuts]
+        lower, conditions = _Search(score[left], cuts, codes, fewest).best()
+        if not lower > 1:
+            break
+        chosen.append((lower, conditions))
+        left &= ~_within(conditions, cuts)[places]
+    return chosen
+
+
+def _holm(pairs: dict[int, Difference], confidence: float) -> dict[int, Difference]:
+    """The differences below zero by Holm's test, with intervals at the confidence at which it finds them."""
+    left, found = dict(pairs), dict[int, Difference]()
+    while left:
+        told = {number: pair.at(1 - (1 - confidence) / len(left)) for number, pair in left.items()}
+        low = {number: pair for number, pair in told.items() if pair.high < 0}
+        if not low:
+            break
+        found |= low
+        left = {number: pair for number, pair in left.items() if number not in low}
+    return found
+
+
+def _quantile(confidence: float, many: int) -> float:
+    from scipy.special import ndtri
+
+    return float(-ndtri((1 - confidence) / (2 * many)))
+
+
+def _detectable(score: Floats, errors: float) -> float | None:
+    """How much less a tenth of the rows has to agree to lie so many standard errors below the rest, and a bit more."""
+    spread = float(score.std()) if len(score) else 0.0
+    if spread == 0:
+        return None
+    rows = _SHARE * len(score)
+    return (errors + _POWER) * spread * math.sqrt(1 / rows + 1 / (len(score) - rows))
+
+
+def _failing(sample: Sample, score: Floats, chosen: Bools) -> tuple[tuple[str, ...], tuple[int, int] | None]:
+    """The explanations with which the rows of a slice disagree most, and two rows with the first of them."""
+    codes, first = sample.explanations.group()
+    lost = np.bincount(codes[chosen], 1 - score[chosen], minlength=len(first))
+    worst = [int(code) for code in np.argsort(-lost, kind="stable")[:_SHOWN] if lost[code] > 0]
+    told = tuple(visible(sample.explanations.describe(int(first[code]))) for code in worst)
+    return told, next(_counterexamples(sample, score, chosen, codes, worst), None)
+
+
+def _counterexamples(
+    sample: Sample, score: Floats, chosen: Bools, codes: Ints, worst: list[int]
+) -> Iterator[tuple[int, int]]:
+    names = sample.numbered_labels[1]
+    places = np.arange(sample.n) if sample.positions is None else sample.positions
+    for code in worst:
+        rows = np.flatnonzero(codes == code)
+        mine = rows[chosen[rows]]
+        row = int(mine[score[mine].argmin()])
+        others = rows[names[rows] != names[row]]
+        if len(others):
+            other = others[np.argsort(chosen[others], kind="stable")[0]]  # of the rest, if there is one
+            yield int(places[row]), int(places[other])

@@ -1,0 +1,142 @@
+"""Slices: where explanations fail is found without being told where to look, and nothing is found where they do not."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput, NotProven
+from refused import refused
+
+ROWS = 2_000
+
+
+def decisions(seed, faulty=None, rows=ROWS, **options):
+    """Decisions whose codes go with them nine times in ten, but for some rows; other columns say nothing."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "region": rng.choice(["north", "east", "south", "west"], rows),
+            "age": np.where(rng.random(rows) < 0.1, np.nan, rng.integers(18, 80, rows)),
+            "date": pd.Timestamp("2026-01-01") + pd.to_timedelta(rng.integers(0, 180, rows), "D"),
+        }
+    )
+    decided, code = rng.integers(0, 2, rows), 2 * rng.integers(0, 15, rows)
+    code = code + np.where(rng.random(rows) < 0.9, decided, 1 - decided)
+    where = np.zeros(rows, bool) if faulty is None else faulty(X).to_numpy()
+    code[where] = rng.integers(0, 30, where.sum())
+    return fs.evaluate(decided, [f"R{each}" for each in code], X, **options), where
+
+
+FAULTS = {
+    "region south": lambda X: X.region == "south",
+    "age missing": lambda X: X.age.isna(),
+    "age": lambda X: X.age.between(35, 50),
+    "date": lambda X: X.date.between("2026-03-02", "2026-04-05"),
+    "region west and date from 2026-0": lambda X: (X.region == "west") & (X.date >= "2026-03-02"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found_and_named(name):
+    evaluation, where = decisions(1, FAULTS[name])
+    slices = evaluation.slices()
+    (found,) = slices.found
+    assert found.name.startswith(name)
+    assert where[found.places].mean() > 0.8
+    assert found.rows == len(found.places) > 0.8 * where.sum()
+    assert found.difference.high < 0
+    assert found.agreement < found.rest
+    a, b = found.counterexample
+    assert evaluation.explanations.describe(a) == evaluation.explanations.describe(b)
+    assert evaluation.predictions[a] != evaluation.predictions[b]
+    assert where[a]
+    assert str(found).startswith(found.name)
+    assert slices.table()["slice"].tolist() == [found.name]
+    json.dumps(slices.to_dict(), allow_nan=False)
+    assert found.name in slices.to_markdown()
+
+
+def test_where_there_is_no_fault_nothing_stands_out():
+    found = [decisions(seed)[0].slices() for seed in range(12)]
+    assert sum(bool(each.found) for each in found) <= 1
+    quiet = next(each for each in found if not each.found)
+    assert "Nothing stands out in 3 columns; a tenth of the rows would have been found" in " ".join(str(quiet).split())
+    assert 0 < quiet.detectable < 0.5
+
+
+def test_what_would_have_been_found_is_found():
+    limit = next(each for each in (decisions(seed)[0].slices() for seed in range(9)) if not each.found).detectable
+    rng, hits = np.random.default_rng(5), []
+    for seed in range(10):
+        evaluation, where = decisions(seed, lambda X: X.region == "south")
+        share = min(1.0, 2 * limit / 0.4)  # of a fourth of the rows, codes agree .4 less if all of them are random
+        broken = where & (rng.random(ROWS) < share)
+        plain = decisions(seed)[0]
+        codes = [
+            evaluation.explanations.describe(row) if broken[row] else plain.explanations.describe(row)
+            for row in range(ROWS)
+        ]
+        slices = fs.evaluate(plain.predictions, codes, plain.X).slices()
+        hits.append(any(each.name.startswith("region south") for each in slices.found))
+    assert np.mean(hits) >= 0.7
+
+
+def test_columns_are_those_asked_for_whatever_they_come_in():
+    evaluation, _ = decisions(2, FAULTS["region south"])
+    assert [each.name for each in evaluation.slices("region").found] == ["region south"]
+    assert not evaluation.slices(["age", "date"]).found
+    numbers = evaluation.X.region.map({"north": 0, "east": 1, "south": 2, "west": 3}).to_numpy()
+    bare = fs.evaluate(evaluation.predictions, evaluation.explanations, np.column_stack([numbers, np.arange(ROWS) % 7]))
+    assert [each.name for each in bare.slices().found] == ["column 0 2"]
+    assert [each.name for each in bare.slices(evaluation.X[["region"]]).found] == ["region south"]
+    texts = fs.evaluate(evaluation.predictions, evaluation.explanations, ["some text"] * ROWS)
+    assert [each.name for each in texts.slices(evaluation.X).found] == ["region south"]
+    refused(BadInput, "columns of a table, and X is none", texts.slices)
+    refused(BadInput, "has no column 'regoin'", evaluation.slices, "regoin")
+    refused(BadInput, "whose columns have no names", bare.slices, "region")
+    refused(BadInput, "columns have 5", evaluation.slices, evaluation.X.head())
+    refused(
+        BadInput,
+        "No column has values that several rows share",
+        evaluation.slices,
+        pd.DataFrame({"id": map(str, range(ROWS))}),
+    )
+
+
+def test_halves_follow_clusters_and_the_order_of_rows_within_a_seed():
+    clusters = np.arange(ROWS) // 2
+    evaluation, _ = decisions(3, FAULTS["region south"], clusters=clusters)
+    assert [each.name for each in evaluation.slices().found] == ["region south"]
+    assert str(evaluation.slices()) == str(evaluation.slices())
+    assert evaluation.slices(seed=1).found
+
+
+def test_numbers_are_measured_by_closeness_and_spread_is_refused():
+    rng = np.random.default_rng(0)
+    region, codes = rng.choice(["north", "south"], ROWS), rng.integers(0, 20, ROWS)
+    noise = rng.normal(0, 0.1, ROWS)
+    score = np.where(region == "south", rng.normal(0, 5, ROWS), codes + noise)
+    close, spread = (
+        fs.evaluate(score, codes.tolist(), pd.DataFrame({"region": region}), agreement=how)
+        for how in (fs.Close(1.0), fs.Spread())
+    )
+    assert [each.name for each in close.slices().found] == ["region south"]
+    refused(NotProven, "pass agreement=fs.Close", spread.slices)
+
+
+def test_a_log_has_the_slices_of_its_rows():
+    evaluation, where = decisions(4, FAULTS["region south"])
+    log = evaluation.X.assign(
+        why=[evaluation.explanations.describe(row) for row in range(ROWS)], yhat=evaluation.predictions
+    )
+    log["case"] = np.arange(ROWS)
+    (found,) = fs.audit(log, prediction="yhat", explanation="why", id="case").slices().found
+    assert (found.name, found.rows) == ("region south", where.sum())
+    a, b = (int(each.removeprefix("case ")) for each in found.counterexample)
+    assert log.why[a] == log.why[b]
+    assert log.yhat[a] != log.yhat[b]
+    alone = fs.audit(log[["why", "yhat"]], prediction="yhat", explanation="why")
+    refused(BadInput, "no columns besides", alone.slices)
