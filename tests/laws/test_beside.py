@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.counting.beside import Kinds
 from faithscope.errors import BadInput, NotProven, WrongType
+from faithscope.measures.consistency import measure_consistency
 from faithscope.sample import Sample
 from refused import refused
 from strategies import samples
@@ -86,7 +87,7 @@ def test_terms_of_groups_beside_everybody_add_up_to_those_of_all_rows(sample, da
 @given(samples(min_size=2))
 def test_if_all_rows_ask_it_is_the_jackknife_of_all_rows(sample):
     explanations, predictions = map(np.array, sample)
-    whole = fs.consistency(explanations, predictions, interval="jackknife")
+    whole = measure_consistency(Sample.of(explanations, predictions), method="jackknife")
     asked = fs.consistency(explanations, predictions, askers=np.ones(len(predictions), bool))
     for name in ("value", "low", "high", "unverifiable", "verified", "chance", "n", "distinct"):
         assert getattr(asked, name) == pytest.approx(getattr(whole, name))
@@ -145,7 +146,7 @@ def test_what_needs_rows_that_all_ask_refuses_groups_beside_everybody():
     refused(
         NotProven,
         "proven for rows that all ask",
-        lambda: fs.consistency(["a", "a"], [0, 1], askers=[True, True], interval="tight"),
+        lambda: fs.consistency(["a", "a"], [0, 1], askers=[True, True], interval="proven"),
     )
     both = {"askers": [True, True], "by": ["x", "y"]}
     refused(BadInput, "not both", lambda: fs.consistency(["a", "a"], [0, 1], **both))
