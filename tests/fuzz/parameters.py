@@ -266,6 +266,7 @@ PARAMETERS = {
     "weights": weights,
     "clusters": clusters,
     "groups": labels,
+    "askers": mixed(lambda n: lists(n, st.booleans()), labels, SCALARS),
     "agreement": AGREEMENTS,
     "discretizer": DISCRETIZERS,
     "discretizers": st.one_of(DISCRETIZERS, st.lists(DISCRETIZERS, max_size=3), SCALARS),
@@ -283,7 +284,9 @@ PARAMETERS = {
     "bound": st.one_of(WORDS, any_of("low", "value", "verified", "adjusted", "sufficiency")),
     **dict.fromkeys(("tau", "eps", "epsilon", "range_size"), st.one_of(DISTANCES, SCALARS)),
     "bins": WHATEVER,
-    **dict.fromkeys(("k", "rows", "group", "per_explanation", "budget", "draws", "steps", "max_leaf_nodes"), WHATEVER),
+    **dict.fromkeys(
+        ("k", "most", "rows", "group", "per_explanation", "budget", "draws", "steps", "max_leaf_nodes"), WHATEVER
+    ),
     "decimals": st.one_of(st.integers(-320, 320), WHATEVER),
     **dict.fromkeys(("at_least", "unverifiable", "threshold", "delta", "keep"), SHARES),
     "unseen": SCALARS,
@@ -386,6 +389,7 @@ OWN = {
         "epsilon": st.one_of(any_of(0.1, 0.3, 0.9), SHARES),
         "budget": st.one_of(any_of(1, 5, 100), COUNTS),
     },
+    "consistency": {"by": labels},
     "assert_faithful": {
         "result": st.one_of(
             EVALUATIONS,

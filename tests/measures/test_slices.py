@@ -96,7 +96,7 @@ def test_columns_are_those_asked_for_whatever_they_come_in():
     assert [each.name for each in texts.slices(evaluation.X).found] == ["region south"]
     refused(BadInput, "columns of a table, and X is none", texts.slices)
     refused(BadInput, "has no column 'regoin'", evaluation.slices, "regoin")
-    refused(BadInput, "whose columns have no names", bare.slices, "region")
+    refused(BadInput, "have no names", bare.slices, "region")
     refused(BadInput, "columns have 5", evaluation.slices, evaluation.X.head())
     refused(
         BadInput,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
-from faithscope.errors import BadInput, NotProven
+from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.explanations.base import readable, several
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_vector
 from faithscope.inputs.checks import check_share, check_whole, same_length
@@ -191,7 +191,10 @@ def _by_time(column: NDArray[Any], known: Ints, code: Ints) -> list[tuple[str, s
 
 def _by_category(column: NDArray[Any], known: Ints, code: Ints) -> list[tuple[str, str]]:
     """The commonest values; the others are in no bin."""
-    values, numbers = number_labels(column[known])
+    try:
+        values, numbers = number_labels(column[known])
+    except TypeError:  # values that cannot be told apart, such as lists
+        return []
     rows = np.bincount(numbers)
     common = np.argsort(-rows, kind="stable")[:_CATEGORIES]
     common = np.sort(common[rows[common] >= _FEWEST])
@@ -207,6 +210,11 @@ def to_cuts(columns: Any, X: Any, rows: int) -> list[Cut]:
     wanted = None
     table = X if columns is None else columns
     if columns is not None and not is_frame(columns):
+        if not isinstance(columns, str | list | tuple):
+            raise WrongType(
+                "columns= takes a table with a row per row of X, or names of columns of X; got "
+                f"{type(columns).__name__}."
+            )
         table, wanted = X, [columns] if isinstance(columns, str) else list(columns)
     if is_frame(table):
         names = frame_names(table)
@@ -217,7 +225,7 @@ def to_cuts(columns: Any, X: Any, rows: int) -> list[Cut]:
         columns = [(names[j], to_vector(frame_column(table, j), f"Column {names[j]!r}")) for j in chosen]
     else:
         if wanted is not None:
-            raise BadInput(f"{wanted[0]!r} names a column, but X is {type(X).__name__}, whose columns have no names.")
+            raise BadInput(f"columns={columns!r} names columns, but those of X, {type(X).__name__}, have no names.")
         array: NDArray[Any] = np.empty(0) if table is None or not hasattr(table, "__len__") else _to_rows(table)
         if array.ndim != 2 or array.dtype.kind not in "biufM":
             raise BadInput(
