@@ -41,7 +41,9 @@ def refuse_slices(slices: Mapping[str, Slices]) -> None:
         raise typer.Exit(1)
 
 
-def tell(result: Any, outlets: Outlets, title: str, at_least: float | None = None, slices: Mapping[str, Slices] | None = None) -> None:
+def tell(
+    result: Any, outlets: Outlets, title: str, at_least: float | None = None, slices: Mapping[str, Slices] | None = None
+) -> None:
     """Print the result, and write a report and a summary if they are wanted.
 
     `at_least` is asked of a faithful one; `slices` are by explainer, if they were looked for.
