@@ -2,14 +2,16 @@
 
 import json
 from itertools import permutations, product
+from time import perf_counter
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import faithscope as fs
 from brute_numbers import agreement_of
 from faithscope.counting.moments import spread_by_explanation
-from faithscope.measures.chance import shuffled_spread
+from faithscope.measures.chance import exceeds_chance, shuffled_spread
 from faithscope.measures.telling import level
 from faithscope.report.summary import summarize
 from faithscope.report.terminal import render
@@ -182,6 +184,45 @@ def test_explanations_that_mean_nothing_are_above_chance_no_oftener_than_the_err
         assert np.mean([level(one) in {"partly", "faithful"} for one in found]) <= wrong
         assert all(one.verified_low >= one.chance for one in found if one.above_chance)
         assert not any(one.verified_low > one.chance for one in found if one.above_chance is False)
+
+
+def test_where_the_test_is_close_it_is_that_of_all_permutations():
+    why, settled = np.array([0, 0, 0, 0, 1, 1, 2, 2, 3]), set()
+    for y in ([0, 0, 0, 0, 1, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 2, 2, 2]):
+        labels = np.array(y)
+        every = np.array([agreeing(why, np.array(order)) for order in set(permutations(y))])
+        p, excess = np.mean(every >= agreeing(why, labels) - 1e-9), agreeing(why, labels) - every.mean()
+        for confidence in (0.6, 0.7, 0.8, 0.9, 0.95):
+            wrong = (1 - confidence) / 2
+            bar = (stats.norm.ppf(1 - wrong / 2) ** 2 - 1) / np.sqrt(2)
+            close = bar < excess / every.std() < np.sqrt(1 / wrong - 1)
+            if close and not 0.7 < p / wrong < 1.3:
+                settled.add(fs.consistency(why, labels, confidence=confidence).above_chance)
+                assert fs.consistency(why, labels, confidence=confidence).above_chance == (p < wrong)
+    assert settled == {True, False}
+
+
+def test_one_explanation_of_nearly_all_rows_and_rare_labels_are_above_chance_no_oftener_than_the_error_rate():
+    rng, wrong, times = np.random.default_rng(7), 0, 200
+    for _ in range(times):
+        why = np.where(rng.random(1000) < 0.99, 0, 1 + rng.integers(0, 30, 1000))
+        wrong += fs.consistency(why, rng.permutation(np.arange(1000) < 10)).above_chance
+    assert wrong / times <= 0.025
+
+
+def test_shuffles_do_not_depend_on_the_order_of_rows_and_cost_no_more_than_their_bound():
+    rng = np.random.default_rng(3)
+    why, labels = rng.integers(0, 20_000, 60_000), rng.integers(0, 300, 60_000)
+    profile, order = fs.consistency(why, labels).counts.profile(), rng.permutation(60_000)
+    again = fs.consistency(why[order], labels[order]).counts.profile()
+    level = profile.terms.agreeing + 4 * shuffled_spread(profile)
+    began = perf_counter()
+    far = [exceeds_chance(one, level, one.chance, 0.95, None) for one in (profile, again)]
+    assert perf_counter() - began < 10
+    assert far == [False, False], "shuffles would cost too much, and it is not proven without them"
+    few = fs.consistency(why % 50, labels % 3).counts.profile()
+    level = few.chance * few.n + 4 * shuffled_spread(few)
+    assert exceeds_chance(few, level, few.chance, 0.95, None)
 
 
 def test_proven_intervals_and_weights_are_compared_with_chance_too():

@@ -58,9 +58,18 @@ def test_leakage_of_reasons_in_a_log_is_that_of_memory(engine):
         leak = fs.audit(**where, **HOW, discretizer=discretizer, inputs="about").leakage()
         expected = fs.leakage(_reasons(log), log["answer"].tolist(), discretizer=discretizer)
         assert (leak.share, leak.own, leak.words, leak.n) == (expected.share, expected.own, expected.words, expected.n)
+        assert (leak.low, leak.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
         assert_masked_alike(leak.masked, expected.masked)
         for name in ("value", "low", "high"):
             assert getattr(leak.difference, name) == pytest.approx(getattr(expected.difference, name), abs=1e-12)
+
+
+def test_clusters_of_a_log_count_once_in_its_leakage():
+    log = _log()
+    log["customer"] = np.arange(len(log)) // 4
+    leak = fs.audit(log, **HOW, inputs="about", clusters="customer").leakage()
+    expected = fs.leakage(_reasons(log), log["answer"].tolist(), clusters=log["customer"])
+    assert (leak.share, leak.low, leak.high) == pytest.approx((expected.share, expected.low, expected.high))
 
 
 @given(

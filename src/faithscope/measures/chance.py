@@ -9,6 +9,10 @@ from faithscope.counting.profile import Profile
 from faithscope.measures.intervals.margins import check_confidence
 
 _ROUNDING = 1e-9  # times n: sums of shares are not exact
+_EXCEEDING = 25  # shuffles that may agree as much as the sample: of 1,000, at a confidence of .95
+_DRAWS = 10**7  # numbers drawn for one test at most, about a second
+_CALL = 100  # draws that take as long as asking for them
+_MOST = 10**9  # rows that NumPy deals
 
 
 def exceeds_chance(profile: Profile, agreeing: float, chance: float, confidence: float, weight: float | None) -> bool:
@@ -16,8 +20,10 @@ def exceeds_chance(profile: Profile, agreeing: float, chance: float, confidence:
 
     Shuffled predictions agree on ``chance * checked`` rows on average, where `checked` are the rows whose explanation
     covers another row; silent rows are on neither side. The spread of that number is known in closed form
-    (`shuffled_spread`), so nothing is shuffled. With few explanations the number is skewed like chi-squared with one
-    degree of freedom, the most skewed of its limits, so the critical value is taken from that distribution.
+    (`shuffled_spread`). With few explanations the number is skewed like chi-squared with one degree of freedom, so less
+    than its quantile is no more than chance. Rare labels and explanations make it more skewed still. Beyond
+    ``sqrt(1/wrong - 1)`` spreads no distribution has more than `wrong` of its mass (Cantelli); in between, labels
+    are shuffled (`_rarer_than`). For other relations, and for numbers, the quantile stands alone.
 
     Parameters
     ----------
@@ -32,9 +38,44 @@ def exceeds_chance(profile: Profile, agreeing: float, chance: float, confidence:
     """
     checked = float(profile.rows[profile.others > 0].sum())
     excess = agreeing - chance * checked
-    quantile = float(ndtri(1 - check_confidence(confidence) / 4)) ** 2
-    critical = (quantile - 1) / math.sqrt(2)
-    return excess > critical * shuffled_spread(profile, weight) + _ROUNDING * profile.n
+    wrong, rounding, spread = check_confidence(confidence) / 2, _ROUNDING * profile.n, shuffled_spread(profile, weight)
+    critical = (float(ndtri(1 - wrong / 2)) ** 2 - 1) / math.sqrt(2)
+    if excess <= critical * spread + rounding:
+        return False
+    if not profile.covers_once or profile.agreement.of_numbers or excess > math.sqrt(1 / wrong - 1) * spread:
+        return True
+    return _rarer_than(wrong, profile, agreeing - rounding)
+
+
+def _rarer_than(wrong: float, profile: Profile, agreeing: float) -> bool:
+    """Whether shuffled labels agree as much with a chance of at most `wrong`; not if that takes too many shuffles.
+
+    With the sample, m shuffles are m + 1 numbers in random order: that no more than ``wrong (m + 1)`` of them are as
+    large as the sample's has at most that chance.
+    """
+    met = profile.others > 0
+    others, place = np.unique(profile.others[met], return_inverse=True)
+    sizes = np.repeat(others + 1, np.bincount(place, profile.rows[met]).astype(np.int64) // (others + 1))
+    share = np.append(1 / (sizes - 1), 0.0)
+    sizes = np.append(sizes, profile.n - sizes.sum())  # silent rows are one group, of which no pair counts
+    dealt, among = (np.sort(profile.label_rows), np.ones(len(profile.label_rows))), (sizes, share)
+    if len(sizes) < len(profile.label_rows):
+        dealt, among = among, dealt
+    many = min(math.ceil(_EXCEEDING / wrong), int(_DRAWS / (len(dealt[0]) * (_CALL + len(among[0])))))
+    most = math.floor(wrong * many + 1e-9)
+    if most < 1 or profile.n >= _MOST:
+        return False
+    rng, exceeding = np.random.default_rng(0), 1  # the sample itself
+    for _ in range(many - 1):
+        left, total = among[0].copy(), 0.0
+        for rows, part in zip(*dealt, strict=True):
+            drawn = rng.multivariate_hypergeometric(left, rows, method="marginals")
+            left -= drawn
+            total += part * float(drawn * (drawn - 1) @ among[1])
+        exceeding += total >= agreeing
+        if exceeding > most:
+            return False
+    return True
 
 
 def shuffled_spread(profile: Profile, weight: float | None = None) -> float:

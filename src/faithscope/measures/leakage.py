@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.discretizers import Discretize, to_discretizer
 from faithscope.errors import BadInput, WrongType
@@ -17,7 +18,7 @@ from faithscope.measures.comparing.paired import consistency_left_out, paired_di
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, Method, to_interval
 from faithscope.measures.intervals.local import clopper_pearson
-from faithscope.measures.intervals.margins import Margins
+from faithscope.measures.intervals.margins import IndependentUnits, Margins
 from faithscope.measures.named_labels import LabelWords, named_labels, reported_rows
 from faithscope.measures.telling import OfEstimates
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
@@ -36,9 +37,8 @@ class Leakage(OfEstimates):
     Attributes
     ----------
     share, low, high : float
-        Share of reasons with a word of any label, and its interval (Clopper and Pearson): exact for rows that are
-        independent and count alike, approximate for weighted rows, which count as their effective number, and for
-        clusters, of which each counts as one row.
+        Share of reasons with a word of any label, and its interval: exact (Clopper and Pearson) for rows that are
+        independent and count alike; for weighted rows and for clusters a jackknife, which leaves out each of them.
     own : float
         Share of reasons with a word of the label that their own row was predicted.
     consistency, masked : Estimate
@@ -158,8 +158,10 @@ def measure_leakage(
     masked = replace(sample, explanations=named.known.masked(sample.explanations, named.words))
     parts = [rows.discretized(discretizer) for rows in (sample, masked)]
     given, hidden = (measure_consistency(part, confidence, method) for part in parts)
-    shares, counted = named.counted(reported_rows(sample, discretizer), parts[0].weights)
-    return assembled(shares, given, hidden, masked_difference(given, hidden, parts, confidence), counted)
+    rows, apart = reported_rows(sample, discretizer), masked_difference(given, hidden, parts, confidence)
+    (_, own), counted = named.counted(rows, parts[0].weights)
+    naming = np.fromiter(map(bool, named.words[rows]), bool, len(rows))
+    return assembled(naming, own, IndependentUnits.of(parts[0]), given, hidden, apart, counted)
 
 
 def masked_difference(given: Estimate, hidden: Estimate, parts: Sequence[Sample], confidence: float) -> Difference:
@@ -170,30 +172,39 @@ def masked_difference(given: Estimate, hidden: Estimate, parts: Sequence[Sample]
 
 
 def assembled(
-    shares: tuple[float, float],
+    naming: NDArray[np.bool_],
+    own: float,
+    units: IndependentUnits,
     given: Estimate,
     hidden: Estimate,
     difference: Difference,
     words: Iterable[tuple[str, int]],
 ) -> Leakage:
-    """A leakage from the shares of reasons that name any label and their own.
+    """A leakage from the reasons that name any label (`naming`), row by row, and the share that names its own.
 
     Where no reason names a label, others may, if so few that the sample missed them. Consistency is the sum over
     explanations of ``g = Σ_y p_y² / p``, whose derivative by any p_y lies between -1 and 1: masking the labels of a
     share of reasons moves that mass, and changes the sum by at most twice that share.
     """
-    share, own = shares
-    low, high = clopper_pearson(np.array([share * given.effective_n]), np.array([given.effective_n]), given.confidence)
+    named, confidence = naming.astype(np.float64), given.confidence
+    share = units.mean(named)
+    if units.clusters is None and np.ptp(units.weight) == 0:
+        low, high = (
+            float(end[0]) for end in clopper_pearson(naming.sum(keepdims=True), np.array([units.good]), confidence)
+        )
+    else:
+        found = units.margins(named, confidence)
+        low, high = max(0.0, share - found.below), min(1.0, share + found.above)
     if not share:
         apart = difference.apart
-        apart = apart._replace(margins=_unseen_margins(given.effective_n, apart.confidence))
+        apart = apart._replace(margins=_unseen_margins(units.good, apart.confidence))
         difference = replace(difference, apart=apart).at(apart.confidence)
     return Leakage(
         share=share,
-        low=float(low[0]),
-        high=float(high[0]),
+        low=low,
+        high=high,
         own=own,
-        confidence=given.confidence,
+        confidence=confidence,
         consistency=given,
         masked=hidden,
         difference=difference,
@@ -202,10 +213,10 @@ def assembled(
     )
 
 
-def _unseen_margins(effective: float, confidence: float, _: int = 2) -> Margins:
+def _unseen_margins(good: float, confidence: float, _: int = 2) -> Margins:
     """Twice the largest share of reasons that may name a label though none of so many rows does."""
-    most = 2 * float(clopper_pearson(np.zeros(1), np.array([effective]), confidence)[1][0])
-    return Margins(most, most, again=partial(_unseen_margins, effective))
+    most = 2 * float(clopper_pearson(np.zeros(1), np.array([good]), confidence)[1][0])
+    return Margins(most, most, again=partial(_unseen_margins, good))
 
 
 def refuse_no_words(known: LabelWords) -> None:

@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement
 from faithscope.errors import WrongType
 from faithscope.explanations.keys import Plain
-from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.consistency import measure_consistency
+from faithscope.measures.intervals.margins import IndependentUnits
 from faithscope.measures.leakage import (
     NO_REASONS,
     Leakage,
@@ -38,21 +39,15 @@ def leakage(measured: MeasuredLog, words: Sequence[str] | None) -> Leakage:
         measured = MeasuredLog.of(measured.opened, options)
     assert measured.reasons is not None
     refuse_no_words(measured.reasons.words)
-    named, given, hidden = measured.named_labels, measured.consistency, measured.masked
-    shares = named.share, named.own / named.n
-    return assembled(shares, given, hidden, _difference(measured), named.words)
+    named, given, hidden, options = measured.named_labels, measured.consistency, measured.masked, measured.log.options
+    naming, parts = _samples(fetch(measured.log.paired_keys()), options.agreement)
+    before, after = (measure_consistency(part, options.confidence, options.interval) for part in parts)
+    difference, units = masked_difference(before, after, parts, options.confidence), IndependentUnits.of(parts[0])
+    return assembled(naming, named.own / named.n, units, given, hidden, difference, named.words)
 
 
-def _difference(measured: MeasuredLog) -> Difference:
-    """As given minus masked, from how many rows have which two keys."""
-    options = measured.log.options
-    parts = _samples(fetch(measured.log.paired_keys()), options.agreement)
-    estimates = [measure_consistency(part, options.confidence, options.interval) for part in parts]
-    return masked_difference(estimates[0], estimates[1], parts, options.confidence)
-
-
-def _samples(answer: Any, agreement: Agreement) -> list[Sample]:
-    """The rows as given and masked, with numbers in place of texts, labels and clusters."""
+def _samples(answer: Any, agreement: Agreement) -> tuple[NDArray[np.bool_], list[Sample]]:
+    """Which rows name a label; the rows as given and masked, with numbers in place of texts, labels and clusters."""
     answer = in_fixed_order(answer)
     given = numbers_of(answer, "given")
     outputs = [name for name in answer.column_names if name.startswith("y")]
@@ -63,4 +58,5 @@ def _samples(answer: Any, agreement: Agreement) -> list[Sample]:
     labels = columns["label"] if numbers is None else numbers[:, 0] if numbers.shape[1] == 1 else numbers
     clusters = columns.get("cluster")
     keys = (Plain(columns[name].astype(np.int64)) for name in ("key", "hidden"))
-    return [Sample(key, labels, clusters=clusters, agreement=agreement) for key in keys]
+    naming = columns["naming"].astype(bool)
+    return naming, [Sample(key, labels, clusters=clusters, agreement=agreement) for key in keys]

@@ -146,7 +146,7 @@ class AuditedLog:
         return table.group_by([*keys, "words"]).aggregate(given=table.count())
 
     def paired_keys(self) -> Table:
-        """How many rows have the same explanation as given and masked, prediction and cluster, all by number."""
+        """How many rows have the same explanation as given and masked, prediction, cluster, and name a label or not."""
         import ibis
 
         source, place = self._kept()
@@ -155,6 +155,7 @@ class AuditedLog:
         numbers = self._predicted(source, place)
         columns |= {name: value for name, value in numbers.items() if name == "label"}
         plain = {name: value for name, value in numbers.items() if name != "label"}
+        plain["naming"] = source[WORDS].notnull()
         table = source.select(**columns, **plain)
         table = table.group_by(list(table.columns)).aggregate(given=table.count())
         coded = {name: ibis.dense_rank().over(ibis.window(order_by=table[name])) for name in columns}
