@@ -9,6 +9,7 @@ from faithscope.counting.counts import count_rows
 from faithscope.errors import BadInput, Incompatible, NotProven
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import estimate
+from faithscope.report.hidden import _points
 from faithscope.sample import Sample
 from laws.test_coverage import customers
 
@@ -177,11 +178,99 @@ def test_rules_of_single_rows_know_sizes_of_clusters_that_go_with_predictions():
         assert found.method == ("kept rows" if by_label else "jackknife")
 
 
-def test_tables_that_take_clustered_rows_for_independent_ones_warn():
+def ruled(seed, clusters, size):
+    """Clusters of rows with one rule and one label each, of ten rules that overlap, and what agrees with each."""
+    rng = np.random.default_rng(seed)
+    code, many = rng.integers(0, 10, clusters), np.broadcast_to(size, clusters)
+    label, customer = (rng.random(clusters) < 0.05 + 0.09 * code).astype(int), np.repeat(np.arange(clusters), many)
+    codes, labels = code[customer], label[customer]
+    X = codes[:, None].astype(float)
+    return fs.Rules.from_bins(X - 0.5, X + 0.5 + (X % 3 == 1), ["a"]), labels, X, customer
+
+
+def test_local_measures_are_those_of_rows_of_other_clusters():
+    rules, labels, X, customer = ruled(5, 60, np.arange(60) % 3 + 1)
+    ev = fs.evaluate(labels, rules, X, clusters=customer, progress=False)
+    local, table, codes = ev.local(), ev.table(), X[:, 0]
+    strangers, agree = customer[:, None] != customer, labels[:, None] == labels
+    covered = (codes[:, None] == codes) | ((codes[:, None] % 3 == 1) & (codes == codes[:, None] + 1))
+    for name, met in (("consistency", codes[:, None] == codes), ("sufficiency", covered)):
+        met = met & strangers
+        with np.errstate(invalid="ignore"):
+            expected = (met & agree).sum(axis=1) / met.sum(axis=1)
+        np.testing.assert_allclose(local[name], expected)
+        known = ~np.isnan(expected)
+        assert ((local[f"{name}_low"] <= expected) & (expected <= local[f"{name}_high"]))[known].all()
+        assert (local[f"{name}_high"] - local[f"{name}_low"])[~known].eq(1).all()
+    for line in table.itertuples():
+        rows = np.flatnonzero([rules.describe(row) == line.explanation for row in range(len(labels))])
+        met = strangers[np.ix_(rows, rows)]
+        assert line.consistency == pytest.approx(agree[np.ix_(rows, rows)][met].mean(), nan_ok=True)
+        assert line.purity_low <= line.purity <= line.purity_high
+
+
+def test_clusters_of_one_row_change_no_table_and_rows_logged_twice_make_none_narrower():
+    rules, labels, X, customer = ruled(6, 90, 1)
+    alone, single = (fs.evaluate(labels, rules, X, clusters=clusters, progress=False) for clusters in (None, customer))
+    for name in ("local", "table", "scopes"):
+        pd.testing.assert_frame_equal(getattr(alone, name)(), getattr(single, name)(), check_dtype=False)
+    rules, labels, X, customer = ruled(6, 90, 2)
+    twice = fs.evaluate(labels, rules, X, clusters=customer, progress=False)
+    for name, measure in (
+        ("local", "consistency"),
+        ("local", "sufficiency"),
+        ("table", "purity"),
+        ("scopes", "precision"),
+    ):
+        once, again = (getattr(each, name)() for each in (alone, twice))
+        once, again = (
+            (once, again[::2])
+            if name == "local"
+            else (once.sort_values("explanation"), again.sort_values("explanation"))
+        )
+        width = [(each[f"{measure}_high"] - each[f"{measure}_low"]).to_numpy() for each in (once, again)]
+        assert (width[0] <= width[1] + 1e-9).all(), (name, measure)
+
+
+@pytest.mark.parametrize("size", [5, 1 + np.arange(80) % 9], ids=["equal", "unequal"])
+def test_intervals_of_single_rows_and_explanations_hold_for_clustered_rows(size):
+    held = {"local": [], "table": [], "scopes": []}
+    for seed in range(25):
+        _, labels, X, customer = ruled(seed, 80, size)
+        rules = fs.Rules.from_bins(X - 0.5, X + 0.5, ["a"])
+        ev = fs.evaluate(labels, rules, X, clusters=customer, progress=False)
+        first = np.unique(customer, return_index=True)[1]
+        truth = {rules.describe(row): 0.05 + 0.09 * X[row, 0] for row in first}
+        for name, ends in (("local", "consistency"), ("table", "purity"), ("scopes", "precision")):
+            table = getattr(ev, name)()
+            table = table.iloc[first] if name == "local" else table
+            label = table["prediction" if name == "local" else "label"].to_numpy()
+            one = np.array(
+                [truth[each] for each in (map(rules.describe, first) if name == "local" else table["explanation"])]
+            )
+            true = np.where(label == 1, one, 1 - one)
+            held[name].append(((table[f"{ends}_low"] <= true) & (true <= table[f"{ends}_high"])).mean())
+    assert all(np.mean(each) >= 0.93 for each in held.values()), held  # .68 and .72 if rows were independent
+
+
+def test_the_table_of_a_log_counts_clusters_as_memory_does():
     codes, labels, customer = returning(by_label=False)
     ev = fs.evaluate(labels, codes, codes[:, None], clusters=customer, progress=False)
     log = pd.DataFrame({"code": codes, "yhat": labels, "customer": customer})
     audited = fs.audit(log, prediction="yhat", explanation="code", kind="keys", clusters="customer")
-    for table in (ev.local, ev.table, audited.table):
-        with pytest.warns(UserWarning, match="Rows of one cluster count as independent rows in this table"):
-            table()
+    names = ["n", "purity", "purity_low", "purity_high", "consistency", "disagreeing_pairs"]
+    np.testing.assert_allclose(*(each.table(None).sort_values(names)[names] for each in (ev, audited)))
+    known = audited.table(None).set_index("explanation")
+    some = audited.table(7).set_index("explanation")
+    pd.testing.assert_frame_equal(some, known.loc[some.index])
+
+
+def test_a_report_draws_no_precision_of_clustered_rows_whose_labels_were_not_counted():
+    rules, labels, X, customer = ruled(7, 60, 2)
+    plain, clustered = (
+        fs.evaluate(labels, rules, X, clusters=clusters, progress=False) for clusters in (None, customer)
+    )
+    expected = plain.scopes().set_index("explanation")["precision"]
+    points, _ = _points(plain.sufficiency, set())
+    assert all(point["precision"] == pytest.approx(expected[point["explanation"]]) for point in points)
+    assert _points(clustered.sufficiency, set()) == ((), 0)

@@ -93,6 +93,18 @@ class Strangers:
         rows = GroupedRows(groups, values, np.bincount(cell, self.sample.weight).astype(np.float64))
         return np.asarray(self.sample.agreement.over(self.sample.values).within(rows)[cell])
 
+    @property
+    def met(self) -> tuple[Floats, Floats, Floats]:
+        """Per row, the rows of other clusters with its explanation, each by its agreement, and the largest part of it.
+
+        All by weight.
+        """
+        explanation, part = self._part
+        parts, largest = self.parts, np.zeros(len(explanation))
+        np.maximum.at(largest, explanation, parts.own)
+        agreeing = np.maximum(self.within(explanation[part]) - self.within(part), 0.0)
+        return (parts.weight - parts.own)[part], agreeing, largest[explanation][part]
+
     def sizes_apart(self) -> float:
         """How many standard errors agreement by rows is from agreement by clusters, each of which counts once.
 

@@ -506,7 +506,7 @@ class ListTally:
         need(200 * rows.n, f"Sums over {rows.n:,} rows", "sample rows")
         self.sample, self.rows, self.layout, self.interval = sample, rows, rows.layout(), share
         self.sums, self.itself = sample.agreement.over(sample.values), sample.agreement.itself
-        self.own, self.agreeing = np.zeros(rows.n, bool), np.zeros(rows.n)
+        self.own, self.agreeing, self.met = np.zeros(rows.n, bool), np.zeros(rows.n), np.zeros((2, rows.n))
         self.reached = np.zeros(len(rows.distinct), np.int64)
         self.even = not rows.weighted and rows.clusters is None
         self.single = self.even and rows.blocks == 1
@@ -556,6 +556,10 @@ class ListTally:
             self.share.add(askers, scope, row, self.agreeing[askers.row])
             return
         own = covered.of_own_cluster(askers, askers.inside, self.itself)
+        self.met[:, askers.row] = (
+            covered.weight.sum(axis=1)[askers.scope] - own.weight,
+            np.maximum(self.agreeing[askers.row] - own.agreeing, 0.0),
+        )
         if self.share is not None:
             self.share.add(*self.share.terms(askers, covered, own))
         elif self.recall is not None:
@@ -618,11 +622,12 @@ class ListTally:
                 left_out = share.left_out(rows.per_block, rows.units)
                 spread = share.spread(left_out, unit, rows.block)
         whole = None if isinstance(share, ShareRows) else share.total()
-        coverage = Coverage(self.counts(relation), rows.codes, self.own, idle, sums=whole, spread=spread)
+        met = None if rows.clusters is None else (self.met[0], self.met[1])
+        found = Coverage(self.counts(relation), rows.codes, self.own, idle, sums=whole, spread=spread, strangers=met)
         if left_out is None or not self.interval:
-            return coverage
-        coverage = replace(coverage, left_out=left_out)
-        return coverage if self.single else replace(coverage, block=rows.block, alike=rows.content.of_rows_alone)
+            return found
+        found = replace(found, left_out=left_out)
+        return found if self.single else replace(found, block=rows.block, alike=rows.content.of_rows_alone)
 
     def necessity(self, relation: Relation, idle: tuple[str, ...] = ()) -> NecessityCounts:
         """Necessity of all explanations that were added."""

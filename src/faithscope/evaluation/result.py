@@ -33,10 +33,10 @@ from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import MEASURES, Estimate, noted
 from faithscope.measures.leakage import Leakage, measure_leakage
-from faithscope.measures.local import per_explanation, per_row
+from faithscope.measures.local import TogetherRows, per_explanation, per_row
 from faithscope.measures.named_labels import LabelWords, label_word_notes
 from faithscope.measures.necessity import measure_necessity, reached
-from faithscope.measures.notes import asked_notes, copy_notes, warn_if_clustered
+from faithscope.measures.notes import asked_notes, copy_notes
 from faithscope.measures.slices import Slices, find_slices
 from faithscope.measures.sufficiency import (
     beyond_baselines,
@@ -191,24 +191,28 @@ class Evaluation(OfOneExplainer):
         numbers (Hoeffding's; exact for `Tolerance`); `Spread` has none, since squared distances have no bound.
 
         The index of the frame holds the row labels of X, or positions if X has none. Every row counts once here,
-        whatever its weight or cluster: rows of its own cluster are among the others.
+        whatever its weight. If rows are clustered, the others are of other clusters, each cluster is a single draw,
+        and intervals are Chernoff's.
         """
-        warn_if_clustered(self.sample.clusters is not None)
         columns = per_row(self._counts(), self.sample, self.options.confidence)
         if self._coverage is not None:
-            columns |= scopes.per_row(self._coverage, self.predictions, self.options.confidence)
+            columns |= scopes.per_row(self._coverage, self._ruled, self._relation, self.options.confidence)
         return frame(columns, index_of(self.X) if index_of(self.X) is not None else self.rows)
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation, worst first; only the k worst if k is given. Every row counts once.
+
+        If rows are clustered, intervals take each cluster for a single draw, and ``consistency`` is that of rows of
+        different clusters.
 
         The interval of the purity allows for the choice of the label, however many labels there are: it holds although
         the label is the commonest of these rows (``docs/statistics.md``). Of numbers, the table shows their mean,
         spread, lowest, highest and largest gap, and ``disagreement`` summed over pairs of rows: ``1 - K``, or squared
         distances for `Spread`.
         """
-        warn_if_clustered(self.sample.clusters is not None)
-        return frame(per_explanation(self._counts(), self.options.confidence, k))
+        counts, sample = self._counts(), self.sample
+        clustered = None if sample.clusters is None else TogetherRows.of(counts, sample)
+        return frame(per_explanation(counts, self.options.confidence, k, clustered))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Pairs of rows with the same explanation and different predictions: worst explanations and nearest rows first.
@@ -228,9 +232,9 @@ class Evaluation(OfOneExplainer):
         spread, lowest and highest of the covered rows, the largest gap between a row given the explanation and a row
         that it covers, and how much these agree. If the explainer claims a precision of its own, as `Anchors` and
         `SufficientReason` do, ``claimed`` stands beside the measured one, and ``claim`` says whether it lies within the
-        interval: "holds", "too high" or "too low". Of many explanations, a few intervals fail by chance.
+        interval: "holds", "too high" or "too low". Of many explanations, a few intervals fail by chance. If rows are
+        clustered, intervals take each cluster for a single draw, and none for larger than the largest.
         """
-        warn_if_clustered(self.sample.clusters is not None)
         return frame(scopes.per_scope(self._scoped(), self._ruled, self._relation, self.options.confidence, k))
 
     def _claims(self) -> dict[str, Any] | None:

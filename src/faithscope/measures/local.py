@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Same, Spread, to_agreement
+from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, NotProven, WrongType
@@ -46,10 +47,11 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Met = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # others of a row, their agreement, and how many are together
 
 
 def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]:
-    """Local consistency of every row of the sample, leaving the row itself out.
+    """Local consistency of every row of the sample, leaving the row itself out, or its cluster.
 
     Returns
     -------
@@ -60,8 +62,11 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     """
     codes, cells = counts.locate(sample.explanations, sample.labels)
     total, same = counts.per_explanation[codes], agreeing_by_cell(counts)[cells]
-    measured = local_columns("consistency", counts, same - counts.agreement.itself, total - 1, confidence)
-    columns = {"prediction": shown(sample.labels), **measured, "verifiable": total > 1, "N_pi": total}
+    met: Met = total - 1, same - counts.agreement.itself, np.ones(sample.n)
+    if sample.clusters is not None:
+        met = Strangers(replace(sample, weights=None)).met
+    measured = local_columns("consistency", counts, met, confidence)
+    columns = {"prediction": shown(sample.labels), **measured, "verifiable": met[0] > 0, "N_pi": total}
     if not counts.agreement.of_numbers:
         return columns | {"N_pi_y": same}
     mean, spread = (column[cells] for column in NumberGroups.of_counts(counts).without())
@@ -70,23 +75,43 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     return columns | {"mean": shown(mean), "spread": spread, "residual": residual}
 
 
-def local_columns(
-    measure: str, counts: Counts, agreeing: NDArray[Any], others: Ints, confidence: float
-) -> dict[str, Any]:
+def local_columns(measure: str, counts: Counts, met: Met, confidence: float) -> dict[str, Any]:
     """A local measure of every row with an interval that holds; NaN and [0, 1] for a row without others.
 
     `Spread` has no interval: squared distances have no bound.
     """
-    codes, first = group([np.column_stack([agreeing, others])])
+    others, agreeing, together = met
+    codes, first = group([np.column_stack([agreeing, others, together])])
     columns = {measure: mean_agreement(counts.agreement, agreeing, others, variance(counts))}
-    interval = agreement_interval(counts.agreement, agreeing[first], others[first], confidence)
+    interval = agreement_interval(counts.agreement, agreeing[first], others[first], confidence, together[first])
     if interval is None:
         return columns
     low, high = interval
     return columns | {f"{measure}_low": low[codes], f"{measure}_high": high[codes]}
 
 
-def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> dict[str, Any]:
+class TogetherRows(NamedTuple):
+    """Of clustered rows, by explanation: how many are of one cluster at most, and the agreement of different ones."""
+
+    together: Floats
+    consistency: Floats
+
+    @classmethod
+    def of(cls, counts: Counts, sample: Sample) -> "TogetherRows":
+        """Those of a sample, in the order of the counts."""
+        codes, strangers = (
+            counts.locate(sample.explanations, sample.labels)[0],
+            Strangers(replace(sample, weights=None)),
+        )
+        others, agreeing, largest = strangers.met
+        together, agreed, met = np.zeros(counts.distinct), np.bincount(codes, agreeing), np.bincount(codes, others)
+        together[codes] = largest
+        return cls(together, np.divide(agreed, met, out=np.full(len(met), np.nan), where=met > 0))
+
+
+def per_explanation(
+    counts: Counts, confidence: float, k: int | None = None, clustered: TogetherRows | None = None
+) -> dict[str, Any]:
     """Every explanation (or the k worst) with its counts, most disagreement first, and then most rows.
 
     Returns
@@ -96,7 +121,8 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
         row). Of labels, ``label`` is the commonest prediction, ``purity`` its share with an interval that allows for
         the choice of the label (`label_interval`), and ``disagreeing_pairs`` the pairs of rows with different
         predictions. Of numbers, ``mean``, ``spread`` (the standard deviation),
-        ``lowest``, ``highest``, ``largest_gap`` (between two rows; `NumberGroups`), and ``disagreement``.
+        ``lowest``, ``highest``, ``largest_gap`` (between two rows; `NumberGroups`), and ``disagreement``. If rows are
+        clustered, ``consistency`` is that of rows of different clusters.
     """
     rows = counts.per_explanation
     every, none = rows * (rows - 1), np.full(len(rows), np.nan)
@@ -109,7 +135,9 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
         return listed(counts, columns | {"disagreement": apart}, ("disagreement", "n"), k)
     top, pairs = commonest_cells(counts), disagreeing_pairs(counts)
     most = counts.given[top]
-    low, high = label_interval(most, rows, confidence, commonest=True)
+    together = None if clustered is None else clustered.together
+    low, high = label_interval(most, rows, confidence, commonest=True, together=together)
+    agreed = np.divide(every - 2 * pairs, every, out=none, where=every > 0)
     columns = {
         "n": rows,
         "labels": np.bincount(counts.explanation, minlength=counts.distinct),
@@ -117,7 +145,7 @@ def per_explanation(counts: Counts, confidence: float, k: int | None = None) -> 
         "purity": most / rows,
         "purity_low": low,
         "purity_high": high,
-        "consistency": np.divide(every - 2 * pairs, every, out=none, where=every > 0),
+        "consistency": agreed if clustered is None else clustered.consistency,
         "disagreeing_pairs": pairs,
     }
     return listed(counts, columns, ("disagreeing_pairs", "n"), k)

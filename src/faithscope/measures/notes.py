@@ -21,7 +21,6 @@ from faithscope.inputs.rows import take_rows
 from faithscope.inputs.several import SETS, are_sets
 from faithscope.notes import NO_MERIT, RESTATE, TOO_HIGH, Note
 from faithscope.relations import Same
-from faithscope.runtime.warning import warn
 from faithscope.sample import Sample
 from faithscope.visible import visible
 
@@ -228,14 +227,6 @@ def _words_of_labels(highlights: Highlights, words: Sequence[Any], X: Any, label
         yield from (words[number] for number in word[marks])
 
 
-def warn_if_clustered(clustered: bool) -> None:
-    """Warn that a table takes every row for an independent one, although rows belong together."""
-    if clustered:
-        warn(
-            "Rows of one cluster count as independent rows in this table, so its intervals may be too narrow (in "
-            "simulations, 95% intervals held the truth in 68% to 72% of cases): keep one row per cluster, chosen at "
-            "random, and measure without clusters=."
-        )
 
 
 def asked_notes(coverage: Coverage) -> tuple[str, ...]:

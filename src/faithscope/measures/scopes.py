@@ -6,19 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Spread, scaled
+from faithscope.agreements import Same, Spread, scaled
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts, count_rows, sums
 from faithscope.counting.cover import Asked, in_blocks
+from faithscope.counting.coverage import cover
 from faithscope.counting.layout import Layout
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
-from faithscope.measures.intervals.local import clopper_pearson, label_interval
+from faithscope.measures.intervals.local import agreement_interval, label_interval
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.measures.local import Local, commonest_cells, listed, local_columns, measured, spread_columns
+from faithscope.measures.local import Local, Met, commonest_cells, listed, local_columns, measured, spread_columns
 from faithscope.measures.numbers.groups import (
     NumberGroups,
     agreeing_by_cell,
@@ -39,8 +40,8 @@ _PAIRS = 2**21  # explanations x rows looked at at once
 _ROUNDING = 1e-12
 
 
-def per_row(coverage: Coverage, labels: NDArray[Any], confidence: float) -> dict[str, Any]:
-    """Local sufficiency of every row, leaving the row itself out.
+def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: float) -> dict[str, Any]:
+    """Local sufficiency of every row, leaving the row itself out, or its cluster.
 
     Returns
     -------
@@ -51,9 +52,14 @@ def per_row(coverage: Coverage, labels: NDArray[Any], confidence: float) -> dict
         ``covers_itself`` is None for rows that were not.
     """
     counts, own = coverage.counts, coverage.own
-    _, cells = counts.locate_codes(coverage.codes, labels)
+    _, cells = counts.locate_codes(coverage.codes, sample.labels)
     total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
-    measured = local_columns("sufficiency", counts, same - counts.agreement.itself * own, total - own, confidence)
+    met: Met = total - own, same - counts.agreement.itself * own, np.ones(sample.n)
+    if sample.clusters is not None:
+        strangers = cover(replace(sample, weights=None), relation, interval=False).strangers
+        assert strangers is not None
+        met = *strangers, np.full(sample.n, float(np.bincount(sample.clusters).max()))
+    measured = local_columns("sufficiency", counts, met, confidence)
     itself: NDArray[Any] = own.astype(object) if coverage.asked is not None else own
     if coverage.asked is not None:
         itself[~coverage.asked.own] = None
@@ -86,7 +92,8 @@ def per_scope(
         columns = agreement_of_scopes(counts, None if asked is None else asked.per_explanation)
         told = listed(counts, columns | {"place": np.arange(counts.distinct)}, ("disagreement", "n"), k)
         return told | _covered_numbers(counts, told.pop("place"), sample, relation)
-    columns = _precision(counts, confidence, asked, None if asked is None else sample.numbered_labels[1])
+    together = 1 if sample.clusters is None else int(np.bincount(sample.clusters).max())
+    columns = _precision(counts, confidence, asked, None if asked is None else sample.numbered_labels[1], together)
     if claims is not None and "precision" in (claims.dtype.names or ()):
         # A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
         each, cells = claims["precision"], counts.locate_codes(coverage.codes, sample.labels)[1]
@@ -107,13 +114,14 @@ def largest_scopes(counts: Counts, confidence: float, k: int) -> dict[str, Any]:
 
 
 def _precision(
-    counts: Counts, confidence: float, asked: Asked | None = None, labels: Ints | None = None
+    counts: Counts, confidence: float, asked: Asked | None = None, labels: Ints | None = None, together: int = 1
 ) -> dict[str, Any]:
     """Precision, recall and coverage of every explanation, by the commonest label of the rows that were given it.
 
     The interval of the recall is that of the other rows, since an explanation is looked at because a row was given it.
     It holds for any label: recalls of several labels need not add up to 1, so each label has its part of what may be
-    wrong. If a judge was not asked about all rows, with these `labels`, those that were `asked` stand for all.
+    wrong. If a judge was not asked about all rows, with these `labels`, those that were `asked` stand for all. At most
+    `together` rows are of one cluster.
     """
     total, top = counts.per_explanation, commonest_cells(counts)
     right, label, many = counts.covered[top], counts.label[top], len(counts.labels)
@@ -123,9 +131,13 @@ def _precision(
         cells, own = (np.arange(len(top)), label), np.zeros((asked.distinct, many), np.int64)
         own[asked.codes[asked.own], labels[asked.own]] = 1
         every, rows, itself = asked.per_explanation, asked.per_cell(labels, many)[cells], own[cells]
-    low, high = label_interval(right, total, confidence)
+    clustered = np.full(len(top), float(together))
+    low, high = label_interval(right, total, confidence, together=clustered)
     inside, recall = counts.given[top] > counts.missed[top], _share(right, rows)
-    least, most = clopper_pearson(right - inside, rows - itself, 1 - check_confidence(confidence) / many)
+    apart = 1 - check_confidence(confidence) / many
+    ends = agreement_interval(Same(), right - inside, rows - itself, apart, clustered)
+    assert ends is not None
+    least, most = ends
     return {
         "label": to_objects([counts.labels[j] for j in label]),
         "n": counts.rows_given,

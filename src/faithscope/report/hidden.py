@@ -69,9 +69,12 @@ def _flagged(encoding: Encoding | None) -> tuple[dict[str, Any], ...]:
 
 
 def _points(sufficiency: Estimate, flagged: set[str]) -> tuple[tuple[dict[str, Any], ...], int]:
-    """The explanations that most rows were given, and how many explanations there are; none of numbers."""
+    """The explanations that most rows were given, and how many explanations there are.
+
+    None of numbers and of clustered rows, whose counts do not tell the labels of all rows that are covered.
+    """
     counts = sufficiency.counts
-    if not isinstance(counts, Counts) or counts.agreement.of_numbers or counts.relation.partial:
+    if not isinstance(counts, Counts) or counts.agreeing is not None or counts.relation.partial:
         return (), 0
     columns = largest_scopes(counts, sufficiency.confidence, _MOST_POINTS)
     lines = [_shown(dict(zip(columns, line, strict=True))) for line in zip(*columns.values(), strict=True)]

@@ -15,7 +15,6 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import per_explanation
-from faithscope.measures.notes import warn_if_clustered
 from faithscope.measures.slices import Slice, Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
 from faithscope.sinks.lines import in_lines
@@ -26,7 +25,7 @@ from faithscope.tables.numbers.counts import Numbers
 from faithscope.tables.numbers.worst import worst_numbers
 from faithscope.tables.reference import Reference, aligned
 from faithscope.tables.windows import Windows, over_time
-from faithscope.tables.worst import Examples, number_pairs, stranger_pairs, worst_counts
+from faithscope.tables.worst import Examples, number_pairs, rows_together, stranger_pairs, worst_counts
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -107,14 +106,16 @@ class Audit(OfOneExplainer):
     def table(self, k: int | None = 100) -> "pd.DataFrame":
         """One line per explanation, the k worst first; all of them if k is None.
 
-        Every row counts once, whatever its cluster.
+        Every row counts once. If rows are clustered, intervals take each cluster for a single draw, and of labels
+        ``consistency`` is that of rows of different clusters.
         """
         measured = self._measured
         with measured.asked():
             if isinstance(measured.labels, Numbers):
                 return frame(worst_numbers(measured.rows, measured.labels, measured.agreement, k))
-            warn_if_clustered(bool(measured.log.clusters))
-            return frame(per_explanation(worst_counts(measured.rows.independent(), k), self.consistency.confidence, k))
+            rows, counts = measured.rows, worst_counts(measured.rows.independent(), k)
+            clustered = rows_together(rows, counts, k) if rows.clustered else None
+            return frame(per_explanation(counts, self.consistency.confidence, k, clustered))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.

@@ -12,6 +12,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import disagreeing_pairs
+from faithscope.measures.local import TogetherRows
 from faithscope.sample import Sample
 from faithscope.tables.cells import CountedCells, cells
 from faithscope.tables.engine.answers import fetch, numbers_of
@@ -37,6 +38,21 @@ def worst_counts(rows: KeyedRows, k: int | None) -> Counts:
     if k is not None and not isinstance(rows.kind, RuleColumn):
         table = _among(table, _worst(rows, k), rows.keys)
     return CountedCells.of(rows, table).counts()
+
+
+def rows_together(rows: KeyedRows, counts: Counts, k: int | None) -> TogetherRows:
+    """What the table of these explanations reads of clusters."""
+    one = _one_key_per_explanation(rows)
+    parts = stranger_parts(met_strangers(one.table, Same(), one.keys), one.keys)
+    if k is not None and not isinstance(rows.kind, RuleColumn):
+        parts = _among(parts, _worst(rows.independent(), k), rows.keys)
+    names = {"together": "rows", "agreed": "agreed", "strangers": "strangers"}
+    answer = fetch(parts.group_by(list(one.keys)).aggregate(**{to: parts[name].max() for to, name in names.items()}))
+    place = counts.explanations.locate(one.read(answer))
+    together, agreed, met = (np.full(counts.distinct, np.nan) for _ in names)
+    for column, name in ((together, "together"), (agreed, "agreed"), (met, "strangers")):
+        column[place] = answer.column(name).to_numpy()
+    return TogetherRows(together, np.divide(agreed, met, out=np.full(len(met), np.nan), where=met > 0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,7 @@
 """Intervals of local measures: exact for shares of rows, and proven for means of agreements from 0 to 1."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betainccinv, betaincinv, betaln, rel_entr, xlog1py
@@ -13,20 +15,32 @@ Ints = NDArray[np.int64]
 
 _STEPS = 12  # Newton's, more than a float can tell apart
 _MOST_STEPS = 100  # of Newton's method; about eight are taken
+_HALVES = 50  # of bisection
 
 
 def agreement_interval(
-    agreement: Agreement, agreeing: NDArray[np.number], others: Ints, confidence: float
+    agreement: Agreement,
+    agreeing: NDArray[np.number],
+    others: NDArray[np.number],
+    confidence: float,
+    together: NDArray[Any] | None = None,
 ) -> tuple[Floats, Floats] | None:
     """Interval for the mean agreement with rows of an explanation, from the sum over `others` of them.
 
     Exact (`clopper_pearson`) if two predictions agree or not, proven (`chernoff`) if they agree from 0 to 1, and None
     for `Spread`: squared distances have no bound, so no interval holds for all predictions.
+
+    Of rows in clusters, of which `together` are in one at most, Chernoff's: a cluster's rows and its agreement are each
+    divided by that number, so that each cluster is one draw of numbers from 0 to 1. Let a and b be the two, with
+    ``E b = p E a``. Then ``exp(λ b - a ln(1 - p + p e^λ))``, convex in (a, b), has a mean of at most 1.
     """
     if isinstance(agreement, Spread):
         return None
-    interval = clopper_pearson if isinstance(agreement, Same | Tolerance) else chernoff
-    return interval(agreeing, others, confidence)
+    together, (low, high) = np.ones(len(others)) if together is None else together, np.empty((2, len(others)))
+    exact = isinstance(agreement, Same | Tolerance) & (together == 1)
+    for interval, which in ((clopper_pearson, exact), (chernoff, ~exact)):
+        low[which], high[which] = interval(*((sums / together)[which] for sums in (agreeing, others)), confidence)
+    return low, high
 
 
 def clopper_pearson(
@@ -42,7 +56,9 @@ def clopper_pearson(
     return low, high
 
 
-def label_interval(labeled: Ints, rows: Ints, confidence: float, *, commonest: bool = False) -> tuple[Floats, Floats]:
+def label_interval(
+    labeled: Ints, rows: Ints, confidence: float, *, commonest: bool = False, together: NDArray[Any] | None = None
+) -> tuple[Floats, Floats]:
     """Interval for the share of a label with `labeled` of `rows`; it holds for all labels at once, however many.
 
     The ends are the p with ``P(Bin(rows, p) >= labeled) = p δ/2`` and with ``P(Bin(rows, p) <= labeled) = p δ/2``.
@@ -50,8 +66,17 @@ def label_interval(labeled: Ints, rows: Ints, confidence: float, *, commonest: b
     it holds for any label that is chosen after looking. The low end is 0 for fewer than two rows.
 
     Of the label that is `commonest` in these rows the high end is Clopper and Pearson's: it has at least as many rows
-    here as the label with the largest true share.
+    here as the label with the largest true share. Of rows in clusters, of which `together` are in one at most, the
+    bounds of `chernoff` take the place of the tails.
     """
+    if together is not None:
+        alone, (low, high) = together == 1, np.empty((2, len(rows)))
+        low[alone], high[alone] = label_interval(labeled[alone], rows[alone], confidence, commonest=commonest)
+        hits, draws = ((sums / together)[~alone] for sums in (labeled, rows))
+        low[~alone], high[~alone] = _shared_ends(hits, draws, confidence)
+        if commonest:
+            high[~alone] = chernoff(hits, draws, confidence)[1]
+        return low, high
     codes, first = group([np.column_stack([labeled, rows])])
     labeled, rows = labeled[first], rows[first]
     low, high = clopper_pearson(labeled, rows, confidence)
@@ -88,7 +113,27 @@ def _shared_end(start: Floats, labeled: Ints, rows: Ints, confidence: float, *, 
     return ends
 
 
-def chernoff(agreeing: NDArray[np.number], others: Ints, confidence: float) -> tuple[Floats, Floats]:
+def _shared_ends(labeled: Floats, rows: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """The p on either side of the share q with ``rows kl(q, p) = ln(2 / (p δ))``, by bisection; 0 if there is none.
+
+    The excess of the left side falls with p up to ``(labeled - 1) / (rows - 1)``, at which it is negative, and rises
+    from q on.
+    """
+    wrong = check_confidence(confidence) / 2
+    mean = np.clip(np.divide(labeled, rows, out=np.zeros(len(rows)), where=rows > 0), 0.0, 1.0)
+    turn = np.clip(np.divide(labeled - 1, rows - 1, out=np.zeros(len(rows)), where=rows > 1), 0.0, mean)
+    (low, below), (above, high) = (np.zeros(len(rows)), turn), (mean.copy(), np.ones(len(rows)))
+    for _ in range(_HALVES):
+        for start, stop, rising in ((low, below, False), (above, high, True)):
+            middle = (start + stop) / 2
+            with np.errstate(divide="ignore", invalid="ignore"):
+                excess = rows * (rel_entr(mean, middle) + rel_entr(1 - mean, 1 - middle)) + np.log(middle * wrong)
+            first = (excess > 0) != rising  # the root lies behind the middle
+            start[first], stop[~first] = middle[first], middle[~first]
+    return np.where((labeled > 1) & (rows > 1), low, 0.0), np.where(rows > 0, high, 1.0)
+
+
+def chernoff(agreeing: NDArray[np.number], others: NDArray[np.number], confidence: float) -> tuple[Floats, Floats]:
     """Interval that holds for the mean of independent numbers from 0 to 1, however they vary; [0, 1] for none.
 
     All q with ``m kl(mean, q) <= ln(2 / δ)``, where m numbers have this mean and kl is the relative entropy of two
