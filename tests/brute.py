@@ -65,22 +65,32 @@ def necessity(
     agree: Any = lambda a, b: a == b,
     weights: Sequence[float] | None = None,
     clusters: Sequence[Hashable] | None = None,
+    given: Sequence[Hashable] | None = None,
 ) -> tuple[float, float, float | None]:
-    """Necessity, the unverifiable share and the chance level for any relation, agreement, weights and clusters."""
+    """Necessity, the unverifiable share and the chance level for any relation, agreement, weights and clusters.
+
+    Pairs of rows of different clusters are weighed by explanation and prediction: ``Σ G · Σ w w' K C / Σ w w' K``, with
+    G the weight of the rows that were `given` an explanation (each its own by default), get a prediction, and lie under
+    the explanation, or do not.
+    """
     n = len(predictions)
     weight = [1.0] * n if weights is None else [float(w) for w in weights]
-    cluster = list(range(n)) if clusters is None else list(clusters)
-    total = silent = chance = checked = 0.0
+    cluster, given = list(range(n)) if clusters is None else list(clusters), range(n) if given is None else given
+    groups: dict[Any, list[int]] = {}
     for i in range(n):
-        others = [j for j in range(n) if cluster[j] != cluster[i]]
-        alike = sum(weight[j] * agree(predictions[i], predictions[j]) for j in others)
+        groups.setdefault((given[i], predictions[i], bool(covers[i][i])), []).append(i)
+    total = silent = chance = checked = 0.0
+    for rows in groups.values():
+        mass = sum(weight[i] for i in rows)
+        pairs = [(i, j, weight[i] * weight[j]) for i in rows for j in range(n) if cluster[j] != cluster[i]]
+        alike = sum(each * agree(predictions[i], predictions[j]) for i, j, each in pairs)
         if alike <= 0:
-            silent += weight[i]
+            silent += mass
             continue
-        covered = [j for j in others if covers[i][j]]
-        total += weight[i] * sum(weight[j] * agree(predictions[i], predictions[j]) for j in covered) / alike
-        chance += weight[i] * sum(weight[j] for j in covered) / sum(weight[j] for j in others)
-        checked += weight[i]
+        covered = [pair for pair in pairs if covers[pair[0]][pair[1]]]
+        total += mass * sum(each * agree(predictions[i], predictions[j]) for i, j, each in covered) / alike
+        chance += mass * sum(each for *_, each in covered) / sum(each for *_, each in pairs)
+        checked += mass
     return total / sum(weight), silent / sum(weight), chance / checked if checked else None
 
 
@@ -112,25 +122,33 @@ def encoding(
     weights: Sequence[float] | None = None,
     clusters: Sequence[Hashable] | None = None,
 ) -> tuple[float | None, float, float]:
-    """Agreement with rows given the same less that with others covered; who is alone, and who covers no others."""
+    """Agreement with rows given the same less that with others covered; who is alone, and who covers no others.
+
+    Pairs of rows of different clusters are weighed by explanation, of rows that lie under it and of those that do not.
+    """
     n = len(predictions)
     weight = [1.0] * n if weights is None else [float(w) for w in weights]
     cluster = list(range(n)) if clusters is None else list(clusters)
     gap = tested = alone = exclusive = 0.0
+    groups: dict[Any, list[int]] = {}
     for i in range(n):
-        others = [j for j in range(n) if cluster[j] != cluster[i]]
-        same = [j for j in others if given[j] == given[i]]
-        met = [j for j in others if given[j] != given[i] and covers[i][j]]
+        groups.setdefault((given[i], bool(covers[i][i])), []).append(i)
+    for rows in groups.values():
+        mass = sum(weight[i] for i in rows)
+        others = [(i, j) for i in rows for j in range(n) if cluster[j] != cluster[i]]
+        same = [(i, j) for i, j in others if given[j] == given[i]]
+        met = [(i, j) for i, j in others if given[j] != given[i] and covers[i][j]]
         if not same:
-            alone += weight[i]
+            alone += mass
         elif not met:
-            exclusive += weight[i]
+            exclusive += mass
         else:
             shares = [
-                sum(weight[j] * agree(predictions[i], predictions[j]) for j in rows) / sum(weight[j] for j in rows)
-                for rows in (same, met)
+                sum(weight[i] * weight[j] * agree(predictions[i], predictions[j]) for i, j in pairs)
+                / sum(weight[i] * weight[j] for i, j in pairs)
+                for pairs in (same, met)
             ]
-            gap, tested = gap + weight[i] * (shares[0] - shares[1]), tested + weight[i]
+            gap, tested = gap + mass * (shares[0] - shares[1]), tested + mass
     return (gap / tested if tested else None), alone / sum(weight), exclusive / sum(weight)
 
 

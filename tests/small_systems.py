@@ -169,7 +169,7 @@ class System:
             return brute_spread(covers, y, weights, codes)
         agree = agreement_of(name, self.eps)
         if measure == "necessity":
-            value, silent, chance = brute.necessity(covers, y, agree, weights, clusters)
+            value, silent, chance = brute.necessity(covers, y, agree, weights, clusters, codes)
             return Brute(value, silent, np.nan if chance is None else chance, value + silent)
         if measure == "encoding":
             value, alone, exclusive = brute.encoding(codes, covers, y, agree, weights, clusters)

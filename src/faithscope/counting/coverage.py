@@ -510,18 +510,17 @@ class ListTally:
         self.reached = np.zeros(len(rows.distinct), np.int64)
         self.even = not rows.weighted and rows.clusters is None
         self.single = self.even and rows.blocks == 1
-        clustered = rows.clusters is not None
         self.share: ShareRows | ShareBlocks | None = None
         self.recall: RecallBlocks | None = None
         self.gap: GapRows | GapBlocks | None = None
         if gap:
-            self.gap = GapRows(rows, self.itself, self.sums) if self.single else GapBlocks(rows.blocks, clustered)
+            self.gap = GapRows(rows, self.itself, self.sums) if self.single else GapBlocks(rows.blocks)
             rank = Content(sample.labels, rows.content.explanations, sample.X).deal(rows.n)
             self.rank, self.both, self.compared = rank, list[Bools](), list[LabelCells | NumberTable]()
         elif recall:
             order, self.strangers = np.argsort(rows.labels, kind="stable"), Strangers(sample)
             self.own_alike = self.strangers.within(self.strangers.cluster)
-            self.recall = RecallBlocks(Listed(rows, self.sums, 1, np.zeros(rows.n, np.int64), order), clustered)
+            self.recall = RecallBlocks(Listed(rows, self.sums, 1, np.zeros(rows.n, np.int64), order))
         else:
             moments = Moments.of_rows(sample) if isinstance(sample.agreement, Spread) else None
             self.share = (

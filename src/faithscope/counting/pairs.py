@@ -82,20 +82,6 @@ class Askers(NamedTuple):
         sums = np.bincount(self.group * blocks + self.block, values, minlength=len(self.scopes) * blocks)
         return sums.reshape(-1, blocks).astype(np.float64, copy=False)
 
-    def kinds(self, blocks: int, clustered: bool) -> tuple[Ints, Floats]:
-        """One of every kind of rows that are compared with the same rows, and the weight of a kind by block."""
-        if clustered:
-            mass = np.zeros((len(self.value), blocks))
-            mass[np.arange(len(mass)), self.block] = self.weight
-            return np.arange(len(mass)), mass
-        each = self.weight / self.rows
-        order = np.lexsort((each, self.value, self.group))
-        new = np.ones(len(order), bool)
-        new[1:] = np.any([column[order][1:] != column[order][:-1] for column in (self.group, self.value, each)], axis=0)
-        first, place = order[new], (np.cumsum(new) - 1) * blocks + self.block[order]
-        sums = np.bincount(place, self.weight[order], minlength=len(first) * blocks)
-        return first, sums.reshape(-1, blocks).astype(np.float64)
-
 
 class OwnCluster(NamedTuple):
     """Per asker, the witnesses with which it is not compared: itself, or all of its cluster.
@@ -115,10 +101,6 @@ class OwnCluster(NamedTuple):
         """Independent rows: each is its own cluster, as far as it is `among` the witnesses."""
         weight = np.asarray(askers.weight / askers.rows * among, np.float64)
         return cls(weight, np.asarray(1.0 * among), itself * weight)
-
-    def take(self, chosen: Any) -> "OwnCluster":
-        """Those of some askers."""
-        return OwnCluster(*(column[chosen] for column in self))
 
 
 class Witnesses(ABC):

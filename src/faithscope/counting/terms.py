@@ -5,6 +5,9 @@
 - ``recall`` (necessity): ``m P / A``, where A is the same sum over all rows instead of those that are covered.
 - ``gap`` (encoding): ``m (P_a / Q_a - P_b / Q_b)``, where a are the others given the explanation, and b the rows
   that it covers and that were given another.
+
+A group are the rows that were given an explanation, for recall those of them with one prediction. If rows are
+independent and count alike, all rows of a group have as many pairs, so that each row counts alike too.
 """
 
 import math
@@ -320,38 +323,42 @@ def recall_left_out(
 
 
 class RecallBlocks:
-    """The recall of any rows, without each block of them.
+    """The recall of any rows, without each block of them; a group are the rows of an explanation with one prediction.
 
     Parameters
     ----------
     everybody : Witnesses
         All rows, as of one explanation.
-    clustered : bool
-        Whether rows of one cluster are told apart.
     """
 
-    def __init__(self, everybody: Witnesses, clustered: bool = False) -> None:
-        self.everybody, self.clustered, self.left = everybody, clustered, without_each(everybody.weight)[0]
+    def __init__(self, everybody: Witnesses) -> None:
+        self.everybody, self.left = everybody, without_each(everybody.weight)[0]
         # The weight of rows that can be checked, that of silent rows, and weights by share covered: of rows with the
         # same prediction, and of all.
         self.sums = np.zeros((4, len(self.left)))
 
     def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster, own_all: OwnCluster) -> tuple[Floats]:
         """What a batch of explanations adds; `own_all` are the rows of an asker's cluster, covered or not."""
-        blocks, total = len(self.left) - 1, np.zeros(self.sums.shape)
-        first, mass = askers.kinds(blocks, self.clustered)
-        for start in range(0, len(first), max(1, _TABLE // (1 + blocks))):
-            part = first[start : start + max(1, _TABLE // (1 + blocks))]
-            weight, scope, value = without_each(mass[start : start + len(part)]), askers.scope[part], askers.value[part]
-            near, far = own.take(part), own_all.take(part)
-            everyone = without_each(self.everybody.by_block(np.zeros(len(part), np.int64), value))
-            alike, others = everyone - far.agreeing[:, None], self.left - far.weight[:, None]
-            checked = alike > np.maximum(_ROUNDING * everyone[:, :1], _RUNNING * self.left[0])
-            same = without_each(witnesses.by_block(scope, value)) - near.agreeing[:, None]
-            covered = without_each(witnesses.weight[scope]) - near.weight[:, None]
-            sure = weight * checked
+        blocks, total, weight = len(self.left) - 1, np.zeros(self.sums.shape), askers.weight
+        new = np.any([np.diff(column, prepend=-1) for column in (askers.group, askers.value)], axis=0)
+        starts, place = np.flatnonzero(new), np.cumsum(new) - 1
+        columns = (1.0, own.agreeing, own.weight, own_all.agreeing, own_all.weight)
+        known, step = [weight * column for column in columns], max(1, _TABLE // (1 + blocks))
+        for start in range(0, len(starts), step):
+            first = starts[start : start + step]
+            part = slice(*np.searchsorted(place, [start, start + len(first)]))
+            entry, size = (place[part] - start) * blocks + askers.block[part], len(first) * blocks
+            tables = (np.bincount(entry, column[part], minlength=size).reshape(-1, blocks) for column in known)
+            mass, near_alike, near, far_alike, far = map(without_each, tables)
+            scope, value = askers.scope[first], askers.value[first]
+            everyone = without_each(self.everybody.by_block(np.zeros(len(first), np.int64), value))
+            alike, others = mass * everyone - far_alike, mass * self.left - far
+            checked = alike > mass * np.maximum(_ROUNDING * everyone[:, :1], _RUNNING * self.left[0])
+            same = mass * without_each(witnesses.by_block(scope, value)) - near_alike
+            covered = mass * without_each(witnesses.weight[scope]) - near
             share, chance = _shares(same, alike, checked), _shares(covered, others, checked & (others > 0))
-            total += np.stack([each.sum(axis=0) for each in (sure, weight * ~checked, sure * share, sure * chance)])
+            sure = mass * checked
+            total += np.stack([each.sum(axis=0) for each in (sure, mass * ~checked, sure * share, sure * chance)])
         return (total,)
 
     def add(self, terms: Floats) -> None:
@@ -534,8 +541,7 @@ class GapRows:
 class GapBlocks:
     """The gap of any rows, without each block of them: batches of explanations add up."""
 
-    def __init__(self, blocks: int, clustered: bool = False) -> None:
-        self.clustered = clustered
+    def __init__(self, blocks: int) -> None:
         self.gap, self.tested, self.leaning = np.zeros(1 + blocks), np.zeros(1 + blocks), np.zeros(blocks)
         self.alone = self.exclusive = 0.0
 
@@ -543,25 +549,14 @@ class GapBlocks:
         self, askers: Askers, given: Witnesses, others: Witnesses, own: OwnCluster, own_others: OwnCluster
     ) -> Bools:
         """Add a batch of explanations; whether each of them can be tested."""
-        blocks, tested = len(self.leaning), np.zeros(len(given.weight))
-        first, mass = askers.kinds(blocks, self.clustered)
-        for start in range(0, len(first), max(1, 4 * _TABLE // blocks)):
-            part = first[start : start + max(1, 4 * _TABLE // blocks)]
-            scope, value, weight = askers.scope[part], askers.value[part], without_each(mass[start : start + len(part)])
-            shares, meets = [], []
-            for witnesses, known in ((given, own.take(part)), (others, own_others.take(part))):
-                agreeing = without_each(witnesses.by_block(scope, value)) - known.agreeing[:, None]
-                met = without_each(witnesses.size)[scope] - known.size[:, None] > 0.5
-                all_pairs = without_each(witnesses.weight)[scope] - known.weight[:, None]
-                shares.append(np.minimum(ratio(agreeing, np.where(met, all_pairs, 0.0)), 1.0))
-                meets.append(met)
-            both = weight * (meets[0] & meets[1])
-            self.gap += (both * (shares[0] - shares[1])).sum(axis=0)
-            self.tested += both.sum(axis=0)
-            self.alone += float(weight[~meets[0][:, 0], 0].sum())
-            self.exclusive += float(weight[meets[0][:, 0] & ~meets[1][:, 0], 0].sum())
-            tested += np.bincount(scope, both[:, 0], minlength=len(tested))
-        weight = others.weight
+        a, b = PairSums.of(askers, given, own, even=False), PairSums.of(askers, others, own_others, even=False)
+        both = a.askers * (a.met & b.met)
+        self.gap += (both * (ratio(a.agreeing, a.pairs) - ratio(b.agreeing, b.pairs))).sum(axis=0)
+        self.tested += both.sum(axis=0)
+        mass, meets, meets_others = a.askers[:, 0], a.met[:, 0], b.met[:, 0]
+        self.alone += float(mass[~meets].sum())
+        self.exclusive += float(mass[meets & ~meets_others].sum())
+        tested, weight = np.bincount(askers.scopes, both[:, 0]), others.weight
         self.leaning += (ratio(tested[:, None], weight.sum(axis=1, keepdims=True)) * weight).sum(axis=0)
         return np.asarray(tested > 0)
 

@@ -39,7 +39,7 @@ def agreement_interval(
     together, (low, high) = np.ones(len(others)) if together is None else together, np.empty((2, len(others)))
     exact = isinstance(agreement, Same | Tolerance) & (together == 1)
     for interval, which in ((clopper_pearson, exact), (chernoff, ~exact)):
-        low[which], high[which] = interval(*((sums / together)[which] for sums in (agreeing, others)), confidence)
+        low[which], high[which] = interval((agreeing / together)[which], (others / together)[which], confidence)
     return low, high
 
 
