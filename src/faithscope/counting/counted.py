@@ -35,7 +35,7 @@ class Coverage:
     spread: SpreadCounts | None = None  # of `Spread`
     asked: Asked | None = None  # the pairs of which it is known whether one covers the other; None if all are
     necessity: "NecessityCounts | None" = None  # if it was counted in the same pass
-    strangers: tuple[Floats, Floats] | None = None  # of clustered rows, per row: the others of other clusters, agreeing
+    strangers: Floats | None = None  # of clustered rows, (3, n): as `Strangers.met`
 
 
 @dataclass(frozen=True, eq=False)

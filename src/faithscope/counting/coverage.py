@@ -506,7 +506,7 @@ class ListTally:
         need(200 * rows.n, f"Sums over {rows.n:,} rows", "sample rows")
         self.sample, self.rows, self.layout, self.interval = sample, rows, rows.layout(), share
         self.sums, self.itself = sample.agreement.over(sample.values), sample.agreement.itself
-        self.own, self.agreeing, self.met = np.zeros(rows.n, bool), np.zeros(rows.n), np.zeros((2, rows.n))
+        self.own, self.agreeing, self.met = np.zeros(rows.n, bool), np.zeros(rows.n), np.zeros((3, rows.n))
         self.reached = np.zeros(len(rows.distinct), np.int64)
         self.even = not rows.weighted and rows.clusters is None
         self.single = self.even and rows.blocks == 1
@@ -555,10 +555,13 @@ class ListTally:
             self.share.add(askers, scope, row, self.agreeing[askers.row])
             return
         own = covered.of_own_cluster(askers, askers.inside, self.itself)
-        self.met[:, askers.row] = (
-            covered.weight.sum(axis=1)[askers.scope] - own.weight,
-            np.maximum(self.agreeing[askers.row] - own.agreeing, 0.0),
-        )
+        if rows.clusters is not None:
+            parts, size = np.unique(scope * rows.units + rows.clusters[row], return_counts=True)
+            largest = np.ones(many)
+            np.maximum.at(largest, parts // rows.units, size)
+            others = covered.weight.sum(axis=1)[askers.scope] - own.weight
+            agreeing = np.maximum(self.agreeing[askers.row] - own.agreeing, 0.0)
+            self.met[:, askers.row] = others, agreeing, largest[askers.scope]
         if self.share is not None:
             self.share.add(*self.share.terms(askers, covered, own))
         elif self.recall is not None:
@@ -621,7 +624,7 @@ class ListTally:
                 left_out = share.left_out(rows.per_block, rows.units)
                 spread = share.spread(left_out, unit, rows.block)
         whole = None if isinstance(share, ShareRows) else share.total()
-        met = None if rows.clusters is None else (self.met[0], self.met[1])
+        met = None if rows.clusters is None else self.met
         found = Coverage(self.counts(relation), rows.codes, self.own, idle, sums=whole, spread=spread, strangers=met)
         if left_out is None or not self.interval:
             return found

@@ -233,7 +233,7 @@ class Evaluation(OfOneExplainer):
         that it covers, and how much these agree. If the explainer claims a precision of its own, as `Anchors` and
         `SufficientReason` do, ``claimed`` stands beside the measured one, and ``claim`` says whether it lies within the
         interval: "holds", "too high" or "too low". Of many explanations, a few intervals fail by chance. If rows are
-        clustered, intervals take each cluster for a single draw, and none for larger than the largest.
+        clustered, intervals take each cluster for a single draw.
         """
         return frame(scopes.per_scope(self._scoped(), self._ruled, self._relation, self.options.confidence, k))
 

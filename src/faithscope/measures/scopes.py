@@ -56,9 +56,8 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
     total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
     met: Met = total - own, same - counts.agreement.itself * own, np.ones(sample.n)
     if sample.clusters is not None:
-        strangers = cover(replace(sample, weights=None), relation, interval=False).strangers
-        assert strangers is not None
-        met = *strangers, np.full(sample.n, float(np.bincount(sample.clusters).max()))
+        others, agreeing, together = _strangers(sample, relation)
+        met = others, agreeing, together
     measured = local_columns("sufficiency", counts, met, confidence)
     itself: NDArray[Any] = own.astype(object) if coverage.asked is not None else own
     if coverage.asked is not None:
@@ -66,6 +65,13 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
     columns = {**measured, "covers_itself": itself, "covered": total}
     columns |= {} if counts.agreement.of_numbers else {"covered_y": same}
     return columns if coverage.asked is None else columns | {"asked": coverage.asked.per_explanation[coverage.codes]}
+
+
+def _strangers(sample: Sample, relation: Relation) -> NDArray[np.float64]:
+    """Of clustered rows, what `Strangers.met` is of the rows that their explanations cover; every row counts once."""
+    met = cover(replace(sample, weights=None), relation, interval=False).strangers
+    assert met is not None
+    return met
 
 
 def per_scope(
@@ -92,8 +98,14 @@ def per_scope(
         columns = agreement_of_scopes(counts, None if asked is None else asked.per_explanation)
         told = listed(counts, columns | {"place": np.arange(counts.distinct)}, ("disagreement", "n"), k)
         return told | _covered_numbers(counts, told.pop("place"), sample, relation)
-    together = 1 if sample.clusters is None else int(np.bincount(sample.clusters).max())
-    columns = _precision(counts, confidence, asked, None if asked is None else sample.numbered_labels[1], together)
+    together, labels = None, sample.numbered_labels[1]
+    if sample.clusters is not None:
+        together = np.ones(counts.distinct), np.ones(len(counts.labels))
+        together[0][coverage.codes] = _strangers(sample, relation)[2]
+        label = counts.label[counts.locate_codes(coverage.codes, sample.labels)[1]]
+        parts, size = np.unique(label * sample.n + sample.clusters, return_counts=True)
+        np.maximum.at(together[1], parts // sample.n, size)
+    columns = _precision(counts, confidence, asked, labels, together)
     if claims is not None and "precision" in (claims.dtype.names or ()):
         # A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
         each, cells = claims["precision"], counts.locate_codes(coverage.codes, sample.labels)[1]
@@ -114,14 +126,18 @@ def largest_scopes(counts: Counts, confidence: float, k: int) -> dict[str, Any]:
 
 
 def _precision(
-    counts: Counts, confidence: float, asked: Asked | None = None, labels: Ints | None = None, together: int = 1
+    counts: Counts,
+    confidence: float,
+    asked: Asked | None = None,
+    labels: Ints | None = None,
+    together: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
 ) -> dict[str, Any]:
     """Precision, recall and coverage of every explanation, by the commonest label of the rows that were given it.
 
     The interval of the recall is that of the other rows, since an explanation is looked at because a row was given it.
     It holds for any label: recalls of several labels need not add up to 1, so each label has its part of what may be
-    wrong. If a judge was not asked about all rows, with these `labels`, those that were `asked` stand for all. At most
-    `together` rows are of one cluster.
+    wrong. If a judge was not asked about all rows, with these `labels`, those that were `asked` stand for all. Of
+    clusters, `together` are the most rows of one that an explanation covers, and that have a label.
     """
     total, top = counts.per_explanation, commonest_cells(counts)
     right, label, many = counts.covered[top], counts.label[top], len(counts.labels)
@@ -131,11 +147,11 @@ def _precision(
         cells, own = (np.arange(len(top)), label), np.zeros((asked.distinct, many), np.int64)
         own[asked.codes[asked.own], labels[asked.own]] = 1
         every, rows, itself = asked.per_explanation, asked.per_cell(labels, many)[cells], own[cells]
-    clustered = np.full(len(top), float(together))
-    low, high = label_interval(right, total, confidence, together=clustered)
+    covered, alike = (None, None) if together is None else (together[0], together[1][label])
+    low, high = label_interval(right, total, confidence, together=covered)
     inside, recall = counts.given[top] > counts.missed[top], _share(right, rows)
     apart = 1 - check_confidence(confidence) / many
-    ends = agreement_interval(Same(), right - inside, rows - itself, apart, clustered)
+    ends = agreement_interval(Same(), right - inside, rows - itself, apart, alike)
     assert ends is not None
     least, most = ends
     return {
