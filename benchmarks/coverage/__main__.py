@@ -9,6 +9,7 @@
     python benchmarks/coverage --only necessity --gate               # coverage_necessity.txt; and so do the others:
         # beside, numbers, judged, simulatability, draws (populations), encoding, reasons, repeatability, agreement,
         # direction, naming, encoders
+    python benchmarks/coverage --only shortcuts --gate               # coverage_shortcuts.txt
     python benchmarks/coverage --quick --gate                        # some systems of each, in two minutes
     python benchmarks/coverage --json kept.json                      # also keep every number
     python benchmarks/coverage --kept kept.json --plot docs/images   # tell and draw without running again
@@ -31,6 +32,7 @@ import figures
 import forecasts
 import intervals
 import plans
+import shortcuts
 import studies
 from harness import Cell, summary, table
 
@@ -39,7 +41,7 @@ from ratios import describe_machine, options
 
 def chosen_lines(only):
     """The lines of these studies, or with these names, or all."""
-    lines = [line for part in (intervals, attacks, plans, studies) for line in part.lines()]
+    lines = [line for part in (intervals, attacks, plans, shortcuts, studies) for line in part.lines()]
     words = {word for line in lines for word in line.name.split("/")}
     if unknown := only - words - {"forecasts", "exact"}:
         sys.exit(f"No study or line is named {', '.join(sorted(unknown))}.")

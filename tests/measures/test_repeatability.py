@@ -99,3 +99,12 @@ def test_the_chart_shows_rows_by_share():
     chart = fs.repeatability([list("aabb"), list("abba")]).plot().to_dict()
     assert "50% at 0.00, 50% at 1.00" in chart["description"]
     assert {layer["mark"]["style"] for layer in chart["layer"]} == {"rows", "chance-line", "interval", "here"}
+
+
+def test_few_runs_say_at_run_time_what_they_may_lack():
+    rng = np.random.default_rng(0)
+    for runs, told in ((3, "63%"), (5, "45%"), (9, "28%"), (10, None)):
+        found = fs.repeatability([rng.integers(0, 3, 40).tolist() for _ in range(runs)])
+        notes = [note for note in found.notes if "may lack a kind" in note]
+        assert notes == ([] if told is None else [notes[0]])
+        assert told is None or f"{runs} runs may lack a kind that up to {told} of runs are of" in notes[0]

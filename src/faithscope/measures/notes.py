@@ -227,8 +227,6 @@ def _words_of_labels(highlights: Highlights, words: Sequence[Any], X: Any, label
         yield from (words[number] for number in word[marks])
 
 
-
-
 def asked_notes(coverage: Coverage) -> tuple[str, ...]:
     """What a reader should know of the pairs that a judge was asked about; nothing if all pairs were."""
     counts, asked = coverage.counts, coverage.asked

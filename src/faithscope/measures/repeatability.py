@@ -32,6 +32,7 @@ _BARS = 20  # of a chart, from 0 to 1
 _LONGEST = 60  # characters of an explanation in a card
 _REAL = "importances are real numbers that nearly all differ: name what people read, such as fs.SignOfTop(5)"
 _NEARLY_ALL = 0.9  # of real numbers that are different
+_FEW = 10  # runs: with fewer, a kind that is not rare may be missing
 _NUMBERS = (
     *("value", "low", "high", "rows_low", "rows_high", "confidence", "method", "chance", "adjusted", "n", "runs"),
     *("distinct", "clusters", "discretizer"),
@@ -242,12 +243,12 @@ def measured(runs: Runs, confidence: float, discretizer: str) -> Repeatability:
         distinct=runs.distinct,
         clusters=None if runs.sample.clusters is None else len(runs.units.mass),
         discretizer=discretizer,
-        notes=_notes(runs),
+        notes=_notes(runs, confidence),
         _runs=runs,
     )
 
 
-def _notes(runs: Runs) -> tuple[str, ...]:
+def _notes(runs: Runs, confidence: float) -> tuple[str, ...]:
     """What a reader should know of the runs, then what rows and explanations bring along."""
     told, raw = [], runs.explanations
     if (runs.times == len(runs.names)).all() and runs.n > 1:
@@ -261,6 +262,10 @@ def _notes(runs: Runs) -> tuple[str, ...]:
         told.append(_REAL)
     if len(runs.names) == 2:
         told.append("of 2 runs nothing is known about others: the interval is for further rows that these two explain")
+    elif len(runs.names) < _FEW:
+        missing = 1 - (1 - confidence) ** (1 / len(runs.names))  # such a kind is in none of them with that chance
+        kind = f"{len(runs.names)} runs may lack a kind that up to {missing:.0%} of runs are of"
+        told.append(f"{kind}, of which the interval knows nothing")
     if runs.differing:
         a, b = np.triu_indices(len(runs.names), 1)
         shares, names = runs.pairs[a, b], runs.names
