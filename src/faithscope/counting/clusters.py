@@ -99,7 +99,7 @@ class Strangers:
 
         All by weight.
         """
-        explanation, part = self._part
+        explanation, part = self.part
         parts, largest = self.parts, np.zeros(len(explanation))
         np.maximum.at(largest, explanation, parts.own)
         agreeing = np.maximum(self.within(explanation[part]) - self.within(part), 0.0)

@@ -43,16 +43,15 @@ def worst_counts(rows: KeyedRows, k: int | None) -> Counts:
 def rows_together(rows: KeyedRows, counts: Counts, k: int | None) -> TogetherRows:
     """What the table of these explanations reads of clusters."""
     one = _one_key_per_explanation(rows)
-    parts = stranger_parts(met_strangers(one.table, Same(), one.keys), one.keys)
+    ranked = _ranked_strangers(one)
     if k is not None and not isinstance(rows.kind, RuleColumn):
-        parts = _among(parts, _worst(rows.independent(), k), rows.keys)
-    names = {"together": "rows", "agreed": "agreed", "strangers": "strangers"}
-    answer = fetch(parts.group_by(list(one.keys)).aggregate(**{to: parts[name].max() for to, name in names.items()}))
-    place = counts.explanations.locate(one.read(answer))
-    together, agreed, met = (np.full(counts.distinct, np.nan) for _ in names)
-    for column, name in ((together, "together"), (agreed, "agreed"), (met, "strangers")):
-        column[place] = answer.column(name).to_numpy()
-    return TogetherRows(together, np.divide(agreed, met, out=np.full(len(met), np.nan), where=met > 0))
+        ranked = _among(ranked, _worst(rows.independent(), k), rows.keys)
+    answer = fetch(ranked)
+    place, columns = counts.explanations.locate(one.read(answer)), np.zeros((3, counts.distinct))
+    for column, name in zip(columns, ("together", "disagreeing", "met"), strict=True):
+        column[place] = numbers_of(answer, name)
+    together, apart, met = columns
+    return TogetherRows(together, 1 - np.divide(apart, met, out=np.full(len(met), np.nan), where=met > 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,14 +168,15 @@ def _ranked(rows: KeyedRows) -> Table:
 
 
 def _ranked_strangers(rows: KeyedRows) -> Table:
-    """The same, of pairs of rows of different clusters: neither of one cluster nor of one label, but for both."""
+    """The same, of pairs of rows of different clusters (`met`), and how many rows are of one at most (`together`)."""
     table = rows.table.group_by([*rows.keys, "label", CLUSTER]).aggregate(given=rows.table.count().cast("float64"))
     given, keys = table["given"], list(rows.keys)
-    alike = total(given, [*keys, CLUSTER]) + total(given, [*keys, "label"]) - given
-    table = table.mutate(apart=given * (total(given, keys) - alike))
-    return table.group_by(keys).aggregate(
-        rows=table["given"].sum().cast("int64"), disagreeing=table["apart"].sum().cast("int64")
-    )
+    every, part = total(given, keys), total(given, [*keys, CLUSTER])
+    apart = every - part - total(given, [*keys, "label"]) + given
+    table = table.mutate(disagreeing=given * apart, met=given * (every - part), together=part)
+    sums = {name: table[name].sum().cast("int64") for name in ("disagreeing", "met")}
+    largest = table["together"].max().cast("int64")
+    return table.group_by(keys).aggregate(rows=table["given"].sum().cast("int64"), together=largest, **sums)
 
 
 def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
