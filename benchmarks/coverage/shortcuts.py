@@ -79,8 +79,6 @@ def lines():
     first = "99% and 30 rare, 1% of a rare label"
     seeds = [named(f"shortcuts: {name}") for name in ("chance", "leaking", "tables")]
     yield Line("shortcuts/chance", chance, CHANCE, (1_000,), 1_000, seeds[0], bar, (first,), 1_000, nominal=0.975)
-    yield Line("shortcuts/leaking", leaking, LEAKING, (400, 1_000), 200, seeds[1], from_200, ("3% name a label, x 10",))
+    yield Line("shortcuts/leaking", leaking, LEAKING, (400, 1_000), 200, seeds[1], from_200)
     often = {100: 60, 400: 20}
-    yield Line(
-        "shortcuts/tables", tables, TABLES, tuple(often), often, seeds[2], lambda *_: 0.93, ("5 rows a cluster",)
-    )
+    yield Line("shortcuts/tables", tables, TABLES, tuple(often), often, seeds[2], lambda *_: 0.93)
