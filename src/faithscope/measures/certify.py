@@ -45,7 +45,7 @@ class Certificate(OfEstimates):
     --------
     >>> certificate = certify([[0.2], [0.3]] * 500, [0, 0] * 500, ["sign"])
     >>> round(certificate.low, 3), certificate.proven
-    (0.884, True)
+    (0.989, True)
     """
 
     low: float
