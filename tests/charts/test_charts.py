@@ -53,7 +53,7 @@ def test_an_estimate_is_drawn_where_it_is_and_what_cannot_be_checked_is_hatched_
 def test_consistency_stands_against_sufficiency_if_both_were_measured_and_no_mark_has_a_color_of_its_own():
     pairs = [(name, estimate) for name, ev in examples.comparison().items() for estimate in ev._estimates()]
     _, rows = drawn(charts.against(pairs))
-    assert {row["name"] for row in rows if "name" in row} == {"rules by age"}
+    assert {row["name"] for row in rows if "name" in row} == {"rules by age", "importances"}
     rows = [{"name": name, **estimate.to_dict()} for name, estimate in pairs]
     assert "#" not in json.dumps([specs.estimates(rows), specs.against(rows)])
     assert set(LIGHT) == set(DARK)
