@@ -18,7 +18,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.frames import frame
 from faithscope.measures.counterexamples import counterexamples
-from faithscope.measures.local import per_explanation
+from faithscope.measures.local import TogetherRows, per_explanation
 from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
@@ -140,12 +140,13 @@ def test_a_log_gives_what_memory_gives(kind, agreement, clustered, nulls, where,
 def assert_same_worst(audited, sample, clustered):
     """The explanations that disagree most, and pairs of rows that do."""
     counts = count(sample.explanations, sample.labels)
-    expected, worst = frame(per_explanation(counts, 0.95, 5)), audited.table(5)
+    together = TogetherRows.of(counts, sample) if clustered else None
+    expected, worst = frame(per_explanation(counts, 0.95, 5, together)), audited.table(5)
     for name in ("disagreeing_pairs", "n"):
         assert worst[name].tolist() == expected[name].tolist()
     names = ["explanation", "n", "labels", "purity", "purity_low", "consistency", "disagreeing_pairs"]
     names += ["label"] * ("missing" not in sample.labels)  # which of the commonest comes first is another matter
-    every = (audited.table(None), frame(per_explanation(counts, 0.95)))
+    every = (audited.table(None), frame(per_explanation(counts, 0.95, None, together)))
     ours, theirs = (repr(lines[names].sort_values(names).round(12).to_numpy().tolist()) for lines in every)
     assert ours == theirs
     pairs = audited.counterexamples(4)
