@@ -120,7 +120,7 @@ REFUSED = {
             lambda: fs.audit(pd.DataFrame({"why": [1, 1], "y": [0, 1]}), prediction="y", explanation="why").encoding(),
             "log rules or words",
         ),
-        (lambda: fs.evaluate(LABELS, PHI, PHI).scopes(), "do not say where they apply"),
+        (lambda: fs.evaluate(LABELS, LABELS, PHI).scopes(), "do not say where they apply"),
     ],
     NotProven: [
         (lambda: fs.encoding(RULES, NUMBERS, PHI, agreement=fs.Spread()), r"agreement=fs.Close\(eps\)"),
