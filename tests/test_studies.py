@@ -164,7 +164,8 @@ def test_no_study_misses_its_bar_and_what_is_kept_can_be_told_and_drawn_again(st
     cells = json.loads(kept.read_text())["cells"]
     judged = {cell["line"].split("/")[0] for cell in cells if cell["bar"] is not None}
     measured = (
-        "necessity judged numbers simulatability draws encoding encoders reasons repeatability agreement direction"
+        "necessity judged numbers simulatability draws encoding encoders reasons repeatability agreement direction "
+        "naming beside shortcuts"
     )
     assert judged == set(measured.split())
     assert len({cell["interval"] for cell in cells if cell["line"].startswith("intervals")}) == 27
