@@ -178,6 +178,19 @@ def test_rules_of_single_rows_know_sizes_of_clusters_that_go_with_predictions():
         assert found.method == ("kept rows" if by_label else "jackknife")
 
 
+def test_sizes_are_seen_to_go_with_predictions_although_rows_agree_as_much_as_clusters_do():
+    """Shares of .3 by clusters are .72 by rows, where .3² + .7² is about .72² + .28²: pairs held 70% of such truths."""
+    rng, held, share = np.random.default_rng(5), 0, 1.8 / 2.5
+    for _ in range(15):
+        codes, labels = rng.integers(0, 400, 1000), (rng.random(1000) < 0.3).astype(int)
+        customer = np.repeat(np.arange(1000), np.where(labels == 1, 6, 1))
+        X = codes[customer, None].astype(float)
+        found = fs.sufficiency(fs.Rules.from_bins(X - 0.6, X + 1.4, ["x"]), labels[customer], X, clusters=customer)
+        assert found.method == "kept rows"
+        held += found.low <= share**2 + (1 - share) ** 2 <= found.high
+    assert held >= 14
+
+
 def ruled(seed, clusters, size):
     """Clusters of rows with one rule and one label each, of ten rules that overlap, and what agrees with each."""
     rng = np.random.default_rng(seed)

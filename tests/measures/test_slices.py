@@ -140,3 +140,10 @@ def test_a_log_has_the_slices_of_its_rows():
     assert log.yhat[a] != log.yhat[b]
     alone = fs.audit(log[["why", "yhat"]], prediction="yhat", explanation="why")
     refused(BadInput, "no columns besides", alone.slices)
+
+
+def test_where_no_row_can_be_checked_nothing_is_said_to_agree():
+    X = pd.DataFrame({"region": ["north", "south"] * 100})
+    found = fs.evaluate([0, 1] * 100, list(range(200)), X).slices()
+    assert (found.found, found.silent) == ([], True)
+    assert str(found).startswith("Nothing can be said of 1 column: no explanation was given to several rows")

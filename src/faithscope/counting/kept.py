@@ -344,14 +344,16 @@ def goes_with_predictions(sample: Sample) -> bool:
 
 
 def sizes_matter(sample: Sample) -> bool:
-    """Whether the size of a row's cluster seems to go with its prediction, given the explanation.
+    """Whether the size of a row's cluster seems to go with its prediction, by either of two tests.
 
-    If most rows share their explanation with one other cluster at most, explanations are not looked at.
+    One asks whether labels differ in the sizes of their clusters, whatever the explanations. The other, if most rows
+    share their explanation with several clusters, whether agreement by rows differs from agreement by clusters; alone
+    it would be blind where the two are equal by accident, as with label shares of .3 by clusters and .7 by rows.
     """
     if sample.clusters is None:
         return False
     strangers = Strangers(in_quarters(sample))
-    if 2 * strangers.told_apart >= sample.n:
-        return abs(strangers.sizes_apart()) > _CLUSTERS_APART
     labels = strangers.sizes_by_label()
-    return bool(labels.max() > -ndtri(_SEEMING / len(labels)))
+    if labels.max() > -ndtri(_SEEMING / len(labels)):
+        return True
+    return 2 * strangers.told_apart >= sample.n and abs(strangers.sizes_apart()) > _CLUSTERS_APART

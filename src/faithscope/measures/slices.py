@@ -384,6 +384,8 @@ class Slices(Shareable):
         In how many columns they were looked for.
     detectable : float or None
         How much lower the agreement of a tenth of the rows would have to be to be found four times in five.
+    silent : bool
+        Whether no row can be checked, so that nothing could be found.
     notes : tuple of str
 
     Examples
@@ -398,6 +400,7 @@ class Slices(Shareable):
     looked: int
     columns: int
     detectable: float | None
+    silent: bool
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -414,6 +417,8 @@ class Slices(Shareable):
         where = several(self.columns, "column", "columns")
         if self.found:
             return f"{several(len(self.found), 'slice stands', 'slices stand')} out in {where}"
+        if self.silent:
+            return f"Nothing can be said of {where}: no explanation was given to several rows, so none can be checked."
         if self.detectable is None:
             return f"Nothing stands out in {where}: all rows that can be checked agree with everybody."
         limit = (
@@ -432,7 +437,7 @@ class Slices(Shareable):
         return frame({"slice": columns.pop("name"), **columns, "difference": ends.pop("value"), **ends})
 
     def to_dict(self) -> dict[str, Any]:
-        told = {name: getattr(self, name) for name in ("looked", "columns", "detectable")}
+        told = {name: getattr(self, name) for name in ("looked", "columns", "detectable", "silent")}
         return {"found": [each.to_dict() for each in self.found], **told, "notes": list(self.notes)}
 
     def _tables(self) -> Iterable[Table]:
@@ -504,7 +509,7 @@ def find_slices(
     limit = _detectable(rows[checkable], max([_quantile(confidence, max(1, len(asked))), *chance[:1]]))
     notes = asked[0].beside.notes if asked else ()
     found.sort(key=lambda each: each.difference.value)
-    return Slices(found, len(asked), len(cuts), limit, tuple(dict.fromkeys(notes)))
+    return Slices(found, len(asked), len(cuts), limit, not checkable.any(), tuple(dict.fromkeys(notes)))
 
 
 Statement = tuple[int, tuple[Condition, ...], Bools, Bools]  # a family, conditions, rows, and rows that are left out
