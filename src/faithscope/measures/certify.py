@@ -15,7 +15,7 @@ from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, noted, 
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.named_labels import label_word_notes
-from faithscope.measures.telling import OfEstimates
+from faithscope.measures.telling import OfEstimates, down
 from faithscope.sample import Sample
 from faithscope.sinks.lines import in_lines
 
@@ -84,7 +84,7 @@ class Certificate(OfEstimates):
     def _line(self) -> str:
         kind = "proven" if self.proven else "approximate"
         return (
-            f"true consistency of {self.subject} at least {self.low:.3f} with confidence {100 * self.confidence:g}% "
+            f"true consistency of {self.subject} at least {down(self.low)} with confidence {100 * self.confidence:g}% "
             f"({kind}); best of {several(len(self.bounds), 'discretization', 'discretizations')}: {self.discretizer!r}"
         )
 
