@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, kolmogorov
+from scipy.special import kolmogorov
 
 from faithscope.agreements import Agreement, Same
 from faithscope.counting.compared import LabelCells
@@ -25,6 +25,7 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import refuse_spread
+from faithscope.measures.intervals.local import log_choose
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, check_confidence, margins
 from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER
@@ -118,14 +119,10 @@ def fisher(seen: Ints, drawn: Ints, marked: Ints, rows: Ints) -> Floats:
         return np.concatenate([fisher(*(column[half] for column in columns)) for half in halves])
     table, begins = np.repeat(np.arange(len(seen)), sizes), np.cumsum(sizes) - sizes
     outcome = np.arange(len(table)) - begins[table] + low[table]
-    likely = _log_choose(marked[table], outcome) + _log_choose((rows - marked)[table], drawn[table] - outcome)
-    likely -= _log_choose(rows, drawn)[table]
+    likely = log_choose(marked[table], outcome) + log_choose((rows - marked)[table], drawn[table] - outcome)
+    likely -= log_choose(rows, drawn)[table]
     limit = likely[begins + seen - low] + _ROUNDING
     return np.minimum(1.0, np.bincount(table, np.where(likely <= limit[table], np.exp(likely), 0.0)))
-
-
-def _log_choose(n: Ints, k: Ints) -> Floats:
-    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
 def adjust(p: Floats) -> Floats:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betainccinv, betaincinv, betaln, rel_entr, xlog1py
+from scipy.special import betainc, betainccinv, betaincinv, betaln, gammaln, rel_entr, xlog1py
 
 from faithscope.agreements import Agreement, Same, Spread, Tolerance
 from faithscope.inputs.grouping import group
@@ -131,6 +131,11 @@ def _shared_ends(labeled: Floats, rows: Floats, confidence: float) -> tuple[Floa
             first = (excess > 0) != rising  # the root lies behind the middle
             start[first], stop[~first] = middle[first], middle[~first]
     return np.where((labeled > 1) & (rows > 1), low, 0.0), np.where(rows > 0, high, 1.0)
+
+
+def log_choose(n: Any, k: Any) -> Floats:
+    """The logarithm of how many ways there are to choose k of n, elementwise."""
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
 def chernoff(agreeing: NDArray[np.number], others: NDArray[np.number], confidence: float) -> tuple[Floats, Floats]:

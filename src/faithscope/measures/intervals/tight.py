@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, stdtrit
+from scipy.special import stdtrit
 
 from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
 from faithscope.counting.profile import Profile
 from faithscope.inputs.chunks import sums_over_chunks
-from faithscope.measures.intervals.local import chernoff
+from faithscope.measures.intervals.local import chernoff, log_choose
 from faithscope.measures.intervals.margins import (
     Bracket,
     Deviations,
@@ -241,12 +241,8 @@ def _matches(size: int, openers: int, n: int) -> float:
         min(size, openers, int(size * share + spread)),
     )
     opening = np.arange(least, most + 1)
-    chance = np.exp(_log_choose(size, opening) + _log_choose(n - size, openers - opening) - _log_choose(n, openers))
+    chance = np.exp(log_choose(size, opening) + log_choose(n - size, openers - opening) - log_choose(n, openers))
     return float(chance @ np.minimum(opening, size - opening))
-
-
-def _log_choose(n: int, k: Any) -> Any:
-    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
 
 def bracketed(kinds: Parts, kappa: float) -> tuple[tuple[float, float], LeftOut]:

@@ -14,6 +14,7 @@ from faithscope.counting.counts import sums
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_whole
+from faithscope.measures.intervals.local import log_choose
 
 Floats = NDArray[np.float64]
 
@@ -95,7 +96,7 @@ class Backtest:
         n, m = profile.n - 1.0, half - 1.0
         possible = (kept <= others) & (kept <= m) & (m - kept <= n - others)
         with np.errstate(all="ignore"):  # hypergeometric thinning: the expected numbers of others in a random half
-            log = _log_choose(others, kept) + _log_choose(n - others, m - kept) - _log_choose(n, m)
+            log = log_choose(others, kept) + log_choose(n - others, m - kept) - log_choose(n, m)
             thinned = mass @ np.where(possible, np.exp(log), 0.0)
         mixture = Mixture.fit(np.arange(_CERTAIN + 2), np.append(thinned, float(profile.rows[~near].sum())))
         return None if mixture is None else cls(half, mixture.silent(n / m), observed)
@@ -104,10 +105,6 @@ class Backtest:
     def error(self) -> float:
         """The forecast minus the observed unverifiable share."""
         return self.forecast - self.observed
-
-
-def _log_choose(n: Any, k: Any) -> Any:
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
 @cache
