@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from faithscope.charts import encoding_specs, heat, scope_specs, specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.errors import BadInput
+from faithscope.rounding import down, up
 
 if TYPE_CHECKING:
     import altair as alt
@@ -118,7 +119,7 @@ def discretizations(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt
     rows = [
         {"name": line["discretizer"], "upper": upper_of(line)} | line for line in map(_known, table.to_dict("records"))
     ]
-    words = "; ".join(f"{row['name']}: {row['value']:.3f}, {row['uniqueness']:.0%} unique" for row in rows)
+    words = "; ".join(f"{row['name']}: {_shown(row['verified'])}, {row['uniqueness']:.0%} unique" for row in rows)
     return _chart(specs.discretizations(rows), title, width, f"Consistency against uniqueness. {words}.")
 
 
@@ -188,7 +189,7 @@ def within_curve(
     'Consistency by distance. within 0.5: 0.667.'
     """
     rows = [{"tau": tau, **estimate.to_dict()} for tau, estimate in zip(taus, estimates, strict=True)]
-    words = "; ".join(f"within {row['tau']:g}: {row['value']:.3f}" for row in rows)
+    words = "; ".join(f"within {row['tau']:g}: {_shown(row['verified'])}" for row in rows)
     return _chart(specs.within_curve(rows), title, width, f"Consistency by distance. {words}.")
 
 
@@ -212,7 +213,7 @@ def tolerance_curve(
     'Consistency by eps. eps 2: 0.375, chance 0.125.'
     """
     rows = [{"eps": value, **estimate.to_dict()} for value, estimate in zip(eps, estimates, strict=True)]
-    words = "; ".join(f"eps {row['eps']:g}: {row['value']:.3f}{_chance(row)}" for row in rows)
+    words = "; ".join(f"eps {row['eps']:g}: {_shown(row['verified'])}{_chance(row)}" for row in rows)
     said = f"{rows[0]['measure'].capitalize()} by eps. {words}."
     return _chart(specs.tolerance_curve(rows), title, width, said, specs.CURVE_KEY)
 
@@ -298,7 +299,7 @@ def repeatability(
 
     told = repeated.to_dict()
     bars = ", ".join(f"{share:.0%} at {place / (len(rows) - 1):.2f}" for place, share in enumerate(rows) if share)
-    value = f"Repeatability {told['value']:.3f}, interval {told['low']:.3f} to {told['high']:.3f}{_chance(told)}"
+    value = f"Repeatability {told['value']:.3f}, interval {down(told['low'])} to {up(told['high'])}{_chance(told)}"
     return _chart(repeated_rows(rows, told), title, width, f"{value}. Rows: {bars}.", KEY)
 
 
@@ -309,7 +310,7 @@ def upper_of(line: Mapping[str, Any]) -> float:
 
 
 def _shown(share: float | None) -> str:
-    return "undefined" if share is None else f"{share:.2f}"
+    return "undefined" if share is None else f"{share:.3f}"
 
 
 def _chance(row: Mapping[str, Any]) -> str:
@@ -331,7 +332,7 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
 def _described(rows: Iterable[Mapping[str, Any]]) -> str:
     """The numbers that the bars show, in words."""
     lines = (
-        f"{row['name']}: {row['measure']} {row['value']:.3f}, interval {row['low']:.3f} to {row['high']:.3f}"
+        f"{row['name']}: {row['measure']} {_shown(row['verified'])}, interval {down(row['low'])} to {up(row['high'])}"
         for row in rows
     )
     return "; ".join(lines) + "."

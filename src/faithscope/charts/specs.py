@@ -16,7 +16,7 @@ _KEYS = {
         "diamond: the share where it can be checked, with its interval · tick: chance",
     ),
 }
-CURVE_KEY = ("line: value, with its interval · band: cannot be checked · dashed: chance",)
+CURVE_KEY = ("line: agreement where it can be checked, with the interval · band: cannot be checked · dashed: chance",)
 _STEP = 27  # pixels per line of bars
 _GUTTER = 78  # pixels for the names of measures
 _HATCH = 0.0125  # between strokes of a bar, on the scale from 0 to 1; doubled for columns, which are shorter
@@ -95,7 +95,7 @@ def _bars(lines: Rows) -> list[Spec]:
     """Layers: value, unverifiable part, chance, interval, and the agreement of the rows that can be checked."""
     axis = {"title": _axis_title(lines), "format": ".1f", "tickCount": 5}
     ends = ("verified_low", "verified_high")
-    tips = tooltip("name", "measure", "value", "low", "high", "unverifiable", "verified", *ends, "chance", "n")
+    tips = tooltip("name", "measure", "verified", *ends, "low", "high", "unverifiable", "value", "chance", "n")
     bar, below = {"height": 11, "yOffset": -3}, {"yOffset": 7}
     cap = {"type": "tick", "style": "cap", "orient": "vertical", "thickness": 1.5, "size": 7, **below}
     lines = [{**line, "zero": 0} for line in lines]
@@ -120,6 +120,11 @@ def _bars(lines: Rows) -> list[Spec]:
     ]
 
 
+def _shown(row: Row) -> dict[str, Any]:
+    """A row with what a point of it shows: the agreement where it can be checked, or the value if nothing can."""
+    return {**row, "shown": row["value"] if row["verified"] is None else row["verified"]}
+
+
 def _having(rows: Rows, field: str) -> Rows:
     """The rows with a value in this field; the same object if all have one, so that the chart holds the rows once."""
     return rows if all(row[field] is not None for row in rows) else [row for row in rows if row[field] is not None]
@@ -140,17 +145,17 @@ def _hatching(lines: Rows, step: float = _HATCH) -> list[dict[str, Any]]:
 def against(rows: Rows) -> Spec:
     """Consistency against sufficiency, for every name that has both."""
     points = list(_both(rows))
-    x, y = (titled(f"{measure}_value", measure) for measure in ("consistency", "sufficiency"))
+    x, y = (titled(f"{measure}_shown", measure) for measure in ("consistency", "sufficiency"))
     from_x, from_y = titled("consistency_low", "consistency"), titled("sufficiency_low", "sufficiency")
     to_x, to_y = x_until("consistency_high"), {"y2": {"field": "sufficiency_high"}}
-    ends = [f"{measure}_{end}" for measure in ("consistency", "sufficiency") for end in ("value", "low", "high")]
+    ends = [f"{measure}_{end}" for measure in ("consistency", "sufficiency") for end in ("shown", "low", "high")]
     tips, rule = tooltip("name", *ends), {"type": "rule", "style": "interval"}
     layers = [
         layer(points, {"type": "rect", "style": "box"}, {"x": from_x, "y": from_y, **to_x, **to_y, **tips}),
         layer(points, rule, {"x": from_x, "y": y, **to_x}),
         layer(points, rule, {"x": x, "y": from_y, **to_y}),
         layer(points, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y, **tips}),
-        *_spots(points, "consistency_value", "sufficiency_value"),
+        *_spots(points, "consistency_shown", "sufficiency_shown"),
     ]
     return layered(layers, 300, _scale(rows))
 
@@ -159,13 +164,15 @@ def _both(rows: Rows) -> Iterator[dict[str, Any]]:
     for name in dict.fromkeys(row["name"] for row in rows):
         by_measure = {row["measure"]: row for row in rows if row["name"] == name}
         if {"consistency", "sufficiency"} <= set(by_measure):
-            ends = ("value", "low", "high")
+            ends = ("shown", "low", "high")
+            by_measure = {measure: _shown(row) for measure, row in by_measure.items()}
             yield {"name": name} | {f"{m}_{end}": row[end] for m, row in by_measure.items() for end in ends}
 
 
 def discretizations(rows: Rows) -> Spec:
     """Consistency against uniqueness."""
-    tips = tooltip("name", "uniqueness", "value", "low", "high", "unverifiable", "chance")
+    rows = [_shown(row) for row in rows]
+    tips = tooltip("name", "uniqueness", "verified", "low", "high", "unverifiable", "chance")
     x = {**titled("uniqueness", "uniqueness"), "scale": _UNIQUENESS}
     silent = [row for row in rows if row["upper"] > row["value"]]
     known = _having(rows, "chance")
@@ -184,8 +191,8 @@ def discretizations(rows: Rows) -> Spec:
         layer(_hatching(silent, 2 * _HATCH), stroke, {"x": x, "y": y("at")}),
         layer(rows, rule, {"x": x, "y": y("low")} | to("high") | tips),
         layer(known, chance, {"x": x, "y": y("chance")} | tips),
-        layer(rows, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y("value")} | tips),
-        *_spots(rows, "uniqueness", "value"),
+        layer(rows, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y("shown")} | tips),
+        *_spots(rows, "uniqueness", "shown"),
     ]
     return layered(layers, 280, _scale(rows))
 
@@ -263,14 +270,15 @@ def tolerance_curve(rows: Rows) -> Spec:
 
 
 def _measure_curve(rows: Rows, x: Spec, title: str) -> Spec:
-    tips = tooltip(x["field"], "value", "low", "high", "unverifiable", "chance")
-    value = {"x": x, "y": titled("value", title)}
+    rows = [_shown(row) for row in rows]
+    tips = tooltip(x["field"], "verified", "low", "high", "unverifiable", "chance")
+    shown = {"x": x, "y": titled("shown", title)}
     interval = {"x": x, "y": titled("low", title), "y2": {"field": "high"}}
     layers = [
-        layer(rows, {"type": "area", "style": "band"}, {**value, "y2": {"field": "upper"}}),
+        layer(rows, {"type": "area", "style": "band"}, {"x": x, "y": titled("value", title), "y2": {"field": "upper"}}),
         layer(rows, {"type": "rule", "style": "interval"}, interval | tips),
-        layer(rows, {"type": "line", "style": "value"}, value),
-        layer(rows, {"type": "point", "style": "dot", "size": 60}, value | tips),
+        layer(rows, {"type": "line", "style": "value"}, shown),
+        layer(rows, {"type": "point", "style": "dot", "size": 60}, shown | tips),
         layer(rows, {"type": "line", "style": "chance-line"}, {"x": x, "y": titled("chance", title)}),
     ]
     return layered(layers, 280, _scale(rows))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.local import clopper_pearson
+from faithscope.rounding import down, up
 
 if TYPE_CHECKING:
     from faithscope.evaluation.compare import Comparison
@@ -42,9 +43,9 @@ def _for_whom(codes: "Evaluation", populations: "Populations") -> Iterator[str]:
         yield "For whom does it fail?"
         yield (
             f"  Of two people with the same reasons, {whole.verified:.0%} get the same decision (95% interval "
-            f"{whole.low:.2f} to {whole.high:.2f})."
+            f"{down(whole.low, 2)} to {up(whole.high, 2)})."
         )
-        yield f"  Of two who are {group}, {worst.verified:.0%} do ({worst.low:.2f} to {worst.high:.2f})."
+        yield f"  Of two who are {group}, {worst.verified:.0%} do ({down(worst.low, 2)} to {up(worst.high, 2)})."
 
 
 def _two_people(codes: "Evaluation") -> Iterator[str]:

@@ -14,8 +14,9 @@ from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import FOR_EQUALITY, MEASURES, NECESSITY, Estimate
-from faithscope.measures.telling import down, names_at_random, up
+from faithscope.measures.telling import names_at_random
 from faithscope.notes import of_kind
+from faithscope.rounding import in_brackets, up
 
 _PAIRS = 3  # counterexamples shown with a failure
 
@@ -27,12 +28,9 @@ class Unfaithful(AssertionError):
 def assert_faithful(
     result: Any, at_least: float = 0.9, measure: str | None = None, *, by: Any = None, explainers: Any = None
 ) -> None:
-    """Raise unless every measure is shown to be at least a threshold: ``limit >= at_least``.
+    """Raise unless every measure is shown to be at least a threshold: ``low >= at_least``.
 
     An interval that may miss the truth, as a note then says, shows nothing.
-
-    `Estimate.limit` is `low`, or below it if rare rows pull the measure down: of an interval with two ends the one pays
-    for what the other misses, but here only the lower end is read.
 
     If an explainer has consistency and sufficiency, both must pass; necessity is judged only if `measure` asks for it.
     Importances that are measured by `Alike` though no relation was asked for fail if they are shown to name features
@@ -57,7 +55,7 @@ def assert_faithful(
     Raises
     ------
     Unfaithful
-        An ``AssertionError`` with one line per failure: explainer, population, measure, lower limit, threshold, and
+        An ``AssertionError`` with one line per failure: explainer, population, measure, interval, threshold, and
         whether more rows could help; then rows on which the weakest fails.
 
     Examples
@@ -96,9 +94,8 @@ class JudgedEstimate:
     def line(self, at_least: float) -> str:
         """One line: who failed, in which measure, and why."""
         estimate = self.estimate
-        limits = f"{down(estimate.low)}, {up(estimate.high)}"
-        low = f"its lower limit is {down(estimate.limit)} ({100 * estimate.confidence:g}% interval [{limits}])"
-        short = f"{estimate.measure} was not shown to be at least {at_least:g}: {low}"
+        limits = f"its {100 * estimate.confidence:g}% interval is {in_brackets(estimate.low, estimate.high, 3)}"
+        short = f"{estimate.measure} was not shown to be at least {at_least:g}: {limits}"
         if names_at_random(estimate, at_least):
             return f"{self._begin}explanations name features that are no better than random ones:{estimate._beyond[1:]}"
         return f"{self._begin}{short}; {_reason(estimate, at_least)}"
@@ -134,11 +131,11 @@ class Judgment:
         failed = [
             judged
             for judged in self.judged
-            if not judged.estimate.limit >= self.at_least
+            if not judged.estimate.low >= self.at_least
             or of_kind(judged.estimate.notes, "interval")
             or names_at_random(judged.estimate, self.at_least)
         ]
-        return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.limit, 9))))
+        return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.low, 9))))
 
     def lines(self) -> list[str]:
         """One line per failure, then the remarks."""
@@ -273,7 +270,7 @@ def _whole_only(judged: Iterable[JudgedEstimate]) -> list[str]:
 
 def _reached_by_chance(judged: Iterable[JudgedEstimate], at_least: float) -> list[str]:
     """A remark if the estimates of all rows pass a threshold that chance alone would pass too."""
-    whole = [part for part in judged if not part.population and part.estimate.limit >= at_least > 0]
+    whole = [part for part in judged if not part.population and part.estimate.low >= at_least > 0]
     passed = {(part.explainer, part.estimate.measure): part.estimate.chance or 0.0 for part in whole}
     weak = {who: chance for who, chance in passed.items() if chance >= at_least}
     if not weak:

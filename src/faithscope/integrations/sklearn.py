@@ -11,9 +11,9 @@ from faithscope.inputs.checks import check_word
 from faithscope.measures.estimate import Method
 
 Measure = Literal["consistency", "sufficiency"]
-Bound = Literal["low", "limit", "value", "verified", "adjusted"]
+Bound = Literal["low", "value", "verified", "adjusted"]
 _MEASURES = ("consistency", "sufficiency")
-_BOUNDS = ("low", "limit", "value", "verified", "adjusted")
+_BOUNDS = ("low", "value", "verified", "adjusted")
 
 __all__ = ["FaithfulnessScorer", "scorer"]
 
@@ -81,7 +81,7 @@ def scorer(
         ``lambda model: fs.explainers.Lime(model, X_train)``. The explainer is made anew for every fit.
     measure : {"consistency", "sufficiency"}
         What is scored.
-    bound : {"low", "limit", "value", "verified", "adjusted"}
+    bound : {"low", "value", "verified", "adjusted"}
         Which number of the `Estimate` is the score. "low", the default, asks for evidence, and grows with the rows.
         "verified" and "adjusted" are NaN if no row can be checked, "adjusted" also if all predictions are the same:
         scikit-learn ranks NaN last.

@@ -15,7 +15,8 @@ from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, noted, 
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.named_labels import label_word_notes
-from faithscope.measures.telling import OfEstimates, down
+from faithscope.measures.telling import OfEstimates
+from faithscope.rounding import down
 from faithscope.sample import Sample
 from faithscope.sinks.lines import in_lines
 
@@ -143,11 +144,11 @@ def certify(
         estimate = noted(estimate, label_word_notes(sample, coarse, discretizer))
         estimates.append(estimate)
         if estimate.method == "tight":  # the tightest is chosen anew
-            margins = equality_margins(estimate.counts.profile(), "tight", 1 - share, sides=1)
-        else:
-            margins = estimate.margins.at(1 - share, sides=1)
+            margins = equality_margins(estimate.counts.profile(), "tight", 1 - share)
+        else:  # what is proven is proven of one end by itself
+            margins = estimate.margins.at(1 - share, sides=1 if estimate.method == "proven" else 2)
         lowest = estimate.value if margins.bracket is None else margins.bracket.low
-        bounds.append((discretizer, max(0.0, lowest - (margins.one_sided or margins.below))))
+        bounds.append((discretizer, max(0.0, lowest - margins.below)))
     how = estimates[0].method
     winner, low = max(bounds, key=lambda pair: pair[1])
     subject = getattr(winner, "subject", Discretizer.subject) if _reads_rows(winner) else "the explainer as it is"

@@ -26,6 +26,7 @@ from faithscope.measures.numbers.decoded import squared_error
 from faithscope.measures.numbers.groups import NumberGroups
 from faithscope.notes import TOO_HIGH
 from faithscope.readers import as_explanations
+from faithscope.rounding import down, in_brackets, up
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
@@ -132,18 +133,18 @@ class Simulatability(Shareable):
         columns = {
             "decoder": self.decoder,
             "accuracy": f"{self.value:.3f}",
-            "interval": f"{self.low:.3f} to {self.high:.3f}",
+            "interval": f"{down(self.low)} to {up(self.high)}",
             "without explanations": f"{self.chance:.3f}",
             "gain": f"{self.gain:.3f}",
-            "interval of the gain": f"{self.gain_low:.3f} to {self.gain_high:.3f}",
+            "interval of the gain": f"{down(self.gain_low)} to {up(self.gain_high)}",
             "unseen": f"{self.unseen:.1%}",
         }
         caption = f"{self.n:,} new rows, {100 * self.confidence:g}% intervals"
         return [Table(tuple(columns), (tuple(columns.values()),), caption=caption)]
 
     def __str__(self) -> str:
-        ends = f"{100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]"
-        gain = f"{self.gain:+.3f} [{self.gain_low:.2f}, {self.gain_high:.2f}] over guessing"
+        ends = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
+        gain = f"{self.gain:+.3f} {in_brackets(self.gain_low, self.gain_high, signed=True)} over guessing"
         rows = f"n={self.n:,}, {self.unseen:.0%} unseen"
         return in_lines(f"simulatability {self.value:.3f}, {ends}; {gain} ({self.chance:.2f}); {rows}", self.notes)
 

@@ -5,7 +5,6 @@ same row with other values of that feature, must be positive. Each named feature
 of a cluster of rows, stay together in the interval.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import several
 from faithscope.explanations.importances import OWN_CLASSES, Importances, Rankings
 from faithscope.inputs.alignment import made_in_order, row_labels
 from faithscope.inputs.arrays import is_frame
@@ -28,12 +28,13 @@ from faithscope.inputs.regressors import classifier_name, is_torch_module, owner
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
 from faithscope.measures.named_features import NamedFeatures, named_features
-from faithscope.measures.telling import down, in_clusters, up
+from faithscope.measures.telling import in_clusters
 from faithscope.populations.base import RealRows, seeds_of, to_population, uniforms
 from faithscope.populations.tables import SourceRows
 from faithscope.populations.training import Perturbed, Product
 from faithscope.readers import as_explanations
 from faithscope.readers.shared.wanted import ClassIndex, Wanted
+from faithscope.rounding import down, in_brackets, told_share, up
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
@@ -175,7 +176,8 @@ class Direction(Shareable):
     @property
     def _line(self) -> str:
         still = f"{self.tiny + self.ties:.0%} of them do not move it"
-        rest = f"n={self.n:,}{in_clusters(self.clusters)}, {self.pairs:,} named features of rows, {still}"
+        rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}"
+        rest = f"{rows}, {self.pairs:,} named features of rows, {still}"
         if self.value is None or self.low is None or self.high is None:
             return f"direction cannot be told, since no named feature moves the output; {rest}"
         words = {
@@ -183,8 +185,8 @@ class Direction(Shareable):
             False: f"signs are flipped for {visible(self.output)}",
             None: f"signs may be tossed for {visible(self.output)}",
         }
-        ends = f"[{math.floor(100 * self.low) / 100:.2f}, {math.ceil(100 * self.high) / 100:.2f}]"
-        told = f"direction {self.value:.3f}, {100 * self.confidence:g}% interval {ends}, chance {self.chance:.2f}"
+        interval = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
+        told = f"direction {told_share(self.value)}, {interval}, chance {self.chance:.2f}"
         return f"{told}; {words[self.above_chance]}; {rest}"
 
     def __str__(self) -> str:

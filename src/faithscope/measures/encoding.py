@@ -31,6 +31,7 @@ from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import number
 from faithscope.relations import Relation, check_rows, says_where, to_relation
+from faithscope.rounding import down, in_brackets, up
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
@@ -275,7 +276,7 @@ class Encoding(Shareable):
             return f"encoding unknown: no explanation could be tested; {rows}"
         word = "found" if self.encodes else "not found"
         of = f"{self.flagged:,} of {several(self.tested, 'explanation', 'explanations')}"
-        return f"encoding {self.value:.3f} [{self.low:.2f}, {self.high:.2f}]: {word} ({of}); {rows}"
+        return f"encoding {self.value:.3f} {in_brackets(self.low, self.high)}: {word} ({of}); {rows}"
 
     def _sentences(self) -> Iterable[str]:
         return [self._verdict]
@@ -300,7 +301,7 @@ other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be t
             return self._untested(noun, a_noun)
         untested = f" {_percent(self.unverifiable)} of rows could not be tested." if self.unverifiable else ""
         tested = several(self.tested, noun, f"{noun}s")
-        ends = f"{100 * self.confidence:g}% interval {self.low:.3f} to {self.high:.3f}"
+        ends = f"{100 * self.confidence:g}% interval {down(self.low)} to {up(self.high)}"
         gap = f"a gap of {self.value or 0.0:.3f}, {ends}"
         if not self.encodes:
             stand = (
@@ -361,7 +362,7 @@ other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be t
     def _tables(self) -> Iterable[Table]:
         """The numbers, and the strongest explanations."""
         names = ("value", "interval", "alone", "exclusive", "tested", "flagged")
-        ends, shares = f"{self.low:.3f}–{self.high:.3f}", (f"{self.alone:.1%}", f"{self.exclusive:.1%}")
+        ends, shares = f"{down(self.low)}–{up(self.high)}", (f"{self.alone:.1%}", f"{self.exclusive:.1%}")
         line = (number(self.value), ends, *shares, f"{self.tested:,}", f"{self.flagged:,}")
         below = f"{several(self.n, 'row', 'rows')}, {100 * self.confidence:g}% interval"
         yield Table(names, (line,), 0, caption=below)

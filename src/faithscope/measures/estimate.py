@@ -27,9 +27,11 @@ from faithscope.measures.telling import (
     in_clusters,
     judge,
     recall_sentence,
+    unchecked,
     with_doubts,
 )
 from faithscope.notes import doubts
+from faithscope.rounding import in_brackets, told_share
 from faithscope.runtime.warning import warn
 from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
@@ -97,7 +99,8 @@ class Estimate(OfEstimates):
         Share of rows whose explanation covers no other row, on which the sample is silent. Of necessity, of rows whose
         prediction nobody else gets.
     verified : float or None
-        Agreement among the rows that can be checked, ``value / (1 - unverifiable)``; None if none can.
+        Agreement among the rows that can be checked, ``value / (1 - unverifiable)``: the number that is printed first.
+        None if none can.
     verified_low, verified_high : float or None
         Interval of `verified`, a jackknife whatever the `method`. Unlike low and high it does not allow for silence, so
         it may be compared with chance; its low end is above chance only if `above_chance` is true.
@@ -192,14 +195,6 @@ class Estimate(OfEstimates):
         return (self.value, self.upper) if known is None else (known.low, known.high)
 
     @property
-    def limit(self) -> float:
-        """A lower limit for whoever reads no upper one (`assert_faithful`, ``--fail-under``).
-
-        It is `low`, or below it if rare rows pull the measure down.
-        """
-        return min(self.low, max(0.0, self.bracket[0] - self.margins.one_sided))
-
-    @property
     def adjusted(self) -> float | None:
         """`verified` on a scale where chance is 0 and perfection 1; None if undefined."""
         if self.verified is None or self.chance is None or self.chance >= 1:
@@ -208,7 +203,7 @@ class Estimate(OfEstimates):
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this estimate, ready for JSON."""
-        names = ("measure", "value", "low", "high", "confidence", "method", "limit", "unverifiable", "upper")
+        names = ("measure", "value", "low", "high", "confidence", "method", "unverifiable", "upper")
         checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
         known = (name for name in KNOWN_IF_ASKED if getattr(self, name) is not None)
         told = {name: getattr(self, name) for name in (*names, *checked, "n", "distinct", "effective_n", *known)}
@@ -239,33 +234,28 @@ class Estimate(OfEstimates):
         weighted = "" if self.clusters is not None else "weighted, "
         alike = self.effective_n in (self.n, self.clusters)
         rows = in_clusters(self.clusters) + ("" if alike else f" ({weighted}as good as {self.effective_n:,.0f})")
-        gap = "" if self.gap is None else f", two such predictions typically {told_number(self.gap)} apart"
-        value = f"{self.measure} {self.value:.3f}{beside_value(self.agreement)}"
-        least, most = self.bracket
-        narrower = most - least < self.upper - self.value - 0.005  # leaves less open than all rows that are silent
-        bracket = f" (bracket {least:.2f} to {most:.2f})" if narrower else ""
+        gap = "" if self.gap is None else f"; two such predictions are typically {told_number(self.gap)} apart"
+        by = beside_value(self.agreement)
+        leads = ": no row can be checked" if self.verified is None else f" {told_share(self.verified)}{by}"
+        chance = "" if self.verified is None or self.chance is None else f", chance {self.chance:.2f}"
+        silent = f"; {unchecked(self.unverifiable)}" if 0 < self.unverifiable < 1 else ""
+        interval = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
         return (
-            f"{value}, {100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]; {self._checked}{gap}; "
-            f"n={self.n:,}{rows}, {several(self.distinct, 'explanation', 'explanations')}, "
-            f"{self.unverifiable:.0%} unverifiable{bracket}{self._beyond}"
+            f"{self.measure}{leads}, {interval}{chance}{gap}; "
+            f"{several(self.n, 'row', 'rows')}{rows}, {several(self.distinct, 'explanation', 'explanations')}"
+            f"{silent}{self._beyond}"
         )
 
     @property
     def _beyond(self) -> str:
         """What named features are worth beyond those of baselines; empty if that was not measured."""
         told = zip(("random features", "the same for everybody"), (self.beyond_random, self.beyond_global), strict=True)
-        parts = [f"{more.value:+.3f} [{more.low:+.2f}, {more.high:+.2f}] beyond {what}" for what, more in told if more]
+        parts = [
+            f"{more.value:+.3f} {in_brackets(more.low, more.high, signed=True)} beyond {what}"
+            for what, more in told
+            if more
+        ]
         return f"; {', '.join(parts)}" if parts else ""
-
-    @property
-    def _checked(self) -> str:
-        """The agreement among rows that can be checked, unless these are all rows; and chance."""
-        chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
-        if self.verified is None:
-            return f"no row can be checked{chance}"
-        if not self.unverifiable:
-            return "chance undefined" if self.chance is None else f"chance {self.chance:.2f}"
-        return f"{self.verified:.2f} where it can be checked{chance}"
 
     def _sentences(self) -> Iterable[str]:
         if self.measure == NECESSITY:
@@ -406,10 +396,13 @@ def to_estimate(
     least, most = (value, value + silence) if margins.bracket is None else margins.bracket[:2]
     labels = () if counts.agreement.of_numbers else label_notes(counts.labels, counts.n)
     few = few_rows_decide(margins) if silent < 1 else ()
+    lowest = min(least, max(floor, least - margins.below))
+    if spread is not None and verified is not None:  # what is told first may lie below 0, and lies inside
+        lowest = min(lowest, verified)
     return Estimate(
         measure=measure,
         value=value,
-        low=min(least, max(floor, least - margins.below)),
+        low=lowest,
         high=min(1.0, max(floor, most + margins.above)),
         confidence=float(confidence),
         method=method,
@@ -445,11 +438,11 @@ def about(pairs: Estimate, kept: Estimate) -> Estimate:
     notes: tuple[str, ...] = ()
     if most - least - silent > _MATTERS:
         notes = (f"the interval leaves as much open as if {most - least:.0%} of rows were unverifiable",)
-    if not any(kept.low <= end <= kept.high for end in (pairs.value, pairs.upper)):
-        notes = (*notes, "the value weighs pairs, and is off where weights go with predictions: read the interval")
+    if pairs.verified is not None and not kept.low <= pairs.verified <= kept.high:
+        notes = (*notes, "the share weighs pairs, and is off where weights go with predictions: read the interval")
     return replace(
         pairs,
-        low=kept.low,
+        low=kept.low if low is None or pairs.silence is None else min(kept.low, pairs.verified),
         high=kept.high,
         method="proven" if kept.method == "proven" else "kept rows",
         verified_low=low,

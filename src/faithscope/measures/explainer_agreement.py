@@ -37,6 +37,7 @@ from faithscope.measures.named_features import (
 )
 from faithscope.measures.runs import read
 from faithscope.measures.telling import in_clusters
+from faithscope.rounding import in_brackets
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
@@ -138,14 +139,14 @@ class PairAgreement:
         names, rows = " and ".join(short), several(self.n, "row", "rows")
         if self.same is None:
             return f"{names}: feature agreement {_told(self.feature_agreement)} on {rows}"
-        line = f"{names}: the same on {self.same.value:.0%} of {rows} [{self.same.low:.2f}, {self.same.high:.2f}]"
+        line = f"{names}: the same on {self.same.value:.0%} of {rows} {in_brackets(self.same.low, self.same.high)}"
         line += "" if self.chance is None else f", chance {self.chance:.2f}"
         return line + ("" if self.kappa is None else f", kappa {_told(self.kappa)}")
 
 
 def _told(number: Share | float | None, digits: int = 2) -> str:
     if isinstance(number, Share):
-        return f"{number.value:.{digits}f} [{number.low:.{digits}f}, {number.high:.{digits}f}]"
+        return f"{number.value:.{digits}f} {in_brackets(number.low, number.high, digits)}"
     return "–" if number is None else f"{number:.{digits}f}"
 
 

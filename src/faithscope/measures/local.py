@@ -36,6 +36,7 @@ from faithscope.measures.numbers.groups import (
 from faithscope.measures.numbers.words import named, told_number
 from faithscope.measures.telling import number
 from faithscope.readers import as_explanations
+from faithscope.rounding import down, in_brackets, up
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
@@ -244,7 +245,7 @@ class Local(Shareable):
         lines = [
             (each.measure, number(each.value), ends, f"{each.others:,}", f"{each.agreeing:,g}", f"{each.seen:,}")
             for each in self._measures
-            for ends in ["–" if each.low is None else f"{each.low:.3f}–{each.high:.3f}"]
+            for ends in ["–" if each.low is None or each.high is None else f"{down(each.low)}–{up(each.high)}"]
         ]
         return [Table(("measure", "value", "interval", "rows", "agreeing", "seen"), tuple(lines))]
 
@@ -261,8 +262,8 @@ class Local(Shareable):
         if self.value is None:
             told = f"there are no {rows} {seen}, so nothing can be told"
         interval = "no interval (squared distances have no bound)"
-        if self.low is not None:
-            interval = f"{100 * self.confidence:g}% interval [{self.low:.2f}, {self.high:.2f}]"
+        if self.low is not None and self.high is not None:
+            interval = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
         short = "" if self.reached else f"; not reached: {self.wanted:,} such rows were wanted"
         return f"local {self.measure} {value}, {interval}; {told}{short}"
 

@@ -18,6 +18,7 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.named_features import named_features, named_parts
 from faithscope.measures.runs import Runs
 from faithscope.measures.telling import in_clusters, number
+from faithscope.rounding import down, in_brackets, told_share, up
 from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
@@ -202,7 +203,7 @@ class Repeatability(Shareable):
         return [f"Two runs explain {self.value:.1%} of rows alike, on average."]
 
     def _tables(self) -> Iterable[Table]:
-        ends = (f"{self.low:.3f}–{self.high:.3f}", f"{self.rows_low:.3f}–{self.rows_high:.3f}")
+        ends = (f"{down(low)}–{up(high)}" for low, high in ((self.low, self.high), (self.rows_low, self.rows_high)))
         numbers = (f"{self.value:.3f}", *ends, number(self.chance), number(self.adjusted))
         columns = ("value", "interval", "these runs alone", "chance", "beyond chance")
         counted = f"{self._counted}, {100 * self.confidence:g}% intervals, {visible(self.discretizer)}"
@@ -220,9 +221,9 @@ class Repeatability(Shareable):
         return f"{rows}, {self.runs} runs, {several(self.distinct, 'explanation', 'explanations')}"
 
     def __str__(self) -> str:
-        chance = "" if self.chance is None else f" (chance {self.chance:.2f})"
-        ends = f"[{self.low:.2f}, {self.high:.2f}]"
-        line = f"repeatability {self.value:.3f}{chance}, {100 * self.confidence:g}% interval {ends}; {self._counted}"
+        chance = "" if self.chance is None else f", chance {self.chance:.2f}"
+        interval = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
+        line = f"repeatability {told_share(self.value)}, {interval}{chance}; {self._counted}"
         return in_lines(line, self.notes)
 
 

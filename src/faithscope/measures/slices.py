@@ -31,6 +31,7 @@ from faithscope.inputs.rows import rows_of
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
+from faithscope.rounding import down, in_brackets, up
 from faithscope.sample import Sample, number_labels
 from faithscope.sinks.card import Table
 from faithscope.sinks.json_values import for_json
@@ -359,7 +360,7 @@ class Slice:
         apart = self.difference
         return (
             f"{self.name}: agreement {self.agreement:.2f} where it can be checked, {self.rest:.2f} elsewhere "
-            f"(difference {apart.value:+.2f} [{apart.low:+.2f}, {apart.high:+.2f}]); "
+            f"(difference {apart.value:+.2f} {in_brackets(apart.low, apart.high, signed=True)}); "
             f"{several(self.rows, 'row', 'rows')} ({self.share:.0%})"
         )
 
@@ -453,7 +454,7 @@ class Slices(Shareable):
                 f"{each.agreement:.3f}",
                 f"{each.rest:.3f}",
                 f"{each.difference.value:+.3f}",
-                f"{each.difference.low:+.3f} to {each.difference.high:+.3f}",
+                f"{down(each.difference.low, signed=True)} to {up(each.difference.high, signed=True)}",
                 "; ".join(each.failing),
             )
             for each in self.found

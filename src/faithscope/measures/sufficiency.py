@@ -44,6 +44,7 @@ from faithscope.measures.notes import asked_notes, copy_notes
 from faithscope.measures.spread import spread_estimate
 from faithscope.populations import OwnDraws, Population, RealRows, to_population
 from faithscope.relations import Alike, Applies, Relation, check_rows, to_relation
+from faithscope.rounding import in_brackets
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
@@ -310,7 +311,7 @@ def coverage_estimate(
     low, high = max(0.0, estimate.value - widest.below), min(1.0, estimate.upper + widest.above)
     if max(estimate.low - low, high - estimate.high) <= _MATTERS:
         return estimate
-    otherwise = f"unseen=True does not: [{low:.2f}, {high:.2f}]"
+    otherwise = f"unseen=True does not: {in_brackets(low, high)}"
     return noted(estimate, (f"assumes that no unseen row lies under many explanations ({otherwise})",))
 
 

@@ -1,6 +1,5 @@
 """Estimates in words: the verdict, one sentence decided by the interval and by chance; tables, and rounded ends."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from faithscope.explanations.base import readable, several
 from faithscope.inputs.frames import frame
 from faithscope.measures.numbers.words import agreeing, named, told_number
 from faithscope.notes import MAY_MISS, of_kind
+from faithscope.rounding import down, percent_down, percent_up, up
 from faithscope.sinks.card import Table
 from faithscope.sinks.lines import several_in_lines
 from faithscope.sinks.shareable import Shareable
@@ -36,11 +36,10 @@ READING_ORDER: tuple[Level, ...] = ("faithful", "consistent", "partly", "unknown
 WANTED = 0.9
 RIGHT_REASONS = "The same reasons go with the same prediction; whether they are the right reasons"
 _LITTLE = 0.25  # of what lies between random features and the bar: who surely gains less is no better than random
-COLUMNS = ("value", "interval", "unverifiable", "checked", "chance")  # of every table of estimates that is shown
-_FRAMED = ("n", "value", "low", "high", "unverifiable", "verified", "chance", "adjusted", "distinct")  # of every frame
+COLUMNS = ("checked", "interval", "chance", "unverifiable")  # of every table of estimates that is shown
+_FRAMED = ("n", "verified", "low", "high", "chance", "unverifiable", "value", "adjusted", "distinct")  # of every frame
 _COUNTED = ("rows", "bound")  # columns of numbers, which follow those of words
 _MOST_PAIRS = 15  # above that, only those that differ are shown
-_TINY = 1e-9  # 0.57 is a little less than 57 hundredths in binary, which no reader means
 
 
 class Measured(Protocol):
@@ -54,8 +53,6 @@ class Measured(Protocol):
     def low(self) -> float: ...
     @property
     def high(self) -> float: ...
-    @property
-    def limit(self) -> float: ...
     @property
     def bracket(self) -> tuple[float, float]: ...
     @property
@@ -129,8 +126,7 @@ def bar(chance: float, wanted: float = WANTED) -> float:
 def level(estimate: Measured, wanted: float = WANTED) -> Level:
     """What an estimate says beside the chance level.
 
-    `low` and `high` allow for silent rows, so they are compared with the `bar`; whether it is reached is asked of one
-    end only, so of `Estimate.limit`.
+    `low` and `high` allow for silent rows, so they are compared with the `bar`.
     Chance is what the rows that can be checked would reach, so their agreement alone is compared with it
     (`Estimate.above_chance`).
 
@@ -145,7 +141,7 @@ def level(estimate: Measured, wanted: float = WANTED) -> Level:
         return "unknown"
     chance = cast(float, estimate.chance)
     threshold = bar(chance, wanted)
-    if estimate.limit >= threshold:
+    if estimate.low >= threshold:
         return "faithful"
     if estimate.high >= threshold:
         return "unknown"
@@ -219,7 +215,7 @@ def _naming(estimate: Measured) -> str:
 def _points(more: tuple[float, float, float]) -> str:
     """A difference of shares with its interval, in percentage points."""
     value, low, high = more
-    return f"{100 * value:+.1f} points ({100 * float(down(low)):+.1f} to {100 * float(up(high)):+.1f})"
+    return f"{100 * value:+.1f} points ({down(100 * low, 1, signed=True)} to {up(100 * high, 1, signed=True)})"
 
 
 def weakest_first(estimates: Iterable[Measured], wanted: float = WANTED) -> list[tuple[Level, Measured]]:
@@ -277,7 +273,7 @@ def _clause(reached: Level, estimate: Measured, needed: str, wanted: float) -> s
         most = f"; over all rows at most {percent_up(estimate.high)}," if estimate.unverifiable else " but"
         return f"{holds}, above chance ({chance}){most} below {asked:.0%}"
     if not mostly_silent(estimate):
-        what = f"whether {asked:.0%} is reached:" if estimate.limit < asked <= estimate.high else "more than that"
+        what = f"whether {asked:.0%} is reached:" if estimate.low < asked <= estimate.high else "more than that"
         return f"the rows are too few to say {what} {holds} (chance: {chance}){needed}"
     truth = "share of the variance accounted for" if isinstance(estimate.agreement, Spread) else "truth"
     return f"{silent_rows(estimate)}, so that the {truth} is {bounds} (chance: {chance}){needed}"
@@ -286,7 +282,7 @@ def _clause(reached: Level, estimate: Measured, needed: str, wanted: float) -> s
 def _bounds(reached: Level, estimate: Measured) -> str:
     """What decided the level: one end, the interval, or that among rows that can be checked, compared with chance."""
     if reached in {"faithful", "consistent"}:
-        return f"at least {percent_down(estimate.limit)}"
+        return f"at least {percent_down(estimate.low)}"
     if reached == "unfaithful":
         return f"at most {percent_up(estimate.high)}"
     low, high = estimate.low, estimate.high
@@ -343,7 +339,7 @@ def recall_sentence(estimate: Measured) -> str:
         same = "of the other rows, each by how much its prediction agrees"
     if estimate.verified is None:
         return f"Nothing can be told of necessity: there are no others {same[3:]}."
-    between = f"({estimate.low:.0%} to {estimate.high:.0%})"
+    between = f"({down(100 * estimate.low, 0)}% to {up(100 * estimate.high, 0)}%)"
     chance = "" if estimate.chance is None else f", and to {estimate.chance:.0%} of all others"
     return f"Explanations apply to {estimate.verified:.0%} {same} {between}{chance}."
 
@@ -355,11 +351,10 @@ def numbers(estimate: Measured) -> tuple[str, ...]:
     --------
     >>> from faithscope import consistency
     >>> numbers(consistency(["old", "young"], [1, 0]))
-    ('0.000', '0.000–1.000', '100.0%', '–', '0.000')
+    ('–', '0.000–1.000', '0.000', '100.0%')
     """
     interval = f"{down(estimate.low)}–{up(estimate.high)}"
-    shares = (f"{estimate.value:.3f}", interval, f"{estimate.unverifiable:.1%}")
-    return (*shares, number(estimate.verified), number(estimate.chance))
+    return number(estimate.verified), interval, number(estimate.chance), f"{estimate.unverifiable:.1%}"
 
 
 def number(value: float | None) -> str:
@@ -525,7 +520,7 @@ def difference_tables(pairs: Sequence[AnyDifference], title: str = "Differences"
         (
             *(visible(readable(each)) for each in (pair.a, pair.b)),
             f"{pair.value:+.3f}",
-            f"{pair.low:+.3f} to {pair.high:+.3f}",
+            f"{down(pair.low, signed=True)} to {up(pair.high, signed=True)}",
             differ_word(pair),
         )
         for pair in (pairs if len(pairs) <= _MOST_PAIRS else differing)
@@ -533,33 +528,13 @@ def difference_tables(pairs: Sequence[AnyDifference], title: str = "Differences"
     return [Table(("of", "less that of", "difference", "interval", "differ"), rows, 2, title, below)]
 
 
-def down(share: float) -> str:
-    """A lower end, with three decimals: never told higher than it is.
+def unchecked(silent: float) -> str:
+    """How many rows cannot be checked, in words; of some, never all or none of them.
 
     Examples
     --------
-    >>> down(0.6909), up(0.6991), down(0.57)
-    ('0.690', '0.700', '0.570')
+    >>> unchecked(0.12), unchecked(0.001)
+    ('12% of rows cannot be checked', 'less than 1% of rows cannot be checked')
     """
-    return f"{math.floor(share * 1000 + _TINY) / 1000:.3f}"
-
-
-def up(share: float) -> str:
-    """An upper end, with three decimals: never told lower than it is."""
-    return f"{math.ceil(share * 1000 - _TINY) / 1000:.3f}"
-
-
-def percent_down(share: float) -> str:
-    """A lower end in percent, with one decimal.
-
-    Examples
-    --------
-    >>> percent_down(0.6909), percent_up(0.6991)
-    ('69.0%', '70.0%')
-    """
-    return f"{100 * float(down(share)):.1f}%"
-
-
-def percent_up(share: float) -> str:
-    """An upper end in percent, with one decimal."""
-    return f"{100 * float(up(share)):.1f}%"
+    told = "less than 1%" if silent < 0.005 else "more than 99%" if silent > 0.995 else f"{silent:.0%}"
+    return f"{told} of rows cannot be checked"

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from faithscope.measures.intervals.local import clopper_pearson
-from faithscope.measures.telling import down, up
 from faithscope.monitor.pairing import Cells, pair
 from faithscope.monitor.sequential import Alarm
+from faithscope.rounding import down, up
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]

@@ -28,22 +28,17 @@ GLOSSARY: dict[str, str] = {
         "with rows that it covers as well but that were given another: if the predictions of both are distributed "
         "alike, the explanation says all there is to say."
     ),
-    "value": (
-        "The measure on these rows. A row whose explanation covers no other row counts as 0, so a low value means "
-        "unfaithful or unverifiable: read it beside the unverifiable share."
-    ),
     "interval": (
         "Where the true measure lies, at the stated confidence, for all rows of the kind that was sampled. It holds "
-        "both the chance of the sample and the rows on which the sample is silent. It may begin above the value, which "
-        "counts every silent row as 0: rows with one companion or two tell how much of the silence is bad luck."
+        "both the chance of the sample and the rows on which the sample is silent."
     ),
     "unverifiable": (
         "The share of rows whose explanation covers no other row of the sample. Nothing can be said about them: they "
-        "are drawn hatched, from the value to what it would be if they were all faithful."
+        "are drawn hatched, from where none of them is faithful to where all of them are."
     ),
     "where it can be checked": (
-        "Agreement among the rows that can be checked, with an interval of its own that holds no silence. This is what "
-        "is compared with chance."
+        "Agreement among the rows that can be checked: the number that is told first. With an interval of its own, "
+        "which holds no silence, it is compared with chance."
     ),
     "chance": (
         "What an explanation that means nothing would reach: the probability that two rows drawn at random get the "
@@ -105,10 +100,6 @@ _VARIANCE: dict[str, str] = {
         "explanation applies, whatever they were told themselves. Only explanations that say where they apply have it."
     ),
     "necessity": "How far an explanation reaches; it is not defined for shares of variance.",
-    "value": (
-        "The measure on these rows. A row whose explanation covers no other row counts as if nothing was known about "
-        "it but the mean of all predictions, so a low value means unfaithful or unverifiable."
-    ),
     "where it can be checked": (
         "The share of the variance accounted for among the rows that can be checked, with an interval of its own that "
         "holds no silence. This is what is compared with chance."

@@ -2,16 +2,9 @@
 
 from faithscope.agreements import Spread
 from faithscope.measures.numbers.words import agreeing
-from faithscope.measures.telling import (
-    Measured,
-    mostly_silent,
-    percent_down,
-    percent_up,
-    silent_rows,
-    weakest_first,
-    why_unknown,
-)
+from faithscope.measures.telling import Measured, mostly_silent, silent_rows, weakest_first, why_unknown
 from faithscope.report.summary import Explainer, Groups, Summary
+from faithscope.rounding import percent_down, percent_up
 
 
 def headline(summary: Summary) -> str:

@@ -1,7 +1,6 @@
 """The report as one HTML file: no network, opens from disk."""
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 from faithscope.agreements import Spread
@@ -11,7 +10,7 @@ from faithscope.charts.theme import LIGHT, theme
 from faithscope.explanations.base import several
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import described, named, told_number
-from faithscope.measures.telling import READING_ORDER, WORDS, ExplainerVerdict, differ_word, down, recall_sentence, up
+from faithscope.measures.telling import READING_ORDER, WORDS, ExplainerVerdict, differ_word, number, recall_sentence
 from faithscope.report.agreeing import HeatMap
 from faithscope.report.assumptions import assumptions
 from faithscope.report.contradictions import FeaturePair, most_alike_first
@@ -20,6 +19,7 @@ from faithscope.report.headline import headline
 from faithscope.report.maps import draw
 from faithscope.report.offline_page import fill_page
 from faithscope.report.summary import Curve, Explainer, Groups, Summary, numbers
+from faithscope.rounding import down, up
 from faithscope.runtime.files import write_atomically
 
 _ICONS = {"faithful": "✓", "consistent": "=", "unknown": "?", "partly": "◐"} | {
@@ -46,17 +46,17 @@ def _charts(summary: Summary) -> dict[str, Any]:
     rows = _picture(summary)
     drawn = {"chart-picture": specs.estimates(rows), "chart-against": specs.against(rows)}
     for place, explainer in enumerate(summary.explainers):
-        for number, curve in enumerate(explainer.curves):
-            drawn[f"chart-rows-{place}-{number}"] = specs.curve(curve.points, curve.n, curve.wanted, curve.needed)
-        for number, groups in enumerate(explainer.populations):
-            drawn[f"chart-populations-{place}-{number}"] = specs.estimates(_groups_rows(groups))
+        for which, curve in enumerate(explainer.curves):
+            drawn[f"chart-rows-{place}-{which}"] = specs.curve(curve.points, curve.n, curve.wanted, curve.needed)
+        for which, groups in enumerate(explainer.populations):
+            drawn[f"chart-populations-{place}-{which}"] = specs.estimates(_groups_rows(groups))
         if explainer.hidden and explainer.hidden.points:
             drawn[f"chart-scopes-{place}"] = scope_specs.precision_recall(explainer.hidden.points)
         if len(explainer.discretizations) > 1:
             drawn[f"chart-discretizations-{place}"] = specs.discretizations(explainer.discretizations)
     agreeing = summary.agreeing
-    for number, square in enumerate(agreeing.maps if agreeing else ()):
-        drawn[f"chart-agreement-{number}"] = heat_map(square.names, square.values, square.title)
+    for which, square in enumerate(agreeing.maps if agreeing else ()):
+        drawn[f"chart-agreement-{which}"] = heat_map(square.names, square.values, square.title)
     colors = {name: f"var(--{name})" for name in LIGHT} | {"hatch": "url(#hatch)"}
     names = [explainer.name for explainer in summary.explainers]
     # The words for a chart are its place's; what Vega would add says less.
@@ -130,7 +130,6 @@ def _template_names(summary: Summary) -> dict[str, Any]:
         "most_alike_first": most_alike_first,
         "down": down,
         "up": up,
-        "signed": _signed,
         "shown": _SHOWN,
     }
 
@@ -159,12 +158,6 @@ def _sections(has: dict[str, bool]) -> list[tuple[str, str]]:
         ("glossary", "What it means"),
     ]
     return [(anchor, label) for anchor, label in named if has.get(anchor, True)]
-
-
-def _signed(share: float, rounded: Callable[[float], str]) -> str:
-    """An end of a difference with its sign."""
-    text = rounded(share)
-    return text if text.startswith("-") else f"+{text}"
 
 
 def _spoken(verdict: ExplainerVerdict) -> str:
@@ -238,7 +231,7 @@ def _facts(explainer: Explainer) -> list[tuple[str, str]]:
 
 def _alt(rows: list[dict[str, Any]]) -> str:
     lines = [
-        f"{row['name']}: {row['measure']} {row['value']:.3f}, interval {down(row['low'])} to {up(row['high'])}, "
+        f"{row['name']}: {row['measure']} {number(row['verified'])}, interval {down(row['low'])} to {up(row['high'])}, "
         f"{row['unverifiable']:.0%} unverifiable"
         for row in rows
     ]
@@ -247,7 +240,7 @@ def _alt(rows: list[dict[str, Any]]) -> str:
 
 def _against_alt(explainers: tuple[Explainer, ...]) -> str:
     lines = [
-        f"{explainer.name}: {', '.join(f'{m.measure} {m.value:.3f}' for m in explainer.measures)}"
+        f"{explainer.name}: {', '.join(f'{m.measure} {number(m.verified)}' for m in explainer.measures)}"
         for explainer in explainers
         if len(explainer.measures) > 1
     ]

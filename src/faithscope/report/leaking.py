@@ -6,6 +6,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.report.missing import Missing, attempt
 from faithscope.report.result import ExplainerResult
 from faithscope.report.wording import plain, wording
+from faithscope.rounding import down, up
 
 _MOST_WORDS = 8
 
@@ -41,7 +42,7 @@ class Leaking:
         if leak is None:
             return None, missing
         apart = leak.difference
-        margin = f"{apart.low:+.2f} and {apart.high:+.2f}"
+        margin = f"{down(apart.low, 2, signed=True)} and {up(apart.high, 2, signed=True)}"
         names = f"{leak.share:.1%} of reasons name a label, {leak.own:.1%} that of their own row"
         sentence = f"{names}. As given less masked, consistency is {apart.value:+.3f} (between {margin})."
         words = tuple((wording(word), n) for word, n in leak.words[:_MOST_WORDS])

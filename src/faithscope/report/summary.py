@@ -350,8 +350,8 @@ def _explainer(
 
 def _rank(explainer: Explainer) -> tuple[bool, int, float]:
     """The place of an explainer in a report: by verdict, ties by the lower limit of its weakest measure."""
-    limit = min(estimate.limit for estimate in explainer.measures)
-    return explainer.baseline, READING_ORDER.index(explainer.verdict.level), -limit
+    low = min(estimate.low for estimate in explainer.measures)
+    return explainer.baseline, READING_ORDER.index(explainer.verdict.level), -low
 
 
 def _needed(plan: Plan) -> str:

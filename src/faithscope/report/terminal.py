@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _GAP = 2  # between columns
-_WIDTHS = {"value": 5, "interval": 11, "unverifiable": 12, "checked": 7, "chance": 6}  # of `COLUMNS`
+_WIDTHS = {"checked": 7, "interval": 11, "chance": 6, "unverifiable": 12}  # of `COLUMNS`
 _STYLES: dict[Level, str] = {
     "faithful": "green",
     "consistent": "blue",
@@ -115,7 +115,7 @@ def _add_numbers(table: "Table", columns: Sequence[str], bars: bool) -> None:
 def _fitting(width: int) -> tuple[str, ...]:
     """The columns of numbers that fit beside the names: those that the main table has too give way first."""
     columns = list(COLUMNS)
-    for name in ("chance", "checked"):
+    for name in ("chance", "unverifiable"):
         if sum(_GAP + _WIDTHS[column] for column in columns) > width:
             columns.remove(name)
     return tuple(columns)

@@ -8,7 +8,7 @@ from typing import Any
 
 from faithscope.explanations.base import readable
 
-_MEASURED = frozenset({"value", "low", "high", "limit", "unverifiable", "verified", "chance", "n"})
+_MEASURED = frozenset({"value", "low", "high", "unverifiable", "verified", "chance", "n"})
 _MEASURED_LOCALLY = frozenset({"others", "agreeing", "seen"})
 _SETTINGS = frozenset(
     {

@@ -84,7 +84,7 @@ class Shareable:
     def to_mlflow(self, *, run_id: str | None = None, prefix: str = _PREFIX) -> str:
         """Log the numbers to an MLflow run, with the page, the JSON and the Markdown as artifacts.
 
-        Metrics are called ``faithscope.consistency.value``, ``.low``, ``.high``, ``.limit``, ``.unverifiable``,
+        Metrics are called ``faithscope.consistency.value``, ``.low``, ``.high``, ``.unverifiable``,
         ``.verified``, ``.chance`` and ``.n``; those of several explainers or populations have their names in between.
         What is undefined is no metric: the tag ``faithscope.undefined`` lists it. Settings are parameters.
 

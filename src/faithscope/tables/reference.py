@@ -12,6 +12,8 @@ from faithscope.errors import BadInput, FaithscopeError
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.comparing.populations import difference
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.telling import number
+from faithscope.rounding import in_brackets
 from faithscope.tables.log.kinds import NumberColumns, PairColumns
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.sources.source import LogSource
@@ -75,11 +77,11 @@ class Reference:
     def _line(self, measure: str, change: Difference) -> str:
         verdict = "lower than" if change.high < 0 else "higher than" if change.low > 0 else "not shown to differ from"
         confidence = f"{100 * self.audited[measure].confidence:g}%"
-        limits = f"{confidence} interval [{change.low:+.2f}, {change.high:+.2f}]"
+        limits = f"{confidence} interval {in_brackets(change.low, change.high, signed=True)}"
         before = self.estimates[measure]
         return (
             f"{measure} is {verdict} that of {visible(self.name)}: difference {change.value:+.3f}, {limits}; there "
-            f"{before.value:.3f} of {before.n:,} rows"
+            f"{number(before.verified)} of {before.n:,} rows"
         )
 
     def __str__(self) -> str:

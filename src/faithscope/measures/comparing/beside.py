@@ -50,6 +50,11 @@ class Side(NamedTuple):
     good: float
     known: bool
 
+    @property
+    def checked(self) -> float:
+        """The measure among rows that can be checked; the measure itself if none can."""
+        return self.value / (1 - self.silence) if self.silence < 1 else self.value
+
     def less(self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True) -> Difference:
         """The difference of two groups beside everybody: each unit is left out on both sides at once."""
         one, two, found = self.left_out, other.left_out, Margins(1.0, 1.0)
@@ -61,8 +66,7 @@ class Side(NamedTuple):
             found = margins(known, 1 / math.hypot(1 / self.good, 1 / other.good), confidence)
         least, most = self.value - other.value - other.silence, self.value + self.silence - other.value
         apart = Apart(least, most, found, confidence)
-        low, high = apart.interval()
-        return Difference(*names, self.value - other.value, low, high, min(self.rows, other.rows), apart)
+        return Difference.of(names, self.checked - other.checked, min(self.rows, other.rows), apart)
 
     def checked_less(
         self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True
@@ -70,14 +74,13 @@ class Side(NamedTuple):
         """The same among rows that can be checked; nothing is said of those that cannot."""
         found, value = Margins(1.0, 1.0), 0.0
         if self.known and other.known and sure and max(self.silence, other.silence) < 1:
-            value = self.value / (1 - self.silence) - other.value / (1 - other.silence)
+            value = self.checked - other.checked
             one, two = (ratio(side.left_out.value, 1 - side.left_out.silent) for side in (self, other))
             below, above = (Deviations.of(sign * (one - two), self.left_out.rows) for sign in (1, -1))
             known = LeftOutDeviations(below, above)
             found = self._at_least(known, other, confidence)
         apart = Apart(value, value, found, confidence)
-        low, high = apart.interval()
-        return Difference(*names, value, low, high, min(self.rows, other.rows), apart)
+        return Difference.of(names, value, min(self.rows, other.rows), apart)
 
     def _at_least(self, known: LeftOutDeviations, other: "Side", confidence: float, sides: int = 2) -> Margins:
         """Margins of a difference among rows that can be checked, with what units that nobody saw may change.
@@ -89,7 +92,7 @@ class Side(NamedTuple):
         missed = [
             2 * math.log(sides / check_confidence(confidence)) / (s.good * (1 - s.silence)) for s in (self, other)
         ]
-        one, two = (side.value / (1 - side.silence) for side in (self, other))
+        one, two = self.checked, other.checked
         below = max(found.below, math.hypot(missed[0] * one, missed[1] * (1 - two)))
         above = max(found.above, math.hypot(missed[0] * (1 - one), missed[1] * two))
         return replace(found, below=below, above=above, again=partial(self._at_least, known, other))

@@ -35,6 +35,11 @@ class Apart(NamedTuple):
         return low, high
 
 
+def leading(value: float, verified: float | None) -> float:
+    """What a difference compares: the agreement among rows that can be checked, or M̂ if none can."""
+    return value if verified is None else verified
+
+
 COLUMNS = ("a", "b", "value", "low", "high", "differ", "n")
 PAIRED_COLUMNS = ("measure", *COLUMNS)
 POPULATION_COLUMNS = (*COLUMNS, "a_at_equal_n", "b_at_equal_n")
@@ -46,8 +51,8 @@ class Difference:
 
     It begins a margin below the lower end of A's bracket less the upper end of B's, and ends likewise: samples of
     unequal size are silent on unequal shares of their rows, so M̂ alone would differ even if the populations do not. The
-    value, of M̂, counts silent rows as 0, and may lie outside. If the interval of either may miss the truth, nothing is
-    known.
+    value is that of the agreement among rows that can be checked (`Estimate.verified`), and lies inside. If the
+    interval of either may miss the truth, nothing is known.
 
     Of two explainers on the same rows, the margins are jackknifes of these two differences: what changes both alike
     cancels. Explainers that gave every row the same explanation have the interval [0, 0]: they are the same on these
@@ -64,6 +69,12 @@ class Difference:
     measure: str = ""  # of two explainers
     a_at_equal_n: float | None = None  # M̂ of each at n rows, by rarefaction; None if weighted, by `Spread`, or paired
     b_at_equal_n: float | None = None
+
+    @classmethod
+    def of(cls, names: tuple[Any, Any], value: float, n: int, apart: Apart, **known: Any) -> "Difference":
+        """A difference with its interval; a value beyond it, as shares of variance below 0 may give, is its end."""
+        low, high = apart.interval()
+        return cls(*names, min(high, max(low, value)), low, high, n, apart, **known)
 
     @property
     def differ(self) -> bool:

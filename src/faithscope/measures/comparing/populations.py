@@ -17,7 +17,7 @@ from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.measures.comparing.beside import Beside
-from faithscope.measures.comparing.differences import MANY, POPULATION_COLUMNS, Apart, Difference, together
+from faithscope.measures.comparing.differences import MANY, POPULATION_COLUMNS, Apart, Difference, leading, together
 from faithscope.measures.comparing.groupings import to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.intervals.margins import Margins
@@ -54,15 +54,11 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
         Margins(1.0, 1.0) if unknown else _added(a.margins, b.margins),
         min(a.confidence, b.confidence),
     )
-    low, high = apart.interval()
-    return Difference(
-        a=names[0],
-        b=names[1],
-        value=a.value - b.value,
-        low=low,
-        high=high,
-        n=rows,
-        apart=apart,
+    return Difference.of(
+        names,
+        leading(a.value, a.verified) - leading(b.value, b.verified),
+        rows,
+        apart,
         a_at_equal_n=rarefy(a.counts.profile(), rows)[0] if rarefied else None,
         b_at_equal_n=rarefy(b.counts.profile(), rows)[0] if rarefied else None,
     )
@@ -81,7 +77,8 @@ def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
     shares = np.tile(np.array(mass, np.float64), (len(known), 1))
     np.fill_diagonal(shares, 0.0)
     shares /= shares.sum(axis=1, keepdims=True)
-    values, brackets = np.array([each.value for each in known]), np.array([each.bracket for each in known])
+    values = np.array([leading(each.value, each.verified) for each in known])
+    brackets = np.array([each.bracket for each in known])
     apart_by = brackets - shares @ brackets[:, ::-1]  # the lower end of a group less the upper end of the rest
 
     @cache
@@ -99,10 +96,9 @@ def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
     def difference_of(place: int, group: Any) -> Difference:
         least, most = apart_by[place].tolist()
         apart = Apart(least, most, at(place, known[place].confidence), known[place].confidence)
-        low, high = apart.interval()
         value = float(values[place] - shares[place] @ values)
         smaller = min(int(rows[place]), int(rows.sum() - rows[place]))
-        return Difference(group, _REST, value, low, high, smaller, apart)
+        return Difference.of((group, _REST), value, smaller, apart)
 
     return [difference_of(place, group) for place, group in enumerate(estimates)]
 

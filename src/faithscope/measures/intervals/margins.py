@@ -37,7 +37,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _WIDTH = 4  # numbers worked on per value
-_SLOWEST = 0.55  # of 1 - a t: one or two rows tell little of skew, and would make the margin many times larger
 
 
 class Bracket(NamedTuple):
@@ -61,7 +60,6 @@ class Margins:
     verified: float = 1.0  # how far the agreement among rows that can be checked may be off, to either side
     weight: float | None = None  # sum over rows of their squared `LeftOut.weight`; None for equality
     again: "Callable[..., Margins] | None" = field(default=None, repr=False, compare=False)  # by confidence and sides
-    one_sided: float = 0.0  # how far the truth may lie below if only that end is read; `below` if it is less
     bracket: Bracket | None = None  # of the measure, if not the value and the value plus silence
     beyond: float | None = None  # how far the agreement beyond chance may be off, if its test leaves out rows
 
@@ -102,8 +100,8 @@ class Deviations(NamedTuple):
         """Whether leave-one-out values are not all the same number, up to rounding."""
         return self.largest > 1e-14
 
-    def margin(self, wrong: float, times: float = 1.0, slowest: float = 1.0) -> tuple[float, float]:
-        """Student's t times the jackknife standard error, and the degrees of freedom (Σr²)² / Σr⁴, so many `times`.
+    def margin(self, wrong: float, slowest: float = 1.0) -> tuple[float, float]:
+        """Student's t times the jackknife standard error, and the degrees of freedom (Σr²)² / Σr⁴.
 
         Rare rows that pull a measure down make it skewed: samples that lack them are too high more often than others
         are too low. Of an interval with two ends, the one pays for the other; else Efron's acceleration
@@ -111,7 +109,7 @@ class Deviations(NamedTuple):
         """
         if not self.varies:
             return 0.0, math.inf
-        freedom = times * self.second**2 / self.fourth
+        freedom = self.second**2 / self.fourth
         quantile, error = float(stdtrit(freedom, 1 - wrong)), math.sqrt((self.rows - 1) / self.rows * self.second)
         acceleration = max(0.0, self.third / (6 * self.second**1.5)) if slowest < 1 else 0.0
         return quantile * error / max(slowest, 1 - acceleration * quantile) ** 2, freedom
@@ -272,14 +270,13 @@ def margins(
     spreads = [known.value.margin(wrong), known.upper.margin(wrong)]
     below, above = (max(margin, least) for margin, _ in spreads)
     freedom = min((freedom for margin, freedom in spreads if margin > least), default=math.inf)
-    one_sided = max(known.value.margin(wrong, 2.0, _SLOWEST)[0], least)
     if explained is not None:
-        rest, one_sided = 1 - explained, 0.0
+        rest = 1 - explained
         if rest > 1e-12:  # the logarithm says nothing of shares below 0; beyond a quarter the end is 0 anyway
             skewed = known.value.margin(wrong, slowest=0.25)[0]
             below = max(below, min(explained, rest * math.expm1(min(700.0, skewed / rest))))
     again = partial(margins, known, good, own=own, lean=lean, unseen=unseen, bracket=bracket, explained=explained)
-    return Margins(below, above, freedom, verified, known.weight, again, one_sided, bracket, beyond)
+    return Margins(below, above, freedom, verified, known.weight, again, bracket, beyond)
 
 
 @dataclass(frozen=True, eq=False)

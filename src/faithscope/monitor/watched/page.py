@@ -8,9 +8,9 @@ from typing import Any
 
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.charts.watch_specs import over_time
-from faithscope.measures.telling import down, up
 from faithscope.monitor.watched.record import MonitorRecord, WatchedLine
 from faithscope.report.offline_page import fill_page
+from faithscope.rounding import down, up
 from faithscope.runtime.files import write_atomically
 from faithscope.visible import visible
 
