@@ -20,13 +20,13 @@ ANY = (np.linspace(0.02, 0.5, 961), (0.1, 0.25), (0.25, 0.5))
 WAYS = {  # to the ends of an interval, or to a lower bound
     "jackknife": lambda *rows, **how: estimate(fs.count(*rows), **how, interval="jackknife").interval,
     "default": lambda *rows, **how: fs.consistency(*rows, **how).interval,
-    "limit": lambda *rows, **how: (fs.consistency(*rows, **how).limit, 1.0),
+    "low": lambda *rows, **how: (fs.consistency(*rows, **how).low, 1.0),
     "certify": lambda *rows, **how: (fs.certify(*rows, [None], **how, interval=None).low, 1.0),
 }
 PROMISES = (  # what, before, after, over which grid, by n and confidence
     ("interval, covered", "jackknife", "default", FEW, [(2_000, each) for each in (0.5, 0.8, 0.95, 0.99, 0.999)]),
     ("interval, any share", "jackknife", "default", ANY, [(n, 0.95) for n in (100, 200, 400, 1_000)]),
-    ("lower limit, misses", "jackknife", "limit", FEW, [(2_000, each) for each in (0.9, 0.95, 0.99)]),
+    ("lower end, covered", "one end", "low", FEW, [(2_000, each) for each in (0.9, 0.95, 0.99)]),
     ("certify, covered", "one end", "certify", FEW, [(n, 0.95) for n in (200, 1_000, 5_000, 20_000)]),
     ("certify, covered", "one end", "certify", FEW, [(2_000, each) for each in (0.9, 0.99)]),
 )
@@ -35,7 +35,7 @@ PROMISES = (  # what, before, after, over which grid, by n and confidence
 @cache
 def bounds(n, confidence, way):
     """Ends by the number of contradictions; of many rows far more of them than the 100 that are expected at most."""
-    if way == "one end":  # what `certify` did before it allowed for skew: Student's t
+    if way == "one end":  # what a bound by Student's t would be
         low, high = bounds(n, 2 * confidence - 1, "jackknife")
         return low, np.ones_like(high)
     rows = [(np.zeros(n, int), (np.arange(n) < k).astype(int)) for k in range((n if n <= 1_000 else 260) + 1)]
@@ -54,16 +54,14 @@ def table(quick):
     half = f"{'worst':>8}{'(at)':>8}{'few':>8}{'many':>8}"
     yield f"  {'':<22}{'n':>7}{'nominal':>9}{half}   |{half}"
     for what, *both, (points, *parts), settings in PROMISES:
-        missing = what.endswith("misses")
         for n, confidence in [(200, NOMINAL)] if quick else settings:
             grid = points if points is ANY[0] else points[points <= n / 2]
             halves = []
             for way in both:
                 above, below = misses(bounds(n, confidence, way), n, grid if points is ANY[0] else grid / n)
-                curve = above if missing else 1 - above - below
-                place = curve.argmax() if missing else curve.argmin()
+                curve = 1 - above - below
+                place = curve.argmin()
                 few, many = (curve[(low <= grid) & (high >= grid)].mean() for low, high in parts)
                 at = f"({round(grid[place], 4):g})"
                 halves.append(f"{curve[place]:>8.4f}{at:>8}{few:>8.4f}{many:>8.4f}")
-            nominal = (1 - confidence) / 2 if missing else confidence
-            yield f"  {what:<22}{n:>7,}{nominal:>9.4g}{'   |'.join(halves)}"
+            yield f"  {what:<22}{n:>7,}{confidence:>9.4g}{'   |'.join(halves)}"

@@ -1,8 +1,10 @@
 """Numbers as they are read: a share with two decimals, and ends of intervals, which are rounded outward."""
 
 import math
+from collections.abc import Callable
 
 _TINY = 1e-9  # 0.57 is a little less than 57 hundredths in binary, which no reader means
+_MOST = 6  # decimals
 
 
 def told_share(value: float) -> str:
@@ -23,18 +25,25 @@ def told_share(value: float) -> str:
 def down(end: float, digits: int = 3, *, signed: bool = False) -> str:
     """A lower end with so many decimals, never told higher than it is; `up` is that of upper ends.
 
+    Of a difference, `signed`, an end beside 0 is told with more decimals: whether it is above 0 is what is asked.
+
     Examples
     --------
-    >>> down(0.6909), up(0.6991), down(0.57), down(-0.0504, 2, signed=True)
-    ('0.690', '0.700', '0.570', '-0.06')
+    >>> down(0.6909), up(0.6991), down(0.57), down(-0.0504, 2, signed=True), up(-0.0004, 2, signed=True)
+    ('0.690', '0.700', '0.570', '-0.06', '-0.0004')
     """
-    told = math.floor(end * 10**digits + _TINY) / 10**digits
-    return f"{told + 0.0:{'+' if signed else ''}.{digits}f}"
+    return _rounded(end, math.floor, _TINY, digits, signed)
 
 
 def up(end: float, digits: int = 3, *, signed: bool = False) -> str:
     """An upper end with so many decimals, never told lower than it is."""
-    told = math.ceil(end * 10**digits - _TINY) / 10**digits
+    return _rounded(end, math.ceil, -_TINY, digits, signed)
+
+
+def _rounded(end: float, rounding: Callable[[float], int], nudge: float, digits: int, signed: bool) -> str:
+    told = rounding(end * 10**digits + nudge) / 10**digits
+    if signed and told == 0 and end != 0 and digits < _MOST:
+        return _rounded(end, rounding, nudge, digits + 1, signed)
     return f"{told + 0.0:{'+' if signed else ''}.{digits}f}"
 
 

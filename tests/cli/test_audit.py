@@ -141,7 +141,7 @@ def test_sufficiency_is_judged_too():
     line = "audit rules.parquet --prediction yhat --explanation why --kind rules --fail-under 0.9"
     done = run(line)
     assert done.exit_code == 1
-    assert "rules.parquet: sufficiency was not shown to be at least 0.9: its lower limit is 0.4" in done.stderr
+    assert "rules.parquet: sufficiency was not shown to be at least 0.9: its 95% interval is [0.4" in done.stderr
     for measure, status in (("consistency", 0), ("sufficiency", 1)):
         assert run(f"{line} --measure {measure}").exit_code == status
 

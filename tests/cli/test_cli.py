@@ -219,7 +219,7 @@ def judged(folder, system, words):
 @pytest.mark.parametrize(
     ("system", "words", "failed", "said"),
     [
-        ("guarded", "0.9", {("hollow", "sufficiency")}, "at least 0.9: its lower limit is 0."),
+        ("guarded", "0.9", {("hollow", "sufficiency")}, "at least 0.9: its 95% interval is [0."),
         ("sound", "0.9", set(), ""),
         ("guarded", "0.9 --measure consistency", set(), ""),
         ("guarded", "0.9 --gate signs", set(), ""),

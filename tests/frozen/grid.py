@@ -32,7 +32,7 @@ SIZES = (1, 2, 7, 60, 2000)
 SENTENCE = 9  # words of a refusal that are kept
 NOTE = 5  # words of a note
 # What an interval is made of may differ by 1e-9, everything else by 1e-10.
-ENDS = ("low", "high", "limit", "difference")
+ENDS = ("low", "high", "difference")
 DIGESTS = ("sum", "tilted")  # of what an explainer says, by way of solvers that round differently elsewhere
 
 Case = tuple[str, Callable[[], Any]]  # called before the next is made, so loops may be closed over

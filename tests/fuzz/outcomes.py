@@ -150,7 +150,7 @@ def _estimate(estimate):
     above_zero(estimate, estimate.low, estimate.verified)
     share(estimate.high, estimate.unverifiable, estimate.chance)
     least, most = estimate.bracket
-    in_order(estimate.limit, estimate.low, least)
+    in_order(estimate.low, least)
     in_order(least, most, slack=1e-12)
     in_order(min(1.0, most), estimate.high, slack=1e-12)
     in_order(estimate.low, estimate.upper)

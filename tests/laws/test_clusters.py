@@ -25,7 +25,7 @@ def test_rows_logged_twice_tell_no_more_than_once():
     )
     assert [getattr(twice, name) for name in FIELDS] == pytest.approx([getattr(once, name) for name in FIELDS])
     assert (twice.n, twice.clusters) == (800, 400)
-    assert "n=800 in 400 clusters" in str(twice)
+    assert "800 rows in 400 clusters" in str(twice)
     assert fs.consistency(np.repeat(codes, 2), np.repeat(labels, 2)).low > 0.5  # where the truth is .5
 
 

@@ -111,7 +111,7 @@ def test_the_default_is_never_wider_than_the_jackknife_and_holds_its_bracket(sam
     assert (tight.method, jackknife.method) == ("tight", "jackknife")
     assert tight.high - tight.low <= jackknife.high - jackknife.low + 1e-12
     least, most = tight.bracket
-    assert 0 <= tight.limit <= tight.low <= least <= most <= tight.high <= 1
+    assert 0 <= tight.low <= least <= most <= tight.high <= 1
     assert jackknife.bracket == (jackknife.value, jackknife.upper)
     for same in ("value", "unverifiable", "verified", "verified_low", "verified_high", "above_chance"):
         assert getattr(tight, same) == getattr(jackknife, same)
@@ -128,7 +128,7 @@ def rows_of(many):
 
 def assert_held(estimate):
     least, most = estimate.bracket
-    assert 0 <= estimate.limit <= estimate.low <= least <= most <= estimate.high <= 1
+    assert 0 <= estimate.low <= least <= most <= estimate.high <= 1
 
 
 @example((33, 0, 7, 4, 0, 0, 0), 0.5)

@@ -15,13 +15,44 @@ def found():
     return fs.consistency(rng.integers(0, 500, 1000), rng.integers(0, 2, 1000))
 
 
-def test_the_line_says_value_interval_verified_chance_and_silence(found):
+def test_the_line_leads_with_what_can_be_checked_and_rounds_its_interval_outward(found):
+    low, high = np.floor(100 * found.low) / 100, np.ceil(100 * found.high) / 100
     assert str(found) == (
-        f"consistency {found.value:.3f}, 95% interval [{found.low:.2f}, {found.high:.2f}]; "
-        f"{found.verified:.2f} where it can be checked (chance {found.chance:.2f});\n"
-        f"  n=1,000, {found.distinct} explanations, {found.unverifiable:.0%} unverifiable "
-        f"(bracket {found.bracket[0]:.2f} to {found.bracket[1]:.2f})"
+        f"consistency {found.verified:.2f}, 95% interval [{low:.2f}, {high:.2f}], chance {found.chance:.2f}; "
+        f"1,000 rows, {found.distinct} explanations;\n  {found.unverifiable:.0%} of rows cannot be checked"
     )
+
+
+def test_no_line_tells_all_or_nothing_that_is_not():
+    rows = 2_000
+    nearly = fs.consistency(["a"] * rows, [1] + [0] * (rows - 1))
+    assert str(nearly).startswith("consistency 0.999, 95% interval [0.9")
+    few = fs.consistency([*["a"] * rows, "b"], [0] * (rows + 1))
+    assert "less than 1% of rows cannot be checked" in str(few)
+    assert str(fs.consistency(["a", "b"], [0, 1])) == (
+        "consistency: no row can be checked, 95% interval [0.00, 1.00]; 2 rows, 2 explanations"
+    )
+    assert "cannot be checked" not in str(fs.consistency(["a", "a"], [0, 0]))
+
+
+@pytest.mark.parametrize("way", ["plain", "weights", "clusters", "numbers", "variance"])
+def test_what_is_printed_first_lies_inside_its_interval_and_so_do_differences(way):
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        n, many = int(rng.choice([8, 40, 200])), int(rng.choice([2, 10, 80]))
+        why, groups = rng.integers(0, many, n), rng.integers(0, 2, n)
+        predictions = np.append([0.0, 1.0], rng.integers(0, 2, n - 2)) + (way == "variance") * rng.normal(size=n)
+        how = {
+            "weights": {"weights": rng.uniform(0.1, 3, n)},
+            "clusters": {"clusters": rng.integers(0, n // 2, n)},
+            "numbers": {"agreement": fs.Close(0.5)},
+            "variance": {"agreement": fs.Spread()},
+        }.get(way, {})
+        found = fs.consistency(why, predictions, **how)
+        assert found.verified is None or found.low <= found.verified <= found.high
+        apart = fs.consistency(why, predictions, by=groups, **how).differences()
+        assert (apart["low"] <= apart["value"]).all()
+        assert (apart["value"] <= apart["high"]).all()
 
 
 def test_derived_numbers(found):

@@ -53,7 +53,7 @@ def test_a_curve_reads_aloud():
     curve = fs.tolerance_curve(KEYS[:4], NUMBERS[:4], [4.0, 2.0])
     assert curve.to_dict()["eps"] == curve.table()["eps"].tolist() == [2.0, 4.0]
     assert [line.split(",")[0] for line in str(curve).split("\n") if line[0] != " "] == [
-        "consistency 0.375 by Close(eps=2.0)",
-        "consistency 0.688 by Close(eps=4.0)",
+        "consistency 0.38 by Close(eps=2.0)",
+        "consistency 0.69 by Close(eps=4.0)",
     ]
     assert curve.note == ""

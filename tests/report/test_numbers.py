@@ -69,7 +69,7 @@ def test_every_agreement_reads_aloud_and_a_spread_tells_the_gap_in_units():
         (fs.Tolerance(50.0), "predicted within 50 of each other"),
     ):
         estimate = consistency_by(agreement)
-        assert f"consistency {estimate.value:.3f} by {agreement}," in str(estimate)
+        assert f"consistency {estimate.verified:.2f} by {agreement}," in str(estimate)
         assert words in judge([estimate], {}).sentence
         assert repr(agreement) in estimate._repr_html_()
     estimate = consistency_by(fs.Spread())

@@ -86,7 +86,8 @@ def test_page_and_terminal_tell_every_verdict_and_every_number(page):
         for estimate in explainer.measures:
             low, high = down(estimate.low), up(estimate.high)
             assert f"{low} to {high}" in text
-            assert all(f"{low}–{high}" in printed and f"{estimate.value:.3f}" in printed for printed in (wide, narrow))
+            leads = "–" if estimate.verified is None else f"{estimate.verified:.3f}"
+            assert all(f"{low}–{high}" in printed and leads in printed for printed in (wide, narrow))
     assert "…" not in narrow
     assert all(meaning in text for meaning in GLOSSARY.values())
 
@@ -103,7 +104,7 @@ def test_in_a_terminal_names_are_never_markup_nor_escapes_and_never_break_inside
 
 
 def test_bars_are_drawn_by_wide_terminals_and_never_into_files():
-    for terminal, width, drawn in ((True, 160, True), (True, 80, False), (False, 160, False)):
+    for terminal, width, drawn in ((True, 160, True), (True, 70, False), (False, 160, False)):
         console = Console(file=io.StringIO(), width=width, force_terminal=terminal, no_color=True)
         show(examples.summary(), console)
         assert ("●" in console.file.getvalue()) == drawn

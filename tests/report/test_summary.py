@@ -24,14 +24,14 @@ def test_a_summary_is_json_whatever_was_measured():
         assert json.loads(json.dumps(told.to_dict(), allow_nan=False))["title"] == told.title
 
 
-def test_numbers_are_those_of_the_estimates_and_everyone_is_told_by_verdict_then_lower_limit_and_baselines_last():
+def test_numbers_are_those_of_the_estimates_and_everyone_is_told_by_verdict_then_lower_end_and_baselines_last():
     summary, comparison = examples.summary(), examples.comparison()
     places = []
     for explainer in summary.explainers:
         assert explainer.measures == tuple(comparison[explainer.name]._estimates())[: len(explainer.measures)]
         assert [name for name, _ in explainer.populations[0].groups] == ["a", "b"]
-        limit = min(told.limit for told in explainer.measures)
-        places.append((explainer.baseline, READING_ORDER.index(explainer.verdict.level), -limit))
+        low = min(told.low for told in explainer.measures)
+        places.append((explainer.baseline, READING_ORDER.index(explainer.verdict.level), -low))
     assert places == sorted(places)
     assert {explainer.name for explainer in summary.explainers} == set(comparison)
     assert [each.name for each in summary.explainers if each.baseline] == ["unique", "constant", "random"]

@@ -125,7 +125,7 @@ CASES = [
 
 def test_each_verdict_has_its_case_and_the_bar_is_always_above_chance():
     for low, high, chance, above, expected in CASES:
-        numbers = {"low": low, "high": high, "chance": chance, "verified": 0.9, "limit": low}
+        numbers = {"low": low, "high": high, "chance": chance, "verified": 0.9}
         estimate = SimpleNamespace(**numbers, above_chance=above, notes=())
         assert level(estimate) == expected
     assert all(bar(chance / 100) > chance / 100 for chance in range(100))
@@ -164,7 +164,7 @@ def named(low, high, random=(0.1, 0.05, 0.15), everybody=(0.02, 0.01, 0.03), **c
 
     def estimate(measure, low, high, **more):
         ends = {"value": (low + high) / 2, "verified": (low + high) / 2, "verified_low": low, "verified_high": high}
-        told = {"measure": measure, "low": low, "high": high, "limit": low, "bracket": (low, high), **ends}
+        told = {"measure": measure, "low": low, "high": high, "bracket": (low, high), **ends}
         return SimpleNamespace(**known | told | {"beyond_random": None, "beyond_global": None} | more)
 
     sufficiency = estimate("sufficiency", low, high, beyond_random=random, beyond_global=everybody, **changes)
@@ -201,7 +201,7 @@ def test_features_no_better_than_random_ones_have_a_verdict_of_their_own():
     assert judge(named(0.7, 0.75, random=(0.01, -0.08, 0.10)), {}).level == "consistent"  # too few rows to say
     assert judge(named(0.7, 0.75, random=(0.0, 0.0, 0.0)), {}).level == "consistent"  # all features are named
     weak = named(0.7, 0.75, random=(-0.05, -0.08, -0.02))
-    weak[0].low = weak[0].limit = weak[0].verified_low = 0.45
+    weak[0].low = weak[0].verified_low = 0.45
     weak[0].high = weak[0].verified_high = 0.55
     weak[0].above_chance = False
     assert judge(weak, {}).level == "chance"

@@ -105,7 +105,7 @@ def test_an_evaluation_is_logged_with_its_numbers_and_its_page_and_what_is_undef
     data = client.get_run(run).data
     cook = ev.populations.estimates["cook"]
     for estimate, prefix in ((ev.consistency, "faithscope"), (cook, "faithscope.populations.cook")):
-        for name in ("value", "low", "high", "limit", "unverifiable", "verified", "chance", "n"):
+        for name in ("value", "low", "high", "unverifiable", "verified", "chance", "n"):
             assert data.metrics[f"{prefix}.consistency.{name}"] == pytest.approx(getattr(estimate, name))
     for name, value in (("version", fs.__version__), ("discretizer", ev.discretizer), ("explainer", ev.explainer)):
         assert data.params[f"faithscope.{name}"] == value

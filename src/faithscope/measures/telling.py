@@ -536,5 +536,6 @@ def unchecked(silent: float) -> str:
     >>> unchecked(0.12), unchecked(0.001)
     ('12% of rows cannot be checked', 'less than 1% of rows cannot be checked')
     """
-    told = "less than 1%" if silent < 0.005 else "more than 99%" if silent > 0.995 else f"{silent:.0%}"
-    return f"{told} of rows cannot be checked"
+    told = f"{silent:.0%}"
+    share = {"0%": "less than 1%", "100%": "more than 99%"}.get(told, told)
+    return f"{share} of rows cannot be checked"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Margins, check_confidence
 from faithscope.sinks.json_values import for_json
 
@@ -35,9 +36,11 @@ class Apart(NamedTuple):
         return low, high
 
 
-def leading(value: float, verified: float | None) -> float:
-    """What a difference compares: the agreement among rows that can be checked, or M̂ if none can."""
-    return value if verified is None else verified
+def less(a: Estimate, b: Estimate) -> float:
+    """The agreement of a less that of b among rows that can be checked; of M̂, if that of either is not known."""
+    if a.verified is None or b.verified is None:
+        return a.value - b.value
+    return a.verified - b.verified
 
 
 COLUMNS = ("a", "b", "value", "low", "high", "differ", "n")

@@ -13,7 +13,7 @@ from faithscope.counting.leave_out import LeftOut, parts_left_out
 from faithscope.counting.moments import spread_by_explanation
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
-from faithscope.measures.comparing.differences import Apart, Difference, leading
+from faithscope.measures.comparing.differences import Apart, Difference, less
 from faithscope.measures.consistency import weighed_pairs
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, UnseenRows, margins
@@ -105,8 +105,7 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
             off = margins(known, first.effective_n, confidence, lean=lean, unseen=unseen)
             found.append(Apart(a_low - b_high, a_high - b_low, off, confidence))
         apart = min(found, key=lambda each: float(np.ptp(each.interval())))
-    value = leading(first.value, first.verified) - leading(second.value, second.verified)
-    return Difference.of((a.name, b.name), value, first.n, apart, measure=first.measure)
+    return Difference.of((a.name, b.name), less(first, second), first.n, apart, measure=first.measure)
 
 
 Bracketed = tuple[tuple[float, float], LeftOut]  # and its ends without each row

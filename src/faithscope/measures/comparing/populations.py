@@ -17,7 +17,7 @@ from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.measures.comparing.beside import Beside
-from faithscope.measures.comparing.differences import MANY, POPULATION_COLUMNS, Apart, Difference, leading, together
+from faithscope.measures.comparing.differences import MANY, POPULATION_COLUMNS, Apart, Difference, less, together
 from faithscope.measures.comparing.groupings import to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.intervals.margins import Margins
@@ -56,7 +56,7 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
     )
     return Difference.of(
         names,
-        leading(a.value, a.verified) - leading(b.value, b.verified),
+        less(a, b),
         rows,
         apart,
         a_at_equal_n=rarefy(a.counts.profile(), rows)[0] if rarefied else None,
@@ -77,7 +77,7 @@ def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
     shares = np.tile(np.array(mass, np.float64), (len(known), 1))
     np.fill_diagonal(shares, 0.0)
     shares /= shares.sum(axis=1, keepdims=True)
-    values = np.array([leading(each.value, each.verified) for each in known])
+    values = np.array([each.value if each.verified is None else each.verified for each in known])
     brackets = np.array([each.bracket for each in known])
     apart_by = brackets - shares @ brackets[:, ::-1]  # the lower end of a group less the upper end of the rest
 
