@@ -431,7 +431,9 @@ def about(pairs: Estimate, kept: Estimate) -> Estimate:
     """
     (least, most), silent = kept.bracket, pairs.upper - pairs.value
     low = high = above = None
+    lowest = kept.low
     if pairs.verified is not None:
+        lowest = kept.low if pairs.silence is None else min(kept.low, pairs.verified)  # by `Spread`, it may be below 0
         low = min(kept.low if kept.verified_low is None else kept.verified_low, pairs.verified)
         high = max(kept.high if kept.verified_high is None else kept.verified_high, pairs.verified)
         above = None if pairs.above_chance is None else bool(kept.above_chance)
@@ -442,7 +444,7 @@ def about(pairs: Estimate, kept: Estimate) -> Estimate:
         notes = (*notes, "the share weighs pairs, and is off where weights go with predictions: read the interval")
     return replace(
         pairs,
-        low=kept.low if low is None or pairs.silence is None else min(kept.low, pairs.verified),
+        low=lowest,
         high=kept.high,
         method="proven" if kept.method == "proven" else "kept rows",
         verified_low=low,
