@@ -54,9 +54,10 @@ def _serve() -> None:
     import sklearn.ensemble
 
     import faithscope
+    from listed import names
 
     assert all((numpy, pandas, pyarrow, scipy.stats, sklearn.ensemble))
-    for name in {*faithscope.__all__} - {"Audit", "audit", "Monitor", "explainers"}:
+    for name in {*names(faithscope)} - {"Audit", "audit", "Monitor", "explainers"}:
         getattr(faithscope, name)  # loaded when first used: here, and not in every fork
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:

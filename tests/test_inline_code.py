@@ -21,6 +21,7 @@ from faithscope.integrations import sklearn
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.planning.plan import Plan
 from faithscope.tables.audit import Audit
+from listed import names
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -69,7 +70,7 @@ def resolved(node):
     if isinstance(node, ast.Name):
         if node.id in MEANT:
             return MEANT[node.id]
-        known = [getattr(place, node.id) for place in (fs, explainers, testing, sklearn) if node.id in place.__all__]
+        known = [getattr(place, node.id) for place in (fs, explainers, testing, sklearn) if node.id in names(place)]
         return tuple(known[:1]) or None
     if isinstance(node, ast.Subscript) and resolved(node.value) == (fs.Comparison,):
         return (fs.Evaluation,)  # one of a comparison's
@@ -138,14 +139,14 @@ def wrong_command(code):
 @cache
 def parameters():
     """Every parameter of every public function, class and method."""
-    owners = [getattr(place, name) for place in (fs, explainers, testing, sklearn) for name in place.__all__]
+    owners = [getattr(place, name) for place in (fs, explainers, testing, sklearn) for name in names(place)]
     owners += [Audit, Populations, Plan]
     owners += [value for owner in owners if inspect.isclass(owner) for _, value in inspect.getmembers(owner, callable)]
-    names = set()
+    known = set()
     for one in owners:
         with suppress(TypeError, ValueError):
-            names.update(inspect.signature(one).parameters)
-    return names
+            known.update(inspect.signature(one).parameters)
+    return known
 
 
 def wrong(code):

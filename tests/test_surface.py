@@ -17,6 +17,7 @@ from faithscope.datasets import cache_folder
 from faithscope.evaluation.cache import Cache
 from faithscope.integrations import sklearn
 from faithscope.tables.sources.source import open_source
+from listed import names
 
 
 def test_everything_public_is_listed_before_it_is_used():
@@ -24,6 +25,17 @@ def test_everything_public_is_listed_before_it_is_used():
     listed, public = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
     assert set(public) <= set(listed)
     assert {"audit", "explainers", "__version__"} <= set(listed)
+
+
+def test_the_top_has_sixty_names_and_what_it_does_not_list_is_listed_one_level_down():
+    assert len(fs.__all__) <= 60
+    rooms = (fs, fs.results, fs.measures, fs.discretizers, fs.relations, fs.populations, fs.agreements)
+    assert set(names(fs)) <= {name for room in rooms for name in room.__all__}
+    for room in (fs.results, fs.measures):
+        assert all(getattr(room, name) is getattr(fs, name) for name in room.__all__)
+        assert dir(room) == sorted(room.__all__)
+        with pytest.raises(AttributeError, match="has no attribute 'nobody'"):
+            room.nobody  # noqa: B018
 
 
 HEAVY = [
@@ -66,7 +78,7 @@ def test_a_name_loads_what_it_needs_when_it_is_first_used(used, absent):
 
 @pytest.mark.parametrize("room", [fs, fs.explainers, fs.testing, sklearn], ids=lambda room: room.__name__)
 def test_every_public_name_has_an_example(room):
-    public = [getattr(room, name) for name in room.__all__]
+    public = [getattr(room, name) for name in names(room)]
     named = [thing for thing in public if inspect.isclass(thing) or inspect.isfunction(thing)]
     assert named
     assert [thing.__name__ for thing in named if ">>>" not in (thing.__doc__ or "")] == []

@@ -34,6 +34,7 @@ from faithscope.tables.windows import Windows
 from fuzz.hostile import SIZES
 from fuzz.kinds import INSTANCES, SIZED, fitting_rows, of_any_kind, some_rows
 from fuzz.parameters import OWN, PARAMETERS, USED, USUAL, Written, discretized, some_table
+from listed import names
 
 # What functions give: their methods are public, and how they are made is not.
 RESULTS = (
@@ -204,7 +205,7 @@ def members(kind):
 def public():
     """Every public function, class, method and property."""
     rooms = ((fs, ""), (fs.explainers, "explainers."), (testing, "testing."), (sklearn, "sklearn."))
-    things = {prefix + name: getattr(module, name) for module, prefix in rooms for name in module.__all__}
+    things = {prefix + name: getattr(module, name) for module, prefix in rooms for name in names(module)}
     things = {name: thing for name, thing in things.items() if callable(thing)}
     for name, thing in (things | {kind.__name__: kind for kind in RESULTS}).items():
         made = thing in RESULTS or (inspect.isclass(thing) and name.startswith("testing."))

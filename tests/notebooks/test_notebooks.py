@@ -64,7 +64,7 @@ def test_a_log_is_audited_in_a_notebook_whether_or_not_there_are_widgets(tmp_pat
     shown = outputs(executed(tmp_path, start, LOG, AUDIT))
     assert not [one for one in shown if one.output_type == "error"]
     printed = "".join(one.text for one in shown if one.output_type == "stream" and one.name == "stdout")
-    assert printed.startswith("consistency 1.000, 95% interval [0.98, 1.00]")
+    assert printed.startswith("consistency 1.00, 95% interval [0.98, 1.00]")
     assert "consistency" in shown[-1].data["text/html"]
 
 

@@ -114,7 +114,7 @@ def discretizations(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt
     >>> import faithscope as fs
     >>> evaluation = fs.evaluate([0, 0, 1], fs.Importances([[0.1, 0.2], [0.1, 0.3], [0.9, 0.2]]), [[1], [2], [3]])
     >>> discretizations(evaluation.discretizations()).description[:57]
-    'Consistency against uniqueness. Original(): 0.000, 100% u'
+    'Consistency against uniqueness. Original(): undefined, 10'
     """
     rows = [
         {"name": line["discretizer"], "upper": upper_of(line)} | line for line in map(_known, table.to_dict("records"))
@@ -137,7 +137,7 @@ def scopes(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerCha
     >>> rules = fs.Rules.from_conditions([[("x0", ">", 0)], [("x0", ">", 0)], []], features=["x0"])
     >>> evaluation = fs.evaluate([1, 1, 0], rules, [[1.0], [2.0], [-1.0]])
     >>> scopes(evaluation.scopes()).description
-    'Precision against recall of 2 explanations: everything (0.33, 1.00); x0 > 0 (1.00, 1.00).'
+    'Precision against recall of 2 explanations: everything (0.333, 1.000); x0 > 0 (1.000, 1.000).'
     """
     if "precision" not in table:
         raise BadInput("Precision and recall are of labels; these predictions are numbers. Pass ev.scopes() of labels.")
@@ -186,7 +186,7 @@ def within_curve(
     >>> import faithscope as fs
     >>> estimate = fs.within([[0.0], [0.1], [2.0]], [0, 0, 1], 0.5)
     >>> within_curve([0.5], [estimate]).description
-    'Consistency by distance. within 0.5: 0.667.'
+    'Consistency by distance. within 0.5: 1.000.'
     """
     rows = [{"tau": tau, **estimate.to_dict()} for tau, estimate in zip(taus, estimates, strict=True)]
     words = "; ".join(f"within {row['tau']:g}: {_shown(row['verified'])}" for row in rows)

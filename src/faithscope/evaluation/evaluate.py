@@ -165,7 +165,7 @@ def local(
     --------
     >>> rows = [[1.0], [2.0], [3.0], [4.0]]
     >>> print(local([5.0], lambda X: [x[0] > 2 for x in X], lambda X: [x[0] > 3 for x in X], rows))
-    local consistency 1.000, 95% interval [0.03, 1.00];
+    local consistency 1.000, 95% interval [0.02, 1.00];
       1 of 1 rows with this explanation agree (4 rows seen)
     """
     explainer = adapted(explainer, model)

@@ -79,7 +79,7 @@ def repeatability(
     ...     noise = np.random.default_rng(seed).normal(size=(100, 1))
     ...     return lambda X: np.sign(X + 0.1 * noise)
     >>> print(repeatability(explain, np.linspace(-1, 1, 100)[:, None], runs=3, progress=False))
-    repeatability 0.960 (chance 0.50), 95% interval [0.91, 1.00]; 100 rows, 3 runs, 2 explanations
+    repeatability 0.96, 95% interval [0.91, 1.00], chance 0.50; 100 rows, 3 runs, 2 explanations
       note: 3 runs may lack a kind that up to 63% of runs are of, of which the interval knows nothing
     """
     chosen = to_discretizer(discretizer)

@@ -97,8 +97,8 @@ class Direction(Shareable):
     >>> X = [[float(i % 5), float(i % 3)] for i in range(15)]
     >>> importances = [[a - 2, 1 - b] for a, b in X]  # the model is a - b: the second sign is right as well
     >>> print(fs.direction(importances, lambda rows: rows[:, 0] - rows[:, 1], X, population=fs.Perturbed(X)))
-    direction 1.000, 95% interval [0.66, 1.00], chance 0.50; signs say where the model's number goes;
-      n=15, 22 named features of rows, 0% of them do not move it
+    direction 1.00, 95% interval [0.66, 1.00], chance 0.50; signs say where the model's number goes;
+      15 rows, 22 named features of rows, 0% of them do not move it
     """
 
     value: float | None

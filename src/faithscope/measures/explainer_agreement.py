@@ -176,7 +176,7 @@ class ExplainerAgreement(Shareable):
     >>> from faithscope import explainer_agreement
     >>> agreement = explainer_agreement({"one": ["a", "b", "a", "b"], "other": ["a", "b", "b", "b"]})
     >>> print(agreement)
-    one and other: the same on 75% of 4 rows [0.19, 0.99], chance 0.42, kappa 0.57 [-1.00, 1.00]
+    one and other: the same on 75% of 4 rows [0.19, 1.00], chance 0.42, kappa 0.57 [-1.00, 1.00]
     """
 
     explainers: dict[str, str]

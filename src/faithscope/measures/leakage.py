@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.discretizers import Discretize, to_discretizer
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import several
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.arrays import to_items
@@ -20,7 +21,7 @@ from faithscope.measures.estimate import Estimate, Method, to_interval
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.intervals.margins import IndependentUnits, Margins
 from faithscope.measures.named_labels import LabelWords, named_labels, reported_rows
-from faithscope.measures.telling import OfEstimates
+from faithscope.measures.telling import OfEstimates, number
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
@@ -87,7 +88,7 @@ class Leakage(OfEstimates):
         such = f", such as {visible(self.words[0][0])!r}" if self.words else ""
         return (
             f"{self.share:.1%} of reasons name a label{such} ({self.own:.1%} their own); consistency "
-            f"{self.consistency.value:.3f}, masked {self.masked.value:.3f}; n={self.n:,}"
+            f"{number(self.consistency.verified)}, masked {number(self.masked.verified)}; {several(self.n, 'row', 'rows')}"
         )
 
 
@@ -129,7 +130,7 @@ def leakage(
     --------
     >>> texts = ["No: he sleeps", "He sleeps", "Yes, he runs", "he runs"]
     >>> print(leakage(texts, ["no", "no", "yes", "yes"]))
-    50.0% of reasons name a label, such as 'no' (50.0% their own); consistency 0.000, masked 0.000; n=4
+    50.0% of reasons name a label, such as 'no' (50.0% their own); consistency –, masked –; 4 rows
     """
     if isinstance(reasons, Plain) and not isinstance(reasons, Records):
         reasons = Reasons(reasons.values)._with(index=reasons.index)

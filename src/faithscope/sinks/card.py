@@ -43,7 +43,7 @@ class Card:
     >>> from faithscope import consistency
     >>> card = consistency(["old", "old", "young"], [1, 1, 0])._card()
     >>> card.title, card.tables[0].columns[0]
-    ('consistency', 'value')
+    ('consistency', 'checked')
     """
 
     title: str
