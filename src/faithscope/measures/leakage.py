@@ -86,10 +86,9 @@ class Leakage(OfEstimates):
     @property
     def _line(self) -> str:
         such = f", such as {visible(self.words[0][0])!r}" if self.words else ""
-        return (
-            f"{self.share:.1%} of reasons name a label{such} ({self.own:.1%} their own); consistency "
-            f"{number(self.consistency.verified)}, masked {number(self.masked.verified)}; {several(self.n, 'row', 'rows')}"
-        )
+        both = f"consistency {number(self.consistency.verified)}, masked {number(self.masked.verified)}"
+        rows = several(self.n, "row", "rows")
+        return f"{self.share:.1%} of reasons name a label{such} ({self.own:.1%} their own); {both}; {rows}"
 
 
 @in_memory(FEWER_ROWS)
