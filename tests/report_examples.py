@@ -60,7 +60,7 @@ def comparison(n: int = 240) -> fs.Comparison:
         "random": fs.explainers.Random(5),
         "unique": fs.explainers.Unique(),
     }
-    return fs.compare(predict, explainers, X, groups=X["job"])
+    return fs.compare(predict, explainers, X, by=X["job"])
 
 
 @cache
@@ -72,7 +72,7 @@ def hostile() -> fs.Comparison:
     labels = rng.choice(np.array(HOSTILE[:2], object), n)
     groups = rng.choice(np.array(HOSTILE[:3], object), n)
     explainers = {name: list(X.iloc[:, j % 5]) for j, name in enumerate(HOSTILE)}
-    return fs.compare(labels, explainers, X, groups=groups)
+    return fs.compare(labels, explainers, X, by=groups)
 
 
 @cache

@@ -138,7 +138,7 @@ def test_where_all_weight_is_silent_nothing_is_verified():
 
 
 def test_an_interval_that_is_not_proven_says_so():
-    evaluation = fs.evaluate(LABELS, RULES, X, interval="proven", groups=LABELS)
+    evaluation = fs.evaluate(LABELS, RULES, X, interval="proven", by=LABELS)
     assert evaluation.consistency.method == "proven"
     for estimate in (evaluation.sufficiency, *evaluation.sufficiency_populations.estimates.values()):
         assert any("the interval of sufficiency is not proven" in note for note in estimate.notes)
@@ -149,7 +149,7 @@ def test_predictions_and_lengths_are_checked_once_per_evaluation(monkeypatch):
     for module in (outputs, base):
         checked = module.to_predictions
         monkeypatch.setattr(module, "to_predictions", lambda v, checked=checked: calls.append(1) or checked(v))
-    fs.evaluate(lambda rows: LABELS, RULES, X, groups=LABELS, weights=WEIGHTS + 1, progress=False)
+    fs.evaluate(lambda rows: LABELS, RULES, X, by=LABELS, weights=WEIGHTS + 1, progress=False)
     assert len(calls) == 1
 
 
@@ -157,9 +157,9 @@ def test_predictions_and_lengths_are_checked_once_per_evaluation(monkeypatch):
 def test_compare_takes_what_evaluate_takes(options):
     groups = np.where(X[:, 1] > 0, "up", "down")
     explainers = {"rules": RULES, "near": fs.Prototypes([[0]] * 300, points=X[:3])}
-    together = fs.compare(LABELS, explainers, X, groups=groups, relation={"near": fs.Ball(1.0)}, **options)
+    together = fs.compare(LABELS, explainers, X, by=groups, relation={"near": fs.Ball(1.0)}, **options)
     for name, relation in (("rules", None), ("near", fs.Ball(1.0))):
-        alone = fs.evaluate(LABELS, explainers[name], X, groups=groups, relation=relation, **options)
+        alone = fs.evaluate(LABELS, explainers[name], X, by=groups, relation=relation, **options)
         assert together[name].consistency == alone.consistency
         assert together[name].sufficiency == alone.sufficiency
         for parts, measure in (("populations", "consistency"), ("sufficiency_populations", "sufficiency")):

@@ -67,7 +67,7 @@ def test_explanations_are_described_visibly(kind, system):
 def test_every_result_is_shown_visibly(kind, system):
     X, labels = system
     explanations = KINDS[kind](X)
-    found = fs.compare(labels, {EVIL: explanations, "other": explanations}, X, groups=X["g"], progress=False)
+    found = fs.compare(labels, {EVIL: explanations, "other": explanations}, X, by=X["g"], progress=False)
     ev = found.evaluations[EVIL]
     groups = ev.by(X["g"])
     check(str(found), str(ev), str(groups), found._repr_html_(), ev._repr_html_(), groups._repr_html_())

@@ -47,7 +47,7 @@ def compare(measure, before, after, taken=""):
 def hub_further(system, n, rng):
     """The default, and the default that knows ten times the rows without their predictions."""
     rows, further = system.draw(n, rng), system.draw(10 * n, rng)["X"]
-    return both(fs.sufficiency(**rows), fs.sufficiency(**rows, further=further), system.truth)
+    return both(fs.sufficiency(**rows), fs.sufficiency(**rows, unlabeled=further), system.truth)
 
 
 def fitted(leaves, n, rng):

@@ -24,7 +24,7 @@ def reasons(rows):
 
 @pytest.fixture(scope="module")
 def comparison():
-    return fs.compare(model, {demo_story.CODES: reasons}, ROWS, groups=np.where(ROWS["b"] > 0, "new", "old"))
+    return fs.compare(model, {demo_story.CODES: reasons}, ROWS, by=np.where(ROWS["b"] > 0, "new", "old"))
 
 
 def test_the_group_that_fails_is_named_only_if_its_interval_lies_lower(comparison):
@@ -33,7 +33,7 @@ def test_the_group_that_fails_is_named_only_if_its_interval_lies_lower(compariso
     noisy = np.where(np.arange(800) % 3 == 0, "yes", "no")
     predictions = np.where(ROWS["b"] > 0, noisy, "no")
     groups = np.where(ROWS["b"] > 0, "new", "old")
-    parted = fs.compare(lambda rows: predictions[: len(rows)], {demo_story.CODES: reasons}, ROWS, groups=groups)
+    parted = fs.compare(lambda rows: predictions[: len(rows)], {demo_story.CODES: reasons}, ROWS, by=groups)
     told = list(demo_story._for_whom(parted[demo_story.CODES], parted.populations[demo_story.CODES]))
     assert told[0] == "For whom does it fail?"
     assert "who are new" in told[-1]

@@ -105,9 +105,7 @@ FAILURES = {
         "(?!.*population many)population few: consistency was not shown",
     ),
     "a group that a comparison holds": (
-        lambda: assert_faithful(
-            compared({"given": silent_in_a_group().explanations}, groups=pd.Series(FEW, name="size"))
-        ),
+        lambda: assert_faithful(compared({"given": silent_in_a_group().explanations}, by=pd.Series(FEW, name="size"))),
         "(?!.*size many)given, size few: consistency",
     ),
     "a group too small to pass": (
@@ -243,7 +241,7 @@ def test_bad_arguments_get_a_clear_sentence(make, how, said):
 
 
 def test_what_is_judged_is_every_estimate_of_every_population():
-    found = compared({"tree": tree, **BASELINES}, groups=ROWS["sex"])
+    found = compared({"tree": tree, **BASELINES}, by=ROWS["sex"])
     judged = {(one.explainer, one.population, one.estimate.measure) for one in judge(found, 0.9).judged}
     measures, groups = ("consistency", "sufficiency"), ("", "sex f", "sex m")
     assert judged == {("tree", group, measure) for group in groups for measure in measures}

@@ -53,7 +53,7 @@ def test_groups_are_compared_within_a_grouping_alone_and_an_audit_says_the_same(
 
 
 def test_every_grouping_has_a_table_in_the_report_and_the_text(tmp_path):
-    found = evaluated(groups=["sex", "race"])
+    found = evaluated(by=["sex", "race"])
     found.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     for by in ("sex", "race", "sex × race"):
@@ -71,7 +71,7 @@ def test_a_list_as_long_as_the_rows_is_one_of_groups():
 
 
 def test_compare_and_assert_faithful_take_names():
-    populations = fs.compare(LABELS, {"one": KEYS}, X, groups=["sex", "child"]).populations["one"]
+    populations = fs.compare(LABELS, {"one": KEYS}, X, by=["sex", "child"]).populations["one"]
     assert populations.by == "sex × child"
     assert list(populations.each[1].estimates) == [False, True]
     assert len(populations.estimates) == 4
@@ -90,7 +90,18 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_names_that_give_no_groups_are_one_sentence(name):
     rows, words = BAD[name]
-    for call in (lambda: evaluated(rows).by(name), lambda: evaluated(rows, groups=name)):
+    for call in (lambda: evaluated(rows).by(name), lambda: evaluated(rows, by=name)):
         refused(BadInput, words, call)
     if name == "sx":
-        refused(BadInput, words, evaluated, groups=["sex", "sx"])
+        refused(BadInput, words, evaluated, by=["sex", "sx"])
+
+
+@pytest.mark.parametrize(("old", "new"), [({"groups": "sex"}, {"by": "sex"}), ({"further": X}, {"unlabeled": X})])
+def test_an_old_name_of_an_option_is_read_with_a_sentence_that_says_the_new_one(old, new):
+    (was,), (now,) = old, new
+    with pytest.warns(FutureWarning, match=f"{was}= is an old word: pass {now}= instead"):
+        found = evaluated(**old)
+    assert found.to_dict() == evaluated(**new).to_dict()
+    with pytest.warns(FutureWarning, match="old word"):
+        fs.compare(LABELS, {"one": KEYS}, X, **old)
+    refused(BadInput, f"{was}= is an old word for {now}=, and both were passed", evaluated, **old, **new)

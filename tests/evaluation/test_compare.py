@@ -26,7 +26,7 @@ def importances(rows):
 
 @pytest.fixture(scope="module")
 def found():
-    return fs.compare(TREE, METHODS, ROWS, groups=GROUPS)
+    return fs.compare(TREE, METHODS, ROWS, by=GROUPS)
 
 
 def test_each_explainer_is_measured_as_if_alone_and_groups_by_every_measure_that_there_is(found):

@@ -69,7 +69,7 @@ def test_a_group_without_variance_is_unknown_and_says_why():
     groups = np.where(np.arange(N) < 40, "constant", "varied").astype(object)
     groups[50] = "one row"
     predictions = np.where(np.arange(N) < 40, 2.5, NUMBERS)
-    found = fs.evaluate(predictions, RULES, ROWS, agreement=fs.Spread(), groups=groups)
+    found = fs.evaluate(predictions, RULES, ROWS, agreement=fs.Spread(), by=groups)
     whys = {"constant": "all predictions are equal (2.5)", "one row": "nothing can be told of one row"}
     for populations in (found.populations, found.sufficiency_populations):
         for name, why in whys.items():
@@ -87,7 +87,7 @@ def test_a_group_without_variance_is_unknown_and_says_why():
     refused(Unfaithful, words, fs.assert_faithful, found.populations, at_least=0.5)
     weights = 1.0 * (np.arange(N) % 4 != 2)  # the rows of the first group that vary have no weight
     predictions = np.where(np.arange(N) % 4 == 0, 1.0, NUMBERS)
-    found = fs.evaluate(predictions, KEYS, ROWS, agreement="spread", weights=weights, groups=np.arange(N) % 2)
+    found = fs.evaluate(predictions, KEYS, ROWS, agreement="spread", weights=weights, by=np.arange(N) % 2)
     assert "all predictions are equal (1)" in str(found.populations.estimates[0])
 
 

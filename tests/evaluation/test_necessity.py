@@ -54,7 +54,7 @@ METHODS = "interval must be 'proven' or None"
 
 def test_what_it_has_not_is_refused():
     for found, measure, words in (
-        (fs.evaluate(LABELS, BROAD, X, groups="b"), "necessity", "has no necessity by population"),
+        (fs.evaluate(LABELS, BROAD, X, by="b"), "necessity", "has no necessity by population"),
         (fs.evaluate(LABELS, NARROW, X), "recall", "'consistency', 'sufficiency', 'necessity'"),
     ):
         refused(BadInput, words, fs.assert_faithful, found, measure=measure)

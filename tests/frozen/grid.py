@@ -183,7 +183,7 @@ def sufficiency() -> Iterator[Case]:
                 f"{scoped} by {how}",
                 lambda: _scoped(fs.sufficiency, SCOPED[scoped](s), s.labels, how),
             )
-    yield "rules, further rows", lambda: fs.sufficiency(s.rules(), s.labels, s.table, further=system(7).table)
+    yield "rules, further rows", lambda: fs.sufficiency(s.rules(), s.labels, s.table, unlabeled=system(7).table)
 
 
 def _scoped(measure: Callable[..., Any], made: tuple[Any, Any, dict[str, Any]], y: Any, options: dict[str, Any]) -> Any:

@@ -118,7 +118,7 @@ def comparisons(draw):
     numeric = {name: given for name, given in methods.items() if not isinstance(given, fs.Highlights)}
     groups = draw(st.one_of(st.none(), clean_lists(size)))
     return fs.compare(
-        draw(clean_lists(size)), numeric or {"a": ["w"] * size}, draw(grid(size)), groups=groups, progress=False
+        draw(clean_lists(size)), numeric or {"a": ["w"] * size}, draw(grid(size)), by=groups, progress=False
     )
 
 

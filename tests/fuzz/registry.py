@@ -65,7 +65,7 @@ NOT_CALLED = {
     "explainers.TreePath.fitted_share": "asked by evaluate, of rows that were explained",
 }
 # Parameters that can be left out, and of which nothing is drawn.
-LEFT_ALONE = {"further", "where", "since", "inputs", "table", "missing", "fitted_on", "samples", "beam", "cases"}
+LEFT_ALONE = {"unlabeled", "where", "since", "inputs", "table", "missing", "fitted_on", "samples", "beam", "cases"}
 LEFT_ALONE |= {"max_words", "max_conditions", "distinct"}
 OF_EXPLAINERS = {"X": some_table, "progress": st.sampled_from([None, True, "yes", lambda *_: None])}
 # How often `make test-all` tries what is not tried as often as others of its sort; `make fuzz` tries thrice as often.

@@ -38,7 +38,7 @@ def test_explainers_are_compared_and_populations_measured_without_familiar_rows(
     assert comparison["unique"].consistency.unverifiable == 1
     assert comparison["sign"].consistency.clusters == 60
     assert fs.compare(model, {"unique": unique}, X, progress=False)["unique"].consistency.unverifiable == 0
-    ev = fs.evaluate(model, sign, X, clusters=customers, groups=np.repeat(["x", "y"], 90), progress=False)
+    ev = fs.evaluate(model, sign, X, clusters=customers, by=np.repeat(["x", "y"], 90), progress=False)
     assert [estimate.clusters for estimate in ev.populations.estimates.values()] == [30, 30]
     same = comparison.differences().set_index(["a", "b"]).loc[("sign", "unique")]
     assert same["low"] <= same["value"] <= same["high"]
@@ -127,7 +127,7 @@ def doors(codes, labels, customer):
     rows = pd.DataFrame({"code": codes, "side": codes % 2})
     rules = fs.Rules.parse([f"code == {code}" for code in codes], features=["code", "side"])
     log = rows.assign(yhat=labels, customer=customer)
-    ev = fs.evaluate(labels, rules, rows, clusters=customer, groups=rows.side, progress=False)
+    ev = fs.evaluate(labels, rules, rows, clusters=customer, by=rows.side, progress=False)
     asked = {"prediction": "yhat", "explanation": "code", "kind": "keys", "clusters": "customer"}
     audited = fs.audit(log, by="side", **asked)
     close = {"agreement": fs.Close(0.5), "clusters": customer}

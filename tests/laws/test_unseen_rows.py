@@ -59,7 +59,7 @@ def test_further_rows_show_a_hub_or_make_it_unlikely():
     topics, labels, X = system.draw(rng)
 
     def found(further, unseen=False):
-        return fs.sufficiency(topics, labels, X, relation=system.applies, unseen=unseen, further=further)
+        return fs.sufficiency(topics, labels, X, relation=system.applies, unseen=unseen, unlabeled=further)
 
     plain, widest = found(None), found(None, True)
     some, many = (np.column_stack([np.tile(X[:, 0], times), rng.random(100 * times)]) for times in (1, 50))
@@ -71,7 +71,7 @@ def test_further_rows_show_a_hub_or_make_it_unlikely():
     assert hub.low < plain.low, "one of them lies under every rule"
     leaning = sum(1 / (np.sum(topics == topic)) for topic in topics)  # 1 / (c + 1)
     assert hub.margins.below == pytest.approx((1 + leaning) * np.log(40) / 100)
-    evaluation = fs.evaluate(labels, topics, X, relation=system.applies, further=with_hub, progress=False)
+    evaluation = fs.evaluate(labels, topics, X, relation=system.applies, unlabeled=with_hub, progress=False)
     assert evaluation.sufficiency.interval == hub.interval
     assert found(X[:0]).interval == plain.interval
 

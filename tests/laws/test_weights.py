@@ -318,7 +318,7 @@ def test_rows_of_weight_0_are_as_if_they_were_not_there(unseen, weight):
             X[kept],
             weights=weights[kept],
             unseen=unseen,
-            further=more,
+            unlabeled=more,
         )
         curve = fs.tolerance_curve(X[kept, 1].round(), X[kept, 0], weights=weights[kept])
         pairs = [pair.to_dict() for pair in compared.pairs]

@@ -131,7 +131,7 @@ def test_page_and_markdown_show_the_same_groups_and_the_same_word_on_each_differ
     rng = np.random.default_rng(0)
     groups, reasons = np.arange(200 * many) % many, rng.integers(0, 2, 200 * many)
     wrong = rng.random(200 * many) < np.where(groups < many / 2, 0.01, 0.5)
-    evaluation = fs.evaluate(reasons ^ wrong, reasons, np.zeros((200 * many, 1)), groups=groups)
+    evaluation = fs.evaluate(reasons ^ wrong, reasons, np.zeros((200 * many, 1)), by=groups)
     evaluation.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
     card, alone = evaluation.to_markdown(), evaluation.populations.to_markdown()

@@ -57,7 +57,7 @@ REFUSED = {
         (lambda: measured(fs.Conditional(TRAIN, k=0)), "k must be a whole number"),
         (lambda: measured(fs.Conditional(None)), "draws from training rows"),
         (lambda: measured(relation=lambda X, e: X[:, 0] > 0), "leave relation= out"),
-        (lambda: measured(further=TRAIN), "leave further= out"),
+        (lambda: measured(unlabeled=TRAIN), "leave unlabeled= out"),
         (lambda: measured(model=LinearRegression().fit(TRAIN, TRAIN[:, 0])), "LinearRegression predicts numbers"),
         (lambda: measured(model=lambda rows: [1]), "80 rows but predictions have 1"),
         (lambda: measured(model=lambda rows: [None] * len(rows)), "missing|None"),

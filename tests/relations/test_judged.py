@@ -123,8 +123,8 @@ def test_what_needs_all_pairs_is_refused_in_one_sentence():
     refused(NotProven, told, evaluation.encoding)
     refused(NotProven, told, evaluation.by, labels, "necessity")
     refused(NotProven, r"ask about more pairs, fs\.pairs_to_ask", fs.plan, evaluation.sufficiency)
-    told = "further= needs a relation that covers any row"
-    refused(NotProven, told, fs.sufficiency, reasons, labels, X, further=X, **judged)
+    told = "unlabeled= needs a relation that covers any row"
+    refused(NotProven, told, fs.sufficiency, reasons, labels, X, unlabeled=X, **judged)
     told = "use sufficiency, evaluate or compare"
     refused(NotProven, told, fs.local, [0.5], lambda X: [0] * len(X), lambda X: ["a"] * len(X), X, **judged)
     refused(NotProven, "discretize first", fs.evaluate, labels, reasons, X, discretizer=fs.CommonPhrases(2), **judged)

@@ -54,7 +54,7 @@ def test_a_group_is_named_only_if_it_is_no_accident():
     for wrong, named in ((0.25, True), (0.02, False)):
         flipped = rng.random(2000) < np.where(groups == "a", wrong, 0.01)
         teams = pd.Series(groups, name="team")
-        evaluation = fs.evaluate((reasons == "old") ^ flipped, list(reasons), np.zeros((2000, 1)), groups=teams)
+        evaluation = fs.evaluate((reasons == "old") ^ flipped, list(reasons), np.zeros((2000, 1)), by=teams)
         said = headline(summarize(evaluation, examples=0))
         assert ("; among team a " in said) == named
         assert "among team b" not in said

@@ -161,13 +161,13 @@ def test_a_large_comparison_stays_below_three_megabytes():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 60)), columns=[f"a feature with a rather long name {j}" for j in range(60)])
     given = {f"explainer {j}, called at some length": rng.normal(size=(300, 60)) for j in range(15)}
-    compared = fs.compare(rng.integers(0, 2, 300), given, X, groups=rng.integers(0, 30, 300))
+    compared = fs.compare(rng.integers(0, 2, 300), given, X, by=rng.integers(0, 30, 300))
     assert len(render(summarize(compared)).encode()) < 3_000_000
 
 
 def test_a_single_explainer_has_a_report_too(tmp_path):
     X = examples.rows(80)
-    examples.evaluation(X).to_html(tmp_path / "report.html", groups=X["job"])
+    examples.evaluation(X).to_html(tmp_path / "report.html", by=X["job"])
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     sections = [attrs["id"] for attrs in page.all("section")]
     assert sections == [name for name in SECTIONS if name not in {"agreement", "discretizations"}]

@@ -125,7 +125,7 @@ def test_a_section_that_cannot_be_made_says_so_everywhere(monkeypatch, capsys, p
 
 def test_notes_are_told_in_a_terminal_with_whom_and_what_they_speak_of():
     X = examples.rows(30)
-    comparison = fs.compare(examples.predict, {"rules": examples.by_age}, X, groups=X["job"])
+    comparison = fs.compare(examples.predict, {"rules": examples.by_age}, X, by=X["job"])
     printed = in_terminal(summarize(comparison), width=1000)
     told = [("rules", estimate) for estimate in comparison["rules"]._estimates()]
     told += [(f"rules, job {job}", estimate) for job, estimate in comparison.populations["rules"].estimates.items()]
@@ -137,7 +137,7 @@ def test_notes_are_told_in_a_terminal_with_whom_and_what_they_speak_of():
 @pytest.mark.parametrize("many", [5, 6, pytest.param(30, marks=pytest.mark.thorough)])
 def test_of_many_populations_the_lowest_are_told_and_intervals_of_more_than_ten_pairs_hold_together(many):
     X = examples.rows(400)
-    evaluation = fs.evaluate(examples.predict, fs.explainers.Constant(), X, groups=np.arange(400) % many)
+    evaluation = fs.evaluate(examples.predict, fs.explainers.Constant(), X, by=np.arange(400) % many)
     groups, summary = evaluation.populations, summarize(evaluation)
     shown, pairs = summary.explainers[0].populations[0], many * (many - 1) // 2
     lows = sorted(estimate.low for estimate in groups.estimates.values())

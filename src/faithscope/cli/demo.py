@@ -80,7 +80,7 @@ def demonstrate(people: _People, *, cache: Any = None) -> "Comparison":
     discretizers = {CODES: ReasonCodes(4, against=_FAVORABLE), "LIME": SignOfTop(5)}
     chosen = {name: discretizer for name, discretizer in discretizers.items() if name in explainers}
     groups = np.where(married, "married", "not married")
-    return compare(people.model, explainers, people.others, discretizer=chosen, groups=groups, cache=cache)
+    return compare(people.model, explainers, people.others, discretizer=chosen, by=groups, cache=cache)
 
 
 def _fitted(train: Any, labels: Any) -> Any:

@@ -112,7 +112,7 @@ def evaluate(
         confidence=confidence,
         interval=cast(Any, interval),
         unseen=unseen,
-        groups=None if by is None else populations(rows, by),
+        by=None if by is None else populations(rows, by),
         clusters=None if cluster is None else column(rows, cluster),
         weights=None if weights is None else column(rows, weights),
         seed=seed,

@@ -256,7 +256,7 @@ def reach_of(coverage: Coverage, sample: Sample, relation: Relation, further: An
     """
     if not relation.reads_rows:
         raise NotProven(
-            f"further= needs a relation that covers any row, and {relation} knows of these alone: leave it out."
+            f"unlabeled= needs a relation that covers any row, and {relation} knows of these alone: leave it out."
         )
     counts, n = coverage.counts, rows_of(further)
     if not n:

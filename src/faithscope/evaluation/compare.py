@@ -44,6 +44,7 @@ from faithscope.notes import of_kind
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
+from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card
 from faithscope.sinks.json_values import for_json
@@ -232,6 +233,7 @@ class Comparison(Reported):
 
 
 @in_memory("compare fewer explainers, or on fewer rows")
+@renamed(further="unlabeled", groups="by")
 def compare(
     model: Any,
     explainers: Mapping[str, Any],
@@ -244,8 +246,8 @@ def compare(
     weights: Any = None,
     clusters: Any = None,
     relation: Any = None,
-    further: Any = None,
-    groups: Any = None,
+    unlabeled: Any = None,
+    by: Any = None,
     seed: int = 0,
     cache: Any = None,
     progress: bool | Told | None = None,
@@ -260,7 +262,7 @@ def compare(
 
     Parameters
     ----------
-    model, X, confidence, interval, unseen, weights, clusters, further, groups, seed, cache, progress
+    model, X, confidence, interval, unseen, weights, clusters, unlabeled, by, seed, cache, progress
         As for `evaluate`.
     agreement, output, at_least
         As for `evaluate`.
@@ -288,7 +290,7 @@ def compare(
     for explainer in named.values():
         refuse_swapped(model, explainer)
     discretizer, relation = by_name(discretizer, named, "discretizer"), by_name(relation, named, "relation")
-    check_groups(groups, X)
+    check_groups(by, X)
     asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *named.values())
     question, choices = (
         Output.of(model, agreement, output),
@@ -321,8 +323,8 @@ def compare(
     for name, sample in samples.items():
         with asker.watch.phase(f"measuring {name}", sample.n):
             choice = _fitting(choices[name], sample.explanations, one_for_all)
-            options = Options(confidence, *how, _for_one(relation, name), seed, further, name_of(clusters), at_least)
-            evaluation = assess(sample, choice, options, Identity.of(named[name], name), groups)
+            options = Options(confidence, *how, _for_one(relation, name), seed, unlabeled, name_of(clusters), at_least)
+            evaluation = assess(sample, choice, options, Identity.of(named[name], name), by)
         evaluations[name] = replace(evaluation, seconds=_seconds(asker.watch, name))
     with asker.watch.phase("measuring differences", len(labels)):
         pairs = _differences(evaluations, confidence)

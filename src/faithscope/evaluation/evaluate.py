@@ -29,9 +29,11 @@ from faithscope.measures.telling import WANTED
 from faithscope.relations import Alike, says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
+from faithscope.runtime.renamed import renamed
 
 
 @in_memory("evaluate fewer rows at a time")
+@renamed(further="unlabeled", groups="by")
 def evaluate(
     model: Any,
     explainer: Any,
@@ -44,8 +46,8 @@ def evaluate(
     weights: Any = None,
     clusters: Any = None,
     relation: Any = None,
-    further: Any = None,
-    groups: Any = None,
+    unlabeled: Any = None,
+    by: Any = None,
     seed: int = 0,
     cache: Any = None,
     progress: bool | Told | None = None,
@@ -77,9 +79,9 @@ def evaluate(
         As for `consistency`.
     relation : Alike, Nearest, Ball, Judged or callable, optional
         As for `sufficiency`. By default importances of the columns of X are measured by `Alike`.
-    further : array-like or table, optional
+    unlabeled : array-like or table, optional
         Further rows without predictions, as for `sufficiency`.
-    groups : array-like, (n,), or str or list of str, optional
+    by : array-like, (n,), or str or list of str, optional
         The population of each row, or columns of X by name (several: each of them, and crossed): the explainer is then
         measured in each of them too (`Evaluation.populations`).
     seed : int
@@ -113,7 +115,7 @@ def evaluate(
     """
     explainer = adapted(explainer, model)
     refuse_swapped(model, explainer)
-    check_groups(groups, X)
+    check_groups(by, X)
     check_whole(seed, "seed", 0)
     check_share(at_least, "at_least")
     how = to_interval(interval, unseen)
@@ -126,13 +128,13 @@ def evaluate(
     labels, explanations = question.read(answers), asker.explanations(explainer, X, who.name)
     sample = question.sample(explanations, labels, X, weights, clusters, of=(model, explainer))
     sample = sample.noting(fitted_notes(model, explainer, X))
-    options = Options(confidence, *how, relation, seed, further, name_of(clusters), at_least)
+    options = Options(confidence, *how, relation, seed, unlabeled, name_of(clusters), at_least)
     if learns(choice):
         looked, sample = sample.halves(seed)
         sample = sample.noting(choice_notes(choice, looked))
         choice = settled(choice, looked, confidence)
     with asker.watch.phase(f"measuring {who.name}", sample.n):
-        evaluation = assess(sample, choice, options, who, groups)
+        evaluation = assess(sample, choice, options, who, by)
     return replace(evaluation, seconds=asker.watch.seconds)
 
 

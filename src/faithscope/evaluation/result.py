@@ -48,6 +48,7 @@ from faithscope.measures.sufficiency import (
 from faithscope.measures.telling import WANTED, estimate_columns
 from faithscope.relations import Alike, Relation, bind, says_where, to_relation
 from faithscope.report.reported import OfOneExplainer
+from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample
 
 if TYPE_CHECKING:
@@ -404,22 +405,23 @@ class Evaluation(OfOneExplainer):
 
         write_log(path, self.explanations, self.predictions, self.X)
 
-    def to_html(self, path: str | os.PathLike[str], *, groups: Any = None, at_least: float | None = None) -> None:
+    @renamed(groups="by")
+    def to_html(self, path: str | os.PathLike[str], *, by: Any = None, at_least: float | None = None) -> None:
         """Write a report that anybody can open: one HTML file that needs no network.
 
         Parameters
         ----------
-        groups : array-like, (n,), or str or list of str, optional
+        by : array-like, (n,), or str or list of str, optional
             The population of each row, or columns of X by name, for the report to compare; by default those that were
             given to `evaluate`.
         at_least : float, optional
             What a faithful explainer is asked to reach, which stands beside the verdict; by default what `evaluate` was
             asked for.
         """
-        if groups is None:
+        if by is None:
             super().to_html(path, at_least=at_least)
         else:
-            self._grouped(groups).to_html(path, at_least=at_least)
+            self._grouped(by).to_html(path, at_least=at_least)
 
     def _counts(self) -> Any:
         """Counts in which every row counts once, whatever its weight; an estimate by `Spread` keeps a profile alone."""

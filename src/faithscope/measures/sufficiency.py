@@ -46,6 +46,7 @@ from faithscope.populations import OwnDraws, Population, RealRows, to_population
 from faithscope.relations import Alike, Applies, Relation, check_rows, to_relation
 from faithscope.rounding import in_brackets
 from faithscope.runtime.memory import in_memory
+from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]
@@ -57,6 +58,7 @@ FEWER = "sample rows, or explanations"  # what to do if memory is short
 
 
 @in_memory(FEWER)
+@renamed(further="unlabeled")
 def sufficiency(
     explanations: Any,
     predictions: Any,
@@ -70,7 +72,7 @@ def sufficiency(
     weights: Any = None,
     agreement: Any = None,
     clusters: Any = None,
-    further: Any = None,
+    unlabeled: Any = None,
     device: str = "auto",
 ) -> Estimate:
     """Probability that a row to which x's explanation applies gets x's prediction.
@@ -112,7 +114,7 @@ def sufficiency(
         How much two predictions agree if they are numbers, as for `consistency`.
     clusters : array-like, (n,), optional
         Which rows belong together, as for `consistency`.
-    further : array-like or table, optional
+    unlabeled : array-like or table, optional
         Further rows like those of X, such as the training rows, without predictions: if one of them lies under many
         explanations, the interval allows for it, and the more there are that X lacks the less `unseen` needs to.
     device : {"auto", "cpu", "cuda"}
@@ -145,7 +147,7 @@ def sufficiency(
     given, (sample, bound) = sample, sample._scoped_by(relation)
     if isinstance(chosen, RealRows):
         named = (given, relation) if isinstance(relation, Alike) else None
-        found = measure_sufficiency(sample, bound, confidence, method, further, device, unseen=allowed, named=named)
+        found = measure_sufficiency(sample, bound, confidence, method, unlabeled, device, unseen=allowed, named=named)
         if found.method != method:
             refuse_unproven(method, "scopes")
         return found
@@ -159,10 +161,10 @@ def sufficiency(
             "relation= says which real rows an explanation covers, and draws are made from the explanation itself: "
             "leave relation= out, or population=."
         )
-    if further is not None:
+    if unlabeled is not None:
         raise BadInput(
-            "further= are real rows without predictions, of which one may lie under many explanations; a draw belongs "
-            "to one row: leave further= out, or population=."
+            "unlabeled= are real rows without predictions, of which one may lie under many explanations; a draw "
+            "belongs to one row: leave unlabeled= out, or population=."
         )
     if device not in ("auto", "cpu"):
         raise BadInput(
