@@ -5,14 +5,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows, Same
 from faithscope.counting.leave_out import Parts, ratio
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.sample import Sample
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class ClusterTotals(NamedTuple):
@@ -76,7 +73,7 @@ class Strangers:
         size, total, squares, pairs = (np.bincount(explanation, column)[explanation] for column in columns)
         return Parts(size, total, squares, pairs, agreed / own, own, np.ones(len(own), np.int64), unit)
 
-    def shares(self) -> tuple[Floats, NDArray[np.bool_]]:
+    def shares(self) -> tuple[Floats, Bools]:
         """Per row, the share of the other rows with its explanation that agree, and whether there are any.
 
         Rows of one cluster have the mean of theirs.

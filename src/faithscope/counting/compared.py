@@ -3,14 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts
 from faithscope.counting.rows import Rows
+from faithscope.inputs.array_types import Bools, Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Sides = tuple[Ints, Ints]  # of rows given an explanation, and of the others that it covers
 
 

@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from faithscope.counting.compared import LabelCells, NumberTable
 from faithscope.counting.counts import Counts
 from faithscope.counting.cover import Asked
@@ -13,10 +10,7 @@ from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.moments import SpreadCounts
 from faithscope.counting.terms import GapSums, NecessityTerms
 from faithscope.explanations.base import Explanations
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from faithscope.inputs.array_types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

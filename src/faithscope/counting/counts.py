@@ -18,15 +18,13 @@ from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.chunks import over_chunks, rows_at, sort_in_place
 from faithscope.inputs.labels import to_labels
 from faithscope.readers import as_explanations
 from faithscope.relations import Beside, Relation, Same
 from faithscope.runtime.memory import FEWER_ROWS, need
 from faithscope.sample import Sample, in_order, number_labels, refuse_swapped
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _MOST_ROWS = 3_000_000_000  # n(n - 1) must fit in 64 bits
 

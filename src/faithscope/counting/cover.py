@@ -8,17 +8,15 @@ from itertools import chain, islice
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.counting.layout import Bits, Layout
 from faithscope.errors import NotProven
+from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.chunks import in_threads
 from faithscope.relations import Blocks, Parts
 from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import need
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 T = TypeVar("T")
 
 _AT_A_TIME = 2**18  # words of bitmaps that a thread works on
@@ -156,7 +154,7 @@ class Asked:
         return np.bincount(self.which, minlength=self.distinct)
 
     @cached_property
-    def own(self) -> NDArray[np.bool_]:
+    def own(self) -> Bools:
         """Whether each row was asked about with its own explanation."""
         own = np.zeros(len(self.codes), bool)
         own[self.row[self.codes[self.row] == self.which]] = True

@@ -42,15 +42,13 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.metrics import to_metric_name
 from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.tiles import need_distances, to_tiles
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.rows import rows_of
 from faithscope.relations import Blocks, Parts, Relation, Within, vectors
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Cells = tuple[NDArray[Any], ...]
 
 EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows

@@ -12,13 +12,11 @@ from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.errors import WrongType
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.labels import families_of
 from faithscope.inputs.number_labels import number_floats
 from faithscope.relations import Applies, Relation
 from faithscope.sample import Sample, number_labels
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,11 +26,9 @@ from faithscope.counting.clusters import Strangers, in_quarters
 from faithscope.counting.layout import run_starts
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.rows import Content
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.runtime.memory import FEWER_ROWS, need
 from faithscope.sample import Sample
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _ROUNDING, _APART = 1e-9, 2.5
 _CLUSTERS_APART = 2.0

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Bools, Ints
+
 Bits = NDArray[np.uint64]
-Ints = NDArray[np.int64]
 
 _DIGIT = 16  # bits: NumPy sorts 16-bit numbers by counting them
 
@@ -103,12 +104,12 @@ class Layout:
         filled[self.position] = True
         return np.packbits(filled, bitorder="little").view(np.uint64)
 
-    def pack(self, masks: NDArray[np.bool_]) -> Bits:
+    def pack(self, masks: Bools) -> Bits:
         """(b, n) booleans as (b, words) bitmaps."""
         # Gather, not scatter: reading out of order is several times faster than writing out of order.
         return self.pack_arranged(np.take(masks, self.source, axis=1))
 
-    def pack_arranged(self, masks: NDArray[np.bool_]) -> Bits:
+    def pack_arranged(self, masks: Bools) -> Bits:
         """`pack` for masks whose columns are already in the order of `source`."""
         bits = np.packbits(masks, axis=1, bitorder="little").view(np.uint64)
         bits &= self.everybody
@@ -154,7 +155,7 @@ class Layout:
             start = int(self.first[labels[0]])
             yield depth, labels, start, start + len(labels) * depth * self.blocks
 
-    def holds(self, bits: Bits, which: Ints, rows: Ints) -> NDArray[np.bool_]:
+    def holds(self, bits: Bits, which: Ints, rows: Ints) -> Bools:
         """Whether bitmap ``which[i]`` holds row ``rows[i]``."""
         place = self.position[rows]
         word = bits.reshape(-1)[which * bits.shape[1] + (place >> 6)]

@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.layout import Bits, Layout, run_starts
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.chunks import over_chunks, sums_over_chunks
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _WIDTH = 4  # numbers worked on per entry
 _CELLS = 2**17  # of masks multiplied at once, so that they stay in cache

@@ -4,16 +4,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import scaled
 from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
 from faithscope.errors import BadInput, NotProven
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.chunks import over_chunks, rows_at
 from faithscope.sample import Sample
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _WIDTH = 4  # numbers worked on per row
 _NONE_LEFT = 1e-12  # of the variance: what is left if one row holds all of it, up to rounding
@@ -59,7 +56,7 @@ class Moments:
     def __sub__(self, other: "Moments") -> "Moments":
         return Moments(*(a - b for a, b in zip(self.columns, other.columns, strict=True)))
 
-    def __getitem__(self, chosen: "NDArray[np.bool_] | Ints | slice") -> "Moments":
+    def __getitem__(self, chosen: "Bools | Ints | slice") -> "Moments":
         weight = self.weight[chosen]
         own = weight if self.own is self.weight else self.own[chosen]
         return Moments(weight, own, self.total[chosen], self.square[chosen])
@@ -69,7 +66,7 @@ class Moments:
         """All four arrays."""
         return self.weight, self.own, self.total, self.square
 
-    def where(self, kept: NDArray[np.bool_]) -> "Moments":
+    def where(self, kept: Bools) -> "Moments":
         """The sets that are kept; the others are empty."""
         return Moments(*(np.where(kept if column.ndim == 1 else kept[:, None], column, 0) for column in self.columns))
 

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from faithscope.explanations.distances.metrics import paired
 from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.tiles import need_distances, to_tiles
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.chunks import in_threads
 from faithscope.runtime.blas import one_blas_thread
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
 Part = TypeVar("Part")
 
@@ -77,13 +76,13 @@ class Pieces:
         most = range(0, int(self.places[-1]), size)
         return np.unique(np.append(np.searchsorted(self.places, most), len(self.of)))
 
-    def count(self, masks: NDArray[np.bool_], first: int, last: int) -> Bytes:
+    def count(self, masks: Bools, first: int, last: int) -> Bytes:
         """How many rows of the pieces `first` to `last` each mask holds; the columns are the places of these."""
         begins = (self.places[first:last] - self.places[first]) // 8
         sums = np.add.reduceat(masks.view(np.uint64), begins, axis=1)  # each byte is a sum of its own
         return ((sums * _ONES) >> _TOP).astype(np.uint8)  # the product adds all bytes up in the highest
 
-    def count_across(self, masks: NDArray[np.bool_], first: int, last: int) -> Bytes:
+    def count_across(self, masks: Bools, first: int, last: int) -> Bytes:
         """How many of the masks, one per row of the pieces `first` to `last`, hold each column: (pieces, columns)."""
         bounds = (self.bounds[first : last + 1] - self.bounds[first]).tolist()
         ones, counts = masks.view(np.uint8), np.empty((last - first, masks.shape[1]), np.uint8)
@@ -139,7 +138,7 @@ class PairCounts:
         alike = self.alike and once and self.near.metric in _SYMMETRIC and bool((self.radii == self.radii[:, :1]).all())
         return alike and sizes <= _TABLE and int(self.pieces.places[-1]) < 1.5 * places
 
-    def own(self) -> NDArray[np.bool_]:
+    def own(self) -> Bools:
         """Whether each row lies within each radius of its own center: (k, n)."""
         near, inside = self.near, np.less if self.near.open else np.less_equal
         alike = self.alike and near.metric in _SYMMETRIC

@@ -17,10 +17,7 @@ from faithscope.agreements.base import AgreementSums
 from faithscope.counting.layout import order_by, run_starts
 from faithscope.counting.leave_out import ratio, without_each
 from faithscope.counting.rows import Rows
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from faithscope.inputs.array_types import Bools, Floats, Ints
 
 _ALL = 1e-12  # of pairs: if all but so many agree, all do, up to rounding
 

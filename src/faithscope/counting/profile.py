@@ -13,12 +13,9 @@ from faithscope import agreements
 from faithscope.agreements import Agreement
 from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.leave_out import Parts, Sums
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.grouping import group
 from faithscope.relations import Relation, Same
-
-Ints = NDArray[np.int64]
-
-Floats = NDArray[np.float64]
 
 _SMALL = 2**15  # a profile of so few entries is not worth merging
 _EXACT = 2**53  # up to which sums in double precision are exact

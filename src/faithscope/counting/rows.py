@@ -13,14 +13,12 @@ from faithscope.counting.layout import Layout, order_by
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Shared
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.grouping import Words, hash_rows
 from faithscope.inputs.row_hashes import row_blocks
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _BLOCKS = 100
 _FEWER_LABELS = "sample rows, or bin the predictions"

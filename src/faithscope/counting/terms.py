@@ -24,11 +24,8 @@ from faithscope.counting.leave_out import LeftOut, Losses, Sums, ratio, without_
 from faithscope.counting.moments import Moments, SpreadCounts, SpreadParts
 from faithscope.counting.pairs import Askers, OwnCluster, PairSums, Witnesses
 from faithscope.counting.rows import Rows
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.chunks import over_chunks
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _WIDTH = 4  # numbers worked on per row
 _TABLE = 2**18  # kinds of rows x blocks worked on at once, so that they stay in cache
@@ -72,9 +69,7 @@ def share_losses(counts: Counts) -> Losses:
     return Losses(by_scope, which * labels + counts.label[cells], alike, labels)
 
 
-def share_left_out(
-    counts: Counts, lost: Floats, cell: Ints, own: Bools, rows: NDArray[np.int64] | None = None
-) -> LeftOut:
+def share_left_out(counts: Counts, lost: Floats, cell: Ints, own: Bools, rows: Ints | None = None) -> LeftOut:
     """The share without each row in turn: its own term is left out, and others lose it as a witness.
 
     Parameters
@@ -290,7 +285,7 @@ def recall_losses(counts: Counts) -> Losses:
 
 
 def recall_left_out(
-    counts: Counts, reaching: Floats, cell: Ints, own: Bools, rows: NDArray[np.int64] | None = None
+    counts: Counts, reaching: Floats, cell: Ints, own: Bools, rows: Ints | None = None
 ) -> NecessityTerms:
     """The recall of labeled, independent rows that count alike, and the same without each; as `share_left_out`.
 

@@ -11,13 +11,12 @@ from faithscope.agreements import Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import sum_by
 from faithscope.explanations.distances.metrics import Gower, columns_of
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.numbers.farthest_pairs import farthest_pairs
 from faithscope.measures.numbers.groups import disagreement, distance, shown
 from faithscope.sample import Sample
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Pairs = tuple[Ints, Floats]  # of rows, the smaller first, and their distance
 
 _EXACT = 40_000_000  # values compared for one explanation; with more, only neighbors along projections are

@@ -14,6 +14,7 @@ from faithscope.counting.counts import Counts, count_rows, to_counts
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.keys import Plain
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
@@ -35,8 +36,6 @@ from faithscope.sinks.shareable import Shareable
 if TYPE_CHECKING:
     import pandas as pd
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _ACCIDENT = 0.25  # a probability above which equal counts may well be an accident
 _SAME_ROWS = (

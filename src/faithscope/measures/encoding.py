@@ -22,6 +22,7 @@ from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import refuse_spread
@@ -41,8 +42,6 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _MANY_LEAN = 0.05  # share of the tested rows whose comparisons lean on a single row, from which on that is told
 _SHOWN = 10  # explanations in a card

@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, UnknownName, WrongType
 from faithscope.explanations.base import Explanations, several
@@ -20,6 +19,7 @@ from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of, row_labels, same_rows
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole, same_length, text_names
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
@@ -27,8 +27,6 @@ from faithscope.measures.granularity import ComparedExplainer, Named, at_granula
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.intervals.margins import Deviations, IndependentUnits, check_confidence
 from faithscope.measures.named_features import (
-    Floats,
-    Ints,
     NamedFeatures,
     matched,
     named_features,
@@ -107,7 +105,7 @@ class PairAgreement:
     feature_chance: float | None = None
     sign_agreement: Share | None = None
     notes: tuple[str, ...] = ()
-    differing: NDArray[np.bool_] | None = field(default=None, repr=False, compare=False)  # per row
+    differing: Bools | None = field(default=None, repr=False, compare=False)  # per row
     shared: Floats | None = field(default=None, repr=False, compare=False)  # feature agreement per row
 
     @property

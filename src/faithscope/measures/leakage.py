@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers import Discretize, to_discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.reasons import Reasons
+from faithscope.inputs.array_types import Bools
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
@@ -172,7 +172,7 @@ def masked_difference(given: Estimate, hidden: Estimate, parts: Sequence[Sample]
 
 
 def assembled(
-    naming: NDArray[np.bool_],
+    naming: Bools,
     own: float,
     units: IndependentUnits,
     given: Estimate,

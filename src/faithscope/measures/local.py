@@ -15,6 +15,7 @@ from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.explanations import Explanations
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
@@ -46,8 +47,6 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Met = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # others of a row, their agreement, and how many are together
 
 

@@ -18,10 +18,8 @@ from faithscope.explanations.forms import CODES, MARKS, SIGNS, last_step, signs,
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.measures.intervals.margins import IndependentUnits
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _SHOWN = 3  # features of each explainer that a note names
 

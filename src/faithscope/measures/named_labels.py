@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from faithscope.discretizers import Discretize, Discretizer, to_discretizer
 from faithscope.discretizers.reasons.words import LABEL, WordSequences, label_phrases
 from faithscope.explanations.reasons import Reasons, per_text
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.folding import fold
 from faithscope.sample import Sample
@@ -101,12 +102,10 @@ class NamedLabels:
     """
 
     words: NDArray[Any]
-    own: NDArray[np.bool_]
+    own: Bools
     known: LabelWords
 
-    def counted(
-        self, rows: NDArray[np.int64], weights: NDArray[np.float64] | None
-    ) -> tuple[tuple[float, float], list[tuple[str, int]]]:
+    def counted(self, rows: Ints, weights: Floats | None) -> tuple[tuple[float, float], list[tuple[str, int]]]:
         """Of these rows, the shares of reasons, by weight, that name any label and their own; and the words by rows.
 
         The commonest word comes first; rows of weight 0 count nowhere.
@@ -169,7 +168,7 @@ def label_word_note(share: float, word: str, beyond: bool = False) -> str:
     return f"{told} of reasons name a label, such as {word!r}{advice}"
 
 
-def reported_rows(sample: Sample, discretizer: Discretize | None) -> NDArray[np.int64]:
+def reported_rows(sample: Sample, discretizer: Discretize | None) -> Ints:
     """The rows of a sample that are measured: all, or those from which a discretizer does not learn."""
     chosen = to_discretizer(discretizer)
     if not getattr(chosen, "learns", False):

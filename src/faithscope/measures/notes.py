@@ -14,6 +14,7 @@ from faithscope.explanations.base import several
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.grouping import group
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.repeats import LARGEST, odd_occurrence
@@ -23,8 +24,6 @@ from faithscope.notes import NO_MERIT, RESTATE, TOO_HIGH, Note
 from faithscope.relations import Same
 from faithscope.sample import Sample
 from faithscope.visible import visible
-
-Ints = NDArray[np.int64]
 
 _FEW = 20  # so few labels, or different fractions, need no note
 _ROWS_PER_LABEL = 20

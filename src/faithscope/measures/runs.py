@@ -17,14 +17,12 @@ from faithscope.explanations import Explanations
 from faithscope.explanations.base import join_all
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.notes import Note, of_kind
 from faithscope.readers import as_explanations
 from faithscope.sample import Sample
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _REPEATED = "if the same cases were recorded again, the interval is too narrow; drop them, or pass clusters="
 _SURE = 0.995  # how sure a note is that runs differ by more than rows explain

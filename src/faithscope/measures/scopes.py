@@ -15,6 +15,7 @@ from faithscope.counting.layout import Layout
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
 from faithscope.measures.intervals.local import agreement_interval, label_interval
@@ -33,8 +34,6 @@ from faithscope.measures.numbers.groups import (
 )
 from faithscope.relations import Blocks, Relation
 from faithscope.sample import Sample
-
-Ints = NDArray[np.int64]
 
 _PAIRS = 2**21  # explanations x rows looked at at once
 _ROUNDING = 1e-12
@@ -67,7 +66,7 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
     return columns if coverage.asked is None else columns | {"asked": coverage.asked.per_explanation[coverage.codes]}
 
 
-def _strangers(sample: Sample, relation: Relation) -> NDArray[np.float64]:
+def _strangers(sample: Sample, relation: Relation) -> Floats:
     """Of clustered rows, what `Strangers.met` is of the rows that their explanations cover; every row counts once."""
     met = cover(replace(sample, weights=None), relation, interval=False).strangers
     assert met is not None
@@ -130,7 +129,7 @@ def _precision(
     confidence: float,
     asked: Asked | None = None,
     labels: Ints | None = None,
-    together: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+    together: tuple[Floats, Floats] | None = None,
 ) -> dict[str, Any]:
     """Precision, recall and coverage of every explanation, by the commonest label of the rows that were given it.
 
@@ -169,7 +168,7 @@ def _precision(
     }
 
 
-def _share(part: NDArray[Any], whole: Ints | int) -> NDArray[np.float64]:
+def _share(part: NDArray[Any], whole: Ints | int) -> Floats:
     """Shares; NaN of nothing."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(part / whole)
@@ -237,7 +236,7 @@ def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: i
     return columns | ({"gap": distance(sample.labels[a], sample.labels[b])} if numbers else {})
 
 
-def _wrong_rows(coverage: Coverage, sample: Sample, explanation: int, mask: NDArray[np.bool_]) -> tuple[int, Ints]:
+def _wrong_rows(coverage: Coverage, sample: Sample, explanation: int, mask: Bools) -> tuple[int, Ints]:
     """A row that was given the explanation, and the rows that it covers and that have another prediction.
 
     It is the first row with the commonest label; of numbers, the one that disagrees most with the rows covered, and
@@ -271,7 +270,7 @@ def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation:
     return replace(local, measure="sufficiency", explanation=scope.describe(0), seen=sample.n)
 
 
-def _masks(scopes: Explanations, sample: Sample, relation: Relation) -> NDArray[np.bool_]:
+def _masks(scopes: Explanations, sample: Sample, relation: Relation) -> Bools:
     """The rows that each of a few explanations covers."""
     cover = relation.cover(scopes, sample.explanations, sample.read_by(relation))
     if isinstance(cover, Blocks):

@@ -4,13 +4,13 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.counting.counts import count_rows
 from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.moments import SpreadCounts, spread_by_explanation
 from faithscope.counting.profile import LabelPairs, Profile, with_lone
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.chunks import rows_at
 from faithscope.measures.estimate import Estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import LeftOutDeviations, deviations, margins
@@ -52,7 +52,7 @@ def spread_estimate(
     known = checked = None
     if spread.always_vary:
 
-        def measures(part: slice) -> tuple[NDArray[np.float64], ...]:
+        def measures(part: slice) -> tuple[Floats, ...]:
             inverse, seen = 1 / without.whole[part], 1 - left_out.silent[part]
             upper = 1 - without.within[part] * inverse
             ratios = left_out.value[part] / np.where(seen > 0, seen, np.inf)

@@ -18,6 +18,7 @@ from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.alignment import made_in_order
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import OF_DRAWN_NUMBERS, OF_NUMBERS, to_predictions
@@ -49,8 +50,6 @@ from faithscope.runtime.memory import in_memory
 from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Ask = Callable[[Any], NDArray[Any]]
 
 _MATTERS = 0.02  # a difference of intervals that a reader should know of

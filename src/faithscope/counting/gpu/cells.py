@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from faithscope.counting.terms import cell_losses
-
-Ints = NDArray[np.int64]
+from faithscope.inputs.array_types import Bools, Ints
 
 
 class PairCells(NamedTuple):
@@ -21,7 +18,7 @@ class PairCells(NamedTuple):
     given: Ints
     covered: Ints
     missed: Ints
-    own: NDArray[np.bool_]  # whether each row is covered by its own explanation
+    own: Bools  # whether each row is covered by its own explanation
     close: int  # pairs of an explanation and a row whose distance is within CLOSE of the radius
 
 

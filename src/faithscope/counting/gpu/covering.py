@@ -7,17 +7,13 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
 from faithscope.counting.rows import Rows
 from faithscope.counting.terms import share_left_out
 from faithscope.explanations.distances.near import Near
+from faithscope.inputs.array_types import Floats
 from faithscope.relations import Relation
-
-Floats = NDArray[np.float64]
 
 _ASIDE = 100_000  # rows: counts of more are made in a thread, while a GPU works
 

@@ -9,10 +9,10 @@ from types import ModuleType
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
 from faithscope.explanations.distances.near import Near
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.chunks import over_chunks
 from faithscope.runtime.warning import warn
 
@@ -101,7 +101,7 @@ def _usable(near: Callable[[], Near] | None) -> Near:
     return points
 
 
-def _largest(part: NDArray[np.float64]) -> float:
+def _largest(part: Floats) -> float:
     """The largest absolute value, or infinity if one is missing; without a copy."""
     ends: list[float] = [0.0]
 

@@ -28,9 +28,7 @@ from faithscope.counting.gpu.kernels import (
     settle_strips,
 )
 from faithscope.explanations.distances.near import Near
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from faithscope.inputs.array_types import Floats, Ints
 
 DEVICE = "cuda"
 BUILT = torch.version.cuda is not None

@@ -7,11 +7,9 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betainccinv, betaincinv, betaln, gammaln, rel_entr, xlog1py
 
 from faithscope.agreements import Agreement, Same, Spread, Tolerance
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.grouping import group
 from faithscope.measures.intervals.margins import check_confidence
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _STEPS = 12  # Newton's, more than a float can tell apart
 _MOST_STEPS = 100  # of Newton's method; about eight are taken

@@ -29,12 +29,10 @@ from scipy.special import stdtrit
 
 from faithscope.counting.leave_out import LeftOut
 from faithscope.errors import NotProven
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_share
 from faithscope.inputs.chunks import sums_over_chunks
 from faithscope.sample import Sample
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _WIDTH = 4  # numbers worked on per value
 

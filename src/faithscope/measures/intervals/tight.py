@@ -17,6 +17,7 @@ from scipy.special import stdtrit
 
 from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
 from faithscope.counting.profile import Profile
+from faithscope.inputs.array_types import Bools, Floats
 from faithscope.inputs.chunks import sums_over_chunks
 from faithscope.measures.intervals.local import chernoff, log_choose
 from faithscope.measures.intervals.margins import (
@@ -27,8 +28,6 @@ from faithscope.measures.intervals.margins import (
     check_confidence,
     margins,
 )
-
-Floats = NDArray[np.float64]
 
 KAPPAS = np.linspace(0.0, 2.0, 41)
 POWERS = 4  # of what explanations add, of which intervals read sums
@@ -126,7 +125,7 @@ class KappaDeviations(NamedTuple):
     """`Deviations` for each κ."""
 
     rows: float
-    varies: NDArray[np.bool_]
+    varies: Bools
     second: Floats
     third: Floats
     fourth: Floats

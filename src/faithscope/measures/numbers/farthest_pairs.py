@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement
+from faithscope.inputs.array_types import Ints
 from faithscope.measures.numbers.groups import disagree, distance
-
-Ints = NDArray[np.int64]
 
 _FAR = 128  # vectors at each end that are compared with each other
 

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from faithscope.agreements import Agreement, GroupedRows, Spread, scaled
 from faithscope.counting.counts import Counts, sums
 from faithscope.explanations.arrow.columns import to_objects
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.grouping import group as group_rows
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _NEARLY_ALL = 1 - 1e-6  # of a group's squares: without the row that has them, the others are summed anew
 
@@ -203,7 +201,7 @@ def agreement_between(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) ->
     return agreement.over(values).at(GroupedRows(pair, place[len(a) :], np.ones(len(a))), pair, place[: len(a)])
 
 
-def disagree(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.bool_]:
+def disagree(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) -> Bools:
     """Whether ``a[i]`` and ``b[i]`` do not agree wholly, for every i."""
     between = agreement_between(agreement, a, b)
     return np.asarray(between > 0 if isinstance(agreement, Spread) else between < 1)

@@ -13,10 +13,9 @@ from faithscope.agreements import Spread
 from faithscope.counting.counts import sums
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.intervals.local import log_choose
-
-Floats = NDArray[np.float64]
 
 _CERTAIN = 400  # others: a row with more is never unverifiable in a smaller or larger sample
 _RATES = np.geomspace(0.001, 2 * _CERTAIN, 240)
@@ -59,7 +58,7 @@ class Mixture:
     shares: Floats
 
     @classmethod
-    def fit(cls, others: NDArray[np.int64], mass: Floats) -> "Mixture | None":
+    def fit(cls, others: Ints, mass: Floats) -> "Mixture | None":
         """The mixture for the number of others that rows have (EM on a grid of rates); None if no row has others."""
         others, place = np.unique(others, return_inverse=True)
         mass = sums(place, mass, len(others))
@@ -154,7 +153,7 @@ class Band:
     allowed: float
 
     @classmethod
-    def of(cls, others: NDArray[np.int64], rows: Floats, confidence: float) -> "Band":
+    def of(cls, others: Ints, rows: Floats, confidence: float) -> "Band":
         """The band of a sample in which so many `rows` have so many `others`, one number per kind of row.
 
         Standard errors are no smaller than if one more explanation had 1, 2, 3 or 4 rows: ``n² se² = Σ_k Φ_k v_k``, Φ_k
