@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import ClusterTotals
-from faithscope.counting.counts import Counts, sums
+from faithscope.counting.counts import Counts
+from faithscope.counting.layout import sums
 from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, parts_left_out
 from faithscope.explanations.base import Explanations
 from faithscope.relations import Beside as BesideEverybody

@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from faithscope.agreements import GroupedRows, Same
+from faithscope.counting.layout import numbered_pairs, sums
 from faithscope.counting.leave_out import Parts, ratio
+from faithscope.counting.units import Units
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.sample import Sample
 
@@ -54,8 +56,8 @@ class Strangers:
         codes = self.sample.explanations.group()[0]
         if self.sample.clusters is None:
             return codes, self.cluster
-        pairs, part = np.unique(codes * self.sample.n + self.cluster, return_inverse=True)
-        return pairs // self.sample.n, part.reshape(-1)
+        explanation, _, part = numbered_pairs(codes, self.cluster)
+        return explanation, part
 
     @cached_property
     def parts(self) -> Parts:
@@ -84,10 +86,8 @@ class Strangers:
 
     def within(self, group: Ints) -> Floats:
         """Per row, the weight of its group's rows, the row among them, each by its agreement with the row."""
-        numbers, size = self.sample.numbered_labels[1], int(self.sample.numbered_labels[1].max()) + 1
-        cells, cell = np.unique(group * size + numbers, return_inverse=True)
-        cell, (groups, values) = cell.reshape(-1), np.divmod(cells, size)
-        rows = GroupedRows(groups, values, np.bincount(cell, self.sample.weight).astype(np.float64))
+        groups, values, cell = numbered_pairs(group, self.sample.numbered_labels[1])
+        rows = GroupedRows(groups, values, sums(cell, self.sample.weight))
         return np.asarray(self.sample.agreement.over(self.sample.values).within(rows)[cell])
 
     @property
@@ -122,11 +122,9 @@ class Strangers:
 
     def sizes_by_label(self) -> Floats:
         """How many standard errors each label's share of a cluster goes with the size of the cluster."""
-        names, numbers = self.sample.numbered_labels
-        size = np.bincount(self.cluster, self.sample.weight)
-        cells, cell = np.unique(self.cluster * len(names) + numbers, return_inverse=True)
-        cluster, label = np.divmod(cells, len(names))
-        share, more = np.bincount(cell.reshape(-1), self.sample.weight) / size[cluster], size - size.mean()
+        size = sums(self.cluster, self.sample.weight)
+        cluster, label, cell = numbered_pairs(self.cluster, self.sample.numbered_labels[1])
+        share, more = sums(cell, self.sample.weight) / size[cluster], size - size.mean()
         mean = np.bincount(label, share) / len(size)
         squares = np.bincount(label, more[cluster] ** 2 * share * (share - 2 * mean[label])) + mean**2 * (more @ more)
         error = np.sqrt(np.maximum(squares, 0.0))
@@ -134,9 +132,8 @@ class Strangers:
 
     def totals(self) -> ClusterTotals:
         """Of all rows, whatever their explanations."""
-        everybody = np.zeros(self.sample.n, np.int64)
-        by_cluster = np.bincount(self.cluster, self.sample.weight)
-        agreeing = float(self.sample.weight @ np.maximum(self.within(everybody) - self.within(self.cluster), 0.0))
-        whole, within = float(self.sample.weight.sum()), float((by_cluster**2).sum())
-        chance = None if len(by_cluster) < 2 else min(1.0, agreeing / (whole**2 - within))
-        return ClusterTotals(len(by_cluster), whole**2 / within, chance)
+        everybody, units, chance = np.zeros(self.sample.n, np.int64), Units.of(self.sample), None
+        if len(units.mass) > 1:
+            agreeing = np.maximum(self.within(everybody) - self.within(self.cluster), 0.0)
+            chance = min(1.0, float(self.sample.weight @ agreeing / (units.mass.sum() ** 2 - units.mass @ units.mass)))
+        return ClusterTotals(len(units.mass), units.effective_n, chance)

@@ -12,7 +12,7 @@ from faithscope import agreements
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import ClusterTotals
-from faithscope.counting.layout import run_starts
+from faithscope.counting.layout import run_starts, sums
 from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by, with_lone
 from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType
@@ -352,11 +352,6 @@ def split_cells(cells: Ints, labels: int) -> tuple[Ints, Ints]:
 
     over_chunks(fill, len(cells), 3)
     return explanation, label
-
-
-def sums(index: Ints, values: NDArray[Any], size: int) -> Floats:
-    """``result[i]`` is the sum of the values whose index is i; floats."""
-    return np.bincount(index, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
 def _merge(a: Counts, b: Counts) -> Counts:

@@ -144,9 +144,7 @@ class Asked:
     @classmethod
     def of(cls, covers: Parts | Blocks, codes: Ints, distinct: int) -> "Asked | None":
         """Those of a coverage; None if all pairs are known."""
-        if isinstance(covers, Parts) or covers.asked is None:
-            return None
-        return cls(*covers.asked, codes, distinct)
+        return None if covers.asked is None else cls(*covers.asked, codes, distinct)
 
     @cached_property
     def per_explanation(self) -> Ints:
@@ -178,7 +176,7 @@ class Asked:
 
 def refuse_unasked(covers: Parts | Blocks, measure: str) -> None:
     """Raise if it is unknown of pairs whether the explanation covers the row: "not asked" is not "does not apply"."""
-    if isinstance(covers, Blocks) and covers.asked is not None:
+    if covers.asked is not None:
         raise NotProven(
             f"{measure} needs to know of every row whether an explanation applies to it, and the judge was asked about "
             "some pairs only: ask about all of them, fs.pairs_to_ask(explanations, per_explanation=None), or measure "

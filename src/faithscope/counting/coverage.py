@@ -13,11 +13,11 @@ from faithscope.agreements import Same, Spread, scaled
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.compared import LabelCells, NumberTable, cells_of, compare_labels, compare_numbers, independent
 from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
-from faithscope.counting.counts import Counts, sums, tabulate
+from faithscope.counting.counts import Counts, tabulate
 from faithscope.counting.cover import Asked, in_blocks, over_batches, refuse_unasked, watch
 from faithscope.counting.gpu.covering import cover_on_gpu
 from faithscope.counting.gpu.devices import DEVICES, on_gpu
-from faithscope.counting.layout import Bits, Layout, run_starts
+from faithscope.counting.layout import Bits, Layout, run_starts, sums
 from faithscope.counting.leave_out import Losses
 from faithscope.counting.moments import Moments
 from faithscope.counting.near import PairCounts
@@ -50,6 +50,7 @@ from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 
 Cells = tuple[NDArray[Any], ...]
+Adding = list[Callable[[], Any]]  # what adds a batch of explanations
 
 EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
 TABLE = 2**21  # entries of tables, or pairs of an explanation and a row, that are worked on at once
@@ -107,15 +108,10 @@ def cover(
             return coverage
         empty = np.flatnonzero(coverage.counts.per_explanation == 0).tolist()
         return replace(coverage, idle=tuple(str(covers.parts[covers.lists[row][0]]) for row in empty))
-    tally = _tally(sample, rows, interval, necessity and not covers_some(covers))
+    tally = _tally(sample, rows, interval, necessity and covers.asked is None)
     idle = _over(covers, tally)
     asked = Asked.of(covers, rows.codes, len(rows.distinct))
     return replace(tally.coverage(relation, idle), asked=asked)
-
-
-def covers_some(covers: Parts | Blocks) -> bool:
-    """Whether it is unknown of some pairs whether the explanation covers the row."""
-    return isinstance(covers, Blocks) and covers.asked is not None
 
 
 def count_necessity(
@@ -199,8 +195,9 @@ def _tallies(near: Near, radii: Floats, rows: Rows, share: bool, recall: bool) -
     pairs = PairCounts(near, radii, rows.codes, layout.segment, layout.segments)
     tallies = [LabelTally(rows, share, recall, own=own) for own in pairs.own()]
 
-    def prepare(start: int, counts: Ints) -> list[Callable[[], None]]:
-        return [tally.prepare_counts(start, table) for tally, table in zip(tallies, counts, strict=True)]
+    def prepare(start: int, counts: Ints) -> Adding:
+        pairs = zip(tallies, counts, strict=True)
+        return [add for tally, table in pairs for add in tally.prepare_counts(start, table)]
 
     for batch in pairs.in_batches(prepare):
         for add in batch:
@@ -242,7 +239,8 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
         for start in range(0, len(centers), step):
             masks = tiles.masks(slice(start, min(start + step, len(centers))), slice(0, len(layout.source)))
             for mask, tally in zip(masks, tallies, strict=True):
-                tally.prepare(start, layout.pack_arranged(mask))()
+                for add in tally.prepare(start, layout.pack_arranged(mask)):
+                    add()
         found += [tally.coverage(relation) for tally, relation in zip(tallies, chosen, strict=True)]
     return found
 
@@ -280,8 +278,9 @@ def _tally(sample: Sample, rows: Rows, interval: bool, recall: bool = False) -> 
 def _over(covers: Parts | Blocks, tally: "LabelTally | ListTally") -> tuple[str, ...]:
     """Count all explanations; the conditions that hold on no row."""
     watched, idle = watch(covers)
-    for add in over_batches(watched, tally.layout, len(tally.rows.distinct), tally.step, tally.prepare):
-        add()
+    for batch in over_batches(watched, tally.layout, len(tally.rows.distinct), tally.step, tally.prepare):
+        for add in batch:
+            add()
     return idle()
 
 
@@ -318,7 +317,7 @@ class LabelTally:
         self.recall, self.gap = None, GapBlocks(rows.blocks) if gap and not single else None
         if recall and not single:
             segment = rows.labels * rows.blocks + rows.block
-            alike = np.bincount(segment, rows.weight, minlength=len(rows.names) * rows.blocks)
+            alike = sums(segment, rows.weight, len(rows.names) * rows.blocks)
             everybody = alike.reshape(1, len(rows.names), rows.blocks)
             self.recall = RecallBlocks(Tabled(everybody, everybody))
 
@@ -328,7 +327,7 @@ class LabelTally:
         most = TABLE // max(1, self.layout.segments if self.layout.padded else self.rows.n)
         return max(1, min(most, _WEIGHED // max(1, 64 * self.layout.width)) if self.rows.weighted else most)
 
-    def prepare(self, start: int, bits: Bits) -> Callable[[], None]:
+    def prepare(self, start: int, bits: Bits) -> Adding:
         """Count a batch of explanations by their bitmaps, `start` the number of the first; in any thread.
 
         What is returned adds them: it is to be called for one batch after the other.
@@ -344,17 +343,15 @@ class LabelTally:
             cells = Tabled(covered, layout.fold(_weigh(bits, rows.weight[layout.source])) if rows.weighted else covered)
         return self._prepared(start, len(bits), cells, bits if self.keep else None)
 
-    def prepare_counts(self, start: int, counts: Ints) -> Callable[[], None]:
+    def prepare_counts(self, start: int, counts: Ints) -> Adding:
         """`prepare` by counts of the covered rows, (explanations, labels * blocks); `own` must be known."""
         covered = counts.reshape(len(counts), len(self.rows.names), self.rows.blocks)
         return self._prepared(start, len(counts), Tabled(covered, covered))
 
-    def _prepared(
-        self, start: int, many: int, covered: Tabled | Listed, bits: Bits | None = None
-    ) -> Callable[[], None]:
+    def _prepared(self, start: int, many: int, covered: Tabled | Listed, bits: Bits | None = None) -> Adding:
         askers = Askers.given(self.rows, start, many, self.own)
         own = OwnCluster.alone(askers, askers.inside, 1.0)
-        adding: list[Callable[[], Any]] = [partial(self._keep, start, many, self._cells(askers, covered), bits)]
+        adding: Adding = [partial(self._keep, start, many, self._cells(askers, covered), bits)]
         if self.share is not None:
             adding.append(partial(self.share.add, *self.share.terms(askers, covered, own)))
         if self.recall is not None:
@@ -362,7 +359,7 @@ class LabelTally:
             adding.append(partial(self.recall.add, *self.recall.terms(askers, covered, own, everywhere)))
         if self.gap is not None and isinstance(covered, Tabled):
             adding.append(partial(add_gap, self.gap, askers, *covered.tables))
-        return partial(_all, adding)
+        return adding
 
     def _cells(self, askers: Askers, covered: Tabled | Listed) -> Cells:
         """The cells that rows were given or that are covered, ascending: given, covered and missed rows, and masses."""
@@ -446,18 +443,18 @@ class LabelTally:
         if self.recall is None:
             reaching = self._lost(recall_losses(counts), counts)
             return NecessityCounts(counts, recall_left_out(counts, reaching, rows.cell, self.own), self.own, idle)
-        terms = self.recall.result(heaviest=rows.heaviest)
+        terms = self.recall.result(heaviest=rows.independent.heaviest)
         return NecessityCounts(counts, terms, self.own, idle, rows.block, rows.content.of_rows_alone)
 
     def encoded(self, relation: Relation) -> Encoded:
         """What encoding reads of all explanations that were added."""
         rows, counts = self.rows, self.counts(relation)
         if self.gap is not None:
-            return of_labels(counts, self.gap.result(rows.per_block, rows.units), rows.effective_n)
+            return of_labels(counts, self.gap.result(rows.per_block, rows.units), rows.independent.effective_n)
         pairs, losses = gap_pairs(counts)
         own = self.own * losses.at(rows.codes, rows.labels)
         gap = gap_left_out(counts, pairs, self._lost(losses, counts), rows.cell, own)
-        return of_labels(counts, gap, rows.effective_n)
+        return of_labels(counts, gap, rows.independent.effective_n)
 
 
 def add_gap(gap: GapBlocks, askers: Askers, covered: NDArray[Any], weight: NDArray[Any]) -> None:
@@ -466,7 +463,7 @@ def add_gap(gap: GapBlocks, askers: Askers, covered: NDArray[Any], weight: NDArr
     cell = (askers.scope * labels + askers.value) * blocks + askers.block
 
     def table(values: Floats) -> Floats:
-        return np.bincount(cell, values, minlength=covered.size).reshape(covered.shape).astype(np.float64)
+        return sums(cell, values, covered.size).reshape(covered.shape)
 
     given = Tabled(table(askers.rows), table(askers.weight))
     inside = askers.inside
@@ -479,11 +476,6 @@ def add_gap(gap: GapBlocks, askers: Askers, covered: NDArray[Any], weight: NDArr
         OwnCluster.alone(askers, np.ones(len(cell)), 1.0),
         OwnCluster.alone(askers, nobody, 1.0),
     )
-
-
-def _all(adding: list[Callable[[], Any]]) -> None:
-    for add in adding:
-        add()
 
 
 def _weigh(bits: Bits, weights: Floats) -> Floats:
@@ -532,9 +524,9 @@ class ListTally:
         """How many explanations to add at once."""
         return max(1, TABLE // self.rows.n)
 
-    def prepare(self, start: int, bits: Bits) -> Callable[[], None]:
+    def prepare(self, start: int, bits: Bits) -> Adding:
         """What adds a batch of explanations; to be called for one batch after the other."""
-        return partial(self._add, start, bits)
+        return [partial(self._add, start, bits)]
 
     def _add(self, start: int, bits: Bits) -> None:
         rows, many = self.rows, len(bits)
@@ -564,7 +556,7 @@ class ListTally:
             self.share.add(*self.share.terms(askers, covered, own))
         elif self.recall is not None:
             cluster = self.strangers.cluster[askers.row]
-            whole = OwnCluster(rows.unit_weights[cluster], own.size, self.own_alike[askers.row])
+            whole = OwnCluster(rows.independent.mass[cluster], own.size, self.own_alike[askers.row])
             self.recall.add(*self.recall.terms(askers, covered, own, whole))
 
     def _add_gap(self, start: int, askers: Askers, many: int, scope: Ints, row: Ints) -> None:
@@ -635,10 +627,10 @@ class ListTally:
         assert self.recall is not None
         # How much the terms of all rows lean on one row at most, max_j Σ_i w_i K(i, j) / Σ_k w_k K(i, k).
         everyone = self.strangers.within(np.zeros(rows.n, np.int64))
-        lean = np.bincount(rows.labels, rows.weight / everyone, minlength=len(rows.names)).astype(np.float64)
+        lean = sums(rows.labels, rows.weight / everyone, len(rows.names))
         reach = float(self.sums.among_all(lean)[0].max())
         others = np.maximum(everyone - self.own_alike, 0.0) if self.sample.agreement.of_numbers else None
-        terms = self.recall.result(reach, rows.heaviest)
+        terms = self.recall.result(reach, rows.independent.heaviest)
         alike = rows.content.of_rows_alone
         return NecessityCounts(self.counts(relation), terms, self.own, idle, rows.block, alike, others)
 
@@ -650,4 +642,4 @@ class ListTally:
         names = () if self.sample.agreement.of_numbers else tuple(rows.names)
         tables = type(parts[0])(*map(np.concatenate, zip(*parts, strict=True)))
         missed, both = int(np.sum(~self.own)), np.concatenate(self.both)
-        return Encoded(gap, rows.kept, names, both, tables, rows.n, missed, rows.effective_n)
+        return Encoded(gap, rows.kept, names, both, tables, rows.n, missed, rows.independent.effective_n)

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.counts import Counts
+from faithscope.counting.layout import sums
 from faithscope.counting.profile import Profile
+from faithscope.counting.units import Units
 from faithscope.errors import WrongType
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.labels import families_of
@@ -105,26 +107,26 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, NDArray[Any]]]) ->
     """Count draws, from the position of each draw's row and its prediction, block by block."""
     weight = sample.weight
     place, of, value, values = _numbered(sample, answers)
-    sums = sample.agreement.over(values)
+    kernel = sample.agreement.over(values)
     cells, times = np.unique(of * len(values) + value, return_counts=True)
     row, drawn = np.divmod(cells, len(values))
     others = np.bincount(row, times, minlength=sample.n).astype(np.int64)
-    agreeing = sums.at(GroupedRows(row, drawn, times.astype(np.float64)), np.arange(sample.n), place)
+    agreeing = kernel.at(GroupedRows(row, drawn, times.astype(np.float64)), np.arange(sample.n), place)
     share = times / others[row]  # of its row's draws
     checked = weight * (others > 0)
     mean = agreeing / np.maximum(1, others)
     # All draws as one group, a row's by its weight; and the predictions of all rows.
-    towards = sums.at(_everybody(drawn, weight[row] * share, len(values)), np.zeros(sample.n, np.int64), place)
-    backwards = sums.at(_everybody(place, checked, len(values)), np.zeros(len(drawn), np.int64), drawn)
-    back = np.bincount(row, share * backwards, minlength=sample.n).astype(np.float64)
+    towards = kernel.at(_everybody(drawn, weight[row] * share, len(values)), np.zeros(sample.n, np.int64), place)
+    backwards = kernel.at(_everybody(place, checked, len(values)), np.zeros(len(drawn), np.int64), drawn)
+    back = sums(row, share * backwards, sample.n)
     rest = checked.sum() - checked
     drop = clusters = None
     if sample.agreement.of_numbers:
-        means = np.bincount(row, share * values[drawn], minlength=sample.n)
+        means = sums(row, share * values[drawn], sample.n)
         drop = np.where(others > 0, sample.labels - means, np.nan)
     if sample.clusters is not None:
-        mass = np.bincount(sample.clusters, weight)
-        clusters = ClusterTotals(int(np.count_nonzero(mass)), float(mass.sum() ** 2 / np.sum(mass**2)), None)
+        units = Units.of(sample)
+        clusters = ClusterTotals(len(units.mass), units.effective_n, None)
     return DrawnCounts(
         others=others,
         agreeing=agreeing,
@@ -148,7 +150,7 @@ def _without_own(total: Floats, checked: Floats, mean: Floats, rest: Floats) -> 
 
 def _everybody(value: Ints, weight: Floats, many: int) -> GroupedRows:
     """All rows as one group, by prediction."""
-    total = np.bincount(value, weight, minlength=many).astype(np.float64)
+    total = sums(value, weight, many)
     seen = np.flatnonzero(total)
     return GroupedRows(np.zeros(len(seen), np.int64), seen, total[seen])
 

@@ -14,18 +14,18 @@ Both are linear in what a lot holds, and leaving one out is one factor and one s
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri, roots_laguerre, roots_legendre
 
 from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import Strangers, in_quarters
-from faithscope.counting.layout import run_starts
+from faithscope.counting.layout import numbered_pairs, run_starts, sums
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.rows import Content
+from faithscope.counting.units import Units
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.runtime.memory import FEWER_ROWS, need
 from faithscope.sample import Sample
@@ -106,15 +106,10 @@ class Thinned(NamedTuple):
     silent_without: Floats
 
 
-def _sums(index: Ints, values: NDArray[Any]) -> Floats:
-    """``result[i]`` is the sum of the values whose index is i."""
-    return np.bincount(index, values).astype(np.float64, copy=False)
-
-
 def thin(lots: Lots, agreement: AgreementSums) -> Thinned:
     """The means of A and S over all ways of keeping rows, per explanation, by an agreement of the predictions."""
     need(160 * (len(lots.lot) + len(lots.kept)), f"Sums over {len(lots.lot):,} kinds of rows", FEWER_ROWS)
-    size, mass = (_sums(lots.explanation, each) for each in (lots.times, lots.times * lots.kept))
+    size, mass = (sums(lots.explanation, each) for each in (lots.times, lots.times * lots.kept))
     quadrature = np.searchsorted(_SIZES, size) + ((size > _SIZES[-1]) & (mass >= _MANY))
     agreeing, without = np.zeros(len(size)), np.zeros(len(lots.kept))
     for number in np.unique(quadrature[quadrature > 0]):  # explanations of a single lot agree with nobody
@@ -135,21 +130,19 @@ def thin(lots: Lots, agreement: AgreementSums) -> Thinned:
 def _integral(lots: Lots, agreement: AgreementSums, quadrature: _Quadrature) -> tuple[Floats, Floats]:
     """A of each explanation, and without each lot."""
     explanation, kept, within, times, lot, label, share = lots
-    labels = int(label.max()) + 1
-    cells, cell = np.unique(explanation[lot] * labels + label, return_inverse=True)
-    groups, values = np.divmod(cells, labels)
+    groups, values, cell = numbered_pairs(explanation[lot], label)
     single, often = len(lot) == len(kept), times[lot]
-    span = np.minimum(1.0, quadrature.tail / _sums(explanation, times * kept))
+    span = np.minimum(1.0, quadrature.tail / sums(explanation, times * kept))
     whole, without = np.zeros(len(span)), np.zeros(len(kept))
     for place, weight in zip(quadrature.nodes, quadrature.weights, strict=True):
         u = (place * span)[explanation]
-        factor = np.exp(_sums(explanation, times * np.log1p(-kept * u))) * (weight * span)
+        factor = np.exp(sums(explanation, times * np.log1p(-kept * u))) * (weight * span)
         scale = 1 / (1 - kept * u)
         b = share * scale[lot]
-        mass = _sums(cell, often * b)
+        mass = sums(cell, often * b)
         met = b * agreement.within(GroupedRows(groups, values, mass))[cell]
-        met = np.maximum((met if single else _sums(lot, met)) - within * scale**2, 0.0)
-        pairs = _sums(explanation, times * met)
+        met = np.maximum((met if single else sums(lot, met)) - within * scale**2, 0.0)
+        pairs = sums(explanation, times * met)
         whole += factor * pairs
         without += factor[explanation] * scale * (pairs[explanation] - 2 * met)
     return whole, np.maximum(without, 0.0)
@@ -161,7 +154,7 @@ def _silent(lots: Lots, size: Floats) -> tuple[Floats, Floats]:
     sure = kept == 1.0
     odds = np.where(sure, 0.0, kept / np.where(sure, 1.0, 1 - kept))
     logs = np.where(sure, 0.0, np.log1p(-np.where(sure, 0.0, kept)))
-    certain, ratio, log = (_sums(explanation, times * column) for column in (sure, odds, logs))
+    certain, ratio, log = (sums(explanation, times * column) for column in (sure, odds, logs))
 
     def alone(certain: Floats, ratio: Floats, log: Floats) -> Floats:
         return np.exp(log) * np.where(certain == 0, np.maximum(ratio, 0.0), certain == 1)
@@ -216,22 +209,20 @@ def keep(sample: Sample, strangers: Strangers) -> Kept | None:
     weighed = np.zeros(len(thinned.agreeing))
     weighed[explanation] = most
     unit = np.arange(len(own)) if strangers.parts.unit is None else strangers.parts.unit
-    left = np.maximum(total - np.bincount(unit, own), total * 1e-12)
-    (agreeing, value), (silent, alone) = (
-        (
-            float(weighed @ whole),
-            (weighed @ whole + np.bincount(unit, most * (changed[entry] - whole[explanation]))) / left,
-        )
-        for whole, changed in (
-            (thinned.agreeing, thinned.agreeing_without),
-            (thinned.silent, thinned.silent_without),
-        )
-    )
+    units = Units.of(sample)
+    left = np.maximum(total - units.mass, total * 1e-12)
+
+    def left_out(whole: Floats, changed: Floats) -> tuple[float, Floats]:
+        """The sum over explanations, and what is left of it per row without each unit."""
+        all_of_it = float(weighed @ whole)
+        return all_of_it, (all_of_it + sums(unit, most * (changed[entry] - whole[explanation]))) / left
+
+    agreeing, value = left_out(thinned.agreeing, thinned.agreeing_without)
+    silent, alone = left_out(thinned.silent, thinned.silent_without)
     nobody = len(own) == len(weighed)  # then all of it is silent, to the last digit
     terms = Sums(agreeing, total if nobody else min(silent, total), total)
-    by_unit = np.bincount(unit, own)
-    left_out = LeftOut(value, alone, heaviest=float(by_unit.max() * total / (by_unit @ by_unit)))
-    return Kept(terms, left_out, (kept_note(sample, f"about {np.sum(own / most):,.0f} rows"),) if few else ())
+    notes = (kept_note(sample, f"about {np.sum(own / most):,.0f} rows"),) if few else ()
+    return Kept(terms, LeftOut(value, alone, heaviest=units.heaviest), notes)
 
 
 def kept_note(sample: Sample, rows: str) -> str:
@@ -247,19 +238,17 @@ def _lots(sample: Sample, strangers: Strangers, most: Floats) -> tuple[Lots, Int
     """
     explanation, part = strangers.part
     labels = sample.numbered_labels[1]
-    many = int(labels.max()) + 1
     if sample.clusters is None:
         values, place = np.unique(sample.weight / most, return_inverse=True)
-        cells, cell = np.unique(explanation * many + labels, return_inverse=True)
-        keys, entry, times = np.unique(cell * len(values) + place, return_inverse=True, return_counts=True)
-        which, value = np.divmod(keys, len(values))
-        (group, label), kept = np.divmod(cells[which], many), values[value]
-        return Lots(group, kept, sample.agreement.itself * kept**2, times, np.arange(len(kept)), label, kept), entry
+        groups, names, cell = numbered_pairs(explanation, labels)
+        which, value, entry = numbered_pairs(cell, place)
+        kept, times, all_its = values[value], np.bincount(entry), np.arange(len(value))
+        within = sample.agreement.itself * kept**2
+        return Lots(groups[which], kept, within, times, all_its, names[which], kept), entry
     kept = strangers.parts.own / most
-    within = np.bincount(part, sample.weight * strangers.within(part)) / most**2
-    cells, cell = np.unique(part * many + labels, return_inverse=True)
-    lot, label = np.divmod(cells, many)
-    share = np.bincount(cell, sample.weight) / most[lot]
+    within = sums(part, sample.weight * strangers.within(part)) / most**2
+    lot, label, cell = numbered_pairs(part, labels)
+    share = sums(cell, sample.weight) / most[lot]
     return Lots(explanation, kept, within, np.ones(len(kept), np.int64), lot, label, share), np.arange(len(kept))
 
 
@@ -270,21 +259,18 @@ def _alike_within_labels(sample: Sample, codes: Ints) -> bool:
     if weights do not. Labels may have equal means of logarithms and yet unequal means of weights, if logarithms spread
     more in one of them.
     """
-    labels = sample.numbered_labels[1]
-    many = int(labels.max()) + 1
-    cells, cell, rows = np.unique(codes * many + labels, return_inverse=True, return_counts=True)
-    explanation = cells // many
+    explanation, _, cell = numbered_pairs(codes, sample.numbered_labels[1])
 
     def pairs(values: Floats, squares: Floats) -> tuple[Floats, Floats]:
         """Sums over ordered pairs of rows of each explanation: of one label, and of different ones."""
-        alike = _sums(explanation, values**2)
-        return alike - _sums(explanation, squares), _sums(explanation, values) ** 2 - alike
+        alike = sums(explanation, values**2)
+        return alike - sums(explanation, squares), sums(explanation, values) ** 2 - alike
 
-    n_alike, n_others = pairs(*2 * (rows.astype(np.float64),))
+    n_alike, n_others = pairs(*2 * (np.bincount(cell).astype(np.float64),))
     column = np.log(sample.weight)
     for _ in range(2):
         column = column - (np.bincount(codes, column) / np.bincount(codes))[codes]
-        alike, others = pairs(_sums(cell, column), _sums(cell, column**2))
+        alike, others = pairs(sums(cell, column), sums(cell, column**2))
         apart = (alike * n_others - others * n_alike) / np.maximum(n_alike + n_others, 1)
         if apart.sum() > _APART * np.sqrt(np.sum(apart**2)) + _ROUNDING * len(column):
             return True
@@ -304,8 +290,8 @@ def kept_rows(sample: Sample, seed: int = 0) -> Sample:
         Of the draws, which depend on the content of rows and not on their order.
     """
     content = Content(sample.labels, (sample.explanations,), sample.X, sample.weights, sample.clusters)
-    units = sample.weight if sample.clusters is None else np.bincount(sample.clusters, sample.weight)
-    chosen = content.chances(seed, by_cluster=True) * units.max() < units
+    mass = Units.of(sample).mass
+    chosen = content.chances(seed, by_cluster=True) * mass.max() < mass
     if sample.clusters is None:
         rows = np.flatnonzero(chosen)
     else:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.inputs.array_types import Bools, Ints
+from faithscope.inputs.array_types import Bools, Floats, Ints
 
 Bits = NDArray[np.uint64]
 
@@ -50,11 +50,6 @@ class Layout:
         return np.lexsort((self.rank, self.segment))
 
     @cached_property
-    def sorted_segment(self) -> Ints:
-        """The segment of each row, in their order; of each bit if segments are not padded."""
-        return self.segment[self.order]
-
-    @cached_property
     def sizes(self) -> Ints:
         """Rows in each segment."""
         return np.bincount(self.segment, minlength=self.segments)
@@ -84,7 +79,7 @@ class Layout:
         within = np.arange(len(self.order))
         if self.padded:
             within -= np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
-            label, block = np.divmod(self.sorted_segment, self.blocks)
+            label, block = np.divmod(self.segment[self.order], self.blocks)
             word = self.first[label] + (within >> 6) * self.blocks + block
             within = 64 * word + (within & 63)
         position[self.order] = within
@@ -192,6 +187,19 @@ def run_starts(numbers: Ints) -> Ints:
     return np.flatnonzero(new)
 
 
-def run_sizes(starts: Ints, many: int) -> Ints:
-    """How many numbers each run has, of `many` numbers in all."""
-    return np.diff(starts, append=many)
+def sums(index: Ints, values: NDArray[Any], size: int = 0) -> Floats:
+    """``result[i]`` is the sum of the values whose index is i; floats, at least so many of them."""
+    return np.bincount(index, values, size).astype(np.float64, copy=False)
+
+
+def numbered_pairs(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
+    """The different pairs of numbers from 0 on, in order, and the place of each pair among them.
+
+    Examples
+    --------
+    >>> [column.tolist() for column in numbered_pairs(np.array([1, 0, 1]), np.array([0, 2, 0]))]
+    [[0, 1], [2, 0], [1, 0, 1]]
+    """
+    many = int(second.max(initial=0)) + 1
+    pairs, place = np.unique(first * many + second, return_inverse=True)
+    return *np.divmod(pairs, many), place.reshape(-1)

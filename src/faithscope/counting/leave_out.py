@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.layout import Bits, Layout, run_starts
+from faithscope.counting.layout import Bits, Layout, run_starts, sums
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.chunks import over_chunks, sums_over_chunks
 
@@ -100,7 +100,7 @@ def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
 
     whole = Sums(*sums_over_chunks(change, len(value), _WIDTH).tolist())
     if parts.unit is not None:
-        value, silent, left = (np.bincount(parts.unit, column).astype(np.float64) for column in (value, silent, left))
+        value, silent, left = (sums(parts.unit, column) for column in (value, silent, left))
 
     def divide(start: int, stop: int) -> None:
         inverse = 1 / np.maximum(whole.total - left[start:stop], 1e-12 * whole.total)  # 0 if there is no other
@@ -170,23 +170,23 @@ class Losses(NamedTuple):
             Whether to multiply all bits, label by label, instead of listing those that are set: faster if the
             explanations cover many rows, and slow if a label has few words, since bits that fill up are multiplied too.
         """
-        sums = np.zeros((len(self.by_scope), len(layout.source)))
+        total = np.zeros((len(self.by_scope), len(layout.source)))
         label = layout.segment[layout.source] // layout.blocks
         for start, bits in batches:
             if dense:
-                self._multiply(start, bits, layout, sums)
+                self._multiply(start, bits, layout, total)
                 continue
             which, place = layout.ones(bits)
             which += start
             cell = which * self.labels + label[place]
             first = run_starts(cell)  # one look-up per cell, since tables of all cells would be mostly empty
             alike = np.repeat(looked_up(self.cells, self.alike, cell[first]), np.diff(first, append=len(cell)))
-            for number, (total, lost) in enumerate(zip(sums, self.by_scope, strict=True)):
+            for number, (row, lost) in enumerate(zip(total, self.by_scope, strict=True)):
                 change = lost[which] - alike if number == 0 else lost[which]
-                total += np.bincount(place, change, minlength=len(total))
-        return sums[:, layout.position]
+                row += sums(place, change, len(row))
+        return total[:, layout.position]
 
-    def _multiply(self, start: int, bits: Bits, layout: Layout, sums: Floats) -> None:
+    def _multiply(self, start: int, bits: Bits, layout: Layout, total: Floats) -> None:
         """Add the sums of one matrix product per label."""
         chosen = slice(start, start + len(bits))
         alike = np.zeros((len(bits), self.labels))
@@ -200,7 +200,7 @@ class Losses(NamedTuple):
             for a in range(first, last, step):
                 b = min(a + step, last)
                 masks = np.unpackbits(np.ascontiguousarray(bits[:, a:b]).view(np.uint8), axis=1, bitorder="little")
-                sums[:, 64 * a : 64 * b] += weights @ masks.astype(np.float64)
+                total[:, 64 * a : 64 * b] += weights @ masks.astype(np.float64)
 
 
 def looked_up(keys: Ints, values: NDArray[Any], wanted: Ints) -> NDArray[Any]:

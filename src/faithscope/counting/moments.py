@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from faithscope.agreements import scaled
+from faithscope.counting.layout import sums
 from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
 from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.array_types import Bools, Floats, Ints
@@ -72,14 +73,10 @@ class Moments:
 
     def sums(self, index: Ints, size: int) -> "Moments":
         """The sums of the sets with the same index."""
-
-        def added(column: Floats) -> Floats:
-            return np.bincount(index, column, minlength=size).astype(np.float64, copy=False)
-
-        total = np.stack([added(column) for column in self.total.T], axis=1)
-        weight = added(self.weight)
-        own = weight if self.own is self.weight else added(self.own)
-        return Moments(weight, own, total, added(self.square))
+        total = np.stack([sums(index, column, size) for column in self.total.T], axis=1)
+        weight = sums(index, self.weight, size)
+        own = weight if self.own is self.weight else sums(index, self.own, size)
+        return Moments(weight, own, total, sums(index, self.square, size))
 
     def whole(self) -> "Moments":
         """All sets as one."""

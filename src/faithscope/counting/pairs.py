@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.layout import order_by, run_starts
+from faithscope.counting.layout import order_by, run_starts, sums
 from faithscope.counting.leave_out import ratio, without_each
 from faithscope.counting.rows import Rows
 from faithscope.inputs.array_types import Bools, Floats, Ints
@@ -76,8 +76,7 @@ class Askers(NamedTuple):
 
     def table(self, values: Floats, blocks: int) -> Floats:
         """Sums by group and block."""
-        sums = np.bincount(self.group * blocks + self.block, values, minlength=len(self.scopes) * blocks)
-        return sums.reshape(-1, blocks).astype(np.float64, copy=False)
+        return sums(self.group * blocks + self.block, values, len(self.scopes) * blocks).reshape(-1, blocks)
 
 
 class OwnCluster(NamedTuple):
@@ -229,8 +228,7 @@ class Listed(Witnesses):
         return GroupedRows(self.place[order], self.value[order], self.mass[order])
 
     def _table(self, values: NDArray[Any]) -> Floats:
-        sums = np.bincount(self.place, values, minlength=self.many * self.blocks)
-        return sums.reshape(self.many, -1).astype(np.float64)
+        return sums(self.place, values, self.many * self.blocks).reshape(self.many, -1)
 
     @cached_property
     def weight(self) -> Floats:

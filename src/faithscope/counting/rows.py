@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.layout import Layout, order_by
+from faithscope.counting.layout import Layout, order_by, sums
+from faithscope.counting.units import Units
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Shared
@@ -174,8 +175,8 @@ class Rows:
         if blocks is None:
             few = len(distinct) * max(len(codes), 16 * segments) <= exact
             blocks = 1 if few else int(np.clip(len(codes) // (32 * segments), 20, _BLOCKS))
-        rows = cls(distinct, codes, names, numbers, blocks, content, by_number)
-        return rows if blocks <= rows.units else cls(distinct, codes, names, numbers, rows.units, content, by_number)
+        units = len(Units.of(sample).mass)
+        return cls(distinct, codes, names, numbers, min(blocks, units), content, by_number)
 
     @property
     def n(self) -> int:
@@ -188,9 +189,14 @@ class Rows:
         return self.content.clusters
 
     @cached_property
+    def independent(self) -> Units:
+        """The rows, or clusters of rows, that vary independently."""
+        return Units(self.weight, self.clusters)
+
+    @property
     def units(self) -> int:
         """Number of clusters, or of rows."""
-        return self.n if self.clusters is None else int(self.clusters.max()) + 1
+        return len(self.independent.mass)
 
     @property
     def weighted(self) -> bool:
@@ -201,22 +207,6 @@ class Rows:
     def weight(self) -> Floats:
         """The weight of each row."""
         return np.broadcast_to(1.0, self.n) if self.content.weights is None else self.content.weights
-
-    @cached_property
-    def unit_weights(self) -> Floats:
-        """The weight of each cluster, or of each row."""
-        by_cluster = self.weight if self.clusters is None else np.bincount(self.clusters, self.weight)
-        return np.asarray(by_cluster, np.float64)
-
-    @property
-    def effective_n(self) -> float:
-        """As how many independent rows that count alike these are: ``(Σw)² / Σ_k W_k²`` over clusters k."""
-        return float(self.unit_weights.sum() ** 2 / (self.unit_weights**2).sum())
-
-    @property
-    def heaviest(self) -> float:
-        """How many effective rows the heaviest counts for: ``n_eff · max w / Σw``, which is 1 if rows count alike."""
-        return self.effective_n * float(self.unit_weights.max() / self.unit_weights.sum())
 
     @cached_property
     def kept(self) -> Explanations:
@@ -231,7 +221,7 @@ class Rows:
     @cached_property
     def per_block(self) -> Floats:
         """The weight of the rows of each block."""
-        return np.bincount(self.block, self.weight, minlength=self.blocks).astype(np.float64)
+        return sums(self.block, self.weight, self.blocks)
 
     @cached_property
     def _by_explanation(self) -> tuple[Ints, Ints]:
@@ -244,11 +234,9 @@ class Rows:
     def cell(self) -> Ints:
         """The number of each row's pair of an explanation and a prediction, among those that occur, in order."""
         order = self._by_explanation[0]
-        codes, labels = self.codes[order], self.labels[order]
-        new = np.zeros(self.n, np.int64)
-        new[1:] = (codes[1:] != codes[:-1]) | (labels[1:] != labels[:-1])
+        pair = (self.codes * len(self.names) + self.labels)[order]
         cell = np.empty(self.n, np.int64)
-        cell[order] = np.cumsum(new)
+        cell[order] = np.cumsum(np.diff(pair, prepend=pair[:1]) > 0)
         return cell
 
     def given(self, start: int, many: int) -> Ints:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.counts import Counts, sums
+from faithscope.counting.counts import Counts
+from faithscope.counting.layout import sums
 from faithscope.counting.leave_out import LeftOut, Losses, Sums, ratio, without_each
 from faithscope.counting.moments import Moments, SpreadCounts, SpreadParts
 from faithscope.counting.pairs import Askers, OwnCluster, PairSums, Witnesses
@@ -128,7 +129,7 @@ class ShareRows:
         agreed = self.sums.at(asked, scope, self.rows.labels[row])
         of_itself = (lost[0] - self.itself * alike, lost[1], lost[2])
         for number, (total, column, mine) in enumerate(zip(self.lost, lost, of_itself, strict=True)):
-            by_scope = np.bincount(asking, column, minlength=many)[scope].astype(np.float64)
+            by_scope = sums(asking, column, many)[scope]
             total += np.bincount(row, by_scope - agreed if number == 0 else by_scope, minlength=self.rows.n)
             total[given] -= np.where(own, mine, 0.0)
         if self.moments is not None and self.newly is not None:

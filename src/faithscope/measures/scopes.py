@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread, scaled
 from faithscope.counting.counted import Coverage
-from faithscope.counting.counts import Counts, count_rows, sums
+from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.cover import Asked, in_blocks
 from faithscope.counting.coverage import cover
-from faithscope.counting.layout import Layout
+from faithscope.counting.layout import Layout, sums
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals

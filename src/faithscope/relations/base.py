@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ class Parts:
     masks: Callable[[NDArray[np.int64] | None], Iterator[tuple[int, Masks]]]
     postings: Postings | None = None
     near: Callable[[], Near] | None = None
+
+    asked: ClassVar[None] = None  # of all pairs it is known whether the explanation covers the row
 
 
 @dataclass(frozen=True)

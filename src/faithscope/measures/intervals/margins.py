@@ -20,7 +20,7 @@ Rows are as `good` as ``Σw / max w``: one that was missed may weigh as much as 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from faithscope.counting.leave_out import LeftOut
+from faithscope.counting.units import Units
 from faithscope.errors import NotProven
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_share
 from faithscope.inputs.chunks import sums_over_chunks
-from faithscope.sample import Sample
 
 _WIDTH = 4  # numbers worked on per value
 
@@ -277,48 +277,8 @@ def margins(
     return Margins(below, above, freedom, verified, known.weight, again, bracket, beyond)
 
 
-@dataclass(frozen=True, eq=False)
-class IndependentUnits:
-    """Rows with their weights, and the units that vary independently: clusters, or the rows themselves.
-
-    Examples
-    --------
-    >>> units = IndependentUnits(np.array([1.0, 1.0, 2.0]), np.array([0, 0, 1]))
-    >>> units.sums(np.array([1.0, 0.0, 1.0])).tolist(), units.mean(np.array([1.0, 0.0, 1.0]))
-    ([1.0, 2.0], 0.75)
-    """
-
-    weight: Floats
-    clusters: Ints | None = None
-
-    @classmethod
-    def of(cls, sample: Sample) -> "IndependentUnits":
-        """The rows of a sample."""
-        return cls(sample.weight, sample.clusters)
-
-    def sums(self, values: Floats) -> Floats:
-        """Per unit, the weighted sum over its rows."""
-        weighed = self.weight * values
-        return weighed if self.clusters is None else np.bincount(self.clusters, weighed).astype(np.float64, copy=False)
-
-    def mean(self, values: Floats) -> float:
-        """The weighted mean over all rows."""
-        return float(self.weight @ values / self.weight.sum())
-
-    @cached_property
-    def mass(self) -> Floats:
-        """The weight of each unit."""
-        return self.sums(np.ones(len(self.weight)))
-
-    @property
-    def good(self) -> float:
-        """As how many rows of the same weight they are if one that was missed may weigh as much as the heaviest."""
-        return float(self.mass.sum() / self.mass.max())
-
-    @property
-    def heaviest(self) -> float:
-        """How many effective rows a row, or cluster, may count for that was not seen, ``n_eff · max w / Σw``."""
-        return float(self.mass.max() * self.mass.sum() / (self.mass @ self.mass))
+class IndependentUnits(Units):
+    """Rows and units that vary independently, and how far means over rows may be off."""
 
     def without_each(self, part: Floats, whole: Floats) -> Deviations | None:
         """What ``Σ part / Σ whole`` becomes without each unit, about its mean; None if nothing is left of the whole."""

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, GroupedRows, Spread, scaled
-from faithscope.counting.counts import Counts, sums
+from faithscope.counting.counts import Counts
+from faithscope.counting.layout import sums
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.grouping import group as group_rows

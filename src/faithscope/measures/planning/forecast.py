@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, ndtri, pdtr
 
 from faithscope.agreements import Spread
-from faithscope.counting.counts import sums
+from faithscope.counting.layout import sums
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Floats, Ints
