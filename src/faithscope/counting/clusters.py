@@ -88,7 +88,7 @@ class Strangers:
         """Per row, the weight of its group's rows, the row among them, each by its agreement with the row."""
         groups, values, cell = numbered_pairs(group, self.sample.numbered_labels[1])
         rows = GroupedRows(groups, values, sums(cell, self.sample.weight))
-        return np.asarray(self.sample.agreement.over(self.sample.values).within(rows)[cell])
+        return self.sample.agreement.over(self.sample.values).within(rows)[cell]
 
     @property
     def met(self) -> tuple[Floats, Floats, Floats]:
@@ -128,7 +128,7 @@ class Strangers:
         mean = np.bincount(label, share) / len(size)
         squares = np.bincount(label, more[cluster] ** 2 * share * (share - 2 * mean[label])) + mean**2 * (more @ more)
         error = np.sqrt(np.maximum(squares, 0.0))
-        return np.asarray(ratio(np.abs(np.bincount(label, more[cluster] * share)), error))
+        return ratio(np.abs(np.bincount(label, more[cluster] * share)), error)
 
     def totals(self) -> ClusterTotals:
         """Of all rows, whatever their explanations."""

@@ -79,7 +79,7 @@ class DrawnCounts:
     @property
     def values(self) -> Floats:
         """The mean agreement of each row with its draws; 0 for a row without draws."""
-        return np.asarray(np.minimum(1.0, self.agreeing / np.maximum(1, self.others)))
+        return np.minimum(1.0, self.agreeing / np.maximum(1, self.others))
 
     @property
     def silent(self) -> Floats:
@@ -145,7 +145,7 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, NDArray[Any]]]) ->
 def _without_own(total: Floats, checked: Floats, mean: Floats, rest: Floats) -> Floats:
     """The mean over other rows, from the sum over all of them; NaN if there are no others."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(rest > 0, np.clip((total - checked * mean) / rest, 0.0, 1.0), np.nan))
+        return np.where(rest > 0, np.clip((total - checked * mean) / rest, 0.0, 1.0), np.nan)
 
 
 def _everybody(value: Ints, weight: Floats, many: int) -> GroupedRows:

@@ -117,7 +117,7 @@ def _share(
 ) -> Floats:
     """What each row that asks adds to the sum of M̂, ``P / (m W - V)``: 0 if its explanation has a single row."""
     all_pairs = asking * weight - square
-    return np.asarray(pairs / np.where((size > 1) & (all_pairs > 0), all_pairs, np.inf))
+    return pairs / np.where((size > 1) & (all_pairs > 0), all_pairs, np.inf)
 
 
 def ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:

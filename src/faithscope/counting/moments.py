@@ -96,7 +96,7 @@ class Moments:
     def about(self, mean: Floats) -> Floats:
         """The weighted squared distances from a point: ``Σ w |y - mean|²``."""
         distance = self.square - 2 * _row_sums(self.total * mean) + self.weight * _row_sums(mean**2)
-        return np.asarray(np.maximum(distance, 0.0))
+        return np.maximum(distance, 0.0)
 
 
 class SpreadParts(NamedTuple):
@@ -116,12 +116,12 @@ class SpreadParts(NamedTuple):
     @property
     def explained(self) -> Floats:
         """``1 - (W + S) / T``."""
-        return np.asarray(1 - (self.within + self.silent) / self.whole)
+        return 1 - (self.within + self.silent) / self.whole
 
     @property
     def silence(self) -> Floats:
         """``S / T``: how much higher the share could be if silent rows lay at their explanation's mean."""
-        return np.asarray(self.silent / self.whole)
+        return self.silent / self.whole
 
 
 class SpreadCounts(NamedTuple):

@@ -143,7 +143,7 @@ class PairCounts:
         near, inside = self.near, np.less if self.near.open else np.less_equal
         alike = self.alike and near.metric in _SYMMETRIC
         distances = np.zeros(len(self.codes)) if alike else paired(near.centers[self.codes], near.rows, near.metric)
-        return np.asarray(inside(distances, self.radii[:, self.codes]))
+        return inside(distances, self.radii[:, self.codes])
 
     def in_batches(self, work: Callable[[int, Ints], Part]) -> Iterator[Part]:
         """``work(start, counts)`` for batches of centers in order, in threads; `counts` are (k, centers, segments)."""

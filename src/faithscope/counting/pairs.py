@@ -220,7 +220,7 @@ class Listed(Witnesses):
     @cached_property
     def place(self) -> Ints:
         """The explanation and the block of each, as one number."""
-        return np.asarray(self.scope * self.blocks + self.rows.block[self.row])
+        return self.scope * self.blocks + self.rows.block[self.row]
 
     @cached_property
     def _in_blocks(self) -> GroupedRows:

@@ -26,9 +26,7 @@ from faithscope.counting.moments import Moments, SpreadCounts, SpreadParts
 from faithscope.counting.pairs import Askers, OwnCluster, PairSums, Witnesses
 from faithscope.counting.rows import Rows
 from faithscope.inputs.array_types import Bools, Floats, Ints
-from faithscope.inputs.chunks import over_chunks
 
-_WIDTH = 4  # numbers worked on per row
 _TABLE = 2**18  # kinds of rows x blocks worked on at once, so that they stay in cache
 _ROUNDING = 1e-11  # of the weight of rows alike: below it, nobody is left
 _RUNNING = 1e-13  # of all weight: differences of running sums are no more exact
@@ -88,24 +86,14 @@ def share_left_out(counts: Counts, lost: Floats, cell: Ints, own: Bools, rows: I
     covered, total = counts.covered[occupied], counts.per_explanation[counts.explanation[occupied]]
     agreeing, unmet, _ = counts.profile().terms
     left = max(1, counts.n - 1)
-    value, silent, weight = np.empty((3, len(cell)))
-    largest: list[float] = []
-
-    def fill(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        mine, which = own[part], cell[part]
-        same, others = covered[which] - mine, total[which] - mine
-        term, alone, counted = same / np.maximum(others, 1), others == 0, mine & (others > 0)
-        # What the sums hold of its own term, which is left out as a whole.
-        changed = counted * (np.maximum(same - 1, 0) / np.maximum(others - 1, 1) - term)
-        leaning = lost[2, part] - counted / np.maximum(others, 1)
-        value[part] = (agreeing - term + lost[0, part] - changed) / left
-        silent[part] = (unmet - alone + lost[1, part] - (counted & (others == 1))) / left
-        weight[part] = leaning + 1 - alone
-        largest.append(float(leaning.max()))
-
-    over_chunks(fill, len(cell), _WIDTH)
-    return LeftOut(value, silent, max(largest), weight, rows)
+    same, others = covered[cell] - own, total[cell] - own
+    term, alone, counted = same / np.maximum(others, 1), others == 0, own & (others > 0)
+    # What the sums hold of its own term, which is left out as a whole.
+    changed = counted * (np.maximum(same - 1, 0) / np.maximum(others - 1, 1) - term)
+    leaning = lost[2] - counted / np.maximum(others, 1)
+    value = (agreeing - term + lost[0] - changed) / left
+    silent = (unmet - alone + lost[1] - (counted & (others == 1))) / left
+    return LeftOut(value, silent, float(leaning.max()), leaning + 1 - alone, rows)
 
 
 class ShareRows:
@@ -438,7 +426,7 @@ class GapPairs(NamedTuple):
     @property
     def both(self) -> Bools:
         """Whether there are pairs of both kinds."""
-        return np.asarray((self.rows > 1) & (self.met > 0))
+        return (self.rows > 1) & (self.met > 0)
 
     @property
     def terms(self) -> Floats:
@@ -554,7 +542,7 @@ class GapBlocks:
         self.exclusive += float(mass[meets & ~meets_others].sum())
         tested, weight = np.bincount(askers.scopes, both[:, 0]), others.weight
         self.leaning += (ratio(tested[:, None], weight.sum(axis=1, keepdims=True)) * weight).sum(axis=0)
-        return np.asarray(tested > 0)
+        return tested > 0
 
     def result(self, per_block: Floats, units: int) -> GapSums:
         """The sums of all explanations that were added, from the weight of each block, and how many units there are."""

@@ -201,7 +201,7 @@ def _along(column: NDArray[Any], rows: Ints, rng: np.random.Generator) -> Floats
     values = rng.normal() * (column[rows] / spread)
     missing = ~np.isfinite(values)
     values[missing] = rng.normal() if missing.any() else 0.0
-    return np.asarray(values)
+    return values
 
 
 def _nearest(candidates: Iterable[Ints], space: _Rows, wanted: int) -> Pairs:

@@ -304,7 +304,7 @@ class Decoder(ABC):
 
     def _decode(self, explanation: Ints, names: NDArray[Any]) -> NDArray[Any]:
         """What each explanation decodes to, from the different predictions."""
-        return np.asarray(names[self.counts.label[self._cells(explanation)]])
+        return names[self.counts.label[self._cells(explanation)]]
 
     @abstractmethod
     def _cells(self, explanation: Ints) -> Ints:
@@ -385,7 +385,7 @@ class GibbsDecoder(Decoder):
 
     def _agreeing(self, explanation: Ints, labels: NDArray[Any]) -> Floats:
         cells = self.counts.locate_codes(explanation, labels)[1]
-        return np.asarray(np.where(cells < 0, 0, self.counts.given[cells]) / self.counts.rows_given[explanation])
+        return np.where(cells < 0, 0, self.counts.given[cells]) / self.counts.rows_given[explanation]
 
     def _cells(self, explanation: Ints) -> Ints:
         upto, first = np.cumsum(self.counts.given), np.searchsorted(self.counts.explanation, explanation)
@@ -437,7 +437,7 @@ class OptimalDecoder(Decoder):
     def _decode(self, explanation: Ints, names: NDArray[Any]) -> NDArray[Any]:
         if not self.counts.agreement.of_numbers:
             return super()._decode(explanation, names)
-        return np.asarray(NumberGroups.of_counts(self.counts).mean[explanation].reshape(-1, *names.shape[1:]))
+        return NumberGroups.of_counts(self.counts).mean[explanation].reshape(-1, *names.shape[1:])
 
     def _cells(self, explanation: Ints) -> Ints:
         return commonest_cells(self.counts)[explanation]

@@ -171,7 +171,7 @@ def _precision(
 def _share(part: NDArray[Any], whole: Ints | int) -> Floats:
     """Shares; NaN of nothing."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(part / whole)
+        return part / whole
 
 
 def agreement_of_scopes(counts: Counts, asked: Ints | None = None) -> dict[str, Any]:

@@ -10,10 +10,9 @@ from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.moments import SpreadCounts, spread_by_explanation
 from faithscope.counting.profile import LabelPairs, Profile, with_lone
-from faithscope.inputs.array_types import Floats
 from faithscope.inputs.chunks import rows_at
 from faithscope.measures.estimate import Estimate, noted, to_estimate
-from faithscope.measures.intervals.margins import LeftOutDeviations, deviations, margins
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, margins
 from faithscope.sample import Sample
 
 _HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance; 3 for a normal distribution
@@ -51,14 +50,10 @@ def spread_estimate(
     value, within = float(whole.explained[0]), float(whole.within[0] / whole.whole[0])
     known = checked = None
     if spread.always_vary:
-
-        def measures(part: slice) -> tuple[Floats, ...]:
-            inverse, seen = 1 / without.whole[part], 1 - left_out.silent[part]
-            upper = 1 - without.within[part] * inverse
-            ratios = left_out.value[part] / np.where(seen > 0, seen, np.inf)
-            return upper - without.silent[part] * inverse, upper, 1 - ratios * inverse
-
-        lower, upper, ratio = deviations(measures, len(left_out.value), left_out.rows)
+        seen = 1 - left_out.silent
+        ratios = left_out.value / np.where(seen > 0, seen, np.inf)
+        columns = (without.explained, 1 - without.within / without.whole, 1 - ratios / without.whole)
+        lower, upper, ratio = (Deviations.of(column, left_out.rows) for column in columns)
         known = LeftOutDeviations(lower, upper, reach=left_out.reach)
         checked = known._replace(value=ratio, upper=ratio)
     found = among = margins(known, n, confidence, explained=value)

@@ -32,9 +32,6 @@ from faithscope.counting.units import Units
 from faithscope.errors import NotProven
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_share
-from faithscope.inputs.chunks import sums_over_chunks
-
-_WIDTH = 4  # numbers worked on per value
 
 
 class Bracket(NamedTuple):
@@ -91,7 +88,12 @@ class Deviations(NamedTuple):
     @classmethod
     def of(cls, values: Floats, rows: NDArray[Any] | None = None) -> "Deviations":
         """Of values, each of which stands for so many rows, or for one."""
-        return deviations(lambda part: (values[part],), len(values), rows)[0]
+        times = np.broadcast_to(1.0, len(values)) if rows is None else rows
+        n = float(times.sum())
+        gap = values - float(np.sum(times * values)) / n
+        squares, own = gap * gap, times * gap
+        powers = (float(np.sum(own * factor)) for factor in (gap, squares, squares * gap))
+        return cls(n, float(np.abs(gap).max()), *powers)
 
     @property
     def varies(self) -> bool:
@@ -143,55 +145,14 @@ class LeftOutDeviations(NamedTuple):
     def of(cls, left_out: LeftOut, chance: Floats | None = None) -> "LeftOutDeviations":
         """Of leave-one-out values, and of the chance level without each row if it changes."""
         value, silent, weight, rows = left_out.value, left_out.silent, left_out.weight, left_out.rows
-
-        def measures(part: slice) -> tuple[Floats, ...]:
-            checked = 1 - silent[part]
-            ratios = value[part] / np.where(checked > 0, checked, np.inf)
-            beyond = () if chance is None else (ratios - chance[part],)
-            return value[part], value[part] + silent[part], ratios, *beyond
-
-        lower, upper, ratio, *beyond = deviations(measures, len(value), rows)
+        seen = 1 - silent
+        ratios = value / np.where(seen > 0, seen, np.inf)
+        columns = (value, value + silent, ratios, *(() if chance is None else (ratios - chance,)))
+        lower, upper, ratio, *beyond = (Deviations.of(column, rows) for column in columns)
         times = 1.0 if rows is None else rows
-        checked = 1 - float(np.sum(times * silent)) / lower.rows
+        checked = float(np.sum(times * seen)) / lower.rows
         taking_part = None if weight is None else float(np.sum(times * weight**2))
         return cls(lower, upper, ratio, checked, left_out.reach, taking_part, left_out.heaviest, *beyond)
-
-
-def deviations(
-    measures: Callable[[slice], Sequence[Floats]], count: int, rows: NDArray[Any] | None = None
-) -> list[Deviations]:
-    """The deviations of several measures, from their values in a part of all values.
-
-    Parameters
-    ----------
-    measures : function
-        Gives the values of each measure in a slice.
-    count : int
-        Number of values.
-    rows : (count,) array, optional
-        How many rows each value stands for; None if one.
-    """
-
-    def weighed(start: int, stop: int) -> tuple[NDArray[Any], Sequence[Floats]]:
-        times = np.ones(stop - start) if rows is None else np.asarray(rows[start:stop], np.float64)
-        return times, measures(slice(start, stop))
-
-    def totals(start: int, stop: int) -> list[float]:
-        times, values = weighed(start, stop)
-        return [float(times.sum()), *(float(np.sum(times * each)) for each in values)]
-
-    n, *sums = sums_over_chunks(totals, count, _WIDTH).tolist()
-    largest: list[list[float]] = []
-
-    def powers(start: int, stop: int) -> list[float]:
-        times, values = weighed(start, stop)
-        gaps = [each - total / n for each, total in zip(values, sums, strict=True)]
-        largest.append([max(float(gap.max()), -float(gap.min())) for gap in gaps])
-        squares = [(gap, times * gap * gap) for gap in gaps]
-        return [float(np.sum(part)) for gap, square in squares for part in (square, square * gap, square * gap * gap)]
-
-    moments = sums_over_chunks(powers, count, _WIDTH).reshape(-1, 3).tolist()
-    return [Deviations(n, most, *each) for most, each in zip(np.max(largest, axis=0).tolist(), moments, strict=True)]
 
 
 class UnseenRows(NamedTuple):

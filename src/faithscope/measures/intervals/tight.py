@@ -18,7 +18,6 @@ from scipy.special import stdtrit
 from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
 from faithscope.counting.profile import Profile
 from faithscope.inputs.array_types import Bools, Floats
-from faithscope.inputs.chunks import sums_over_chunks
 from faithscope.measures.intervals.local import chernoff, log_choose
 from faithscope.measures.intervals.margins import (
     Bracket,
@@ -56,26 +55,17 @@ class PowerSums(NamedTuple):
     @classmethod
     def of(cls, profile: Profile) -> "PowerSums":
         """Of a profile, for equality."""
-
-        def add(start: int, stop: int) -> list[float]:
-            others, agreeing, pairs, rows = (
-                column[start:stop] for column in (profile.others, profile.agreeing, profile.pairs, profile.rows)
-            )
-            added = pairs / np.where(others > 0, others, np.inf)
-            totals = [float(rows.sum()), float(rows[others == 0].sum())]
-            lost = added - (pairs - 2 * agreeing) / np.maximum(others - 1.0, 1.0)
-            for size in _DRAWN:
-                which = np.flatnonzero(others == size - 1 if size > 1 else others >= SIZES[-1])
-                terms = np.take(rows, which) / size
-                values = np.take(added if size > 1 else lost, which)
-                totals.append(float(terms.sum()))
-                for _ in range(POWERS):
-                    terms = terms * values
-                    totals.append(float(terms.sum()))
-            return totals
-
-        n, alone, *powers = sums_over_chunks(add, len(profile.rows), POWERS + 1).tolist()
-        return cls(n, alone, np.reshape(powers, (len(_DRAWN), POWERS + 1)))
+        others, rows = profile.others, profile.rows
+        added = profile.pairs / np.where(others > 0, others, np.inf)
+        lost = added - (profile.pairs - 2 * profile.agreeing) / np.maximum(others - 1.0, 1.0)
+        table = np.empty((len(_DRAWN), POWERS + 1))
+        for size, powers in zip(_DRAWN, table, strict=True):
+            which = np.flatnonzero(others == size - 1 if size > 1 else others >= SIZES[-1])
+            terms, values = rows[which] / size, (added if size > 1 else lost)[which]
+            for k in range(POWERS + 1):
+                powers[k] = terms.sum()
+                terms = terms * values
+        return cls(float(profile.n), float(rows[others == 0].sum()), table)
 
     def disagreeing(self) -> "PowerSums":
         """The same sums of what explanations add to n·(1 - M̂ - U)."""
@@ -89,7 +79,7 @@ class PowerSums(NamedTuple):
 
     def mean(self, kappa: Floats) -> Floats:
         """M', or of disagreement D', for each κ."""
-        return np.asarray(self.table[:, 1] @ self.weights(kappa) / self.n)
+        return self.table[:, 1] @ self.weights(kappa) / self.n
 
     def deviations(self, kappa: Floats) -> "KappaDeviations":
         """How much the mean would differ without each row, for each κ.

@@ -69,7 +69,7 @@ class NumberGroups:
         apart = (self.values - base[self.group]) / self.unit
         total = np.stack([sums(self.group, self.rows * column, self.size) for column in apart.T], axis=1)
         with np.errstate(invalid="ignore"):
-            return np.asarray(base + self.unit * (total / self.n[:, None]))
+            return base + self.unit * (total / self.n[:, None])
 
     @cached_property
     def squares(self) -> Floats:
@@ -108,7 +108,7 @@ class NumberGroups:
         """
         if self.values.shape[1] == 1:
             (low, high), (least, most) = self.extremes, covered.extremes
-            return np.asarray(np.maximum(most - low[chosen], high[chosen] - least)[:, 0])
+            return np.maximum(most - low[chosen], high[chosen] - least)[:, 0]
         place = np.full(self.size, -1, np.int64)
         place[chosen] = np.arange(len(chosen))
         kept = np.flatnonzero(place[self.group] >= 0)
@@ -168,7 +168,7 @@ def disagreement(counts: Counts) -> Floats:
 def squared(numbers: NDArray[Any], unit: float) -> Floats:
     """Numbers in squared units as plain ones; infinite if they are too large."""
     with np.errstate(over="ignore"):
-        return np.asarray(np.asarray(numbers) * unit * unit)
+        return np.asarray(numbers) * unit * unit
 
 
 def mean_agreement(agreement: Agreement, agreeing: NDArray[Any], others: NDArray[Any], variance: float) -> Floats:
@@ -205,14 +205,14 @@ def agreement_between(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) ->
 def disagree(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) -> Bools:
     """Whether ``a[i]`` and ``b[i]`` do not agree wholly, for every i."""
     between = agreement_between(agreement, a, b)
-    return np.asarray(between > 0 if isinstance(agreement, Spread) else between < 1)
+    return between > 0 if isinstance(agreement, Spread) else between < 1
 
 
 def distance(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     """How far ``a[i]`` and ``b[i]`` are apart; of vectors, the euclidean distance."""
     apart = np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64))
     if apart.ndim == 1:
-        return np.asarray(apart)
+        return apart
     columns, unit = scaled(np.concatenate([apart, np.zeros_like(apart)]))  # so that no square is too large
     return np.asarray(unit * np.sqrt((columns[: len(apart)] ** 2).sum(axis=1)))
 
