@@ -17,7 +17,7 @@ from faithscope.counting.counts import Counts, tabulate
 from faithscope.counting.cover import Asked, in_blocks, over_batches, refuse_unasked, watch
 from faithscope.counting.gpu.covering import cover_on_gpu
 from faithscope.counting.gpu.devices import DEVICES, on_gpu
-from faithscope.counting.layout import Bits, Layout, run_starts, sums
+from faithscope.counting.layout import Bits, Layout, sums
 from faithscope.counting.leave_out import Losses
 from faithscope.counting.moments import Moments
 from faithscope.counting.near import PairCounts
@@ -364,25 +364,13 @@ class LabelTally:
     def _cells(self, askers: Askers, covered: Tabled | Listed) -> Cells:
         """The cells that rows were given or that are covered, ascending: given, covered and missed rows, and masses."""
         cells, rows = covered.cells
-        key = askers.scope * len(self.rows.names) + askers.value
-        order = np.argsort(key, kind="stable")
-        starts = run_starts(key[order])
-        asked = key[order][starts]
-        place = np.searchsorted(cells, asked)
-        alone = np.ones(len(asked), bool)  # cells of which no row is covered
-        among = place < len(cells)
-        alone[among] = cells[place[among]] != asked[among]
-        if alone.any():
-            cells, rows = np.insert(cells, place[alone], asked[alone]), np.insert(rows, place[alone], 0)
-            place += np.cumsum(alone) - alone
-
-        def table(values: NDArray[Any]) -> NDArray[Any]:
-            sums = np.zeros(len(cells), np.int64 if values.dtype == bool else np.float64)
-            sums[place] = np.add.reduceat(values[order], starts, dtype=sums.dtype) if len(place) else 0
-            return sums
-
+        asked = askers.scope * len(self.rows.names) + askers.value
+        every = np.union1d(cells, asked)
+        place, total = np.searchsorted(every, asked), np.zeros(len(every), np.int64)
+        total[np.searchsorted(every, cells)] = rows
+        given, missed = (np.bincount(each, minlength=len(every)) for each in (place, place[~askers.inside]))
         masses = (askers.weight, askers.weight**2) if self.rows.weighted else ()
-        return cells, table(np.ones(len(key), bool)), rows, table(~askers.inside), *map(table, masses)
+        return every, given, total, missed, *(sums(place, mass, len(every)) for mass in masses)
 
     def _keep(self, start: int, many: int, cells: Cells, bits: Bits | None) -> None:
         explanation, label = np.divmod(cells[0], len(self.rows.names))

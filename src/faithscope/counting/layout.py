@@ -129,11 +129,9 @@ class Layout:
         place += (word << 6)[hit]
         return which[hit], place
 
-    def count(self, bits: Bits) -> NDArray[np.int32]:
+    def count(self, bits: Bits) -> NDArray[Any]:
         """How many rows of each segment each bitmap holds: (b, labels, blocks)."""
-        counts = self.fold(np.bitwise_count(bits), np.int32)
-        assert counts.dtype == np.int32
-        return counts
+        return self.fold(np.bitwise_count(bits), np.int32)
 
     def fold(self, words: NDArray[Any], kind: Any = np.float64) -> NDArray[Any]:
         """Sums of one value per word over the words of each segment: (b, labels, blocks)."""

@@ -258,8 +258,8 @@ class NecessityTerms:
 
     sums: Sums
     chance: float | None
-    left_out: LeftOut | None
-    chance_left_out: Floats | None
+    left_out: LeftOut | None = None
+    chance_left_out: Floats | None = None
 
 
 def recall_losses(counts: Counts) -> Losses:
@@ -292,7 +292,7 @@ def recall_left_out(
     everyone, sure = float(reached[checked].sum()), float(sizes[checked].sum())
     chance = everyone / (sure * (n - 1)) if sure else None
     if n < 2:
-        return NecessityTerms(whole, chance, None, None)
+        return NecessityTerms(whole, chance)
     label = labels[cell]
     size = sizes[label]
     own_same, own_covered, alike = same[cell] - own, covered[cell] - own, reaching[0] - own
@@ -356,7 +356,7 @@ class RecallBlocks:
         whole = Sums(float(agreeing[0]), float(silent[0]), float(total[0]))
         chance = float(reached[0] / checked[0]) if checked[0] > 0 else None
         if len(total) < 3:
-            return NecessityTerms(whole, chance, None, None)
+            return NecessityTerms(whole, chance)
         value, alone = (_shares(column[1:], total[1:], total[1:] > 0) for column in (agreeing, silent))
         by_chance = _shares(reached[1:], checked[1:], checked[1:] > 0)
         return NecessityTerms(whole, chance, LeftOut(value, alone, reach, heaviest=heaviest), by_chance)

@@ -115,9 +115,9 @@ class Direction(Shareable):
     output: str
     population: str
     confidence: float
+    _moved: "_Moved" = field(repr=False, compare=False)
     notes: tuple[str, ...] = ()
     chance: float = 0.5
-    _moved: "_Moved | None" = field(default=None, repr=False, compare=False)
 
     measure: ClassVar[str] = "direction"
 
@@ -139,7 +139,7 @@ class Direction(Shareable):
         ``right``, ``wrong``, ``tiny`` and ``ties`` are shares of its pairs, ``move`` the mean move in the direction of
         the sign.
         """
-        return frame(self._known.by_feature(self.confidence))
+        return frame(self._moved.by_feature(self.confidence))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Up to k pairs whose redrawing moves the output most against the sign.
@@ -147,13 +147,13 @@ class Direction(Shareable):
         ``row`` is the position among the rows handed over, ``index`` their label, ``feature`` and ``value`` what was
         redrawn, ``importance`` what the explanation says, and ``move`` the output less its mean over other values.
         """
-        return frame(self._known.against(check_whole(k, "k, the number of pairs,")))
+        return frame(self._moved.against(check_whole(k, "k, the number of pairs,")))
 
     def plot(self) -> Any:
         """Every feature with its interval and chance, as an Altair chart."""
         from faithscope.charts import estimates
 
-        told = self._known.by_feature(self.confidence)
+        told = self._moved.by_feature(self.confidence)
         lines = [dict(zip(told, line, strict=True)) for line in zip(*told.values(), strict=True)]
         known = [line for line in lines if line["value"] is not None]
         if not known:
@@ -164,12 +164,6 @@ class Direction(Shareable):
         *("measure", "value", "low", "high", "chance", "right", "wrong", "tiny", "ties", "pairs", "n", "clusters", "k"),
         *("output", "population", "confidence", "flipped", "notes"),
     )
-
-    @property
-    def _known(self) -> "_Moved":
-        if self._moved is None:
-            raise BadInput("The pairs of this result are gone: measure again with fs.direction.")
-        return self._moved
 
     _title = "direction"
 
@@ -193,7 +187,7 @@ class Direction(Shareable):
         return in_lines(self._line, self.notes)
 
     def _tables(self) -> Iterable[Table]:
-        told = self._known.by_feature(self.confidence)
+        told = self._moved.by_feature(self.confidence)
         lines = []
         for name, pairs, right, wrong, tiny, ties, value, low, high, _ in zip(*told.values(), strict=True):
             share = ("–", "–") if value is None else (f"{value:.3f}", f"{down(low)}–{up(high)}")
@@ -231,18 +225,10 @@ class _Moved:
     moves: Floats
     clear: Bools
     ties: Bools
+    signed: Floats  # the moves in the direction of the sign
     units: IndependentUnits
     sample: Sample
     source: SourceRows
-
-    @property
-    def signed(self) -> Floats:
-        """The moves in the direction of the sign."""
-        return np.asarray(self.moves * self.signs, np.float64)
-
-    @property
-    def signs(self) -> NDArray[Any]:
-        return np.ones(len(self.moves)) if self.named.signs is None else self.named.signs
 
     def right(self, of: Bools, confidence: float) -> Share | None:
         """The share of right pairs among some that move, over units; None if none does."""
@@ -389,7 +375,7 @@ def direction(
     moves, noise, ties = _moves(ask, source, sample, chosen, named.rows, column, output, own, scale)
     clear = ~ties & (np.abs(moves) > np.maximum(tiny * scale, _DOUBTED * noise))
     units = IndependentUnits.of(sample)
-    moved = _Moved(named, column, moves, clear, ties, units, sample, source)
+    moved = _Moved(named, column, moves, clear, ties, moves * named.signs, units, sample, source)
     everything = np.ones(len(moves), bool)
     value, low, high = moved.right(everything, confidence) or (None, None, None)
     notes = [*sample.explanations.notes, *sample.notes]

@@ -194,11 +194,11 @@ class Encoding(Shareable):
     tested: int
     flagged: int
     encodes: bool | None
+    _encoded: Encoded = field(repr=False, compare=False)
+    _tests: ChoiceTests = field(repr=False, compare=False)
     notes: tuple[str, ...] = ()
     agreement: Agreement = field(default_factory=Same)
     method: str = "jackknife"
-    _encoded: Encoded | None = field(default=None, repr=False, compare=False)
-    _tests: ChoiceTests | None = field(default=None, repr=False, compare=False)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -219,8 +219,6 @@ class Encoding(Shareable):
         return frame(self._columns(k))
 
     def _columns(self, k: int | None = None) -> dict[str, Any]:
-        assert self._encoded is not None
-        assert self._tests is not None
         shown: tuple[Any, ...] = tuple(column[: None if k is None else check_whole(k, "k")] for column in self._tests)
         first = ChoiceTests(*shown)
         cells, names, which = self._encoded.tables, self._encoded.labels, first.explanation
@@ -292,9 +290,9 @@ class Encoding(Shareable):
         The choice of this rule says more than the rule: of the 9 rows given `age <= 200`, 100% get 'yes'; of the 9 \
 other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be tested.
         """
-        explanations = None if self._encoded is None else self._encoded.explanations
         nouns = {"rule": Rules, "highlight": Highlights}
-        noun = next((word for word, kind in nouns.items() if isinstance(explanations, kind)), "explanation")
+        given = self._encoded.explanations
+        noun = next((word for word, kind in nouns.items() if isinstance(given, kind)), "explanation")
         a_noun = f"{'an' if noun == 'explanation' else 'a'} {noun}"
         if self.encodes is None:
             return self._untested(noun, a_noun)
@@ -322,7 +320,7 @@ other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be t
 
     def _untested(self, noun: str, a_noun: str) -> str:
         """Why nothing could be tested; that is no failure of explanations which partition the rows."""
-        if self._encoded is not None and self._encoded.missed:
+        if self._encoded.missed:
             missed = f"{several(self._encoded.missed, 'row is', 'rows are')} not covered by the {noun} given"
             return f"Cannot tell: no {noun} can be tested, and {missed}: that can hide a label."
         if self.alone == 0:
@@ -395,19 +393,8 @@ def _percent(share: float) -> str:
 
 def encoding_columns(encodings: Mapping[str, Encoding]) -> dict[str, list[Any]]:
     """The columns of several results, one line per explainer."""
-    names = (
-        "value",
-        "low",
-        "high",
-        "unverifiable",
-        "alone",
-        "exclusive",
-        "tested",
-        "flagged",
-        "encodes",
-        "n",
-        "distinct",
-    )
+    shares, numbers = ("value", "low", "high", "unverifiable", "alone", "exclusive"), ("n", "distinct")
+    names = (*shares, "tested", "flagged", "encodes", *numbers)
     lines = {name: [getattr(encoding, name) for encoding in encodings.values()] for name in names}
     return {"explainer": list(encodings), **lines}
 

@@ -123,18 +123,12 @@ def _brackets(known: LeftOutEstimate, left_out: LeftOut) -> tuple[Bracketed, Bra
 def _same_explainer(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:
     """Whether every row has the same explanation from both, by content, and the same relation says whom it covers.
 
-    Equal measures without each row are not enough, since two pure explainers have that too.
+    Equal measures are not enough, since two pure explainers have them too.
     """
     first, second = a.explanations, b.explanations
     if first is None or second is None or first.kind != second.kind or a.relation != b.relation:
         return False
     if a.estimate.value != b.estimate.value or a.estimate.upper != b.estimate.upper:
-        return False
-    one, other = a.left_out, b.left_out
-    if one is None or other is None:
-        if one is not other:
-            return False
-    elif not (np.array_equal(one.value, other.value) and np.array_equal(one.silent, other.silent)):
         return False
     codes, rows = first.group()
     try:
