@@ -39,12 +39,14 @@ class Drawable(Protocol):
         """All numbers, by name."""
 
 
-def estimates(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
+def estimates(
+    named: Iterable[tuple[str, Drawable | Mapping[str, Any]]], *, title: str = "", width: int = _WIDTH
+) -> "alt.LayerChart":
     """One line per estimate: what was shown to agree, what cannot be checked, the interval, and chance.
 
     Parameters
     ----------
-    named : pairs of a name and an Estimate
+    named : pairs of a name and an Estimate, or its numbers
         Estimates of the same name are drawn together.
     title : str
     width : int
@@ -317,11 +319,13 @@ def _chance(row: Mapping[str, Any]) -> str:
     return "" if row["chance"] is None else f", chance {row['chance']:.3f}"
 
 
-def _rows(named: Iterable[tuple[str, Drawable]]) -> list[dict[str, Any]]:
-    rows = [{"name": name, **estimate.to_dict()} for name, estimate in named]
-    if not rows:
+def _rows(named: Iterable[tuple[str, Drawable | Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """The numbers of each estimate with its name; those of a share that knows of no silent rows, as if none were."""
+    told = [(name, each if isinstance(each, Mapping) else each.to_dict()) for name, each in named]
+    if not told:
         raise BadInput("There is nothing to draw: no estimate was given. Pass pairs of a name and an estimate.")
-    return rows
+    none = {"unverifiable": 0.0}
+    return [{"name": name, "upper": row["value"], "verified": row["value"], **none, **row} for name, row in told]
 
 
 def _known(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +118,7 @@ class Simulatability(Shareable):
         """The accuracy with its interval beside chance, as an Altair chart."""
         from faithscope.charts import estimates
 
-        return estimates([(self.decoder, _Drawn(self))])
+        return estimates([(self.decoder, self.to_dict())])
 
     def _sentences(self) -> Iterable[str]:
         told = "Explanations tell more of the predictions of new rows than a guess without them"
@@ -146,16 +146,6 @@ class Simulatability(Shareable):
         gain = f"{self.gain:+.3f} {in_brackets(self.gain_low, self.gain_high, signed=True)} over guessing"
         rows = f"n={self.n:,}, {self.unseen:.0%} unseen"
         return in_lines(f"simulatability {self.value:.3f}, {ends}; {gain} ({self.chance:.2f}); {rows}", self.notes)
-
-
-class _Drawn(NamedTuple):
-    """What a chart of estimates reads: no row is silent here."""
-
-    measured: Simulatability
-
-    def to_dict(self) -> dict[str, Any]:
-        value = self.measured.value
-        return self.measured.to_dict() | {"upper": value, "unverifiable": 0.0, "verified": value}
 
 
 @dataclass(frozen=True)

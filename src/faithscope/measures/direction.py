@@ -154,11 +154,15 @@ class Direction(Shareable):
         from faithscope.charts import estimates
 
         told = self._moved.by_feature(self.confidence)
-        lines = [dict(zip(told, line, strict=True)) for line in zip(*told.values(), strict=True)]
-        known = [line for line in lines if line["value"] is not None]
+        lines = zip(*(told[name] for name in ("feature", "value", "low", "high")), strict=True)
+        known = [
+            (feature, {"value": value, "low": low, "high": high, "measure": self.measure, "chance": 0.5, "n": self.n})
+            for feature, value, low, high in lines
+            if value is not None
+        ]
         if not known:
             raise BadInput("No named feature moves the output, so there is nothing to draw.")
-        return estimates([(line["feature"], _Drawn(line, self.n)) for line in known])
+        return estimates(known)
 
     _written = (
         *("measure", "value", "low", "high", "chance", "right", "wrong", "tiny", "ties", "pairs", "n", "clusters", "k"),
@@ -195,25 +199,6 @@ class Direction(Shareable):
         columns = ("feature", "named", "direction", "interval", "right", "wrong", "tiny", "no move")
         below = f"{self.output}; {100 * self.confidence:g}% intervals over rows, each by itself"
         return [Table(columns, tuple(lines), 1, caption=below)]
-
-
-class _Drawn(NamedTuple):
-    """One feature as a chart of estimates reads it."""
-
-    line: dict[str, Any]
-    n: int
-
-    def to_dict(self) -> dict[str, Any]:
-        known = {name: self.line[name] for name in ("value", "low", "high")}
-        beside = {
-            "measure": "direction",
-            "unverifiable": 0.0,
-            "verified": known["value"],
-            "upper": known["value"],
-            "chance": 0.5,
-            "n": self.n,
-        }
-        return {**known, **beside, "agreement": "Same()", "bracket": [known["value"]] * 2}
 
 
 @dataclass(frozen=True, eq=False)
