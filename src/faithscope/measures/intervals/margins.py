@@ -88,12 +88,13 @@ class Deviations(NamedTuple):
     @classmethod
     def of(cls, values: Floats, rows: NDArray[Any] | None = None) -> "Deviations":
         """Of values, each of which stands for so many rows, or for one."""
-        times = np.broadcast_to(1.0, len(values)) if rows is None else rows
-        n = float(times.sum())
-        gap = values - float(np.sum(times * values)) / n
-        squares, own = gap * gap, times * gap
-        powers = (float(np.sum(own * factor)) for factor in (gap, squares, squares * gap))
-        return cls(n, float(np.abs(gap).max()), *powers)
+        n, total = (len(values), values.sum()) if rows is None else (rows.sum(), np.sum(rows * values))
+        gap = values - total / n
+        terms, powers = gap.copy() if rows is None else rows * gap, []
+        for _ in range(3):
+            terms *= gap
+            powers.append(float(terms.sum()))
+        return cls(float(n), max(float(gap.max()), -float(gap.min())), *powers)
 
     @property
     def varies(self) -> bool:
