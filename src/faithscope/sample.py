@@ -27,7 +27,7 @@ from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.inputs.weights import to_weights
 from faithscope.notes import TOO_HIGH, Note
 from faithscope.readers import as_explanations
-from faithscope.relations import Alike, Relation, bind
+from faithscope.relations import Alike, Blocks, Parts, Relation, bind
 from faithscope.visible import visible
 
 Ints = NDArray[np.int64]
@@ -189,11 +189,13 @@ class Sample:
         names = self.numbered_labels[0]
         return np.asarray(names, np.float64) if self.agreement.of_numbers else np.arange(float(len(names)))
 
-    def read_by(self, relation: Relation) -> Any:
-        """What a relation reads of the rows: X, or their positions among those that the caller handed over."""
-        if relation.reads_rows:
-            return self.X
-        return np.arange(self.n) if self.positions is None else self.positions
+    def covered_by(self, scopes: Explanations, relation: Relation) -> Parts | Blocks:
+        """Which rows these explanations cover, by a relation.
+
+        It reads X, or the positions of rows among those that the caller handed over.
+        """
+        places = np.arange(self.n) if self.positions is None else self.positions
+        return relation.cover(scopes, self.explanations, self.X if relation.reads_rows else places)
 
     def _scoped_by(self, relation: Any) -> "tuple[Sample, Any]":
         """The sample and the relation to measure sufficiency by: importances by `Alike` are the rules they stand for.

@@ -60,7 +60,7 @@ NOT_CALLED = {
     **dict.fromkeys(("Importances.made", "Codes.made", "Reasons.made"), "takes what is known to be right"),
     **{f"{kind}.read": "reads the predictions of every measure" for kind in ("Same", "Close", "Tolerance", "Spread")},
     **{f"{kind}.over": "takes values that were read" for kind in ("Same", "Close", "Tolerance", "Spread")},
-    **{f"Sample.{method}": "takes what was checked" for method in ("checked", "take", "noting", "read_by")},
+    **{f"Sample.{method}": "takes what was checked" for method in ("checked", "take", "noting", "covered_by")},
     **{f"Sample.{method}": "takes discretizers that were checked" for method in ("taught", "knowing", "learned")},
     "explainers.TreePath.fitted_share": "asked by evaluate, of rows that were explained",
 }

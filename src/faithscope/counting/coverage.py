@@ -94,7 +94,7 @@ def cover(
         Whether to count necessity in the same pass, if rows are labeled, independent, and count alike.
     """
     rows = _rows(sample, relation, exact if interval else sys.maxsize, beside, among)
-    covers = relation.cover(rows.distinct, sample.explanations, sample.read_by(relation))
+    covers = sample.covered_by(rows.distinct, relation)
     coverage = on_gpu(
         _device(device, sample),
         covers.near,
@@ -125,7 +125,7 @@ def count_necessity(
     # Each block is a query per row, unless rows are labeled.
     blocks = int(np.clip(_QUERIES // sample.n, _FEWEST, _BLOCKS)) if listed else _BLOCKS
     rows = _rows(sample, relation, exact, beside, blocks=blocks if listed or sample.weights is not None else None)
-    covers = relation.cover(rows.distinct, sample.explanations, sample.read_by(relation))
+    covers = sample.covered_by(rows.distinct, relation)
     refuse_unasked(covers, "Necessity")
     if near := _countable(covers, rows, interval=True):
         tally: LabelTally | ListTally = _tallies(near, near.radii[None], rows, share=False, recall=True)[0]
@@ -141,7 +141,7 @@ def count_necessity(
 def encoded(sample: Sample, relation: Relation, exact: int = EXACT) -> Encoded:
     """What encoding reads of a sample without rows of weight 0; `exact` is that of `cover`."""
     rows = _rows(sample, relation, exact)
-    covers = relation.cover(rows.distinct, sample.explanations, sample.read_by(relation))
+    covers = sample.covered_by(rows.distinct, relation)
     refuse_unasked(covers, "Encoding")
     tally = ListTally(sample, rows, gap=True) if rows.numbers or rows.sparse_blocks else LabelTally(rows, gap=True)
     _over(covers, tally)

@@ -193,7 +193,7 @@ def agreement_of_scopes(counts: Counts, asked: Ints | None = None) -> dict[str, 
 def _covered_numbers(counts: Counts, chosen: Ints, sample: Sample, relation: Relation) -> dict[str, Any]:
     """The predictions of the rows that each chosen explanation covers, and how far one is from a row given it."""
     layout, scopes = Layout(np.zeros(sample.n, np.int64), 1), counts.explanations.take(chosen)
-    cover = relation.cover(scopes, sample.explanations, sample.read_by(relation))
+    cover = sample.covered_by(scopes, relation)
     parts, given = [], NumberGroups.of_counts(counts)
     for start, bits in in_blocks(cover, layout, len(chosen), max(1, _PAIRS // sample.n)):
         which, place = layout.ones(bits)
@@ -272,7 +272,7 @@ def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation:
 
 def _masks(scopes: Explanations, sample: Sample, relation: Relation) -> Bools:
     """The rows that each of a few explanations covers."""
-    cover = relation.cover(scopes, sample.explanations, sample.read_by(relation))
+    cover = sample.covered_by(scopes, relation)
     if isinstance(cover, Blocks):
         return np.asarray(cover.mask(0, len(scopes))) if len(scopes) else np.empty((0, sample.n), bool)
     masks, everybody = dict(cover.masks(None)), np.ones(sample.n, bool)
