@@ -182,17 +182,21 @@ class Counts:
     def _known(self, labels: NDArray[Any]) -> Ints:
         """The position of each label among the distinct ones; -1 if it was never counted."""
         if self.agreement.of_numbers and labels.ndim == 1:
-            values = np.asarray(self.labels, np.float64)
+            values = self.values
             place = np.minimum(np.searchsorted(values, labels), len(values) - 1)
             return np.where(values[place] == labels, place, -1)
         names, numbers = number_labels(labels)
         positions = {label: j for j, label in enumerate(self.labels)}
         return np.array([positions.get(name, -1) for name in names], np.int64)[numbers]
 
+    @property
+    def values(self) -> Floats:
+        """The distinct predictions as numbers, (d,) or (d, k)."""
+        return np.asarray(self.labels, np.float64)
+
     @cached_property
     def agreement_sums(self) -> AgreementSums:
-        values = np.asarray(self.labels, np.float64) if self.agreement.of_numbers else np.empty(0)
-        return self.agreement.over(values)
+        return self.agreement.over(self.values if self.agreement.of_numbers else np.empty(0))
 
     def __repr__(self) -> str:
         return f"<Counts of {self.n:,} rows: {self.distinct:,} explanations, {len(self.labels):,} labels>"
@@ -276,7 +280,7 @@ class Counts:
     def _label_pairs(self, per_label: Ints) -> LabelPairs:
         rows = per_label.astype(np.float64)
         if isinstance(self.agreement, agreements.Spread):
-            return LabelPairs.of_distances(np.asarray(self.labels, np.float64), rows)
+            return LabelPairs.of_distances(self.values, rows)
         agreeing, squares = self.agreement_sums.among_all(rows)
         return LabelPairs.of(rows, np.maximum(agreeing - 1, 0.0), np.maximum(squares - 1, 0.0))
 

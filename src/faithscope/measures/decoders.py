@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,7 +158,7 @@ class Decoder(ABC):
     counts: Counts = field(default_factory=Counts.zero)
     discretizer: Discretize | None = None
 
-    _draws: ClassVar[bool]  # whether a learned row is drawn
+    _decoded: ClassVar[Literal["draw", "mean"]]  # of numbers: one of the explanation's rows, or their mean
 
     def __post_init__(self) -> None:
         counts = self.counts
@@ -264,7 +264,7 @@ class Decoder(ABC):
         margins, paired = units.margins(agreeing, confidence), units.margins(agreeing - guessed, confidence, span=2.0)
         low, high, method = value - margins.below, value + margins.above, "jackknife"
         notes = few_rows_decide(margins)
-        if not self._draws and sample.weights is None and sample.clusters is None:
+        if self._decoded == "mean" and sample.weights is None and sample.clusters is None:
             hits, trials = np.array([round(float(agreeing.sum()))]), np.array([sample.n])
             low, high = (float(end[0]) for end in clopper_pearson(hits, trials, confidence))
             method, notes = "exact", ()
@@ -305,9 +305,15 @@ class Decoder(ABC):
         """How often what is decoded is expected to be each label, from 0 to 1."""
 
     @property
-    @abstractmethod
     def error(self) -> float:
         """Share of the sample's own rows decoded wrongly; of numbers, the mean squared error."""
+        self._check_rows()
+        return squared_error(self.counts, self._decoded) if self.counts.agreement.of_numbers else self._error
+
+    @property
+    @abstractmethod
+    def _error(self) -> float:
+        """Share of the sample's own rows decoded wrongly."""
 
     @property
     @abstractmethod
@@ -336,8 +342,9 @@ class Decoder(ABC):
 class GibbsDecoder(Decoder):
     """Draws a label as often as the explanation was seen with it; `seed` and the order of rows determine the draws.
 
-    Consistency is its accuracy: ``m = 1 - E_G``. Of numbers it draws the prediction of a row with the explanation, and
-    its mean squared error in the sample is exactly twice the optimal decoder's.
+    Consistency is its accuracy: ``m = 1 - E_G``, in the sample ``E_G = 1 - Σ n_{πy}² / (n N_π)``. Of numbers it draws
+    the prediction of a row with the explanation, and its mean squared error in the sample is exactly twice the optimal
+    decoder's.
 
     Examples
     --------
@@ -350,14 +357,11 @@ class GibbsDecoder(Decoder):
 
     seed: int = 0
 
-    _draws: ClassVar[bool] = True
+    _decoded = "draw"
 
     @property
-    def error(self) -> float:
-        """In the sample: ``E_G = 1 - Σ n_{πy}² / (n N_π)``."""
-        self._check_rows()
-        if self.counts.agreement.of_numbers:
-            return squared_error(self.counts, "draw")
+    def _error(self) -> float:
+        """``E_G = 1 - Σ n_{πy}² / (n N_π)``."""
         share = self.counts.given / self.counts.per_explanation[self.counts.explanation]
         return float(1 - np.sum(self.counts.given * share) / self.counts.n)
 
@@ -389,8 +393,9 @@ class GibbsDecoder(Decoder):
 class OptimalDecoder(Decoder):
     """Answers the label that was seen most often with the explanation; of several such labels, the first in order.
 
-    Its error relates to the Gibbs decoder's by ``E_O ≤ E_G ≤ 2 E_O`` (the paper's Claim 1). Of numbers it answers the
-    mean of the explanation's rows, and ``E_G = 2 E_O`` with squared errors.
+    Its error, in the sample ``E_O = 1 - Σ_π max_y n_{πy} / n``, relates to the Gibbs decoder's by ``E_O ≤ E_G ≤ 2 E_O``
+    (the paper's Claim 1). Of numbers it answers the mean of the explanation's rows, and ``E_G = 2 E_O`` with squared
+    errors.
 
     Examples
     --------
@@ -401,14 +406,11 @@ class OptimalDecoder(Decoder):
     ([2.0, 8.0, nan], 0.947, 0.882)
     """
 
-    _draws: ClassVar[bool] = False
+    _decoded = "mean"
 
     @property
-    def error(self) -> float:
-        """In the sample: ``E_O = 1 - Σ_π max_y n_{πy} / n``; of numbers, the mean squared distance from the mean."""
-        self._check_rows()
-        if self.counts.agreement.of_numbers:
-            return squared_error(self.counts, "mean")
+    def _error(self) -> float:
+        """``E_O = 1 - Σ_π max_y n_{πy} / n``."""
         return 1 - self.counts.profile().modal / self.counts.n
 
     @property
@@ -417,7 +419,6 @@ class OptimalDecoder(Decoder):
 
         A row without such others is decoded to the mean of all other rows.
         """
-        self._check_rows()
         return squared_error(self.counts, "mean", leave_out=True)
 
     def _agreeing(self, explanation: Ints, labels: NDArray[Any]) -> Floats:

@@ -8,7 +8,7 @@ of a cluster of rows, stay together in the interval.
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from faithscope.inputs.hints import hint
 from faithscope.inputs.models import number_function, probability_function
 from faithscope.inputs.regressors import classifier_name, is_torch_module, owner_of, regressor_name
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
+from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, Share, margins
 from faithscope.measures.named_features import NamedFeatures, named_features
 from faithscope.measures.telling import in_clusters
 from faithscope.populations.base import RealRows, seeds_of, to_population, uniforms
@@ -54,14 +54,6 @@ _NUMBERS = 2**22  # of redrawn rows, in one block
 _DOUBTED = 2.0  # standard errors of the draws within which a move is not told from 0
 _EQUAL = 1e-9  # difference of outputs, by their scale, that is rounding
 _CLASS = re.compile(r" \| (?:class|output) ")
-
-
-class Share(NamedTuple):
-    """A share of pairs, with its interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, repr=False)

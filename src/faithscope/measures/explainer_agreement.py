@@ -7,7 +7,7 @@ two explainers say the same, how many features they share with or without their 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.measures.granularity import ComparedExplainer, Named, at_granularity
 from faithscope.measures.intervals.local import clopper_pearson
-from faithscope.measures.intervals.margins import Deviations, IndependentUnits, check_confidence
+from faithscope.measures.intervals.margins import Deviations, IndependentUnits, Share, check_confidence
 from faithscope.measures.named_features import (
     NamedFeatures,
     matched,
@@ -62,14 +62,6 @@ _WORDS = {
 _SHORT = {"FA": "feature_agreement", "SA": "sign_agreement"}
 _SHARES = ("same", "kappa", "feature_agreement", "sign_agreement")
 _SHOWN = ("same", "chance", "kappa", "features", "by chance", "signs")
-
-
-class Share(NamedTuple):
-    """A share of rows, or a mean over rows, with its interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,7 @@ def agreement_of_scopes(counts: Counts, asked: Ints | None = None) -> dict[str, 
     agreeing, pairs = (sums(counts.explanation, column, counts.distinct) for column in (agreeing, others))
     apart = np.maximum(pairs - agreeing, 0.0)
     if isinstance(counts.agreement, Spread):
-        apart = squared(2 * agreeing, scaled(np.asarray(counts.labels, np.float64))[1])
+        apart = squared(2 * agreeing, scaled(counts.values)[1])
     share = mean_agreement(counts.agreement, agreeing, pairs, variance(counts))
     reached = _share(counts.per_explanation, counts.n if asked is None else asked)
     columns = {"n": counts.rows_given, "sufficiency": share, "coverage": reached, "disagreement": apart}

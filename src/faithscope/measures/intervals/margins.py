@@ -68,6 +68,14 @@ class Margins:
         return self
 
 
+class Share(NamedTuple):
+    """A share of rows or pairs, or a mean over them, with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
 def check_confidence(confidence: float) -> float:
     """The probability with which the interval may miss the truth, 1 - confidence."""
     return 1 - check_share(confidence, "confidence")

@@ -53,7 +53,7 @@ class NumberGroups:
     @classmethod
     def of_counts(cls, counts: Counts) -> "NumberGroups":
         """The predictions of the rows that were given each explanation."""
-        values = np.asarray(counts.labels, np.float64)[counts.label]
+        values = counts.values[counts.label]
         return cls.of(counts.explanation, values, counts.given, counts.distinct)
 
     @cached_property
@@ -152,8 +152,7 @@ def agreeing_by_cell(counts: Counts) -> NDArray[Any]:
     """For each cell, the rows that its explanation covers, each by its agreement with the cell's prediction."""
     if counts.agreeing is not None or not counts.agreement.of_numbers:
         return counts.covered if counts.agreeing is None else counts.agreeing
-    sums = counts.agreement.over(np.asarray(counts.labels, np.float64))
-    return sums.within(GroupedRows(counts.explanation, counts.label, counts.given.astype(np.float64)))
+    return counts.agreement_sums.within(GroupedRows(counts.explanation, counts.label, counts.given.astype(np.float64)))
 
 
 def disagreement(counts: Counts) -> Floats:
@@ -180,7 +179,7 @@ def mean_agreement(agreement: Agreement, agreeing: NDArray[Any], others: NDArray
 def deviation(counts: Counts) -> float:
     """The standard deviation of all predictions, of all columns together; NaN for a single row."""
     rows = counts.per_label
-    everybody = NumberGroups.of(np.zeros(len(rows), np.int64), np.asarray(counts.labels, np.float64), rows, 1)
+    everybody = NumberGroups.of(np.zeros(len(rows), np.int64), counts.values, rows, 1)
     return float(everybody.spread[0])
 
 
@@ -188,7 +187,7 @@ def variance(counts: Counts) -> float:
     """The variance of all predictions, in the units in which `Spread` adds up the distances of these counts."""
     if not isinstance(counts.agreement, Spread):
         return 1.0  # not used
-    return (deviation(counts) / scaled(np.asarray(counts.labels, np.float64))[1]) ** 2
+    return (deviation(counts) / scaled(counts.values)[1]) ** 2
 
 
 def agreement_between(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) -> Floats:
