@@ -354,11 +354,13 @@ OWN = {
         "agreement": any_of(fs.Close, fs.Tolerance, "close", "tolerance", fs.Spread, fs.Close(1.0)),
     },
     "evaluate": {
+        "by": labels,
         "model": model(labels),
         "explainer": model(explanations),
         "discretizer": st.one_of(DISCRETIZERS, st.builds(fs.Best)),
     },
     "compare": {
+        "by": labels,
         "model": labels,
         "explainers": mixed(by_name, by_name, explanations),
         "discretizer": mixed(per_name, st.builds(fs.Best)),
@@ -389,7 +391,7 @@ OWN = {
         "epsilon": st.one_of(any_of(0.1, 0.3, 0.9), SHARES),
         "budget": st.one_of(any_of(1, 5, 100), COUNTS),
     },
-    "consistency": {"by": labels},
+    **dict.fromkeys(("consistency", "Evaluation.to_html"), {"by": labels}),
     "assert_faithful": {
         "result": st.one_of(
             EVALUATIONS,
