@@ -61,3 +61,13 @@ def test_importing_loads_nothing_heavy():
     heavy += ("jinja2", "hypothesis", "scipy.stats", "scipy.optimize", "scipy.spatial")
     program = f"import sys, faithscope; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_discretizer_in_use_stands_among_those_of_the_paper_once():
+    rng = np.random.default_rng(0)
+    phi, labels = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    for word, more in (("sign", 0), (fs.TopFeatures(2), 1)):
+        ev = fs.evaluate(labels, fs.Importances(phi), phi, discretizer=word)
+        lines = ev.discretizations().set_index("discretizer")
+        assert len(lines) == len(fs.evaluate(labels, fs.Importances(phi), phi).discretizations()) + more
+        assert lines.loc[ev.discretizer, "verified"] == ev.consistency.verified

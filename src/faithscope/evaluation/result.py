@@ -381,11 +381,12 @@ class Evaluation(OfOneExplainer):
         return measure_consistency(sample, self.options.confidence, self.options.method)
 
     def discretizations(self) -> "pd.DataFrame":
-        """One line per discretizer of the paper, finest first: the consistency and uniqueness of these explanations."""
+        """Consistency and uniqueness by each discretizer of the paper, finest first, and by the one that is in use."""
         sample, family = replace(self.sample, explanations=self.undiscretized, notes=()), usual(self.undiscretized)
-        estimates = [self._measure_consistency(sample.discretized(member)) for member in family]
-        columns: dict[str, Any] = {"discretizer": [repr(member) for member in family], **estimate_columns(estimates)}
-        return frame(columns | {"uniqueness": [uniqueness(estimate) for estimate in estimates]})
+        lines = {repr(member): self._measure_consistency(sample.discretized(member)) for member in family}
+        lines.setdefault(self.discretizer, self.consistency)
+        columns: dict[str, Any] = {"discretizer": list(lines), **estimate_columns(lines.values())}
+        return frame(columns | {"uniqueness": [uniqueness(estimate) for estimate in lines.values()]})
 
     _written = (
         *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "seed", "baseline"),

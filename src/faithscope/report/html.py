@@ -92,7 +92,7 @@ def _template_names(summary: Summary) -> dict[str, Any]:
     """The values and functions that the template uses."""
     explainers = summary.explainers
     has = {
-        "against": any(len(explainer.measures) > 1 for explainer in explainers),
+        "against": sum(len(explainer.measures) > 1 for explainer in explainers) > 1,
         "maps": any(pair.map for explainer in explainers for pair in explainer.contradictions),
         "populations": any(explainer.populations or explainer.slices for explainer in explainers),
         "hidden": any(explainer.hidden or explainer.why_not("hidden") for explainer in explainers),
