@@ -124,7 +124,7 @@ def test_plain_arrays_of_maps_are_measured_and_their_shape_survives(tmp_path):
     for evaluation in (kept, *compared.values()):
         assert evaluation.consistency.interval == wanted.interval
         assert (evaluation.explanations.shape, evaluation.undiscretized.shape) == ((2, 1), (1, 6, 6))
-        assert len(evaluation.discretizations()) == 6, "that these are maps was said"
+        assert len(evaluation.discretizations()) == 7, "that these are maps was said: of the paper, and the one in use"
     maps_ = fs.Importances(values)
     for given_ in (maps_, coarse(maps_), fs.Rank()(maps_)):
         assert given_.take([2, 1]).shape == given_.take(slice(0, 2)).join(given_).shape == given_.shape
