@@ -189,13 +189,19 @@ class Sample:
         names = self.numbered_labels[0]
         return np.asarray(names, np.float64) if self.agreement.of_numbers else np.arange(float(len(names)))
 
-    def covered_by(self, scopes: Explanations, relation: Relation) -> Parts | Blocks:
-        """Which rows these explanations cover, by a relation.
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """What a reader should know of the explanations and of the rows."""
+        return (*self.explanations.notes, *self.notes)
 
-        It reads X, or the positions of rows among those that the caller handed over.
-        """
-        places = np.arange(self.n) if self.positions is None else self.positions
-        return relation.cover(scopes, self.explanations, self.X if relation.reads_rows else places)
+    @property
+    def places(self) -> Ints:
+        """The positions of the rows among those that the caller handed over."""
+        return np.arange(self.n) if self.positions is None else self.positions
+
+    def covered_by(self, scopes: Explanations, relation: Relation) -> Parts | Blocks:
+        """Which rows these explanations cover, by a relation, which reads X or the places of the rows."""
+        return relation.cover(scopes, self.explanations, self.X if relation.reads_rows else self.places)
 
     def _scoped_by(self, relation: Any) -> "tuple[Sample, Any]":
         """The sample and the relation to measure sufficiency by: importances by `Alike` are the rules they stand for.
@@ -215,7 +221,7 @@ class Sample:
             X=None if self.X is None else take_rows(self.X, rows),
             weights=None if self.weights is None else self.weights[rows],
             clusters=None if self.clusters is None else np.unique(self.clusters[rows], return_inverse=True)[1],
-            positions=rows if self.positions is None else self.positions[rows],
+            positions=self.places[rows],
             askers=None if self.askers is None else self.askers[rows],
         )
 

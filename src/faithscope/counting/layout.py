@@ -190,6 +190,12 @@ def sums(index: Ints, values: NDArray[Any], size: int = 0) -> Floats:
     return np.bincount(index, values, size).astype(np.float64, copy=False)
 
 
+def divided(part: Any, whole: Any, otherwise: float) -> Floats:
+    """Elementwise part / whole; `otherwise` if the whole is not positive."""
+    found = np.full(np.broadcast(part, whole).shape, otherwise)
+    return np.asarray(np.divide(part, whole, out=found, where=whole > 0))
+
+
 def numbered_pairs(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
     """The different pairs of numbers from 0 on, in order, and the place of each pair among them.
 

@@ -182,7 +182,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
         found = weighed_estimate(counts, counted, confidence, by_pairs=method == "jackknife")
         if method in FOR_EQUALITY:
             found = by_kept_rows(found, replace(counted, X=None), again)
-    return noted(found, (*counted.explanations.notes, *counted.notes, *given_code_notes(counted)))
+    return noted(found, (*counted.all_notes, *given_code_notes(counted)))
 
 
 def weighed_estimate(counts: Counted, sample: Sample, confidence: float, *, by_pairs: bool = False) -> Estimate:

@@ -20,7 +20,7 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import families_of
 from faithscope.measures.estimate import agreement, few_rows_decide
-from faithscope.measures.intervals.local import clopper_pearson
+from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.local import commonest_cells
 from faithscope.measures.numbers.decoded import squared_error
@@ -265,10 +265,9 @@ class Decoder(ABC):
         low, high, method = value - margins.below, value + margins.above, "jackknife"
         notes = few_rows_decide(margins)
         if self._decoded == "mean" and sample.weights is None and sample.clusters is None:
-            hits, trials = np.array([round(float(agreeing.sum()))]), np.array([sample.n])
-            low, high = (float(end[0]) for end in clopper_pearson(hits, trials, confidence))
+            low, high = exact_share(round(float(agreeing.sum())), sample.n, confidence)
             method, notes = "exact", ()
-        told = (*sample.explanations.notes, *sample.notes)
+        told = sample.all_notes
         if _are_learned(counts, counts.locate_codes(codes, sample.labels)[1]):
             told = (*told, _SAME_ROWS)
         strange = alike.locate_codes(everybody, sample.labels)[1] < 0

@@ -249,7 +249,7 @@ class _Moved:
         wrong = np.flatnonzero(self.clear & (self.signed < 0))
         wrong = wrong[np.argsort(self.signed[wrong], kind="stable")][:k]
         rows, column, importances = self.named.rows[wrong], self.column[wrong], self.sample.explanations
-        positions = rows if self.sample.positions is None else self.sample.positions[rows]
+        positions = self.sample.places[rows]
         labels = row_labels(self.sample.X)
         cells = [self.source.columns[j][self.source.train + row] for row, j in zip(rows, column, strict=True)]
         return {
@@ -355,7 +355,7 @@ def direction(
     moved = _Moved(named, column, moves, clear, ties, moves * named.signs, units, sample, source)
     everything = np.ones(len(moves), bool)
     value, low, high = moved.right(everything, confidence) or (None, None, None)
-    notes = [*sample.explanations.notes, *sample.notes]
+    notes = list(sample.all_notes)
     if population is None:
         notes.append("other values were drawn from the rows themselves: pass population=fs.Perturbed(X_train)")
     return Direction(

@@ -455,7 +455,7 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     check_confidence(confidence)
     counted, relation = scoped(sample, relation, "encoding")
     read = encoded(counted, relation)
-    notes = (*counted.explanations.notes, *counted.notes)
+    notes = counted.all_notes
     if counted.clusters is not None:
         notes = (*notes, "tests of single explanations take one row per cluster and explanation")
     elif counted.weights is not None:

@@ -24,7 +24,7 @@ from faithscope.inputs.checks import check_share, check_whole, same_length, text
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.measures.granularity import ComparedExplainer, Named, at_granularity
-from faithscope.measures.intervals.local import clopper_pearson
+from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import Deviations, IndependentUnits, Share, check_confidence
 from faithscope.measures.named_features import (
     NamedFeatures,
@@ -438,8 +438,7 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
     own, mass = shared(first, second), units.mass
     same = _mean(own, units, confidence)
     if len(mass) == len(own) and (mass == mass[0]).all():
-        ends = clopper_pearson(own.sum(keepdims=True), np.array([len(own)]), confidence)
-        same = Share(same.value, *(float(end[0]) for end in ends))
+        same = Share(same.value, *exact_share(own.sum(), len(own), confidence))
     asked, answered = shared_elsewhere(first, second, own, units), shared_elsewhere(second, first, own, units)
     chance = _chance(asked.sum(), units)
     told = {"same": same, "chance": chance, "kappa": None, "differing": own < 1}

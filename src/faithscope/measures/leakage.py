@@ -18,7 +18,7 @@ from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, Method, to_interval
-from faithscope.measures.intervals.local import clopper_pearson
+from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, Margins
 from faithscope.measures.named_labels import LabelWords, named_labels, reported_rows
 from faithscope.measures.telling import OfEstimates, number
@@ -189,9 +189,7 @@ def assembled(
     named, confidence = naming.astype(np.float64), given.confidence
     share = units.mean(named)
     if units.clusters is None and np.ptp(units.weight) == 0:
-        low, high = (
-            float(end[0]) for end in clopper_pearson(naming.sum(keepdims=True), np.array([units.good]), confidence)
-        )
+        low, high = exact_share(naming.sum(), units.good, confidence)
     else:
         found = units.margins(named, confidence)
         low, high = max(0.0, share - found.below), min(1.0, share + found.above)
@@ -215,7 +213,7 @@ def assembled(
 
 def _unseen_margins(good: float, confidence: float, _: int = 2) -> Margins:
     """Twice the largest share of reasons that may name a label though none of so many rows does."""
-    most = 2 * float(clopper_pearson(np.zeros(1), np.array([good]), confidence)[1][0])
+    most = 2 * exact_share(0, good, confidence)[1]
     return Margins(most, most, again=partial(_unseen_margins, good))
 
 

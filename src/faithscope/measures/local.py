@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faithscope.agreements import Agreement, Same, Spread, to_agreement
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import Counts, count_rows
+from faithscope.counting.layout import divided
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.explanations import Explanations
@@ -106,7 +107,7 @@ class TogetherRows(NamedTuple):
         others, agreeing, largest = strangers.met
         together, agreed, met = np.zeros(counts.distinct), np.bincount(codes, agreeing), np.bincount(codes, others)
         together[codes] = largest
-        return cls(together, np.divide(agreed, met, out=np.full(len(met), np.nan), where=met > 0))
+        return cls(together, divided(agreed, met, np.nan))
 
 
 def per_explanation(
@@ -125,10 +126,10 @@ def per_explanation(
         clustered, ``consistency`` is that of rows of different clusters.
     """
     rows = counts.per_explanation
-    every, none = rows * (rows - 1), np.full(len(rows), np.nan)
+    every = rows * (rows - 1)
     if counts.agreement.of_numbers:
         groups, apart = NumberGroups.of_counts(counts), disagreement(counts)
-        share = np.divide(2 * apart, every, out=none, where=every > 0)
+        share = divided(2 * apart, every, np.nan)
         if isinstance(counts.agreement, Spread):
             share = (groups.spread / deviation(counts)) ** 2
         columns = {"n": rows, **spread_columns(groups), "largest_gap": groups.largest_gap, "consistency": 1 - share}
@@ -137,7 +138,7 @@ def per_explanation(
     most = counts.given[top]
     together = None if clustered is None else clustered.together
     low, high = label_interval(most, rows, confidence, commonest=True, together=together)
-    agreed = np.divide(every - 2 * pairs, every, out=none, where=every > 0)
+    agreed = divided(every - 2 * pairs, every, np.nan)
     columns = {
         "n": rows,
         "labels": np.bincount(counts.explanation, minlength=counts.distinct),

@@ -106,7 +106,7 @@ def measure_necessity(
     def kept(part: Sample) -> Estimate:
         return necessity_estimate(reached(part, relation), confidence, unseen=unseen)
 
-    return settled(noted(found, (*counted.explanations.notes, *counted.notes)), counted.evenly(), kept)
+    return settled(noted(found, counted.all_notes), counted.evenly(), kept)
 
 
 def reached(sample: Sample, relation: Any = None) -> NecessityCounts:

@@ -113,7 +113,7 @@ class Repeatability(Shareable):
         codes, times, place = runs.codes[:, order], runs.times[:, order], np.arange(len(order))
         labels = row_labels(sample.X if index_of(sample.X) is not None else sample.explanations)
         columns = {
-            "row": order if sample.positions is None else sample.positions[order],
+            "row": sample.places[order],
             **({} if labels is None else {"index": labels[order]}),
             "value": runs.shares[order],
             "different": np.rint((1 / times).sum(axis=0)).astype(np.int64),

@@ -11,7 +11,7 @@ from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.cover import Asked, in_blocks
 from faithscope.counting.coverage import cover
-from faithscope.counting.layout import Layout, sums
+from faithscope.counting.layout import Layout, divided, sums
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
@@ -110,7 +110,9 @@ def per_scope(
         each, cells = claims["precision"], counts.locate_codes(coverage.codes, sample.labels)[1]
         known = ~np.isnan(each) & (cells == commonest_cells(counts)[coverage.codes])
         rows = coverage.codes[known]
-        claimed = _share(np.bincount(rows, each[known], counts.distinct), np.bincount(rows, minlength=counts.distinct))
+        claimed = divided(
+            sums(rows, each[known], counts.distinct), np.bincount(rows, minlength=counts.distinct), np.nan
+        )
         claim = np.full(len(claimed), "holds", object)
         claim[claimed > columns["precision_high"] + _ROUNDING] = "too high"
         claim[claimed < columns["precision_low"] - _ROUNDING] = "too low"
@@ -148,7 +150,7 @@ def _precision(
         every, rows, itself = asked.per_explanation, asked.per_cell(labels, many)[cells], own[cells]
     covered, alike = (None, None) if together is None else (together[0], together[1][label])
     low, high = label_interval(right, total, confidence, together=covered)
-    inside, recall = counts.given[top] > counts.missed[top], _share(right, rows)
+    inside, recall = counts.given[top] > counts.missed[top], divided(right, rows, np.nan)
     apart = 1 - check_confidence(confidence) / many
     ends = agreement_interval(Same(), right - inside, rows - itself, apart, alike)
     assert ends is not None
@@ -156,22 +158,16 @@ def _precision(
     return {
         "label": to_objects([counts.labels[j] for j in label]),
         "n": counts.rows_given,
-        "precision": _share(right, total),
+        "precision": divided(right, total, np.nan),
         "precision_low": low,
         "precision_high": high,
         "recall": recall,
         "recall_low": np.fmin(least, recall),
         "recall_high": np.fmax(most, recall),
-        "coverage": _share(total, every),
+        "coverage": divided(total, every, np.nan),
         "wrongly_covered": total - right,
         **({} if asked is None else {"asked": every}),
     }
-
-
-def _share(part: NDArray[Any], whole: Ints | int) -> Floats:
-    """Shares; NaN of nothing."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return part / whole
 
 
 def agreement_of_scopes(counts: Counts, asked: Ints | None = None) -> dict[str, Any]:
@@ -185,7 +181,7 @@ def agreement_of_scopes(counts: Counts, asked: Ints | None = None) -> dict[str, 
     if isinstance(counts.agreement, Spread):
         apart = squared(2 * agreeing, scaled(counts.values)[1])
     share = mean_agreement(counts.agreement, agreeing, pairs, variance(counts))
-    reached = _share(counts.per_explanation, counts.n if asked is None else asked)
+    reached = divided(counts.per_explanation, counts.n if asked is None else asked, np.nan)
     columns = {"n": counts.rows_given, "sufficiency": share, "coverage": reached, "disagreement": apart}
     return columns if asked is None else columns | {"asked": asked}
 

@@ -200,7 +200,7 @@ def measure_sufficiency(
     bare = cover(counted, relation, device=device)
     coverage, rows = leaning_on(bare, counted, relation, further, elsewhere=elsewhere)
     estimate = coverage_estimate(coverage, "sufficiency", confidence, method, rows, counted.weights, unseen=unseen)
-    notes = (*counted.explanations.notes, *counted.notes, *copy_notes(counted), *asked_notes(coverage))
+    notes = (*counted.all_notes, *copy_notes(counted), *asked_notes(coverage))
 
     def kept(part: Sample) -> Estimate:
         return measure_sufficiency(
@@ -419,7 +419,7 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
         found if found.beyond is not None else replace(found, beyond=1.0),
         f"sufficiency on {population.what}",
         confidence,
-        notes=(*counted.explanations.notes, *counted.notes, *copy_notes(counted), *told),
+        notes=(*counted.all_notes, *copy_notes(counted), *told),
         shuffled=False,
         chance=counts.chance,
         population=repr(population),
@@ -464,9 +464,8 @@ def _own_answers(population: OwnDraws, sample: Sample, ask: Ask | None) -> Itera
     if not kept.any():
         return
     same_length(draws=len(of), predictions=len(labels))
-    positions = np.arange(sample.n) if sample.positions is None else sample.positions
     place = np.full(len(population.explanations), -1)
-    place[positions] = np.arange(sample.n)
+    place[sample.places] = np.arange(sample.n)
     kept = kept & (place[of] >= 0)
     if kept.any():
         yield place[of[kept]], labels[kept]

@@ -129,7 +129,7 @@ def _estimate(
     def kept(part: Sample) -> Estimate:
         return coverage_estimate(cover(part, relation, device=device), what, confidence, unseen=unseen)
 
-    return settled(noted(estimate, (*sample.explanations.notes, *sample.notes)), sample, kept)
+    return settled(noted(estimate, sample.all_notes), sample, kept)
 
 
 @dataclass(frozen=True, repr=False)

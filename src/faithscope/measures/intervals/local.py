@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betainccinv, betaincinv, betaln, gammaln, rel_entr, xlog1py
 
 from faithscope.agreements import Agreement, Same, Spread, Tolerance
+from faithscope.counting.layout import divided
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.grouping import group
 from faithscope.measures.intervals.margins import check_confidence
@@ -52,6 +53,12 @@ def clopper_pearson(
     low[hit] = betaincinv(hits[hit], misses[hit] + 1, wrong)
     high[missed] = betaincinv(hits[missed] + 1, misses[missed], 1 - wrong)
     return low, high
+
+
+def exact_share(agreeing: float, others: float, confidence: float) -> tuple[float, float]:
+    """`clopper_pearson` of one share."""
+    low, high = clopper_pearson(np.array([agreeing]), np.array([others]), confidence)
+    return float(low[0]), float(high[0])
 
 
 def label_interval(
@@ -118,8 +125,8 @@ def _shared_ends(labeled: Floats, rows: Floats, confidence: float) -> tuple[Floa
     from q on.
     """
     wrong = check_confidence(confidence) / 2
-    mean = np.clip(np.divide(labeled, rows, out=np.zeros(len(rows)), where=rows > 0), 0.0, 1.0)
-    turn = np.clip(np.divide(labeled - 1, rows - 1, out=np.zeros(len(rows)), where=rows > 1), 0.0, mean)
+    mean = np.clip(divided(labeled, rows, 0.0), 0.0, 1.0)
+    turn = np.clip(divided(labeled - 1, rows - 1, 0.0), 0.0, mean)
     (low, below), (above, high) = (np.zeros(len(rows)), turn), (mean.copy(), np.ones(len(rows)))
     for _ in range(_HALVES):
         for start, stop, rising in ((low, below, False), (above, high, True)):
@@ -143,8 +150,8 @@ def chernoff(agreeing: NDArray[np.number], others: NDArray[np.number], confidenc
     coins (Hoeffding 1963, Theorem 1). If all numbers are 1 its low end is Clopper and Pearson's.
     """
     wrong = check_confidence(confidence) / 2
-    mean = np.clip(np.divide(agreeing, others, out=np.full(len(others), 0.5), where=others > 0), 0.0, 1.0)
-    most = np.divide(-np.log(wrong), others, out=np.full(len(others), np.inf), where=others > 0)
+    mean = np.clip(divided(agreeing, others, 0.5), 0.0, 1.0)
+    most = divided(-np.log(wrong), others, np.inf)
     low, high = _lowest(mean, most), 1 - _lowest(1 - mean, most)
     return np.where(others > 0, low, 0.0), np.where(others > 0, high, 1.0)
 

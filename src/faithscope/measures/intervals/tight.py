@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from faithscope.counting.layout import divided
 from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
 from faithscope.counting.profile import Profile
 from faithscope.inputs.array_types import Bools, Floats
@@ -241,7 +242,7 @@ def bracketed(kinds: Parts, kappa: float) -> tuple[tuple[float, float], LeftOut]
 
     def added(size: NDArray[Any], pairs: NDArray[Any]) -> tuple[Floats, Floats]:
         counts = np.select([size == 2, size == 3], [1 + kappa, 1 - kappa**2 / 2 * odds], (size > 1) * 1.0)
-        agreeing = np.divide(pairs, size - 1, out=np.zeros(len(size)), where=size > 1)
+        agreeing = divided(pairs, size - 1, 0.0)
         return counts * agreeing, counts * (size - agreeing)
 
     before, after = added(kinds.size, kinds.pairs), added(kinds.size - 1, kinds.pairs - 2 * kinds.agreeing)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, GroupedRows, Spread, scaled
 from faithscope.counting.counts import Counts
-from faithscope.counting.layout import sums
+from faithscope.counting.layout import divided, sums
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.grouping import group as group_rows
@@ -125,7 +125,7 @@ class NumberGroups:
     def without(self) -> tuple[Floats, Floats]:
         """For each entry, the mean (m, k) and the spread of its group without one of its rows; NaN if undefined."""
         n, apart = self.n[self.group], self.values - self.mean[self.group]
-        own = self._squared(self.mean[self.group]) * np.divide(n, n - 1, out=np.zeros(len(n)), where=n > 1)
+        own = self._squared(self.mean[self.group]) * divided(n, n - 1, 0.0)
         left = self.squares[self.group] - own
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = np.where(n[:, None] > 1, self.mean[self.group] - apart / (n - 1)[:, None], np.nan)
@@ -138,7 +138,7 @@ class NumberGroups:
 
 
 def _root(squares: Floats, freedom: Floats) -> Floats:
-    return np.asarray(np.sqrt(np.divide(squares, freedom, out=np.full(len(squares), np.nan), where=freedom > 0)))
+    return np.asarray(np.sqrt(divided(squares, freedom, np.nan)))
 
 
 def shown(values: NDArray[Any]) -> NDArray[Any]:
@@ -172,7 +172,7 @@ def squared(numbers: NDArray[Any], unit: float) -> Floats:
 
 def mean_agreement(agreement: Agreement, agreeing: NDArray[Any], others: NDArray[Any], variance: float) -> Floats:
     """The mean agreement from its sum over `others` rows; for `Spread`, ``1 - mean d / T``. NaN for no others."""
-    mean = np.divide(agreeing, others, out=np.full(len(others), np.nan), where=others > 0)
+    mean = divided(agreeing, others, np.nan)
     return np.asarray(1 - mean / variance if isinstance(agreement, Spread) else mean)
 
 

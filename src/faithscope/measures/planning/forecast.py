@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, ndtri, pdtr
 
 from faithscope.agreements import Spread
-from faithscope.counting.layout import sums
+from faithscope.counting.layout import divided, sums
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Floats, Ints
@@ -47,7 +47,7 @@ def rarefy(profile: Profile, rows: int) -> tuple[float, float]:
     unverifiable = float(np.sum(weight * np.exp(silent)))
     if isinstance(profile.agreement, Spread):
         return math.nan, unverifiable
-    shares = np.divide(profile.agreeing, profile.others, out=np.zeros(len(weight)), where=profile.others > 0)
+    shares = divided(profile.agreeing, profile.others, 0.0)
     return float(np.sum(weight * -np.expm1(silent) * shares)), unverifiable
 
 
