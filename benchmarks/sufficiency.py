@@ -9,7 +9,8 @@
    at a middle size the estimate against a loop that keeps the mask of every condition, over all rules. Also peak memory
    of a fresh process, beyond its imports and beyond the rows and labels; the rules themselves are included.
 2. Highlights: seconds for documents of 20 words with one of them highlighted.
-3. `within` against Quantus 0.6.0 ``Sufficiency`` with ``batch_size=n``. Quantus calls SciPy in a way that works for
+3. Importances by the features that they name (`Alike`), beside both baselines: seconds with all intervals.
+4. `within` against Quantus 0.6.0 ``Sufficiency`` with ``batch_size=n``. Quantus calls SciPy in a way that works for
    the standardised Euclidean distance only, so it gets that one and we get standardised vectors. It divides distances
    by their largest before it compares, asked or not; it is given the identity instead, which spares it that time.
 
@@ -56,6 +57,7 @@ SIZES = {  # in full and quickly
     "looped": (400, 100),  # rules that the loops run over
     "middle": ((100_000, 4_000), (5_000, 200)),  # rows and rules
     "documents": (10_000, 1_000),
+    "named": (100_000, 10_000),
     "within": (20_000, 2_000),
     "runs": (3, 2),
 }
@@ -187,6 +189,15 @@ def highlights(sizes):
     yield Line(f"{sizes.documents:,} documents, a word highlighted", best, "s", at_most=1)
 
 
+def named_features(sizes):
+    """Three features a row of a linear model, and as many at random, and the same three for everybody."""
+    X = default_rng(0).standard_normal((sizes.named, COLUMNS))
+    importances = X * np.linspace(3, 0.1, COLUMNS)
+    labels = (importances.sum(axis=1) > 0).astype(int)
+    best = best_of(lambda: fs.sufficiency(importances, labels, X, relation=fs.Alike()), sizes.runs)
+    yield Line(f"{sizes.named:,} rows x {COLUMNS} importances, by Alike", best, "s", at_most=3)
+
+
 def standard_vectors(n):
     """Vectors, the same standardised as Quantus standardises them, and one of three labels that depends on them."""
     values = default_rng(0).standard_normal((n, FEATURES)) * np.geomspace(0.02, 0.05, FEATURES)
@@ -216,5 +227,5 @@ def against_quantus(sizes):
 
 
 if __name__ == "__main__":
-    every = (against_a_loop, at_a_middle_size, memory, highlights, against_quantus)
+    every = (against_a_loop, at_a_middle_size, memory, highlights, named_features, against_quantus)
     run(__doc__, ("faithscope", "numpy", "scipy", "quantus"), every, SIZES)

@@ -28,13 +28,16 @@ class Naming:
     k: int = 2
     draw: Callable = lambda n, rng: rng.random((n, 6))
     cluster: int = 1
+    weigh: Callable | None = None  # how much rows count in the population that is asked about
+    eps: float | None = None  # predictions are numbers, which agree by `Close`
 
     def rows(self, n, rng):
         """Rows, names and predictions; rows of one cluster are near each other."""
         x = self.draw(-(-n // self.cluster), rng).repeat(self.cluster, axis=0)[:n]
         if self.cluster > 1:
             x = (x + 0.05 * rng.random(x.shape)) % 1
-        return x, self.name(x, rng), self.predict(x, rng).astype(int)
+        y = self.predict(x, rng)
+        return x, self.name(x, rng), y if self.eps is not None else y.astype(int)
 
     @cached_property
     def truths(self):
@@ -43,20 +46,30 @@ class Naming:
         cuts = np.arange(1, BINS) / BINS
         codes = np.stack([np.searchsorted(np.unique(np.quantile(column, cuts)), column) for column in x.T], axis=1)
         named = np.sort(np.argsort(-np.abs(phi), axis=1, kind="stable")[:, : self.k], axis=1)
+        levels, y = np.unique(y, return_inverse=True)
+        agrees = np.eye(len(levels))
+        if self.eps is not None:
+            agrees = np.maximum(0, 1 - np.abs(levels[:, None] - levels) / self.eps)
+        weights = np.ones(MANY) if self.weigh is None else self.weigh(x)
         own, shares = np.empty(MANY), {}
         for chosen in combinations(range(x.shape[1]), self.k):
             cell = np.ravel_multi_index(codes[:, chosen].T, (BINS,) * self.k)
-            yes = (np.bincount(cell, y) / np.maximum(1, np.bincount(cell)))[cell]
-            agree = np.where(y == 1, yes, 1 - yes)
-            shares[chosen] = agree.mean()
+            table = np.bincount(cell * len(levels) + y, weights, BINS**self.k * len(levels)).reshape(-1, len(levels))
+            agree = ((table @ agrees)[cell, y]) / table.sum(axis=1)[cell]
+            shares[chosen] = np.average(agree, weights=weights)
             here = (named == chosen).all(axis=1)
             own[here] = agree[here]
-        return own.mean(), shares
+        return np.average(own, weights=weights), shares
 
 
 def linear(x, rng=None):
     """What each feature adds to a linear model."""
     return (x - 0.5) * SLOPES
+
+
+def tenths(x, rng):
+    """What a linear model predicts, to a tenth."""
+    return np.round((x - 0.5) @ SLOPES, 1)
 
 
 def mostly_zero(n, rng):
@@ -75,6 +88,11 @@ NAMING = {
     "rarely predicted": Naming(linear, lambda x, rng: (x - 0.5) @ SLOPES > 2.2),
     "mostly 0": Naming(lambda x, rng: np.abs(linear(x)) + 0.1, draw=mostly_zero),
     "clusters of 4": Naming(linear, cluster=4),
+    "weighted 1 to 5": Naming(linear, weigh=lambda x: 1 + 4 * x[:, 5]),
+    "reversed, weighted 1 to 5": Naming(lambda x, rng: linear(x)[:, ::-1], weigh=lambda x: 1 + 4 * x[:, 5]),
+    "numbers": Naming(linear, tenths, eps=1.0),
+    "numbers, columns reversed": Naming(lambda x, rng: linear(x)[:, ::-1], tenths, eps=1.0),
+    "numbers, weighted": Naming(linear, tenths, eps=1.0, weigh=lambda x: 1 + 4 * x[:, 5]),
 }
 
 
@@ -82,8 +100,11 @@ def naming(system, n, rng):
     """The interval of sufficiency by `Alike`, and those of the two paired differences."""
     x, phi, y = system.rows(n, rng)
     clusters = None if system.cluster == 1 else np.arange(n) // system.cluster
-    found = fs.sufficiency(phi, y, x, relation=fs.Alike(system.k, BINS), clusters=clusters)
-    (truth, shares), order = system.truths, np.argsort(-np.abs(phi).mean(axis=0), kind="stable")
+    weights = None if system.weigh is None else system.weigh(x)
+    agreement = None if system.eps is None else fs.Close(system.eps)
+    known = {"clusters": clusters, "weights": weights, "agreement": agreement}
+    found = fs.sufficiency(phi, y, x, relation=fs.Alike(system.k, BINS), **known)
+    (truth, shares), order = system.truths, np.argsort(-np.average(np.abs(phi), axis=0, weights=weights), kind="stable")
     everybody = tuple(np.sort(order[: system.k]).tolist())  # of this sample: the largest of equal ones differ
     return {
         "sufficiency": ends(found, truth),

@@ -69,6 +69,11 @@ def test_wrong_features_are_told_wherever_a_verdict_is(system):
     told = comparison.to_markdown()
     assert "Faithful: " in told
     assert "No better than random features: " in told
+    few = X.index < 40  # too few rows to show anything
+    unshown = fs.evaluate(y[few], phi[few], X[few], discretizer=fs.SignOfTop(1), progress=False, at_least=0.5)
+    with pytest.raises(Unfaithful, match="not shown to be better than random"):
+        fs.assert_faithful(unshown, 0.3)
+    fs.assert_faithful(unshown, 0.3, "consistency")
     table = comparison.table().set_index(["explainer", "measure"])
     assert table.beyond_random["right", "sufficiency"] == right.sufficiency.beyond_random.value
     assert len(comparison.differences()) == 3
@@ -83,3 +88,28 @@ def test_what_is_asked_for_stands_beside_the_verdict(system, tmp_path):
         assert f"{asked or 0.7:.0%}" in page
     with pytest.raises(fs.errors.BadInput, match="at_least must be a number strictly between 0 and 1"):
         fs.evaluate(y, phi, X, at_least=90, progress=False)
+
+
+def test_reason_codes_are_asked_only_if_the_relation_is(system):
+    X, phi, y = system
+    codes = fs.ReasonCodes(2, against="yes")
+    ev = fs.evaluate(y, phi, X, discretizer=codes, progress=False)
+    assert ev.sufficiency is None  # what counts against "yes" is not why others get it
+    asked = fs.evaluate(y, phi, X, discretizer=codes, relation=fs.Alike(), progress=False)
+    denied = asked.by(y, "sufficiency")["no"]
+    assert denied.low > asked.sufficiency.high
+
+
+def test_regions_of_images_are_measured_on_pooled_pixels():
+    rng = np.random.default_rng(0)
+    pixels, grid = rng.random((400, 6, 6)), fs.Pool((2, 2))
+    y = pixels[:, :3, :3].sum(axis=(1, 2)) > 4.5
+    maps = np.where(np.arange(36).reshape(6, 6) // 6 < 3, 1.0, 0.1) * np.where(np.arange(6) < 3, 1.0, 0.1)
+    maps = maps * (pixels - 0.5) + np.where(maps == 1, 9, 0)
+    with pytest.raises(fs.errors.BadInput, match=r"4 regions, and a row of X has 36 cells: pool the rows as well"):
+        fs.sufficiency(grid(fs.read(maps)), y, pixels, relation=fs.Alike(1))
+    regions = fs.Pool((2, 2))(fs.read(pixels)).values
+    found = fs.sufficiency(grid(fs.read(maps)), y, regions, relation=fs.Alike(1))
+    assert found.beyond_random.low > 0
+    ev = fs.evaluate(y, maps, regions, discretizer=grid | fs.SignOfTop(1), relation=fs.Alike(), progress=False)
+    assert ev.sufficiency.value == found.value

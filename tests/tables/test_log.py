@@ -110,3 +110,35 @@ def test_rules_without_their_inputs_say_that_sufficiency_is_missing():
     assert audited.sufficiency is None
     assert "the log has no column 'u'" in audited.notes[0]
     assert audited.notes[0] in " ".join(str(audited).split())
+
+
+@pytest.mark.parametrize("discretizer", [None, fs.SignOfTop(2), fs.Sign()])
+def test_importances_of_a_log_with_inputs_are_measured_by_the_features_that_they_name(discretizer, tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 5)), columns=list("abcde"))
+    X["e"] = rng.choice(np.array(["u", "v", None], object), 300)
+    phi = np.where(rng.random((300, 5)) < 0.1, 0, rng.normal(size=(300, 5)) * [3, 2, 1, 0.5, 0.1])
+    y = np.where(X.a + X.b > 0, "yes", "no")
+    ev = fs.evaluate(y, fs.Importances(phi, names=list(X)), X, discretizer=discretizer, progress=False)
+    log = pd.concat([X, pd.DataFrame(phi, columns=[f"phi_{name}" for name in X]), pd.Series(y, name="yhat")], axis=1)
+    audit = fs.audit(log, prediction="yhat", explanation="phi_*", discretizer=discretizer)
+    for ours, theirs in ((audit.sufficiency, ev.sufficiency), (audit.necessity, ev.necessity)):
+        assert (ours.value, *ours.interval) == pytest.approx((theirs.value, *theirs.interval), abs=1e-12)
+    assert tuple(audit.sufficiency.beyond_random) == pytest.approx(tuple(ev.sufficiency.beyond_random), abs=1e-12)
+    assert tuple(audit.sufficiency.beyond_global) == pytest.approx(tuple(ev.sufficiency.beyond_global), abs=1e-12)
+    ev.to_parquet(tmp_path / "log.parquet")
+    written = fs.audit(tmp_path / "log.parquet").sufficiency
+    if discretizer is None or discretizer == fs.SignOfTop(2):
+        assert written.value == pytest.approx(ev.sufficiency.value, abs=1e-12)
+
+
+def test_importances_of_a_log_without_their_inputs_are_not_asked_for_the_features_that_they_name():
+    rng = np.random.default_rng(0)
+    log = pd.DataFrame(rng.normal(size=(60, 6)), columns=["a", "b", "c", "phi_a", "phi_b", "phi_d"])
+    log["yhat"] = log.a > 0
+    asked = {"prediction": "yhat", "explanation": "phi_*", "discretizer": fs.SignOfTop(1)}
+    assert fs.audit(log, **asked).sufficiency is None
+    log = log.rename(columns={"phi_d": "phi_c"})
+    assert fs.audit(log, **asked).sufficiency.n == 60
+    assert fs.audit(log, **asked | {"discretizer": fs.ReasonCodes(1, against=True)}).sufficiency is None
+    assert fs.audit(log, **asked, id="a").sufficiency is None

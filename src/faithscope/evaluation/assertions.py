@@ -14,7 +14,7 @@ from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import FOR_EQUALITY, MEASURES, NECESSITY, Estimate
-from faithscope.measures.telling import names_at_random
+from faithscope.measures.telling import names_at_random, shown_to_name
 from faithscope.notes import of_kind
 from faithscope.rounding import in_brackets, up
 
@@ -96,8 +96,12 @@ class JudgedEstimate:
         estimate = self.estimate
         limits = f"its {100 * estimate.confidence:g}% interval is {in_brackets(estimate.low, estimate.high, 3)}"
         short = f"{estimate.measure} was not shown to be at least {at_least:g}: {limits}"
-        if names_at_random(estimate, at_least):
-            return f"{self._begin}explanations name features that are no better than random ones:{estimate._beyond[1:]}"
+        if not shown_to_name(estimate):
+            worse = names_at_random(estimate, at_least)
+            fact = "are no better" if worse else "are not shown to be better"
+            advice = "" if worse else "; measure more rows, or judge measure='consistency' alone"
+            begin = f"{self._begin}features that explanations name {fact} than random ones"
+            return f"{begin}:{estimate._beyond[1:]}{advice}"
         return f"{self._begin}{short}; {_reason(estimate, at_least)}"
 
     def in_full(self) -> str:
@@ -133,7 +137,7 @@ class Judgment:
             for judged in self.judged
             if not judged.estimate.low >= self.at_least
             or of_kind(judged.estimate.notes, "interval")
-            or names_at_random(judged.estimate, self.at_least)
+            or not shown_to_name(judged.estimate)
         ]
         return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.low, 9))))
 
@@ -208,9 +212,10 @@ def _judged(
     """The estimates of all rows and of every population, for the measures that are asked for."""
     names = ("consistency", "sufficiency") if measure is None else (measure,)
     wanted = [estimate for name in names if (estimate := getattr(result, name)) is not None]
-    by_default = measure is None and isinstance(result, Evaluation) and result.options.by_default
-    if by_default:  # nobody asked for rows alike in the named features: these are judged only if random ones do as well
-        wanted = [each for each in wanted if each.measure == "consistency" or names_at_random(each, at_least)]
+    naming = result.sufficiency is not None and result.sufficiency.beyond_random is not None
+    by_default = measure is None and naming and (not isinstance(result, Evaluation) or result.options.by_default)
+    if by_default:  # nobody asked how far rows alike in the named features agree, only whether these are the right ones
+        wanted = [each for each in wanted if each.measure == "consistency" or not shown_to_name(each)]
     if not wanted:
         notes = () if isinstance(result, Evaluation) else result.notes
         why = "; ".join(notes) or "its explanations do not say where they apply"

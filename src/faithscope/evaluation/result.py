@@ -17,7 +17,7 @@ from faithscope.discretizers import Discretize, Original, usual
 from faithscope.errors import FaithscopeError, NotScoped
 from faithscope.evaluation.asker import Identity
 from faithscope.explanations import Explanations
-from faithscope.explanations.forms import names_all
+from faithscope.explanations.forms import are_codes, names_all
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.alignment import index_of, row_labels
@@ -519,9 +519,11 @@ def _naming(sample: Sample, coarse: Sample, options: Options) -> tuple[tuple[Sam
     """The rows with the importances that `Alike` reads, and with their rules, if it or nothing else is asked for.
 
     A discretizer that keeps the largest features says which are named; of any other, the importances themselves do.
+    Reason codes are asked only if the relation is: what counts against a label is not why other rows get it.
     """
     raw, relation = sample.explanations, options.relation
-    if relation is None and isinstance(raw, Importances) and raw.shape is None and not isinstance(raw, Rankings):
+    plain = isinstance(raw, Importances) and raw.shape is None and not isinstance(raw, Rankings)
+    if relation is None and plain and not are_codes(getattr(coarse.explanations, "form", "")):
         relation = Alike()  # of a map, single pixels would be named
     if not isinstance(relation, Alike):
         return None, options

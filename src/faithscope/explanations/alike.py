@@ -74,6 +74,11 @@ def alike_rules(marks: NDArray[Any], names: tuple[str, ...] | None, X: Any, bins
     return Rules(numbers, distinct, columns.names)._labelled(X)
 
 
+def column_count(X: Any) -> int:
+    """How many columns rows have; of images, how many cells."""
+    return len(frame_names(X) if is_frame(X) else array_columns(X))
+
+
 class _Columns:
     """The columns of rows, one at a time: of a table by name, of an array by position."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
-from faithscope.explanations.alike import alike_rules
+from faithscope.explanations.alike import alike_rules, column_count
 from faithscope.explanations.base import Explanations, readable, shorten
 from faithscope.explanations.forms import (
     NO_CODE,
@@ -253,6 +253,11 @@ class Importances(Explanations):
         """
         same_length(importances=len(self), X=rows_of(X))
         marks, names = self.named(k)
+        if self.shape is not None and names is not None and (cells := column_count(X)) != len(names):
+            raise BadInput(
+                f"Importances are of {len(names)} regions, and a row of X has {cells:,} cells: pool the rows as well, "
+                f"X=fs.Pool({self.shape})(fs.read(X)).values."
+            )
         rules = alike_rules(marks, names, X, check_whole(bins, "bins", 2), X_train)
         most = int((marks != 0).sum(axis=1).max(initial=0))
         said = f"rows are alike if they share a bin, of at most {bins}, in each of up to {most} named features"

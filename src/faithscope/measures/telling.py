@@ -202,6 +202,12 @@ def names_at_random(estimate: Measured, wanted: float = WANTED) -> bool:
     return more[2] <= max(0.0, _LITTLE * left)
 
 
+def shown_to_name(estimate: Measured) -> bool:
+    """Whether importances are shown to name better features than random ones, or were not asked."""
+    more = estimate.beyond_random
+    return more is None or more[1] > 0 or more[1] == more[2] == 0  # all features are named
+
+
 def _naming(estimate: Measured) -> str:
     """What naming features is worth, in a sentence; also if the same features would do for everybody."""
     random, everybody = cast(tuple[float, float, float], estimate.beyond_random), estimate.beyond_global
