@@ -33,8 +33,8 @@ def assert_faithful(
     An interval that may miss the truth, as a note then says, shows nothing.
 
     If an explainer has consistency and sufficiency, both must pass; necessity is judged only if `measure` asks for it.
-    Importances that are measured by `Alike` though no relation was asked for fail if they are shown to name features
-    that are no better than random ones, and their sufficiency need not reach the threshold.
+    Importances measured by `Alike` must be shown to name better features than random ones; if no relation was asked for,
+    that is all that is asked of their sufficiency, since how high it is depends on how many features are named.
     In a comparison, all explainers are judged but the baselines (those with ``baseline = True``: `Constant`, `Random`,
     `Unique`); if there are only baselines, they are judged, and a warning says so. Populations that `result` holds are
     judged as well as all rows; windows of time are not.
@@ -99,7 +99,7 @@ class JudgedEstimate:
         if not shown_to_name(estimate):
             worse = names_at_random(estimate, at_least)
             fact = "are no better" if worse else "are not shown to be better"
-            advice = "" if worse else "; measure more rows, or judge measure='consistency' alone"
+            advice = "" if worse else "; measure more rows, or judge consistency alone"
             begin = f"{self._begin}features that explanations name {fact} than random ones"
             return f"{begin}:{estimate._beyond[1:]}{advice}"
         return f"{self._begin}{short}; {_reason(estimate, at_least)}"
