@@ -53,7 +53,7 @@ def table_of(name):
         X, y = known.X, known.y
     if name == "rt_polarity":
         words = CountVectorizer(binary=True, max_features=WORDS)
-        X = pd.DataFrame(words.fit_transform(X).toarray(), columns=words.get_feature_names_out())
+        X = pd.DataFrame(words.fit_transform(X.iloc[:, 0]).toarray(), columns=words.get_feature_names_out())
     return X.reset_index(drop=True).rename(columns=str), np.asarray(y)
 
 

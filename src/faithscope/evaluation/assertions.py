@@ -33,8 +33,8 @@ def assert_faithful(
     An interval that may miss the truth, as a note then says, shows nothing.
 
     If an explainer has consistency and sufficiency, both must pass; necessity is judged only if `measure` asks for it.
-    Importances measured by `Alike` must be shown to name better features than random ones; if no relation was asked for,
-    that is all that is asked of their sufficiency, since how high it is depends on how many features are named.
+    Importances measured by `Alike` must be shown to name better features than random ones; if no relation was asked
+    for, that is all that is asked of their sufficiency, since how high it is depends on how many features are named.
     In a comparison, all explainers are judged but the baselines (those with ``baseline = True``: `Constant`, `Random`,
     `Unique`); if there are only baselines, they are judged, and a warning says so. Populations that `result` holds are
     judged as well as all rows; windows of time are not.
