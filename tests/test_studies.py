@@ -238,6 +238,22 @@ def test_the_kept_results_of_monitors_are_within_the_bar(study):
     assert monitor.beyond([*lines[:2], "a system  0.300  0.9  0.000  0.9", ""], trials) != []
 
 
+def test_the_kept_results_of_customers_who_come_back_are_within_the_bar(study):
+    returning = study("monitor_returning")
+    lines = returning.WRITTEN.read_text(encoding="utf-8").splitlines()[2:]
+    trials = int(lines[0].split("; ")[1].split()[0])
+    assert [line.split("  ")[0] for line in lines[3:]] == list(returning.SYSTEMS)
+    assert returning.beyond(lines, trials) == []
+    assert returning.beyond([*lines[:3], "a system  0.0  0.0  0.0  1,000  0.300  0.000"], trials) != []
+    (trial, day, customer, *_), truth = returning.arrived("declined return", 2, 40, np.random.default_rng(0))
+    kept = returning.once(trial, day, customer, np.random.default_rng(0))
+    first = {}
+    for each in zip(trial.tolist(), customer.tolist(), day.tolist(), strict=True):
+        first[each[:2]] = min(each[2], first.get(each[:2], 99))
+    assert first == {(trial[place], customer[place]): day[place] for place in kept}
+    assert (len(kept), truth) == (len(first), pytest.approx(0.625))
+
+
 # Reasons in words.
 
 

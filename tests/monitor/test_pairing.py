@@ -142,18 +142,6 @@ def test_agreements_are_independent_draws_with_the_consistency_as_their_mean():
     assert stats.chisquare(np.bincount(chosen.astype(int), minlength=5), expected).pvalue > 1e-3
 
 
-def test_numbers_agree_by_an_agreement_of_pairs():
-    arrivals = Cells.of([1, 1], [1, 1], [0.0, 0.5], 0, [400, 400])
-    pairs = pair(
-        arrivals,
-        Cells.none(float),
-        np.random.default_rng(9),
-        agreement=lambda a, b: np.clip(1 - np.abs(a - b), 0, 1),
-    )
-    assert float(pairs.agreeing[0] / pairs.matched[0]) == pytest.approx(0.75, abs=0.06)
-    assert pairs.waiting.labels.dtype == float
-
-
 def test_different_explanations_with_half_a_key_in_common_are_not_matched():
     arrivals = Cells.of([1, 1, 1, 1], [1, 2, 1, 2], [0, 1, 0, 1], 0, [500, 500, 500, 500])
     pairs = pair(arrivals, Cells.none(), np.random.default_rng(10))

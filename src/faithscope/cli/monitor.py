@@ -40,6 +40,10 @@ When = Annotated[
 GroupColumn = Annotated[
     list[str] | None, typer.Option("--by", help="A column of groups, settled with the first rows; repeatable.")
 ]
+CountedOnce = Annotated[
+    str | None,
+    typer.Option("--cluster", help="A column of rows that belong together, such as customer_id: each counts once."),
+]
 BatchName = Annotated[
     str | None, typer.Option("--batch", help="What this batch is called: a name that was added before is not counted.")
 ]
@@ -81,6 +85,7 @@ def add(
     discretize: Discretize = None,
     inputs: InputTexts = None,
     by: GroupColumn = None,
+    cluster: CountedOnce = None,
     scopes: ScopesFile = None,
     when: When = None,
     batch: BatchName = None,
@@ -109,6 +114,7 @@ def add(
         discretizer=discretize,
         inputs=inputs or None,
         by=by or None,
+        clusters=cluster,
         when=when,
         batch=batch,
         where=where,

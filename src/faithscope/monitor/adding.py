@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
+from faithscope.explanations.base import several
 from faithscope.monitor.batch import Batch, Names
+from faithscope.monitor.clusters import insert_clusters, insert_ids, one_row_each, settle_clusters
 from faithscope.monitor.moments import to_date, to_days
 from faithscope.monitor.naming import insert_names
 from faithscope.monitor.origin import origin
@@ -19,7 +21,8 @@ from faithscope.monitor.scoped.adding import insert_patterns, scoped_pairs
 from faithscope.monitor.store import Store
 
 _OPEN_CELLS = """
-INSERT INTO cells SELECT {batch}, 0, day, grp, high, low, label, given FROM arriving ORDER BY high, low
+INSERT INTO cells SELECT {batch}, 0, day, grp, high, low, label, sum(given)::BIGINT FROM arriving GROUP BY ALL
+ORDER BY high, low
 """
 _WAITING = """
 SELECT w.grp, w.high, w.low, w.label, w.day, w.closing, sum(w.rows)::BIGINT AS rows
@@ -90,8 +93,9 @@ def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
             return Added(held[0][0], batch.rows, False, batch.notes)
         name = str(asked[0])
         notes = (*batch.notes, *_odd_days(connection, batch))
-        insert(connection, batch, name)
-    return Added(name, batch.rows, True, notes)
+        counted = insert(connection, batch, name, batch.filed)
+    once = f"{several(counted, 'cluster came', 'clusters came')} for the first time, and each of them counts by one row"
+    return Added(name, batch.rows, True, notes if batch.clusters is None else (*notes, once))
 
 
 def _odd_days(connection: Any, batch: Batch) -> tuple[str, ...]:
@@ -118,7 +122,8 @@ def _refuse_other_rows(batch: Batch, name: str, rows: int, content: str) -> None
 
 
 def settle_kind(connection: Any, batch: Batch, where: str) -> None:
-    """Keep what explanations are with the first rows, and refuse others."""
+    """Keep what explanations and clusters are with the first rows, and refuse others."""
+    settle_clusters(connection, batch, where)
     kind = settled(connection, "kind", batch.kind)
     if kind != batch.kind:
         raise BadInput(
@@ -151,10 +156,11 @@ def settled(connection: Any, setting: str, value: str) -> str:
     return value if held is None else str(held)
 
 
-def insert(connection: Any, batch: Batch, name: str) -> None:
-    """Everything that a batch adds."""
+def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> int:
+    """Everything that a batch adds, which is filed under its name; the number of rows that count."""
     number = fetch_value(connection, "SELECT coalesce(max(number), 0) + 1 FROM batches")
     labels, groups = (codes(connection, table, getattr(batch, table)) for table in ("labels", "groups"))
+    batch = batch if batch.clusters is None else one_row_each(connection, batch)
     cells = {
         "day": batch.day.astype(np.int32),
         "grp": groups[batch.group],
@@ -163,10 +169,12 @@ def insert(connection: Any, batch: Batch, name: str) -> None:
         "label": labels[batch.label],
         "given": batch.given,
     }
-    days = (int(batch.day.min()), int(batch.day.max())) if batch.rows else (None, None)
-    connection.execute(
-        "INSERT INTO batches VALUES (?, ?, ?, ?, ?, now(), ?)", [number, name, batch.rows, *days, batch.content()]
-    )
+    connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, now(), ?)", [number, name, *filed])
+    if batch.clusters is not None:
+        insert_clusters(connection, number, cells, batch.clusters)
+    insert_ids(connection, number, batch)
+    if not batch.rows:
+        return 0
     with registered(connection, "arriving", cells):
         connection.execute(_OPEN_CELLS.format(batch=number))
         before = waiting_rows(fetch_table(connection, _WAITING if batch.patterns is None else ALL_WAITING))
@@ -181,6 +189,7 @@ def insert(connection: Any, batch: Batch, name: str) -> None:
         insert_names(connection, batch)
     else:
         insert_patterns(connection, batch.digests, batch.patterns)
+    return batch.rows
 
 
 def replace_waiting(connection: Any, before: Cells, after: Cells) -> None:

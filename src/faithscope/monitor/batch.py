@@ -4,9 +4,9 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,27 @@ class Names:
         return [json.dumps(_plain(value)) for value in self.values]
 
 
+class Clusters(NamedTuple):
+    """64 bits for the cluster of each cell, and what clusters are named by: the first letters of canonical texts."""
+
+    words: Words
+    kinds: str
+
+    @classmethod
+    def of(cls, values: Sequence[Any], numbers: Ints) -> "Clusters":
+        """From the different names, and the number of each cell's.
+
+        Examples
+        --------
+        >>> clusters = Clusters.of(["ann", 7], np.array([0, 1, 0]))
+        >>> bool(clusters.words[0] == clusters.words[2]), clusters.kinds
+        (True, 'ns')
+        """
+        texts = [canonical(value) for value in values]
+        digests = Digests.of_bytes((text.encode("utf-8", "surrogatepass") for text in texts), len(texts))
+        return cls(digests.low[numbers], "".join(sorted({text[0] for text in texts})))
+
+
 def _nothing(place: int) -> tuple[str, ...]:
     return ()
 
@@ -80,6 +101,10 @@ class Batch:
         By what explanations were discretized.
     patterns : RowPatterns or None
         If scopes were fixed beforehand: explanations are then patterns, and these say of what.
+    clusters : Clusters or None
+        If rows belong together: the cluster of each cell.
+    ids : dict of Words
+        Some of the ids that rows have, by the name of their column, if nobody said which rows belong together.
     """
 
     digests: Digests
@@ -97,11 +122,19 @@ class Batch:
     speaks_of: Callable[[int], tuple[str, ...]] = _nothing
     discretizer: str = "Original()"
     patterns: RowPatterns | None = None
+    clusters: Clusters | None = None
+    ids: dict[str, Words] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
         """Number of rows."""
         return int(self.given.sum())
+
+    @property
+    def filed(self) -> tuple[int, int | None, int | None, str]:
+        """What is kept of it, whatever counts: its rows, first and last day, and the digest of its content."""
+        days = (int(self.day.min()), int(self.day.max())) if self.rows else (None, None)
+        return self.rows, *days, self.content()
 
     def content_id(self) -> str:
         """A digest of what was counted and when: the same rows of the same days have the same, in any order."""
@@ -113,36 +146,43 @@ class Batch:
 
     def _digest(self, days: Words) -> str:
         """Of the sums of two random words per row: neither the order of rows nor how they are counted matters."""
+        whose = days if self.clusters is None else days + 11 * self.clusters.words
+        sums = [self.row_words(word, 7 * whose) @ self.given.astype(np.uint64) for word in self.digests]
+        told = np.array([*sums, self.rows], np.uint64).tobytes()
+        return hashlib.blake2b(told + self.kind.encode(), digest_size=12).hexdigest()
+
+    def row_words(self, word: Words, further: Any = 0) -> Words:
+        """A random word per cell of its explanation, which has this word, label and group, and of something further."""
         labels, groups = (
             Digests.of_bytes((text.encode() for text in names.canonical), len(names.values)).low
             for names in (self.labels, self.groups)
         )
-        digests, place = self.digests, self.explanation
-        sums = [
-            mixed(mixed(word[place]) + 3 * labels[self.label] + 5 * groups[self.group] + 7 * days)
-            @ self.given.astype(np.uint64)
-            for word in (digests.high, digests.low)
-        ]
-        told = np.array([*sums, self.rows], np.uint64).tobytes()
-        return hashlib.blake2b(told + self.kind.encode(), digest_size=12).hexdigest()
+        return mixed(mixed(word[self.explanation]) + 3 * labels[self.label] + 5 * groups[self.group] + further)
 
 
-def batch_of(sample: Sample, days: Ints, groups: NDArray[Any] | None, discretizer: Any = None) -> Batch:
-    """The rows of a sample, whose explanations were discretized before, with their days and groups."""
+def batch_of(
+    sample: Sample, days: Ints, groups: NDArray[Any] | None, discretizer: Any = None, *, apart: bool = False
+) -> Batch:
+    """The rows of a sample, whose explanations were discretized before, with their days and groups.
+
+    `apart` leaves each row a cell of its own.
+    """
     codes, first = sample.explanations.group()
-    cells, names = cells_of(codes, len(first), sample, days, groups)
+    cells, names = cells_of(codes, len(first), sample, days, groups, apart=apart)
     distinct = sample.explanations.take(first)
     notes = tuple(dict.fromkeys((*distinct.notes, *sample.notes)))
     return counted_batch(distinct, cells, names, notes, discretizer)
 
 
 def cells_of(
-    codes: Ints, size: int, sample: Sample, days: Ints, groups: NDArray[Any] | None
+    codes: Ints, size: int, sample: Sample, days: Ints, groups: NDArray[Any] | None, *, apart: bool = False
 ) -> tuple[Cells, tuple[Sequence[Any], Sequence[Any]]]:
     """The rows of a sample by number of explanation, of which there are so many, day, group and label; their names."""
     labels, label = sample.numbered_labels
     members, group = ((None,), np.zeros(sample.n, np.int64)) if groups is None else number_labels(groups)
     refuse_many_groups(len(members))
+    if apart:
+        return (codes, days, group, label, np.ones(sample.n, np.int64)), (tuple(labels), tuple(members))
     dates, place = np.unique(days, return_inverse=True)
     kinds, inner = np.unique((place * len(members) + group) * len(labels) + label, return_inverse=True)
     cells, given = tabulate(codes, inner, size, len(kinds))

@@ -195,9 +195,7 @@ class History:
         """
         with self._store.transaction() as connection:
             same, pairs, n, together = (float(number or 0) for number in fetch_lines(connection, _TOGETHER)[0])
-        expected = pairs * together / max(1.0, n * (n - 1))
-        few = min(_FAR * expected, expected - _FEWER * (2 * expected) ** 0.5)
-        return (round(same / 2), round(expected / 2)) if same < few else None
+        return far_fewer(same, pairs, n, together)
 
     @property
     def forgotten(self) -> int:
@@ -226,6 +224,21 @@ class History:
         for day, code, line in lines:
             merged[day, code] = merged[day, code].with_part(line) if (day, code) in merged else line
         return [merged[key] for key in sorted(merged)]
+
+
+def far_fewer(same: float, pairs: float, n: float, together: float) -> tuple[int, int] | None:
+    """Pairs of one explanation and batch, and how many should be, if far fewer; all given numbers are of ordered pairs.
+
+    Parameters
+    ----------
+    same, pairs
+        Of rows with one explanation, in one batch and in any.
+    n, together
+        Rows, and pairs of rows in one batch.
+    """
+    expected = pairs * together / max(1.0, n * (n - 1))
+    few = min(_FAR * expected, expected - _FEWER * (2 * expected) ** 0.5)
+    return (round(same / 2), round(expected / 2)) if same < few else None
 
 
 def open_days(

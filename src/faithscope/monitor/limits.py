@@ -31,6 +31,8 @@ class Limits:
         The level that was promised.
     measure : str
         "consistency", or "sufficiency" if scopes were fixed beforehand.
+    clustered : bool
+        Whether each cluster counts once: `n` are then rows of which no two are of one cluster.
     doubted : bool
         Whether rows seem to come back in later batches, so that limits need not hold; the notes of the monitor say so.
 
@@ -55,6 +57,7 @@ class Limits:
     at_least: float | None = None
     measure: str = "consistency"
     doubted: bool = False  # whether rows seem to come back, so that they are no independent draws
+    clustered: bool = False
 
     @property
     def verdict(self) -> str:
@@ -75,7 +78,8 @@ class Limits:
         level = "" if self.at_least is None else f"; at least {self.at_least:g}: {self.verdict}"
         return (
             f"{self.measure} between {self.low:.3f} and {self.high:.3f} at all looks together ({self.confidence:.0%} "
-            f"confidence); n={self.n:,}, {self.pairs:,} pairs, {self.waiting:,} wait for a partner{level}"
+            f"confidence); n={self.n:,}{', one row per cluster' * self.clustered}, {self.pairs:,} pairs, "
+            f"{self.waiting:,} wait for a partner{level}"
         )
 
     __repr__ = __str__
@@ -88,6 +92,7 @@ def all_limits(
     at_least: float | None,
     measure: str,
     doubted: bool,
+    clustered: bool,
 ) -> dict[Any, Limits]:
     """Limits of all rows and of groups, by name; a group has its share of the error."""
     shares, places = group_shares(pairs), np.array(list(codes.values())) + 1  # WHOLE is -1
@@ -103,7 +108,7 @@ def all_limits(
         upper_limit(agreeing + waiting, openers, error).tolist(),
         [confidence] * len(codes),
         *(column.astype(np.int64).tolist() for column in (n, openers, matched, waiting)),
-        *([value] * len(codes) for value in (at_least, measure, doubted)),
+        *([value] * len(codes) for value in (at_least, measure, doubted, clustered)),
         strict=True,
     )
     return {name: Limits(*line) for name, line in zip(codes, lines, strict=True)}

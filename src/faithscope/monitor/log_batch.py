@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from faithscope.discretizers import Original, to_discretizer
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
-from faithscope.monitor.batch import Batch, counted_batch, labels_alone, refuse_many_groups
+from faithscope.monitor.batch import Batch, Clusters, counted_batch, labels_alone, refuse_many_groups
+from faithscope.monitor.canonical import Words
+from faithscope.monitor.clusters import LOOKED, are_ids, first_ids
 from faithscope.monitor.moments import times_unsaid, to_days
 from faithscope.monitor.scoped.batch import refuse_discretizer
 from faithscope.monitor.scoped.log import scope_columns, scoped_log_batch, with_scope_words
@@ -29,7 +31,7 @@ from faithscope.tables.log.chosen_rows import ChosenRows
 from faithscope.tables.log.columns import Names, named_columns
 from faithscope.tables.log.kinds import PairColumns
 from faithscope.tables.log.opening import open_log
-from faithscope.tables.log.rows import AuditedLog, KeyedRows
+from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows
 from faithscope.tables.log.unscanned import unscanned
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource, open_source
@@ -51,6 +53,7 @@ def log_batch(
     nulls: Nulls,
     connect: str | None,
     inputs: Names | None,
+    clusters: str | None,
     scopes: Scopes | None = None,
 ) -> Batch:
     """The rows of a log as a batch; `when` is a column of moments, or a moment for all rows."""
@@ -58,7 +61,9 @@ def log_batch(
     kind = "rules" if scopes is not None and kind is None else kind
     chosen: Any = to_discretizer(discretizer) or Original()
     refuse_learning(chosen)
-    options = AuditOptions(prediction, explanation, kind, chosen, nulls, None, 0.95, None, inputs=inputs)
+    options = AuditOptions(
+        prediction, explanation, kind, chosen, nulls, None, 0.95, None, clusters=clusters, inputs=inputs
+    )
     source = open_source(table, connect, at_once=True)
     groups = named_columns(source.columns, list(by), "by")
     column = when if isinstance(when, str) and when in source.columns else None
@@ -71,11 +76,24 @@ def log_batch(
         if when is None:
             _refuse_times(log, (*groups, *(() if scopes is None else scope_columns(log, scopes).values())))
         batch = _counted(log, keyed, answer, column, groups, when, scopes)
+        if clusters is None:
+            batch = replace(batch, ids=_ids(log, (*log.used, *carried), batch.rows))
     dropped = total - batch.rows
     if dropped and nulls != "drop":
         raise BadInput(f"Values of {' or '.join(map(repr, carried))} are missing in {dropped:,} rows: {_ADVICE}")
     left_out = (f"{several(dropped, 'row was', 'rows were')} dropped: values missing",) if dropped else ()
     return _noted(batch, (*rows.notes, *log.notes, *batch.notes, *left_out))
+
+
+def _ids(log: AuditedLog, read: Sequence[str], rows: int) -> dict[str, Words]:
+    """Some of the ids that the rows of a log have, by the name of their column; of columns that nothing else reads."""
+    table = log.source.table
+    schema, told = table.schema(), {}
+    for name in log.source.columns:
+        if are_ids(name) and name not in read and (schema[name].is_integer() or schema[name].is_string()):
+            values = table.filter(table[name].notnull()).select(v=table[name]).distinct()
+            told[name] = first_ids(fetch(values.order_by("v").limit(LOOKED)).column("v").to_pylist(), rows)
+    return told
 
 
 _ADVICE = 'say nulls="drop" to leave such rows out, on the command line --nulls drop.'
@@ -107,7 +125,7 @@ def _at_once(
         return None
     log, flag = opened
     keyed = _keyed(log, column, groups, {"ordinary": flag})
-    answer = fetch(cells(keyed, _by(column, groups), ordinary="ordinary"))
+    answer = fetch(cells(keyed, _by(keyed, column, groups), ordinary="ordinary"))
     total = int(numbers_of(answer, "given").sum())
     return (log, keyed, answer, total) if 0 < total == int(numbers_of(answer, "ordinary").sum()) else None
 
@@ -129,7 +147,7 @@ def _in_two(
     words: list[str] = []
     if scopes is not None:
         keyed, words = with_scope_words(keyed, scopes, read)
-    return log, keyed, fetch(cells(keyed, [*_by(column, groups), *words])), seen.rows
+    return log, keyed, fetch(cells(keyed, [*_by(keyed, column, groups), *words])), seen.rows
 
 
 def _keyed(
@@ -146,8 +164,9 @@ def _keyed(
     return _with_days(log.rows({**moment, **names, **others}, dict(shown)), log.source, column)
 
 
-def _by(column: str | None, groups: Sequence[str]) -> list[str]:
-    return [*(() if column is None else ("day",)), *(f"p{j}" for j in range(len(groups)))]
+def _by(keyed: KeyedRows, column: str | None, groups: Sequence[str]) -> list[str]:
+    day, cluster = () if column is None else ("day",), (CLUSTER,) if keyed.clustered else ()
+    return [*day, *(f"p{j}" for j in range(len(groups))), *cluster]
 
 
 def _counted(
@@ -168,13 +187,20 @@ def _counted(
     members, group = _groups(answer, [f"p{j}" for j in range(len(groups))])
     _refuse_missing_groups(members, groups, given[_holds_none(members)[group]], log)
     if scopes is not None:
-        cells_of_log = (day, group, label, given)
-        return scoped_log_batch(scopes, explanations, answer, cells_of_log, (labels, members))
-    kept = explanations.take(first)
-    batch = counted_batch(
-        kept, (code, day, group, label, given), (labels, members), tuple(kept.notes), log.options.discretizer
-    )
-    return _with_kind(batch, log)
+        batch = scoped_log_batch(scopes, explanations, answer, (day, group, label, given), (labels, members))
+    else:
+        kept, counted = explanations.take(first), (code, day, group, label, given)
+        batch = counted_batch(kept, counted, (labels, members), tuple(kept.notes), log.options.discretizer)
+        batch = _with_kind(batch, log)
+    if not keyed.clustered:
+        return batch
+    names, place = _coded(answer, CLUSTER)
+    if None in names:  # with nulls="key": nobody knows whose these are
+        missing = int(given[np.array([name is None for name in names])[place]].sum())
+        raise BadInput(
+            f"Values of {log.clusters[0]!r}, which names clusters, are missing in {missing:,} rows: {_ADVICE}"
+        )
+    return replace(batch, clusters=Clusters.of(names, place))
 
 
 def _refuse_times(log: AuditedLog, read: Sequence[str]) -> None:

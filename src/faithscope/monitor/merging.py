@@ -6,14 +6,19 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import Incompatible
-from faithscope.monitor.adding import ALL_WAITING, codes, insert, replace_waiting, settle_kind, waiting_rows
-from faithscope.monitor.batch import Batch, Names
+from faithscope.monitor.adding import ALL_WAITING, codes, insert, replace_waiting, settle_kind, settled, waiting_rows
+from faithscope.monitor.batch import Batch, Clusters, Names
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.origin import origin, settle_origin
 from faithscope.monitor.pairing import pair
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
+from faithscope.monitor.schema import ID_TABLES
 from faithscope.monitor.scoped.adding import held_patterns
 from faithscope.monitor.store import Store
+
+_FILED = "SELECT number, id, rows, first_day, last_day, content FROM batches ORDER BY number"
+_ROWS = "SELECT period, grp, high, low, label, given FROM cells WHERE batch = {}"
+_CLUSTERED_ROWS = "SELECT day AS period, grp, high, low, label, 1 AS given, word FROM clusters WHERE batch = {}"
 
 
 def merge(first: Store, second: Store) -> Store:
@@ -26,13 +31,16 @@ def merge(first: Store, second: Store) -> Store:
     if ours.get("scopes") != theirs.get("scopes"):
         raise Incompatible("These monitors watch different scopes: merge monitors that began with the same ones.")
     held, added = _batches(first), _batches(second)
+    clustered = ["clusters" in settings for settings in (ours, theirs)]
+    if held and added and clustered[0] != clustered[1]:
+        raise Incompatible("One monitor counts each cluster once, the other has none: merge monitors of the same kind.")
     shared = held.keys() & added.keys()
     for name in sorted(shared):
         if held[name] != added[name]:
             raise Incompatible(f"Both monitors have a batch {name!r}, of different rows: give batches different names.")
-    if not shared:
+    if not shared and not any(clustered):
         return _begun(_joined(first, second), first, second)
-    if _is_open(second):
+    if any(clustered) or _is_open(second):  # the rows by which clusters count are all kept
         return _begun(_replayed(first, second, shared), first, second)
     if _is_open(first):
         return _begun(_replayed(second, first, shared), first, second)
@@ -76,9 +84,9 @@ def _replayed(base: Store, other: Store, shared: set[str]) -> Store:
     merged = _copied(base)
     with other.transaction() as source, merged.transaction() as target:
         _settle(source, target, base.name)
-        for number, name in fetch_lines(source, "SELECT number, id FROM batches ORDER BY number"):
+        for number, name, *filed in fetch_lines(source, _FILED):
             if name not in shared:
-                insert(target, _batch(source, number), name)
+                insert(target, _batch(source, number), name, tuple(filed))
     return merged
 
 
@@ -89,8 +97,9 @@ def _settle(source: Any, target: Any, name: str) -> None:
 
 
 def _batch(connection: Any, number: int) -> Batch:
-    """A batch as it was added."""
-    answer = fetch_table(connection, f"SELECT period, grp, high, low, label, given FROM cells WHERE batch = {number}")
+    """A batch as it was added; of clusters, the rows by which they count."""
+    settings = dict(fetch_lines(connection, "SELECT name, value FROM settings"))
+    answer = fetch_table(connection, (_CLUSTERED_ROWS if "clusters" in settings else _ROWS).format(number))
     column = {name: answer.column(name).to_numpy() for name in answer.column_names}
     lines = fetch_lines(connection, "SELECT high, low, name, features FROM names")
     names = {(high, low): (name, tuple(json.loads(features))) for high, low, name, features in lines}
@@ -98,7 +107,6 @@ def _batch(connection: Any, number: int) -> Batch:
     labels, groups = (_Held.of(connection, table) for table in ("labels", "groups"))
     day, group, label, given = (column[name].astype(np.int64) for name in ("period", "grp", "label", "given"))
     keys = list(zip(digests.high.tolist(), digests.low.tolist(), strict=True))
-    settings = dict(fetch_lines(connection, "SELECT name, value FROM settings"))
     features = tuple(json.loads(settings["features"])) if "features" in settings else None
     cells = (np.arange(len(digests.high)), day, group, label, given)
     return Batch(
@@ -108,7 +116,16 @@ def _batch(connection: Any, number: int) -> Batch:
         speaks_of=lambda place: names.get(keys[place], ("", ()))[1],
         discretizer=settings["discretizer"],
         patterns=held_patterns(connection, digests),
+        clusters=Clusters(column["word"], settings["clusters"]) if "clusters" in settings else None,
+        ids=_ids(connection, number) if "ids" in settings else {},
     )
+
+
+def _ids(connection: Any, number: int) -> dict[str, Any]:
+    """The ids that were kept of a batch, by the name of their column."""
+    answer = fetch_table(connection, f"SELECT name, word FROM ids WHERE batch = {number}")
+    names, words = np.array(answer.column("name").to_pylist()), answer.column("word").to_numpy()
+    return {str(name): words[names == name] for name in np.unique(names)}
 
 
 class _Held(Names):
@@ -135,7 +152,12 @@ def _joined(first: Store, second: Store) -> Store:
         labels, groups = (codes(target, table, _Held.of(source, table)) for table in ("labels", "groups"))
         after = fetch_value(target, "SELECT coalesce(max(number), 0) FROM batches")
         told = {"label": labels, "grp": np.append(groups, -1).astype(np.int32)}
-        further = ("patterns", "scoped_openers") if "scopes" in second.settings() else ()
+        settings = second.settings()
+        further = ("patterns", "scoped_openers") if "scopes" in settings else ()
+        if "ids" in settings:
+            further = (*further, "ids")
+            target.execute(ID_TABLES[0])
+            settled(target, "ids", "kept")
         for table in ("batches", "cells", "forgotten", "waiting", "pairs", "days", "names", *further):
             _append(source, target, table, told, after)
         _pair_waiting(target)

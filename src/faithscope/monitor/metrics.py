@@ -10,7 +10,7 @@ from faithscope.monitor.telling import Told
 _HELP = {
     "low": "Lower limit of {measure}, valid at all looks together.",
     "high": "Upper limit of {measure}, valid at all looks together.",
-    "rows": "Rows that were added.",
+    "rows": "Rows that count: all that were added, or one per cluster.",
     "pairs": "Pairs of {pairs}.",
     "waiting": "Rows that wait for a partner.",
     "alarms": "Alarms, false with the stated probability over all looks ever.",

@@ -20,6 +20,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.monitor.adding import Added, add_batch
 from faithscope.monitor.batch import Batch, batch_of
+from faithscope.monitor.clusters import are_ids, cluster_notes, first_ids, ids_again, row_clusters
 from faithscope.monitor.compaction import compact
 from faithscope.monitor.grouping import group_columns, group_names, row_groups, told_names
 from faithscope.monitor.history import History
@@ -46,7 +47,11 @@ _LONGEST_ID = 200
 _AGAIN = (
     "{} pairs of rows with the same explanation came in one batch, and of independent rows about {} would: the same "
     'cases seem to come back in later batches, so that limits may miss the truth and "holds" is not said; add each '
-    "case once, or audit the log with clusters="
+    "case once, or begin another state with clusters=, on the command line --cluster"
+)
+_IDS_AGAIN = (
+    "{1:,} of {2:,} ids in {0!r} came in an earlier batch too: the same cases come back, so that limits may miss the "
+    'truth and "holds" is not said; begin another state with clusters={0!r}, on the command line --cluster'
 )
 
 
@@ -133,6 +138,7 @@ class Monitor(Shareable):
         discretizer: Any = None,
         when: Any = None,
         by: Any = None,
+        clusters: Any = None,
         batch: str | None = None,
     ) -> Added:
         """Add rows; a batch that was added before is not counted again, and the answer says so.
@@ -149,6 +155,9 @@ class Monitor(Shareable):
             or moments in its row labels, X or `by`. Days are those of UTC.
         by : array-like (n,), mapping or table, optional
             The group of each row; of several names, a mapping or table with a column for each.
+        clusters : array-like (n,), optional
+            Which rows belong together, such as a customer's number, for all batches or for none. A cluster counts once,
+            however often it comes back: by one of its rows, at random, of the first day on which it came.
         batch : str, optional
             What the batch is called. By default a digest of its counts and days, so that the same rows of the same day
             count once; name batches if different rows may be counted alike, as a few rows per batch are.
@@ -162,7 +171,7 @@ class Monitor(Shareable):
         name = _batch_name(batch)
         sample = to_sample(self._scopes, explanations, predictions, X, discretizer)
         of_groups = {f"by[{name!r}]": column for name, column in by.items()} if isinstance(by, Mapping) else {"by": by}
-        handed = {"explanations": explanations, "predictions": predictions, "X": X, **of_groups}
+        handed = {"explanations": explanations, "predictions": predictions, "X": X, "clusters": clusters, **of_groups}
         sample = replace(sample, notes=(*sample.notes, *same_rows(**handed, when=when)))
         groups = row_groups(self.by, by, sample.n)
         if when is None:
@@ -171,9 +180,14 @@ class Monitor(Shareable):
         days = to_days(when, sample.n)
         if not sample.n:
             raise BadInput("There are no rows to add: pass at least one.")
+        whose, apart = row_clusters(clusters, sample.n), clusters is not None
         if self._scopes is not None:
-            return self._added(scoped_batch(sample, self._scopes, days, groups), name)
-        return self._added(batch_of(sample.discretized(chosen), days, groups, chosen), name)
+            counted = scoped_batch(sample, self._scopes, days, groups, apart=apart)
+        else:
+            counted = batch_of(sample.discretized(chosen), days, groups, chosen, apart=apart)
+        labels = [] if apart else [index for thing in handed.values() if (index := index_of(thing)) is not None]
+        ids = {index.name: first_ids(index.tolist(), sample.n) for index in labels if are_ids(index.name)}
+        return self._added(replace(counted, clusters=whose, ids=ids), name)
 
     @in_memory("add a part of the log at a time")
     def add_log(
@@ -192,6 +206,7 @@ class Monitor(Shareable):
         nulls: Any = "error",
         connect: str | None = None,
         inputs: Any = None,
+        clusters: Any = None,
     ) -> Added:
         """Add the rows of a log, counted where it lives; nothing is ever written there.
 
@@ -205,6 +220,8 @@ class Monitor(Shareable):
             The column of moments, or a moment for all rows; by default now, unless the log has such a column.
         by : str or list of str, optional
             The columns of groups, in the order of the monitor's `by`; by default columns of these names.
+        clusters : str, optional
+            The column that says which rows belong together; as for `add`.
         batch : str, optional
             As for `add`.
 
@@ -227,6 +244,7 @@ class Monitor(Shareable):
             nulls=nulls,
             connect=connect,
             inputs=inputs,
+            clusters=clusters,
             scopes=self._scopes,
         )
         return self._added(counted, name)
@@ -257,12 +275,15 @@ class Monitor(Shareable):
     def notes(self) -> tuple[str, ...]:
         """What a reader should know."""
         forgotten, come_back = self._history.forgotten, self._history.come_back
+        with self._store.transaction() as connection:
+            once, known = cluster_notes(connection), ids_again(connection)
         gone = (
             f"{several(forgotten, 'row', 'rows')} of explanations that came once, more than a year ago, are no longer "
             "known by explanation and count as unverifiable"
         )
         again = () if come_back is None else (_AGAIN.format(*(f"{number:,}" for number in come_back)),)
-        return (*((gone,) if forgotten else ()), *again)
+        again = again if known is None else (_IDS_AGAIN.format(*known),)
+        return (*once, *((gone,) if forgotten else ()), *again)
 
     @property
     def groups(self) -> list[Any]:
@@ -280,7 +301,10 @@ class Monitor(Shareable):
 
     def _limits(self, history: History) -> dict[Any, Limits]:
         """Limits of all rows (None) and of groups."""
-        how = (self.confidence, self.at_least, self._measure, history.come_back is not None)
+        with self._store.transaction() as connection:
+            doubted = history.come_back is not None or ids_again(connection) is not None
+        clustered = "clusters" in self._store.settings()
+        how = (self.confidence, self.at_least, self._measure, doubted, clustered)
         return all_limits(history.pairs, history.codes, *how)
 
     def alarms(self, reference: int | None = None) -> dict[Any, tuple[Alarm, ...]]:

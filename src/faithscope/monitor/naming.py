@@ -66,7 +66,7 @@ def _worth_naming(batch: Any) -> NDArray[np.int64]:
     numbers = np.bincount(np.searchsorted(labelled, cells), batch.given)
     most = np.zeros(size)
     np.maximum.at(most, labelled // len(batch.labels.values), numbers)
-    frequent = np.argsort(-rows, kind="stable")[:_NAMED]
+    frequent = np.argsort(-rows, kind="stable")[: min(_NAMED, np.count_nonzero(rows))]
     odd = rows - most
     contradicted = np.argsort(-odd, kind="stable")[:_NAMED]
     return np.unique(np.concatenate([frequent, contradicted[odd[contradicted] > 0]]))

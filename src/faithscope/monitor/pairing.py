@@ -5,7 +5,7 @@ closers at random, whatever their labels; rows left over wait. Openers in their 
 with their partners, and each has the consistency as its mean (`docs/proofs.md` proves it).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
-AgreementOfPairs = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
 OPENER_SHARE = 0.25
 SPARE_CLOSERS = 4
@@ -33,7 +32,7 @@ class Cells:
     high, low
         The 128 bits that stand for an explanation, shape (n_cells,) each.
     labels
-        Codes of labels that never change, or the predictions themselves if they are numbers.
+        Codes of labels that never change.
     days
         Days as integers; rows of later days are matched first.
     counts
@@ -81,9 +80,9 @@ class Cells:
         )
 
     @classmethod
-    def none(cls, labels: Any = np.int64) -> Self:
-        """No rows, with labels of this type: nobody waits."""
-        return cls.of([], [], np.zeros(0, labels), [], [], [], [])
+    def none(cls) -> Self:
+        """No rows: nobody waits."""
+        return cls.of([], [], np.zeros(0, np.int64), [], [], [], [])
 
     @classmethod
     def joined(cls, parts: Iterable["Cells"]) -> Self:
@@ -152,7 +151,6 @@ def pair(
     *,
     share: float = OPENER_SHARE,
     spare: int = SPARE_CLOSERS,
-    agreement: AgreementOfPairs = np.equal,
 ) -> Pairs:
     """Arriving rows become openers and closers by a coin, and find partners among each other and among those that wait.
 
@@ -171,8 +169,6 @@ def pair(
         The probability of being an opener: less than half, since an opener without a partner is silent.
     spare
         How many closers of an explanation wait at most. Others are dropped, whatever their labels.
-    agreement
-        Of two arrays of labels: a number between 0 and 1 per pair.
 
     Examples
     --------
@@ -213,8 +209,7 @@ def pair(
         for place in range(size):  # partners of the openers of one label after the other
             drawn = _chosen(unmatched, chosen[:, place], rng)
             unmatched = unmatched - drawn
-            own = np.broadcast_to(labels[:, [place]], labels.shape)
-            agreeing += (drawn * np.asarray(agreement(own, labels), np.float64)).sum(axis=1)
+            agreeing += (drawn * (labels[:, [place]] == labels)).sum(axis=1)
         over = closers - partners
         left[0, cells] = openers - chosen
         left[1, cells] = _chosen(over, np.minimum(spare, over.sum(axis=1)), rng)
@@ -234,7 +229,7 @@ def pair(
     rows = _Rows(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
     opening, partner_labels, over = _matching(rows, len(places), spare, rng)
     tally(1, opening.numbers, opening.days, np.ones(len(opening.numbers)))
-    tally(2, opening.numbers, opening.days, np.asarray(agreement(opening.labels, partner_labels), np.float64))
+    tally(2, opening.numbers, opening.days, opening.labels == partner_labels)
 
     cell = places[over.numbers]
     ones = np.ones(len(cell), np.int64)

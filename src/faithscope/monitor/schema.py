@@ -1,5 +1,7 @@
 """What a store holds: its tables, and the version by which later programs know them."""
 
+from collections.abc import Collection
+
 FORMAT = "faithscope monitor"
 VERSION = 2
 WHOLE = -1  # the group that stands for all rows
@@ -29,6 +31,14 @@ TABLES = (
     " low DOUBLE, high DOUBLE, confidence DOUBLE)",
     "CREATE TABLE names (high UBIGINT, low UBIGINT, name VARCHAR, features VARCHAR)",
 )
+# A further table of a monitor without clusters whose rows have ids: some of each batch, by which it is known who comes
+# back.
+ID_TABLES = ("CREATE TABLE IF NOT EXISTS ids (name VARCHAR, word UBIGINT, batch INTEGER)",)
+# A further table of a monitor with clusters: 64 bits for each, and the row by which it counts.
+CLUSTER_TABLES = (
+    "CREATE TABLE IF NOT EXISTS clusters (word UBIGINT, batch INTEGER, day INTEGER, grp INTEGER, high UBIGINT,"
+    " low UBIGINT, label INTEGER)",
+)
 # Further tables of a monitor with scopes, whose cells are of patterns in place of explanations.
 SCOPE_TABLES = (
     # The scope that rows of a pattern were given, and the scopes they lie in, as bits.
@@ -36,3 +46,9 @@ SCOPE_TABLES = (
     # Openers by scope: those that were given it, and those that lie in it; numbers add up. Scope -1 has all of them.
     "CREATE TABLE IF NOT EXISTS scoped_openers (grp INTEGER, scope INTEGER, given BIGINT, inside BIGINT)",
 )
+
+
+def further_tables(settings: Collection[str]) -> tuple[str, ...]:
+    """The tables that a store with these settings has beside those of all stores."""
+    held = {"scopes": SCOPE_TABLES, "clusters": CLUSTER_TABLES, "ids": ID_TABLES}
+    return tuple(statement for setting, tables in held.items() if setting in settings for statement in tables)

@@ -13,7 +13,7 @@ from uuid import uuid4
 from faithscope.errors import BadInput, FaithscopeError
 from faithscope.monitor.attached import attach, detach, in_memory
 from faithscope.monitor.queries import fetch_lines, fetch_table, registered
-from faithscope.monitor.schema import FORMAT, SCOPE_TABLES, TABLES, VERSION
+from faithscope.monitor.schema import FORMAT, TABLES, VERSION, further_tables
 from faithscope.runtime.files import to_path
 from faithscope.runtime.forks import anew_in_children
 
@@ -121,7 +121,7 @@ class Store:
     def copy_to(self, other: "Store") -> None:
         """Copy everything into a store that has just begun."""
         with self.opened() as source, other.transaction() as target:
-            further = SCOPE_TABLES if "scopes" in self.settings() else ()
+            further = further_tables(self.settings())
             for statement in further:
                 target.execute(statement)
             for table in _table_names(further):
@@ -148,7 +148,7 @@ def _table_names(further: Sequence[str] = ()) -> list[str]:
 
 def _create(connection: Any, settings: dict[str, str]) -> None:
     connection.begin()
-    for statement in (*TABLES, *(SCOPE_TABLES if "scopes" in settings else ())):
+    for statement in (*TABLES, *further_tables(settings)):
         connection.execute(statement)
     told = {"format": FORMAT, "version": str(VERSION), **settings}
     connection.executemany("INSERT INTO settings VALUES (?, ?)", list(told.items()))

@@ -35,14 +35,16 @@ def refuse_discretizer(scopes: Scopes | None, discretizer: Any) -> None:
         raise BadInput(f"Scopes are rules as they are, so discretizer={discretizer!r} has no use: leave it away.")
 
 
-def scoped_batch(sample: Sample, scopes: Scopes, days: Ints, groups: NDArray[Any] | None) -> Batch:
-    """The rows of a sample with their days and groups."""
+def scoped_batch(
+    sample: Sample, scopes: Scopes, days: Ints, groups: NDArray[Any] | None, *, apart: bool = False
+) -> Batch:
+    """The rows of a sample with their days and groups; `apart` leaves each row a cell of its own."""
     rules = sample.explanations
     assert isinstance(rules, Rules)
     need(3 * sample.n * len(scopes), f"{sample.n:,} rows by {len(scopes):,} scopes", FEWER_ROWS)
     own, inside = scopes.number(rules), scopes.inside(rules, sample.X, sample.n)
     patterns, codes, first = RowPatterns.of(own, inside)
-    cells, names = cells_of(codes, len(first), sample, days, groups)
+    cells, names = cells_of(codes, len(first), sample, days, groups, apart=apart)
     notes = tuple(dict.fromkeys((*rules.notes, *sample.notes)))
     return pattern_batch(rules.take(first), patterns, scopes, cells, names, notes)
 

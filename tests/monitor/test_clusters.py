@@ -1,0 +1,232 @@
+"""A cluster is one draw: it counts once, by a row of its first day, whatever the batches and the order."""
+
+import datetime
+from itertools import product
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput, Incompatible, WrongType
+from monitor.watched_rows import START, TEXTS, add, drawn, quickly
+
+MEASURES = pytest.mark.parametrize("options", [{}, {"scopes": TEXTS}], ids=["consistency", "sufficiency"])
+KEYS = {"prediction": "y", "explanation": "rule", "kind": "keys", "clusters": "who"}
+HOW = {"prediction": "y", "explanation": "rule", "kind": "rules"}
+
+
+def day(number):
+    return START + datetime.timedelta(number)
+
+
+def customers(n, many, seed=0, days=1):
+    """Rows of customers who come back, with texts as names."""
+    rng = np.random.default_rng(seed)
+    return drawn(n, seed, days).assign(who=[f"c{who}" for who in rng.integers(0, many, n)])
+
+
+def heard(monitor):
+    """The rows by which clusters count: day, group, label and explanation, by their numbers."""
+    with monitor._store.transaction() as connection:
+        return set(connection.execute("SELECT word, day, grp, label, high FROM clusters").fetchall())
+
+
+@MEASURES
+def test_clusters_of_one_row_change_nothing(options):
+    rows = drawn(300)
+    plain, clustered = (fs.Monitor(**options, by="g", at_least=0.5) for _ in range(2))
+    for place in range(2):
+        part = rows[150 * place : 150 * (place + 1)]
+        add(plain, part, when=day(place), batch=str(place))
+        add(clustered, part, clusters=part.index, when=day(place), batch=str(place))
+    mine, theirs = clustered.to_dict(), plain.to_dict()
+    assert mine.pop("notes")[0].startswith("300 rows are of 300 clusters")
+    theirs.pop("notes")
+    for told, clustered in ((mine, True), (theirs, False)):
+        assert {line.pop("clustered") for line in (told["limits"], *told["groups"])} == {clustered}
+    assert mine == theirs
+
+
+@MEASURES
+@pytest.mark.parametrize("seed", range(2))
+def test_a_cluster_counts_by_a_row_of_its_first_day_whatever_the_order_and_the_batches(options, seed):
+    rows = customers(12 + 24 * seed, 9, seed, days=3)
+    rows["d"] = [(when - START).days for when in rows["day"]]
+    rows["rule"] = rows["rule"].sample(frac=1, random_state=seed).tolist()  # also rows that their rules do not cover
+    told = []
+    for part in ([rows], [rows[::-1]], [rows[rows["d"] == number] for number in range(3)]):
+        monitor = fs.Monitor(**options, by="g", seed=seed)
+        for number, each in enumerate(part):
+            if len(each):
+                add(monitor, each, clusters=each["who"].tolist(), when=each["day"].tolist(), batch=str(number))
+        told.append(monitor)
+    assert heard(told[0]) == heard(told[1])
+    assert told[0].to_dict() == told[1].to_dict()
+    for monitor in told[::2]:
+        table = monitor.table()
+        whole = table[table["group"].isna()].set_index("day")["n"].to_dict()
+        first = rows.groupby("who")["day"].min().value_counts().to_dict()
+        assert whole == first
+        assert monitor.limits().n == rows["who"].nunique()
+    # The row of one day is the same in batches of days: labels and groups may have other numbers there.
+    days = [sorted(line[:2] for line in heard(monitor)) for monitor in told]
+    assert days[0] == days[2]
+
+
+def test_each_row_of_the_first_day_has_the_same_chance():
+    """Three rows of one explanation and label, and one of another, of 4,000 customers; none of a later day."""
+    many = 4000
+    frame = pd.DataFrame(list(product(range(many), ["a"] * 3 + ["b"])), columns=["who", "rule"])
+    later = frame.assign(rule="late")
+    rows = pd.concat([later, frame])
+    monitor = fs.Monitor()
+    when = [day(1)] * len(later) + [day(0)] * len(frame)
+    monitor.add(rows["rule"].tolist(), [0] * len(rows), clusters=rows["who"], when=when, batch="all")
+    with monitor._store.transaction() as connection:
+        counts = sorted(connection.execute("SELECT sum(given) FROM cells GROUP BY high").fetchall())
+    assert [count for (count,) in counts] == [
+        pytest.approx(many / 4, abs=4 * np.sqrt(many * 3 / 16)),
+        many - counts[0][0],
+    ]
+
+
+@pytest.mark.parametrize(("options", "compacted"), [({}, True), ({"scopes": TEXTS}, False)], ids=["closed", "scopes"])
+def test_monitors_added_up_are_a_replay_and_a_batch_of_both_counts_once(monkeypatch, tmp_path, options, compacted):
+    if compacted:
+        quickly(monkeypatch, OPEN_DAYS=0)
+    rows = customers(160, 60)
+    parts = [rows[40 * place : 40 * (place + 1)] for place in range(4)]
+
+    def watched(*places):
+        monitor = fs.Monitor(**options, by="g")
+        for place in places:
+            add(monitor, parts[place], clusters=parts[place]["who"], when=day(place), batch=str(place))
+        return monitor
+
+    for ours, theirs in (((0, 1), (2,)), ((1, 3), (0, 1, 2))):
+        merged, replayed = watched(*ours) + watched(*theirs), watched(*ours, *(x for x in theirs if x not in ours))
+        assert heard(merged) == heard(replayed)
+        assert merged.limits().to_dict() == replayed.limits().to_dict()
+        assert merged.single_look().to_dict() == replayed.single_look().to_dict()
+        merged.save(tmp_path / f"{ours}{compacted}")
+        saved = fs.Monitor(tmp_path / f"{ours}{compacted}")
+        assert saved.to_dict() == merged.to_dict()
+        assert not add(saved, parts[ours[0]], clusters=parts[ours[0]]["who"], when=day(9), batch=str(ours[0])).counted
+    assert (fs.Monitor(**options, by="g") + watched(0)).limits() == watched(0).limits()
+
+
+def test_a_log_adds_what_its_rows_add_and_customers_are_known_again(tmp_path):
+    rows = customers(900, 200)
+    memory, log = (fs.Monitor(tmp_path / name, by="g") for name in ("memory", "log"))
+    for place in range(3):
+        part = rows[300 * place : 300 * (place + 1)]
+        memory.add(
+            fs.Rules.parse(part["rule"]),
+            part["y"].tolist(),
+            by=part["g"],
+            clusters=part["who"],
+            when=day(place),
+            batch=str(place),
+        )
+        table = part.sample(frac=1, random_state=place).drop(columns="day")
+        table.to_parquet(tmp_path / "log.parquet")
+        given_table = tmp_path / "log.parquet" if place % 2 else table
+        state = fs.Monitor(log._store.path)
+        added = state.add_log(given_table, **HOW, clusters="who", when=str(day(place)), batch=str(place))
+        assert any("for the first time" in note for note in added.notes)
+    assert heard(memory) == heard(log)
+    assert memory.to_dict() == log.to_dict()
+    assert "one row per cluster" in str(memory)
+    assert memory.limits().n == rows["who"].nunique()
+
+
+def test_a_monitor_that_hears_nobody_new_says_that_it_would_hardly_see_a_change():
+    rows = customers(600, 30, days=10)
+    monitor = fs.Monitor(at_least=0.2)
+    for number, (when, part) in enumerate(rows.groupby("day")):
+        add(monitor, part, clusters=part["who"], when=when, batch=str(number))
+    assert monitor.limits().n == 30
+    assert any("is hardly seen: begin another state" in note for note in monitor.notes)
+    assert any("600 rows are of 30 clusters" in note for note in monitor.notes)
+    monitor.add(["a"] * 10, [0] * 10, clusters=[f"new {j}" for j in range(10)], when=rows["day"].max(), batch="new")
+    assert monitor.limits().n == 40
+
+
+def test_a_batch_without_a_new_cluster_is_counted_and_changes_nothing_else():
+    monitor = fs.Monitor(by="g")
+    rows = customers(50, 10)
+    add(monitor, rows, clusters=rows["who"], when=day(0), batch="a")
+    before = monitor.limits()
+    added = add(monitor, rows, clusters=rows["who"], when=day(3), batch="b")
+    assert added.counted
+    assert "0 clusters came for the first time" in str(added)
+    assert monitor.limits() == before
+    assert set(monitor.table()["day"]) == {day(0)}
+
+
+def test_the_same_rows_of_other_clusters_are_another_batch():
+    monitor = fs.Monitor()
+    assert monitor.add(["a", "b"], [0, 1], clusters=["x", "y"], when=day(0)).counted
+    assert monitor.add(["a", "b"], [0, 1], clusters=["z", "y"], when=day(0)).counted
+    with pytest.warns(UserWarning, match="added before"):
+        assert not monitor.add(["b", "a"], [1, 0], clusters=["y", "x"], when=day(0)).counted
+    assert monitor.limits().n == 3
+
+
+def test_what_does_not_fit_the_clusters_of_a_state_is_refused_in_one_sentence(tmp_path):
+    plain, clustered = fs.Monitor(), fs.Monitor()
+    plain.add(["a"], [0], when=day(0), batch="a")
+    clustered.add(["a"], [0], clusters=["x"], when=day(0), batch="a")
+    with pytest.raises(BadInput, match="begun without clusters"):
+        plain.add(["a"], [0], clusters=["x"], when=day(1))
+    with pytest.raises(BadInput, match="begun with clusters"):
+        clustered.add(["a"], [0], when=day(1))
+    with pytest.raises(BadInput, match="named by texts, these by numbers"):
+        clustered.add(["a"], [0], clusters=[7], when=day(1))
+    with pytest.raises(Incompatible, match="counts each cluster once"):
+        clustered + plain
+    for clusters, words in (
+        ([None], "missing"),
+        (["x", "y"], "clusters have 2"),
+        ([object()], "only ever equals itself"),
+    ):
+        with pytest.raises((BadInput, WrongType), match=words):
+            clustered.add(["a"], [0], clusters=clusters, when=day(1))
+    rows = pd.DataFrame({"rule": ["a", "b", "c"], "y": [0, 1, 0], "who": ["u", None, "v"]})
+    for nulls in ("error", "key"):
+        with pytest.raises(BadInput, match="missing"):
+            clustered.add_log(rows, **KEYS, when="2026-03-01", nulls=nulls)
+    assert clustered.limits().n == 1
+    clustered.add_log(rows, **KEYS, when="2026-03-01", nulls="drop")
+    assert clustered.limits().n == 3
+    with pytest.raises(BadInput, match=r"clusters|who"):
+        clustered.add_log(rows, **KEYS | {"clusters": "whom"}, when="2026-03-02")
+    with pytest.raises(BadInput, match="both for clusters and for prediction"):
+        clustered.add_log(rows, **KEYS | {"clusters": "y"}, when="2026-03-02")
+
+
+def test_numbers_are_known_again_whatever_their_types(tmp_path):
+    monitor = fs.Monitor(tmp_path / "state.duckdb")
+    monitor.add(["a", "b"], [0, 1], clusters=[1, 2], when=day(0), batch="a")
+    monitor.add(["a", "b"], [0, 1], clusters=np.array([1.0, 2.0]), when=day(1), batch="b")
+    duckdb.sql("SELECT 2::BIGINT AS who, 'a' AS rule, 1 AS y UNION ALL SELECT 3, 'b', 0").write_parquet(
+        str(tmp_path / "log.parquet")
+    )
+    monitor.add_log(tmp_path / "log.parquet", **KEYS, when="2026-03-01")
+    assert monitor.limits().n == 3
+
+
+def test_returning_customers_with_meaningless_explanations_are_not_said_to_agree():
+    """The truth is .5; all rows together show .9 and more."""
+    rng = np.random.default_rng(0)
+    given, labels = rng.integers(0, 150, 300), rng.integers(0, 2, 300)
+    plain, clustered = fs.Monitor(at_least=0.6), fs.Monitor(at_least=0.6)
+    for number in range(12):
+        came = rng.integers(0, 300, 600)
+        for monitor, more in ((plain, {}), (clustered, {"clusters": came})):
+            monitor.add(given[came], labels[came], when=day(number), batch=str(number), **more)
+    assert plain.limits().low > 0.6
+    assert clustered.limits().low < 0.5 < clustered.limits().high
+    assert (clustered.limits().verdict, clustered.limits().n) == ("cannot tell yet", 300)
