@@ -480,8 +480,15 @@ OWN = {
     "Monitor.add": {
         "explanations": mixed(explanations, per_row(any_of(*SCOPES))),
         "by": labels,
+        "clusters": labels,
     },
-    "Monitor.add_log": {"table": log, "prediction": COLUMNS, "explanation": COLUMNS, "when": COLUMNS},
+    "Monitor.add_log": {
+        "table": log,
+        "prediction": COLUMNS,
+        "explanation": COLUMNS,
+        "clusters": COLUMNS,
+        "when": COLUMNS,
+    },
     # Methods of kinds take positions that exist, as indexing does; everything else about them is hostile.
     **{f"{kind}.take": {"rows": positions} for kind in KINDS},
     **{

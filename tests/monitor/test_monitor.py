@@ -442,6 +442,7 @@ def test_batches_that_share_ids_are_noticed_and_nothing_is_said_to_hold(from_log
         for day in days:
             came = first * day + rng.choice(90, 60, replace=False)
             rows = pd.DataFrame({"leaf": came % 2, "y": came % 2, "customer_id": came, "teller_id": came % 3})
+            rows["id"] = np.arange(60)  # rows that are numbered in each batch
             how = {"when": f"2026-02-0{day}", "batch": f"{first} {day}"}
             if from_log:
                 monitor.add_log(rows, prediction="y", explanation="leaf", kind="keys", **how)

@@ -36,12 +36,12 @@ def row_clusters(given: Any, rows: int) -> Clusters | None:
 def settle_clusters(connection: Any, batch: Batch, where: str) -> None:
     """Keep with the first rows whether there are clusters and what names them, and refuse what does not fit."""
     held = fetch_value(connection, "SELECT value FROM settings WHERE name = 'clusters'")
-    begun = fetch_value(connection, "SELECT count(*) FROM batches")
     given = None if batch.clusters is None else batch.clusters.kinds
-    if held is None and given is not None and not begun:
-        connection.execute("INSERT INTO settings VALUES ('clusters', ?)", [given])
-        for statement in CLUSTER_TABLES:
-            connection.execute(statement)
+    if not fetch_value(connection, "SELECT coalesce(sum(rows), 0) FROM batches"):
+        connection.execute("DELETE FROM settings WHERE name = 'clusters'")
+        if given is not None:
+            connection.execute("INSERT INTO settings VALUES ('clusters', ?)", [given])
+            connection.execute(CLUSTER_TABLES[0])
     elif held is None and given is not None:
         raise BadInput(
             f"{where!r} was begun without clusters, so whose its rows are is not known: leave clusters away, or begin "
@@ -78,7 +78,7 @@ def one_row_each(connection: Any, batch: Batch) -> Batch:
     day = batch.day[order]
     rows = np.where(day == day[first][number], batch.given[order], 0)
     until = np.cumsum(rows)
-    chance = (mixed(word ^ mixed(np.array([int(seed)], np.uint64))) >> np.uint64(11)) * 2.0**-53
+    chance = (mixed(word ^ mixed(np.array([int(seed) % 2**64], np.uint64))) >> np.uint64(11)) * 2.0**-53
     drawn = (until - rows)[first] + (chance * np.bincount(number, rows, len(word))).astype(np.int64)
     chosen = order[np.searchsorted(until, drawn, side="right")]
     columns: dict[str, Any] = {name: getattr(batch, name)[chosen] for name in ("explanation", "day", "group", "label")}
@@ -122,14 +122,15 @@ def first_ids(values: Iterable[Any], rows: int) -> Words:
     if not alike or len(different) < min(LOOKED, rows / _ROWS_EACH):
         return np.empty(0, np.uint64)
     kept = sorted(different)[:LOOKED]
+    if kept in (list(range(len(kept))), list(range(1, len(kept) + 1))):  # rows that are numbered in each batch
+        return np.empty(0, np.uint64)
     return Clusters.of(kept, np.arange(len(kept))).words
 
 
 def insert_ids(connection: Any, number: int, batch: Batch) -> None:
     """Some of the ids that rows of a batch have."""
     for name, words in batch.ids.items():
-        for statement in ID_TABLES:
-            connection.execute(statement)
+        connection.execute(ID_TABLES[0])
         connection.execute("DELETE FROM settings WHERE name = 'ids'")
         connection.execute("INSERT INTO settings VALUES ('ids', 'kept')")
         with registered(connection, "telling", {"word": words}):
