@@ -17,10 +17,11 @@ from faithscope.explanations.base import join_all, readable, several
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of, labels_of, same_rows
-from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
+from faithscope.inputs.missing import missing_values
 from faithscope.inputs.number_labels import NumberLabels, number_floats
 from faithscope.inputs.repeats import repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
@@ -247,7 +248,7 @@ class Sample:
         Parameters
         ----------
         groups : array-like, (n,)
-            The group of each row, none missing.
+            The group of each row; rows without one are a group, None.
         """
         notes = same_rows(X=self.X, explanations=self.explanations, groups=groups)
         parts = {name: self.take(rows) for name, rows in self._members(groups).items()}
@@ -265,14 +266,13 @@ class Sample:
         return replace(self, askers=numbers).noting(notes)
 
     def _members(self, groups: Any) -> dict[Any, Ints]:
-        column = to_labels(groups, "Groups")
-        if self.positions is not None and len(column) > self.n:
+        names, numbers = number_groups(groups)
+        if self.positions is not None and len(numbers) > self.n:
             raise BadInput(
-                f"Groups have {len(column):,} rows, but only {self.n:,} are reported: the others served to choose a "
+                f"Groups have {len(numbers):,} rows, but only {self.n:,} are reported: the others served to choose a "
                 "discretizer. Pass the groups of the reported rows, np.asarray(groups)[evaluation.rows]."
             )
-        same_length(predictions=self.n, groups=len(column))
-        names, numbers = number_labels(column)
+        same_length(predictions=self.n, groups=len(numbers))
         if len(names) > _MOST_GROUPS:
             raise BadInput(f"Groups have {len(names):,} different values, more than {_MOST_GROUPS:,}: bin them first.")
         order = np.argsort(numbers, kind="stable")
@@ -361,6 +361,25 @@ def first_half(many: int, seed: int, what: str = "rows") -> NDArray[np.bool_]:
 def learned_note(discretizer: Any, looked: int) -> str:
     """What a reader should know of a discretizer that learned from so many rows that are not measured."""
     return f"{discretizer!r} learned from {looked:,} other rows, which are not measured"
+
+
+def number_groups(groups: Any, what: str = "Groups") -> tuple[tuple[Any, ...], Ints]:
+    """The different groups in order, and which of them each row is in; rows without a group are in the last, None.
+
+    Examples
+    --------
+    >>> names, numbers = number_groups(["south", None, "north"])
+    >>> names, numbers.tolist()
+    (('north', 'south', None), [1, 2, 0])
+    """
+    column = None if is_frame(groups) else to_vector(groups, what)
+    gone = np.zeros(0, bool) if column is None or column.ndim != 1 else missing_values(column)
+    if column is None or not gone.any() or gone.all():
+        return number_labels(to_labels(groups, what))
+    names, known = number_labels(to_labels(column[~gone], what))
+    numbers = np.full(len(column), len(names), np.int64)
+    numbers[~gone] = known
+    return (*names, None), numbers
 
 
 def to_clusters(clusters: Any, rows: int) -> Ints | None:

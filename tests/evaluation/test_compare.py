@@ -122,7 +122,7 @@ def never(rows):
     raise AssertionError("asked in vain")
 
 
-HOLES = pd.Series(["a", None, "b", None] + ["a"] * (len(ROWS) - 4), index=ROWS.index)
+NO_GROUPS = pd.Series([None] * len(ROWS), index=ROWS.index)
 
 
 def test_a_mistake_gets_a_clear_sentence_before_anything_is_asked():
@@ -138,7 +138,7 @@ def test_a_mistake_gets_a_clear_sentence_before_anything_is_asked():
             asked,
             {"discretizer": {"pth": fs.Sign(), "lime": None}},
         ),
-        (BadInput, r"Groups are missing at row 1 \(.*\) and 1 more", asked, {"groups": HOLES}),
+        (BadInput, r"Groups are missing at row 0 \(.*\) and \d+ more", asked, {"groups": NO_GROUPS}),
         (BadInput, "Two explainers are called '1'", {1: never, "1": never}, {}),
     ):
         refused(error, words, fs.compare, TREE, explainers, ROWS, **options)

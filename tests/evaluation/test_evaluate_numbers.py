@@ -36,7 +36,8 @@ def test_an_evaluation_says_what_the_measures_say(agreement):
         assert found.agreement == agreement
         assert found.consistency == compared["a"].consistency == fs.consistency(RULES, NUMBERS, **how)
         assert found.sufficiency == compared["a"].sufficiency == fs.sufficiency(RULES, NUMBERS, ROWS, **how)
-        for group, estimate in found.by(ROWS[:, 1]).estimates.items():
+        groups = found.by(ROWS[:, 1])
+        for group, estimate in (groups.among or groups).estimates.items():
             rows = np.flatnonzero(ROWS[:, 1] == group)
             how["weights"] = weights[rows]
             assert estimate == fs.consistency(RULES.take(rows), NUMBERS[rows], **how)

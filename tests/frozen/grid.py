@@ -283,7 +283,8 @@ def rows() -> Iterator[Case]:
                 if manner == "plain":
                     yield f"scopes, {name}", lambda: made().scopes()
                     yield f"counterexamples, {name}", lambda: _pairs(made().counterexamples(k=10))
-                    yield f"by group, {name}", lambda: _groups(made().by(s.groups))
+                    yield f"by group, {name}", lambda: _groups(made().by(s.groups).among or made().by(s.groups))
+                    yield f"by group beside everybody, {name}", lambda: _groups(made().by(s.groups))
     s = system(60)
     yield (
         "a row outside the sample",
@@ -378,11 +379,11 @@ def explaining() -> Iterator[Case]:
         for simultaneous in (False, True):
             yield (
                 f"differences between groups, simultaneous={simultaneous}, n={n}",
-                lambda: (
-                    fs.evaluate(s.labels, s.keys, s.table, progress=False)
-                    .by(s.groups)
-                    .differences(simultaneous=simultaneous)
-                ),
+                lambda: fs.consistency(s.keys, s.labels, by=s.groups).among.differences(simultaneous=simultaneous),
+            )
+            yield (
+                f"differences between groups beside everybody, simultaneous={simultaneous}, n={n}",
+                lambda: fs.consistency(s.keys, s.labels, by=s.groups).differences(simultaneous=simultaneous),
             )
 
 

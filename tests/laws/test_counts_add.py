@@ -112,7 +112,7 @@ def test_weighted_counts_add_and_groups_of_them_too():
     assert sum(parts).effective_n == pytest.approx(9**2 / 23)
     assert whole != counted(e, y)
     groups = fs.evaluate(y, e, e, weights=w).by([0, 0, 0, 1, 1])
-    assert sum(found.counts for found in groups.estimates.values()) == whole
+    assert sum(found.counts for found in groups.among.estimates.values()) == whole
 
 
 def test_counts_refuse_more_rows_than_they_hold_exactly():

@@ -26,12 +26,17 @@ def by(groups, explanations, predictions, **options):
     return fs.evaluate(predictions, explanations, np.arange(len(predictions))[:, None], **options).by(groups)
 
 
+def among(*arguments, **options):
+    """Groups whose rows are compared with rows of their own group alone."""
+    return by(*arguments, **options).among
+
+
 @given(samples(min_size=2), st.data())
 def test_groups_sum_to_the_whole(sample, data):
     explanations, predictions = map(np.array, sample)
     n = len(predictions)
     groups = np.array(data.draw(st.lists(st.sampled_from("abc"), min_size=n, max_size=n)))
-    parts = by(groups, explanations, predictions).estimates
+    parts = among(groups, explanations, predictions).estimates
     whole = fs.consistency(explanations, predictions).counts
     assert sum((found.counts for found in parts.values()), Counts.zero()) == whole
     for group, found in parts.items():
@@ -53,7 +58,7 @@ def test_a_difference_carries_silence():
 def test_identical_populations_of_unequal_size_are_not_called_different(seeds):
     called = []
     for seed in range(seeds):
-        parts = by(np.arange(4400) < 4000, *SYSTEMS["many rare"].draw(4400, np.random.default_rng(seed)))
+        parts = among(np.arange(4400) < 4000, *SYSTEMS["many rare"].draw(4400, np.random.default_rng(seed)))
         (line,) = parts.differences().itertuples()
         called.append(line.differ)
         if seed == 0:
@@ -99,7 +104,7 @@ def test_of_two_groups_the_rest_is_the_other_one():
 def test_the_rest_is_the_mean_of_the_other_groups_by_their_rows_or_their_weights(weighted):
     rng = np.random.default_rng(0)
     groups, weights = rng.choice(4, 400, p=[0.1, 0.2, 0.3, 0.4]), rng.uniform(0.5, 3, 400) if weighted else np.ones(400)
-    parts = by(groups, *SYSTEMS["noisy"].draw(400, rng), weights=weights if weighted else None)
+    parts = among(groups, *SYSTEMS["noisy"].draw(400, rng), weights=weights if weighted else None)
     for line in parts.differences(against="rest").itertuples():
         others = {group: weights[groups == group].sum() for group in parts.estimates if group != line.a}
         shares = [(parts.estimates[group], mass / sum(others.values())) for group, mass in others.items()]
@@ -156,7 +161,8 @@ def test_two_groups_that_read_the_same_stay_two_at_every_door(pair):
     cells = [cell.strip().replace("\\\\", "\\") for cell in parts.to_markdown().split("|")]
     assert all(cells.count(name) == 2 for name in names)  # of a line each, and of their difference
     assert all(name in parts.plot().description for name in names)
-    shown = Groups.of(Breakdown.of(parts))
+    (broken_down,) = Breakdown.of(parts)
+    shown = Groups.of(broken_down)
     assert [name for name, _ in shown.groups] == names
     assert (shown.differences[0].a, shown.differences[0].b) == tuple(names)
 
@@ -178,7 +184,7 @@ def test_a_log_whose_missing_group_has_the_name_of_another_fails_if_either_does(
         log.loc[300:, "yhat"] = 0
         parts = fs.audit(log, prediction="yhat", explanation="why", by="g", nulls="key").populations
         assert set(parts.estimates) == {missing, None}
-        assert parts.estimates[bad].low < 0.8 < parts.estimates[good].low
+        assert parts.among[bad].low < 0.8 < parts.among[good].low
         with pytest.raises(AssertionError):
             fs.assert_faithful(parts, 0.8)
 
@@ -194,3 +200,20 @@ def test_groups_by_moments_are_moments_in_every_unit_of_numpy(unit):
     assert [monitor.limits(group).n for group in (DAY, moments[1])] == [20, 20]
     fine = np.array(["2026-03-01T00:00:00.000000001", "2026-03-01T00:00:00.000000002"] * 20, "datetime64[ns]")
     assert [str(group)[-1] for group in by(fine, ["a", "b"] * 20, [0, 1] * 20).estimates] == ["1", "2"]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_rows_without_a_group_are_a_group_as_in_a_log(missing):
+    rng = np.random.default_rng(0)
+    log = pd.DataFrame({"why": rng.integers(0, 3, 60), "yhat": rng.integers(0, 2, 60), "g": rng.choice(["a", "b"], 60)})
+    log.loc[::7, "g"] = None
+    groups = log.g.map(lambda name: missing if name is None or name != name else name).astype(object)
+    found = fs.evaluate(log.yhat, log.why.tolist(), log).by(groups)
+    wanted = fs.audit(log, prediction="yhat", explanation="why", kind="keys", by="g", nulls="key").populations
+    assert list(found.estimates) == list(wanted.estimates) == ["a", "b", None]
+    for ours, theirs in zip(found.estimates.values(), wanted.estimates.values(), strict=True):
+        assert (ours.value, ours.low, ours.high, ours.n) == pytest.approx(
+            (theirs.value, theirs.low, theirs.high, theirs.n)
+        )
+    assert "None" in str(found)
+    assert found.lower == wanted.lower

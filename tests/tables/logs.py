@@ -5,7 +5,6 @@ Quotes, semicolons, blanks and reserved words in names, labels in Unicode, ties,
 
 import datetime
 import json
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,8 @@ import pytest
 import faithscope as fs
 from faithscope.agreements import Same
 from faithscope.explanations.keys import Plain
-from faithscope.measures.comparing.populations import measure_groups
-from faithscope.measures.consistency import measure_consistency
+from faithscope.measures.comparing.populations import Populations
+from faithscope.measures.consistency import measure_by
 from faithscope.tables.log.writing import to_log
 
 ROWS = 240
@@ -206,7 +205,16 @@ def table(columns, predictions=LABELS, customers=CUSTOMERS):
 
 def assert_same_groups(populations, sample, groups, interval=None):
     """Populations or windows, by what memory measures in each group; groups are told by their names as texts."""
-    expected = measure_groups(sample, groups, partial(measure_consistency, method=interval))
+    expected = measure_by(sample, groups, method=interval)
+    if isinstance(populations, Populations) and expected.among is not None:
+        for estimate, wanted in zip(populations.estimates.values(), expected.estimates.values(), strict=True):
+            ours, theirs = ({**each.to_dict(), "notes": []} for each in (estimate, wanted))
+            assert ours == pytest.approx(theirs, abs=1e-9)
+        ours, theirs = (
+            [(pair.value, pair.low, pair.high) for pair in each._differences()] for each in (populations, expected)
+        )
+        assert np.asarray(ours) == pytest.approx(np.asarray(theirs), abs=1e-9)
+    populations, expected = populations.among or populations, expected.among or expected
     names = ["|".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in populations.estimates]
     assert names == list(expected.estimates)
     for estimate, wanted in zip(populations.estimates.values(), expected.estimates.values(), strict=True):

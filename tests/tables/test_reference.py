@@ -9,7 +9,9 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
+from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.populations import difference
+from faithscope.sample import Sample
 
 
 def week(faithful, seed, rows=400):
@@ -34,12 +36,43 @@ def compared(log=THIS, reference=LAST, **how):
 def test_the_difference_is_that_of_two_populations():
     audit, other = compared(), fs.audit(LAST, **HOW)
     expected = difference(audit.consistency, other.consistency)
-    measured = audit.reference.differences["consistency"]
+    measured = audit.reference.among["consistency"]
     assert (measured.value, measured.low, measured.high) == (expected.value, expected.low, expected.high)
     assert audit.reference.worse == ("consistency",)
     assert compared(LAST, THIS).reference.worse == ()
-    assert compared(reference=other).reference.differences["consistency"] == measured
+    assert compared(reference=other).reference.among["consistency"] == measured
     assert "not shown to differ" in " ".join(str(compared(week(0.8, 3), week(0.8, 4))).split())
+
+
+@pytest.mark.parametrize("clusters", [None, "who"])
+@pytest.mark.parametrize("agreement", [None, fs.Close(2.0)])
+def test_beside_the_reference_rows_of_the_log_ask_and_those_of_the_reference_answer(agreement, clusters):
+    this, last = (log.assign(who=np.arange(400) // 2 + first) for log, first in ((THIS, 0), (LAST, 150)))
+    reference = compared(this, last, agreement=agreement, clusters=clusters).reference
+    both = pd.concat([this, last], ignore_index=True)
+    how = {"agreement": agreement, "clusters": None if clusters is None else both.who}
+    late = np.arange(800) < 400
+    asked = Beside.of(Sample.of(both.leaf.tolist(), both.y, **how).asking(late.astype(int))).answered_by([0])
+    for name in ("value", "low", "high", "unverifiable", "chance"):
+        assert getattr(reference.beside, name) == pytest.approx(getattr(asked.estimate(1), name), abs=1e-12)
+    expected, change = asked.checked_difference([1], [0]), reference.differences["consistency"]
+    assert (change.value, change.low, change.high) == pytest.approx((expected.value, expected.low, expected.high))
+    assert reference.beside.n == 400
+    told = json.loads(json.dumps(compared(this, last, agreement=agreement).to_dict()))["reference"]
+    assert {"beside", "among", "differences"} <= set(told)
+
+
+def test_codes_that_mean_the_opposite_are_seen_beside_the_reference_alone():
+    reference = compared(week(0.95, 3).assign(y=lambda log: 1 - log.y), LAST).reference
+    assert abs(reference.among["consistency"].value) < 0.05
+    assert reference.differences["consistency"].high < -0.5
+    assert reference.worse == ("consistency",)
+
+
+def test_labels_of_other_types_are_not_held_against_each_other():
+    reference = compared(THIS.assign(y=THIS.y.map({0: "no", 1: "yes"})), LAST).reference
+    assert reference.beside is None
+    assert reference.differences == reference.among
 
 
 def test_the_difference_is_in_the_text_in_json_in_a_notebook_and_on_the_page(tmp_path):
@@ -112,9 +145,9 @@ def test_the_order_of_features_does_not_matter_to_a_difference(held, discretizer
     how["discretizer"] = fs.Delta() | discretizer if held == "counterfactuals" else discretizer
     ours, theirs = log("abc"), log("cba")
     for reference in (theirs, fs.audit(theirs, **how)):
-        assert fs.audit(ours, **how, reference=reference).reference.differences["consistency"].value == 0
+        assert fs.audit(ours, **how, reference=reference).reference.among["consistency"].value == 0
     moments = ours.assign(day=pd.Timestamp("2026-03-01"))
-    windows = fs.audit(moments, **how, reference=theirs, time="day").windows
+    windows = fs.audit(moments, **how, reference=theirs, time="day").windows.among
     assert [change.value for change in windows.compared.values()] == [0]
 
 

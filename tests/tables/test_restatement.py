@@ -52,5 +52,5 @@ def test_clustered_logs_populations_and_missing_values_as_a_value_are_told():
     log = pd.DataFrame({"why": ROWS.approved, "yhat": LABELS, "case": np.arange(N) // 2, "part": np.arange(N) % 2})
     audited = fs.audit(log, **HOW, clusters="case", by="part")
     assert told(audited.consistency)
-    assert all(map(told, audited.populations.estimates.values()))
+    assert all(map(told, audited.populations.among.estimates.values()))
     assert told(fs.audit(log.assign(why=np.where(YES, "A", None)), **HOW, nulls="key").consistency)

@@ -12,6 +12,8 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
+from faithscope.measures.comparing.beside import Beside
+from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.sources.source import open_source
@@ -42,6 +44,32 @@ def test_another_log_may_be_the_reference():
     assert len(audit(bad, **HOW, time="when", reference=good).windows.changes) == 3
     assert audit(good, **HOW, time="when", reference=good).windows.changes == []
     assert len(audit(bad, **HOW).over_time("when", "1d", audit(good, **HOW)).changes) == 3
+
+
+@pytest.mark.parametrize("first", [1, 3])
+def test_rows_of_a_window_ask_and_those_of_the_reference_answer(first):
+    windows = audit(LOG, **HOW, time="when", every="1d", reference=first).windows
+    asked = Beside.of(Sample.of(LOG.leaf.tolist(), LOG.yhat).asking(DAYS)).answered_by(range(first))
+    for day, (start, estimate) in enumerate(windows.estimates.items()):
+        assert estimate.value == pytest.approx(asked.estimate(day).value)
+        assert (estimate.low, estimate.high) == pytest.approx(asked.estimate(day).interval)
+        if day >= first:
+            expected = asked.checked_difference([day], range(first))
+            assert windows.compared[start].low == pytest.approx(expected.low)
+    assert windows.estimates[datetime(2026, 3, 8)].value == pytest.approx(0.5, abs=0.05)
+    assert windows.to_dict()["among"]["windows"][0]["n"] == 500
+
+
+def test_populations_are_measured_in_each_window_too():
+    log = LOG.assign(part=np.where(np.arange(ROWS) % 2, "a", "b"))
+    windows = audit(log, **HOW, by="part", time="when", every="1d").windows
+    assert windows.by.by == "part × windows of 1d"
+    assert next(iter(windows.by.estimates)) == ("a", datetime(2026, 3, 1))
+    expected = fs.consistency(log.leaf, log.yhat, by=[f"{part}{day}" for part, day in zip(log.part, DAYS, strict=True)])
+    assert [each.value for each in windows.by.estimates.values()] == pytest.approx(
+        [each.value for each in expected.estimates.values()]
+    )
+    assert {start.day for _, start in windows.by.lower} == {6, 7, 8}
 
 
 @engines.EACH

@@ -144,9 +144,8 @@ def audit(
 
 def _refuse_worse(reference: Any) -> None:
     """Exit with 1, and one line per measure that is lower than in the reference."""
-    lines = dict(zip(reference.differences, reference.lines(), strict=True))
-    for measure in reference.worse:
-        typer.echo(wording(f"--fail-if-worse: {lines[measure]}", longest=1000), err=True)
+    for line in reference.lines(reference.worse):
+        typer.echo(wording(f"--fail-if-worse: {line}", longest=1000), err=True)
     if reference.worse:
         raise typer.Exit(1)
 

@@ -1,5 +1,7 @@
 """Beside everybody: rows of a group ask, all rows answer; each group's share, and the same without each row or cluster.
 
+Beside a reference, its rows alone answer.
+
 Rows that count alike (of one explanation, prediction, group and weight, or cluster) are one kind, of which one is left
 out. Without a row of any group, the terms of a group lose it as a witness; without one of its own, its term too, and
 the group is one row smaller.
@@ -18,7 +20,7 @@ from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import sums
-from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, parts_left_out
+from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, parts_left_out, ratio
 from faithscope.explanations.base import Explanations
 from faithscope.relations import Beside as BesideEverybody
 from faithscope.sample import Sample
@@ -27,6 +29,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+_FEW = 3  # rows that answer, of which a kind that nobody saw has no more
 _SPAN = 2**62  # of numbers that stand for several columns
 
 
@@ -90,6 +93,8 @@ class Kinds:
     square : (k,) array
         The sum of the squared weights of the rows.
     cluster : (k,) array or None
+    answers : (k,) array of bool, optional
+        Which of them answer; by default all do.
     """
 
     code: Ints
@@ -102,6 +107,7 @@ class Kinds:
     cluster: Ints | None
     sums: AgreementSums
     itself: float
+    answers: Bools | None = None
 
     @classmethod
     def of(cls, sample: Sample, group: Ints) -> "Kinds":
@@ -141,6 +147,11 @@ class Kinds:
         return np.asarray(self.each * self.times)
 
     @cached_property
+    def _answering(self) -> Floats:
+        """The weight of one row of each kind that answers; 0 if none does."""
+        return self.each if self.answers is None else self.each * self.answers
+
+    @cached_property
     def _cells(self) -> _Cells:
         return _Cells.of(self.code, self.value)
 
@@ -160,26 +171,34 @@ class Kinds:
 
     @cached_property
     def _agreeing(self) -> Floats:
-        return self._others(self.mass, self.each)
+        return self._others(self._answering * self.times, self._answering)
 
     def parts(self, asks: Bools) -> Parts:
         """The parts of explanations if these kinds ask."""
         asking, code, unit, rows = self.mass * asks, self.code, None, self.times
         agreeing, answered = self._agreeing, self._others(asking, self.each * asks)
-        own, mine = self.each, self.each * asks
+        own, mine = self._answering, self.each * asks
         if self._part is not None and self.cluster is not None:
             code, part, _ = self._part
             unit, rows = np.empty(len(code), np.int64), np.ones(len(code), np.int64)
             unit[part] = self.cluster
             own, mine, agreed, asked = (
                 np.bincount(part, column).astype(np.float64)
-                for column in (self.mass, asking, asking * agreeing, self.mass * answered)
+                for column in (own, asking, asking * agreeing, own * answered)
             )
-            agreeing, answered = agreed / np.where(mine > 0, mine, np.inf), asked / own
+            agreeing, answered = (
+                sum_ / np.where(mass > 0, mass, np.inf) for sum_, mass in ((agreed, mine), (asked, own))
+            )
+        asker, witness = np.asarray(mine > 0, np.int64), np.asarray(own > 0, np.int64)
+        columns = (own, mine * own, mine * agreeing, mine, asker, witness, asker * witness)
         many = int(code.max()) + 1
-        columns = (rows, rows * own, rows * mine * own, rows * mine * agreeing, rows * mine)
-        size, weight, square, pairs, asked = (sums(code, column, many)[code] for column in columns)
-        return Parts(size, weight, square, pairs, agreeing, own, rows, unit, Asking(asked, mine, answered))
+        weight, square, pairs, asked, askers, witnesses, both = (
+            sums(code, rows * column, many)[code] for column in columns
+        )
+        met = askers * witnesses - both
+        left = (askers - asker) * (witnesses - witness) - both + asker * witness
+        asked_by = Asking(asked, mine, answered, met, left)
+        return Parts(met, weight, square, pairs, agreeing, own, rows, unit, asked_by)
 
     @cached_property
     def everybody(self) -> "Kinds":
@@ -197,7 +216,28 @@ class Kinds:
         chance = None if chances.silent > 0 else chances.agreeing / chances.total
         good = total.total / float(heaviest.max())
         units = float(np.sum(times[mine > 0]))
+        left_out = replace(left_out, reach=self._reach(asks) / float(heaviest.max()))
         return Asked(total, left_out, units, good, chance, by_chance.value)
+
+    def _reach(self, asks: Bools) -> float:
+        """How much of the weight that asks leans on a unit that answers, of the few on which most does.
+
+        A kind of rows that nobody saw is as rare as a few rows that answer, and changes no more than leans on these.
+        Beside everybody this is no more than a unit weighs.
+        """
+        if self.answers is None:
+            return 0.0
+        many = int(self.code.max()) + 1
+        asked, weight = (
+            np.bincount(self.code, column, many) for column in (self.mass * asks, self._answering * self.times)
+        )
+        leaning, times = ratio(asked, weight)[self.code] * self._answering, self.times
+        if self.cluster is not None:
+            leaning = np.bincount(self.cluster, leaning).astype(np.float64)
+            times = np.ones(len(leaning), np.int64)
+        order = np.argsort(-leaning)[:_FEW]
+        most = np.repeat(leaning[order], np.minimum(times[order], _FEW))[:_FEW]
+        return float(most.sum() / _FEW)
 
 
 def _as_one(columns: list[Ints]) -> Ints:
@@ -232,7 +272,8 @@ def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any]
     def by_cell(column: NDArray[Any]) -> Floats:
         return sums(cell.reshape(-1), column[met] * mine, len(cells))
 
-    covered, given = np.bincount(cell.reshape(-1), kinds.rows[met]).astype(np.int64), by_cell(kinds.rows)
+    answering = kinds.rows if kinds.answers is None else kinds.rows * kinds.answers
+    covered, given = np.bincount(cell.reshape(-1), answering[met]).astype(np.int64), by_cell(kinds.rows)
     even, clusters = bool((kinds.mass == kinds.rows).all()), None
     if kinds.cluster is not None:
         by_cluster = np.bincount(kinds.cluster, kinds.mass * asks)

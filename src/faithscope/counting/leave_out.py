@@ -43,11 +43,13 @@ class LeftOut:
 
 
 class Asking(NamedTuple):
-    """Of the rows of parts, those that ask, if not all of them do: all of them answer."""
+    """Of the rows of parts, those that ask, if not all of them ask and answer; weights of others are of who answers."""
 
     weight: NDArray[Any]  # of the rows that ask, in the explanation, m
     own: NDArray[Any]  # the same of the part itself
     answered: NDArray[Any]  # the weight of other parts' rows that ask and agree with a row of this part, in the mean
+    met: NDArray[Any]  # how many pairs of different parts ask and answer, in the explanation
+    left: NDArray[Any]  # the same without the part
 
 
 class Parts(NamedTuple):
@@ -79,24 +81,26 @@ class Sums(NamedTuple):
 def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
     """The sums of M̂ and U, and both with each row, one row of each kind, or each cluster left out.
 
-    An explanation whose rows that ask weigh m adds ``m P / (m W - V)`` to M̂, or m to U if it has a single part. Without
+    An explanation whose rows that ask weigh m adds ``m P / (m W - V)`` to M̂, or m to U if no other answers. Without
     a part that weighs w, of which m' ask, it has the weights W - w and m - m', the squares V - m' w, and the agreeing
     pairs P - m' A - w B, where A is the weight of its other parts' rows that agree, and B of those among them that ask.
     If all rows ask, m is W, and the pairs are P - 2 w A.
     """
-    asking = Asking(parts.weight, parts.own, parts.agreeing) if parts.asking is None else parts.asking
+    asking = parts.asking or Asking(parts.weight, parts.own, parts.agreeing, parts.size, parts.size)
+    alone, few = (1, 2) if parts.asking is None else (0, 0)  # the size of explanations of which no pair is met, or left
     value, silent, left = np.empty(len(parts.size)), np.empty(len(parts.size)), asking.own
 
     def change(start: int, stop: int) -> Sums:
-        size, weight, square, pairs, agreeing, own, rows = (column[start:stop] for column in parts[:7])
-        asked, mine, answered = (column[start:stop] for column in asking)
-        share = _share(asked, weight, square, pairs, size)
+        weight, square, pairs, agreeing, own, rows = (column[start:stop] for column in parts[1:7])
+        asked, mine, answered, met, kept = (column[start:stop] for column in asking)
+        silenced, silences = met <= alone, kept <= few
+        share = _share(asked, weight, square, pairs, silenced)
         rest, less = asked - mine, mine * agreeing + own * answered
-        after = rest * _share(rest, weight - own, square - mine * own, pairs - less, size - 1)
+        after = rest * _share(rest, weight - own, square - mine * own, pairs - less, silences)
         np.subtract(after, asked * share, out=value[start:stop])
-        silent[start:stop] = np.where(size == 2, asked - mine, 0) - np.where(size == 1, mine, 0)
+        silent[start:stop] = np.where(silences, rest, 0) - np.where(silenced, asked, 0)
         mass = rows * mine
-        return Sums(float(np.sum(mass * share)), float(np.sum(mass[size == 1])), float(np.sum(mass)))
+        return Sums(float(np.sum(mass * share)), float(np.sum(mass[silenced])), float(np.sum(mass)))
 
     whole = Sums(*sums_over_chunks(change, len(value), _WIDTH).tolist())
     if parts.unit is not None:
@@ -113,11 +117,11 @@ def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
 
 
 def _share(
-    asking: NDArray[Any], weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], size: NDArray[Any]
+    asking: NDArray[Any], weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], silent: NDArray[np.bool_]
 ) -> Floats:
-    """What each row that asks adds to the sum of M̂, ``P / (m W - V)``: 0 if its explanation has a single row."""
+    """What each row that asks adds to the sum of M̂, ``P / (m W - V)``: 0 if its explanation is silent."""
     all_pairs = asking * weight - square
-    return pairs / np.where((size > 1) & (all_pairs > 0), all_pairs, np.inf)
+    return pairs / np.where(~silent & (all_pairs > 0), all_pairs, np.inf)
 
 
 def ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:

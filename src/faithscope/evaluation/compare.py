@@ -224,7 +224,7 @@ class Comparison(Reported):
 
         measured = (self.populations, self.sufficiency_populations)
         breakdowns = {
-            name: [Breakdown.of(part) for parts in measured if name in parts for part in parts[name].groupings]
+            name: [each for parts in measured if name in parts for each in Breakdown.of(parts[name])]
             for name in self.evaluations
         }
         agreement = self.agreement if len(self.evaluations) > 1 else None

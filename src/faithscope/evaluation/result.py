@@ -23,12 +23,11 @@ from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.checks import check_word, same_length
 from faithscope.inputs.frames import frame
-from faithscope.inputs.labels import to_labels
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures import scopes
 from faithscope.measures.comparing.groupings import names_columns, to_groupings
 from faithscope.measures.comparing.populations import Populations, measure_groups
-from faithscope.measures.consistency import measure_consistency
+from faithscope.measures.consistency import measure_by, measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import MEASURES, Estimate, noted
@@ -49,7 +48,7 @@ from faithscope.measures.telling import WANTED, estimate_columns
 from faithscope.relations import Alike, Relation, bind, says_where, to_relation
 from faithscope.report.reported import OfOneExplainer
 from faithscope.runtime.renamed import renamed
-from faithscope.sample import Sample
+from faithscope.sample import Sample, number_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -302,7 +301,9 @@ class Evaluation(OfOneExplainer):
     def by(
         self, groups: Any, measure: Literal["consistency", "sufficiency", "necessity"] = "consistency"
     ) -> Populations:
-        """The same measure for each group of rows, with intervals on the differences.
+        """The same measure for each group of rows, with intervals on the differences: beside everybody, and among them.
+
+        Beside everybody, rows of the group ask and all rows answer; ``.among`` compares rows of one group alone.
 
         Parameters
         ----------
@@ -312,7 +313,7 @@ class Evaluation(OfOneExplainer):
         measure : {"consistency", "sufficiency", "necessity"}
         """
         if check_word(measure, "measure", MEASURES) == "consistency":
-            return measure_groups(self.sample, groups, self._measure_consistency)
+            return measure_by(self.sample, groups, self.options.confidence, self.options.method)
         self._scoped()
         if measure == "necessity":
             return measure_groups(self._ruled, groups, self._measure_necessity)
@@ -435,7 +436,7 @@ class Evaluation(OfOneExplainer):
         from faithscope.report.result import Breakdown, Contents
 
         groups = [self.populations, self.sufficiency_populations]
-        breakdowns = [Breakdown.of(part) for parts in groups if parts is not None for part in parts.groupings]
+        breakdowns = [each for parts in groups if parts is not None for each in Breakdown.of(parts)]
         return Contents({self.name: self}, {self.name: breakdowns}, wanted=self.options.at_least)
 
     def _provenance(self) -> "Provenance":
@@ -572,4 +573,4 @@ def check_groups(groups: Any, X: Any) -> None:
     rows = rows_of(X)
     same_length(X=rows)
     for grouping in () if groups is None else to_groupings(groups, X):
-        same_length(X=rows, groups=len(to_labels(grouping.values, "Groups")))
+        same_length(X=rows, groups=len(number_groups(grouping.values)[1]))

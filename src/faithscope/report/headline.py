@@ -1,6 +1,7 @@
 """The sentence on top of a report, to be quoted by itself: a share, its interval, for whom it is lower, chance."""
 
 from faithscope.agreements import Spread
+from faithscope.measures.comparing.populations import AMONG
 from faithscope.measures.numbers.words import agreeing
 from faithscope.measures.telling import Measured, mostly_silent, silent_rows, weakest_first, why_unknown
 from faithscope.report.summary import Explainer, Groups, Summary
@@ -80,7 +81,8 @@ def _ends(estimate: Measured) -> str:
 
 def _worst_group(explainer: Explainer, whole: Measured) -> str:
     """The group that is worst off, if that is no accident: below all rows, and below another group."""
-    groups = [each for each in explainer.populations if each.measure == whole.measure and not each.over_time]
+    told = [each for each in explainer.populations if each.measure == whole.measure and each.compared != AMONG]
+    groups = [each for each in told if not each.over_time]
     below = [
         (estimate.high, f"{each.by} {name}".strip(), estimate)
         for each in groups

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.measures.comparing.differences import MANY, Difference, together
-from faithscope.measures.comparing.populations import Populations, shown_differences
+from faithscope.measures.comparing.populations import BesideDifference, Populations, shown_differences
 from faithscope.measures.encoding import Encoding
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.explainer_agreement import ExplainerAgreement
@@ -218,16 +218,30 @@ class Breakdown:
     estimates : mapping of group to Estimate
     from_reference : mapping of group to Difference, or None
         For windows of time, what each differs by from the reference; None if any two groups may be compared.
+    compared : str
+        With whom rows of a group are compared, if there are breakdowns of both: everybody, or themselves.
+    apart : callable, optional
+        The difference of two groups beside everybody, by their numbers.
+    lower : sequence of str, optional
+        Groups that are shown to be lower than the rest; None if that was not asked.
     """
 
     by: str
     estimates: Mapping[Any, Estimate]
     from_reference: Mapping[Any, Difference] | None = None
+    compared: str = ""
+    apart: BesideDifference | None = None
+    lower: Sequence[str] | None = None
 
     @classmethod
-    def of(cls, populations: Populations, by: str = "") -> "Breakdown":
-        """The breakdown by populations, under a name of your choice or under their own."""
-        return cls(by or populations.by, populations._texts)
+    def of(cls, populations: Populations) -> "list[Breakdown]":
+        """The breakdowns by populations: of each column beside everybody, and then among themselves."""
+        return [
+            cls(each.by, part._texts, None, part.compared if each.among is not None else "", part._apart, part._below)
+            for each in populations.groupings
+            for part in (each, each.among)
+            if part is not None
+        ]
 
     @property
     def over_time(self) -> bool:
@@ -243,4 +257,4 @@ class Breakdown:
             pairs = [apart for group, apart in self.from_reference.items() if group in groups]
             many = len(self.from_reference)
             return (together(pairs, many), many) if many > MANY else (pairs, 0)
-        return shown_differences(self.estimates, groups)
+        return shown_differences(self.estimates, groups, self.apart)

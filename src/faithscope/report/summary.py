@@ -26,6 +26,7 @@ from faithscope.report.missing import Missing, Section, attempt
 from faithscope.report.result import Breakdown, ExplainerResult, Result
 from faithscope.report.wording import plain, wording
 
+_MOST_NAMED = 12  # groups that a sentence names
 _MEASURED_WITH = ("faithscope", "numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -102,6 +103,10 @@ class Groups:
         Whether the groups are windows of time.
     together : int
         Of how many differences, shown or not, the intervals hold together; 0 if each holds by itself.
+    compared : str
+        With whom rows of a group are compared, if there are tables of both: everybody, or themselves.
+    lower : str
+        Which groups are shown to be lower than the rest, in a sentence; empty if that was not asked.
     """
 
     by: str
@@ -111,6 +116,18 @@ class Groups:
     left_out: int
     over_time: bool
     together: int = 0
+    compared: str = ""
+    lower: str = ""
+
+    @property
+    def whom(self) -> str:
+        """With whom they are compared, in words that follow a name."""
+        return f", {self.compared}" if self.compared else ""
+
+    @property
+    def title(self) -> str:
+        """What the table of the groups is called."""
+        return f"{self.measure} by {self.by or 'population'}{self.whom}"
 
     @classmethod
     def of(cls, breakdown: Breakdown) -> "Groups":
@@ -127,7 +144,17 @@ class Groups:
             left_out=len(estimates) - len(told),
             over_time=breakdown.over_time,
             together=together,
+            compared=breakdown.compared,
+            lower=_lower(breakdown.lower),
         )
+
+
+def _lower(groups: Sequence[str] | None) -> str:
+    if groups is None:
+        return ""
+    named = ", ".join(map(wording, groups[:_MOST_NAMED]))
+    more = f" and {len(groups) - _MOST_NAMED} more" if len(groups) > _MOST_NAMED else ""
+    return f"Lower than the rest: {named}{more}." if groups else "None is shown to be lower than the rest."
 
 
 @dataclass(frozen=True)
@@ -194,7 +221,7 @@ def remarks(explainer: Explainer, *, over_time: bool) -> list[str]:
         Whether windows of time are among the populations that are shown.
     """
     estimates = [
-        (f"{explainer.name}, {groups.by or 'population'} {name}, {estimate.measure}", estimate)
+        (f"{explainer.name}, {groups.by or 'population'} {name}{groups.whom}, {estimate.measure}", estimate)
         for groups in explainer.populations
         if over_time or not groups.over_time
         for name, estimate in groups.groups

@@ -49,8 +49,9 @@ def _slices(explainer: Explainer, several: bool) -> list[Table]:
 
 def _groups(explainer: Explainer, groups: Groups, several: bool) -> list[Table]:
     by = groups.by or "population"
-    title = f"{f'{explainer.name}: ' if several else ''}{groups.measure} by {by}"
+    title = f"{f'{explainer.name}: ' if several else ''}{groups.title}"
     more = f"; {groups.left_out:,} more, whose intervals begin no lower, are not shown" if groups.left_out else ""
+    more += f". {groups.lower}" if groups.lower else ""
     lines = [((name, f"{estimate.n:,}"), estimate) for name, estimate in groups.groups]
     table = estimate_table((by, "rows"), lines, title, f"{intervals(lines[0][1])}{more}")
     return [table, *difference_tables(groups.differences, f"{title}: differences", groups.together)]

@@ -79,12 +79,13 @@ def _populations(explainer: Explainer, groups: Groups, console: "Console") -> "T
     from rich.text import Text
 
     by = groups.by or "population"
-    more = f"{groups.left_out:,} more, whose intervals begin no lower, are not shown" if groups.left_out else ""
+    more = f"{groups.left_out:,} more, whose intervals begin no lower, are not shown. " if groups.left_out else ""
+    more += groups.lower
     rows = max(len("rows"), *(len(f"{estimate.n:,}") for _, estimate in groups.groups))
     width = max(len(by), *(_longest_word(name) for name, _ in groups.groups)) + _GAP + rows
     columns = _fitting(console.width - width)
     bars = drawn(console, width + sum(_GAP + _WIDTHS[name] for name in columns))
-    table = _empty(Text(f"{explainer.name}: {groups.measure} by {by}"), Text(by))
+    table = _empty(Text(f"{explainer.name}: {groups.title}"), Text(by))
     table.caption, table.caption_justify = Text(more) if more else None, "left"
     _add_numbers(table, ("rows", *columns), bars)
     for name, estimate in groups.groups:

@@ -142,7 +142,7 @@ def audit(
             explainer=measured.log.kind.what,
             discretizer=repr(coarse),
             populations=populations,
-            windows=None if time is None else over_time(measured, time, every, baseline),
+            windows=None if time is None else over_time(measured, time, every, baseline, groups),
             necessity=necessary,
             reference=_compared(measured, sufficient, baseline),
             notes=(*chosen_rows.notes, *measured.log.notes, *notes, *left_out(measured, populations), *compared),
@@ -196,8 +196,13 @@ def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: Mea
     pairs = ((measured.consistency, reference.consistency), (sufficient, theirs))
     both = [(ours, other) for ours, other in pairs if ours is not None and other is not None]
     name = reference.log.source.name
+    name = name if name != measured.log.source.name else f"the reference ({name})"
+    found = measured.beside(measured.rows, (), [None], reference)
+    asked = None if found is None else found.answered_by([1])
     return Reference(
-        name if name != measured.log.source.name else f"the reference ({name})",
+        name,
         {other.measure: other for _, other in both},
         {ours.measure: ours for ours, _ in both},
+        None if asked is None else asked.estimate(0),
+        None if asked is None else asked.checked_difference,
     )

@@ -1,40 +1,20 @@
 """The rows of a log as a sample, for what is looked for in memory."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from faithscope.agreements import Agreement
 from faithscope.errors import BadInput
 from faithscope.sample import Sample
+from faithscope.tables.beside import coded
 from faithscope.tables.engine.answers import fetch, fetch_line, in_fixed_order
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.shown_columns import Column, shown
 from faithscope.tables.labels import in_order
 from faithscope.tables.log.rows import CLUSTER, AuditedLog
-
-Ints = NDArray[np.int64]
+from faithscope.tables.numbers.agreement_sums import VALUE
 
 _MOST = 5_000_000  # rows that are fetched
-
-
-def _predicted(answer: Any, agreement: Agreement) -> tuple[Sequence[Any], Ints, NDArray[np.float64]]:
-    """The different predictions in order, the number of each line's, and what agreements read of them."""
-    if agreement.of_numbers:
-        column = np.asarray(answer.column("y0").to_numpy(zero_copy_only=False), np.float64)
-        values, numbers = np.unique(column, return_inverse=True)
-        return tuple(values.tolist()), numbers.reshape(-1), values
-    column = answer.column("label").to_pylist()
-    labels = tuple(in_order(column))
-    place = {label: number for number, label in enumerate(labels)}
-    return labels, np.array([place[label] for label in column], np.int64), np.arange(float(len(labels)))
-
-
-def _clusters(answer: Any) -> Ints:
-    number: dict[Any, int] = {}
-    return np.array([number.setdefault(each, len(number)) for each in answer.column(CLUSTER).to_pylist()], np.int64)
 
 
 def rows_of_log(log: AuditedLog) -> tuple[Sample, Any, Any]:
@@ -55,9 +35,12 @@ def rows_of_log(log: AuditedLog) -> tuple[Sample, Any, Any]:
             f"Slices are looked for in at most {_MOST:,} rows; this log has {many:,}: pass where= or since=."
         )
     answer = in_fixed_order(fetch(rows.table))
-    _, numbers, values = _predicted(answer, log.options.agreement)
-    predictions = values[numbers] if log.options.agreement.of_numbers else numbers
-    clusters = _clusters(answer) if rows.clustered else None
+    of_numbers = log.options.agreement.of_numbers
+    predicted, numbers = coded(answer, [VALUE if of_numbers else "label"])
+    place = {label: number for number, label in enumerate(in_order(predicted))}
+    values = np.array(predicted, np.float64) if of_numbers else np.array([place[label] for label in predicted])
+    predictions = values[numbers]
+    clusters = coded(answer, [CLUSTER])[1] if rows.clustered else None
     sample = Sample(rows.read(answer), predictions, clusters=clusters, agreement=log.options.agreement)
     table = answer.select(list(short)).rename_columns(list(known))
     ids, others = ([name for name in known if (name in log.ids) is named] for named in (True, False))

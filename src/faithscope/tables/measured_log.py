@@ -1,24 +1,26 @@
 """Estimates from a log: of all rows, or of rows by the values of other columns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from faithscope.agreements import Agreement
+from faithscope.agreements import Agreement, Spread
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.discretizers.base import steps
 from faithscope.discretizers.reason_codes import ReasonCodes
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
+from faithscope.measures.comparing.beside import Beside, beside_notes
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.measures.named_labels import label_word_note
 from faithscope.measures.notes import given_code_note
-from faithscope.notes import Note
+from faithscope.notes import Note, of_kind
+from faithscope.tables.beside import FetchedKinds, beside
 from faithscope.tables.clusters import CountedClusters, count_clusters
 from faithscope.tables.counts import counted
 from faithscope.tables.engine.answers import fetch, fetch_line
@@ -194,20 +196,74 @@ class MeasuredLog:
         return replace(self._by(columns), each=each)
 
     def _by(self, columns: Sequence[str]) -> Populations:
-        source, nulls = self.log.source, self.log.options.nulls
         names = {f"p{j}": name for j, name in enumerate(columns)}
+        missing = self.missing(columns)
+        return self.populations(self.log.rows(names), tuple(names), missing, crossed_name(columns))
+
+    def missing(self, columns: Sequence[str]) -> int:
+        """How many rows may be left out since columns that name populations are missing; raises if they cannot."""
+        source, nulls = self.log.source, self.log.options.nulls
         refuse_nested(source.table.schema(), columns, "a population is one value")
         seen = scan(source.table, columns)
         refuse_missing(seen, nulls)
-        missing = sum(seen.missing.values()) if nulls == "drop" else 0
         _refuse_fractions(source.table, columns)
-        parts = self.parts(self.log.rows(names), tuple(names), missing)
+        return sum(seen.missing.values()) if nulls == "drop" else 0
+
+    def populations(
+        self,
+        rows: KeyedRows,
+        by: Sequence[str],
+        missing: int,
+        title: str,
+        named: Callable[[Any], Any] = lambda name: name,
+    ) -> Populations:
+        """An estimate per value of these columns: beside everybody, and among themselves.
+
+        Parameters
+        ----------
+        missing : int
+            In how many rows, at most, a value is missing.
+        title : str
+            What gives the populations.
+        named : callable
+            What a population is called.
+        """
+        parts = self.parts(rows, by, missing)
         if len(parts) > _MOST_GROUPS:
             raise BadInput(
-                f"{' and '.join(map(repr, columns))} give {len(parts):,} populations, more than {_MOST_GROUPS:,}: "
-                "bin the values first, such as with pd.cut or width_bucket."
+                f"{title} gives {len(parts):,} populations, more than {_MOST_GROUPS:,}: bin the values first, such as "
+                "with pd.cut or width_bucket."
             )
-        return Populations({name: self.estimate(counts) for name, counts in parts.items()}, crossed_name(columns))
+        among = Populations({named(name): self.estimate(counts) for name, counts in parts.items()}, title)
+        found = self.beside(rows, by, list(parts))
+        if found is None:
+            return among
+        estimates = {name: found.estimate(number) for number, name in enumerate(among.estimates)}
+        return Populations(estimates, title, among=among, _apart=found.difference)
+
+    def beside(
+        self, rows: KeyedRows, by: Sequence[str], names: Sequence[Any], reference: "MeasuredLog | None" = None
+    ) -> Beside | None:
+        """These populations of the log, in this order, beside everybody; and then the rows of another log, as one more.
+
+        None by `Spread`, if too much had to be fetched, and if the labels of the two logs are of different types.
+        """
+        if isinstance(self.agreement, Spread):
+            return None
+        parts = [(FetchedKinds.of(rows, self.agreement, by), {name: number for number, name in enumerate(names)})]
+        if reference is not None:
+            parts.append((FetchedKinds.of(reference.rows, self.agreement), {None: len(names)}))
+        known = [(part, groups) for part, groups in parts if part is not None]
+        if len(known) < len(parts) or len({_types(part.predicted[0]) for part, _ in known}) > 1:
+            return None
+        options = self.log.options
+        notes = (*of_kind(self.consistency.notes, "interval"), *beside_notes(options.interval))
+        return beside(known, self.agreement, notes, options.confidence)
+
+
+def _types(labels: Sequence[Any]) -> frozenset[bool]:
+    """Whether labels are texts or not; None is neither."""
+    return frozenset(isinstance(label, str) for label in labels if label is not None)
 
 
 def _refuse_fractions(table: Table, columns: Sequence[str]) -> None:

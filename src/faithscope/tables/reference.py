@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ from faithscope.discretizers import Rank
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, FaithscopeError
 from faithscope.measures.comparing.differences import Difference
-from faithscope.measures.comparing.populations import difference
+from faithscope.measures.comparing.populations import AMONG, BESIDE_REFERENCE, BesideDifference, difference
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import number
 from faithscope.rounding import in_brackets
@@ -34,6 +34,9 @@ class Reference:
         Its measures, by their names.
     audited : dict of str to Estimate
         The same measures of the audited log.
+    beside : Estimate or None
+        The consistency of the audited log beside the reference: its rows ask, and those of the reference answer. None
+        by `Spread`, and if it cannot be measured.
 
     Examples
     --------
@@ -42,16 +45,27 @@ class Reference:
     >>> this = pd.DataFrame({"leaf": [1, 1, 1, 1] * 50, "yhat": ["a", "a", "a", "b"] * 50})
     >>> reference = fs.audit(this, prediction="yhat", explanation="leaf", reference=last).reference
     >>> round(reference.differences["consistency"].value, 2), reference.differences["consistency"].differ
-    (-0.38, True)
+    (-0.25, True)
     """
 
     name: str
     estimates: dict[str, Estimate]
     audited: dict[str, Estimate]
+    beside: Estimate | None = None
+    _apart: BesideDifference | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def differences(self) -> dict[str, Difference]:
-        """The audited log less the reference, by measure, each with an interval that carries silence."""
+        """The audited log less the reference, by measure, each with an interval that carries silence.
+
+        That of consistency is beside the reference, among rows that can be checked, if it can be measured so.
+        """
+        beside = {} if self._apart is None else {"consistency": self._apart([0], [1], ("the log", self.name))}
+        return self.among | beside
+
+    @cached_property
+    def among(self) -> dict[str, Difference]:
+        """The same differences if rows of each log are compared with rows of their own log alone."""
         names = ("the log", self.name)
         return {
             measure: difference(estimate, self.estimates[measure], names)
@@ -61,26 +75,44 @@ class Reference:
 
     @property
     def worse(self) -> tuple[str, ...]:
-        """The measures that are lower than in the reference, by intervals without zero."""
-        return tuple(measure for measure, change in self.differences.items() if change.high < 0)
+        """The measures that are lower than in the reference, beside it or among themselves, by intervals without 0."""
+        return tuple(measure for measure in self.audited if any(change.high < 0 for change in self._both(measure)))
+
+    def _both(self, measure: str) -> list[Difference]:
+        """The difference beside the reference, if there is one, and that among themselves."""
+        beside = [self.differences[measure]] if self._compared_beside(measure) else []
+        return [*beside, self.among[measure]]
+
+    def _compared_beside(self, measure: str) -> bool:
+        return measure == "consistency" and self._apart is not None
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of the reference and of the differences, ready for JSON."""
         estimates = {measure: estimate.to_dict() for measure, estimate in self.estimates.items()}
         differences = {measure: change.to_dict() for measure, change in self.differences.items()}
-        return {"name": self.name, **estimates, "differences": differences}
+        told = {"name": self.name, **estimates, "differences": differences}
+        if self.beside is None:
+            return told
+        among = {measure: change.to_dict() for measure, change in self.among.items()}
+        return {**told, "beside": self.beside.to_dict(), "among": among}
 
-    def lines(self) -> tuple[str, ...]:
-        """One sentence per measure: by how much it differs, between which limits."""
-        return tuple(self._line(measure, change) for measure, change in self.differences.items())
+    def lines(self, measures: Sequence[str] | None = None) -> tuple[str, ...]:
+        """One sentence per measure, or two: by how much it differs, between which limits."""
+        told = [name for name in self.audited if measures is None or name in measures]
+        return tuple(line for measure in told for line in self._lines(measure))
 
-    def _line(self, measure: str, change: Difference) -> str:
+    def _lines(self, measure: str) -> list[str]:
+        both = self._both(measure)
+        words = [f"{measure} {BESIDE_REFERENCE}", f"{measure} {AMONG}"] if len(both) > 1 else [measure]
+        return [self._line(measure, change, what) for change, what in zip(both, words, strict=True)]
+
+    def _line(self, measure: str, change: Difference, what: str) -> str:
         verdict = "lower than" if change.high < 0 else "higher than" if change.low > 0 else "not shown to differ from"
         confidence = f"{100 * self.audited[measure].confidence:g}%"
         limits = f"{confidence} interval {in_brackets(change.low, change.high, signed=True)}"
         before = self.estimates[measure]
         return (
-            f"{measure} is {verdict} that of {visible(self.name)}: difference {change.value:+.3f}, {limits}; there "
+            f"{what} is {verdict} that of {visible(self.name)}: difference {change.value:+.3f}, {limits}; there "
             f"{number(before.verified)} of {before.n:,} rows"
         )
 

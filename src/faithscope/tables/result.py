@@ -11,7 +11,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import readable
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
-from faithscope.measures.comparing.populations import Populations
+from faithscope.measures.comparing.populations import AMONG, BESIDE_REFERENCE, Populations
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import per_explanation
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from faithscope.measures.encoding import Encoding
     from faithscope.measures.leakage import Leakage
     from faithscope.measures.planning.plan import Plan
-    from faithscope.report.result import Contents, Provenance, RowPair
+    from faithscope.report.result import Breakdown, Contents, Provenance, RowPair
 
 _SHOWN = 100  # explanations whose rows are fetched to be shown
 _NAMED = 4  # columns that name a row without an id
@@ -240,15 +240,30 @@ class Audit(OfOneExplainer):
         """What there is to report."""
         from faithscope.report.result import Breakdown, Contents
 
-        breakdowns = [] if self.populations is None else list(map(Breakdown.of, self.populations.groupings))
-        if self.windows is not None:
-            by = f"windows of {self.windows.every}"
-            breakdowns.append(Breakdown(by, self.windows.estimates, self.windows.compared))
+        breakdowns = [] if self.populations is None else Breakdown.of(self.populations)
+        for windows in () if self.windows is None else (self.windows, self.windows.among):
+            if windows is not None:
+                by = f"windows of {windows.every}"
+                breakdowns.append(Breakdown(by, windows.estimates, windows.compared, windows.whom))
+        if self.windows is not None and self.windows.by is not None:
+            breakdowns += Breakdown.of(self.windows.by)[:1]
         if self.reference is not None:
-            ours, name = self.reference.audited, self.reference.name
-            logs = [{self.name: ours[measure], name: their} for measure, their in self.reference.estimates.items()]
-            breakdowns += [Breakdown("log", estimates) for estimates in logs]
+            breakdowns += self._of_logs(self.reference)
         return Contents({self.name: self}, {self.name: breakdowns})
+
+    def _of_logs(self, reference: Reference) -> "list[Breakdown]":
+        """The log and its reference, each measure: beside the reference if it is known, and then among themselves."""
+        from faithscope.report.result import Breakdown
+
+        told: list[Breakdown] = []
+        for measure, their in reference.estimates.items():
+            name, beside = reference.name, reference.beside if measure == "consistency" else None
+            if beside is not None:
+                logs = {self.name: beside, name: their}
+                told.append(Breakdown("log", logs, compared=BESIDE_REFERENCE, apart=reference._apart))
+            logs = {self.name: reference.audited[measure], name: their}
+            told.append(Breakdown("log", logs, compared="" if beside is None else AMONG))
+        return told
 
     def _provenance(self) -> "Provenance":
         """How the explanations came about."""

@@ -1,17 +1,25 @@
 """Faithfulness over time: one estimate per window, and whether it differs from the reference."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.differences import Difference, together
-from faithscope.measures.comparing.populations import difference
+from faithscope.measures.comparing.groupings import crossed_name
+from faithscope.measures.comparing.populations import (
+    AMONG,
+    BESIDE_REFERENCE,
+    BesideDifference,
+    Populations,
+    difference,
+)
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, difference_tables, estimate_table, intervals
 from faithscope.sinks.card import Table
@@ -80,7 +88,11 @@ class Every:
 
 @dataclass(frozen=True, repr=False)
 class Windows(Listed):
-    """An estimate for each window of time, and what it is compared with.
+    """An estimate for each window of time beside the reference, and what it is compared with.
+
+    Beside the reference, rows of a window ask and rows of the reference answer: does a row get the prediction that rows
+    with its explanation got then? Differences are those of rows that can be checked, whose explanation the reference
+    has. `among` compares rows of a window with each other.
 
     Attributes
     ----------
@@ -94,6 +106,10 @@ class Windows(Listed):
         What the reference is called.
     first : int
         How many windows at the beginning are the reference; 0 if it is another log.
+    among : Windows or None
+        The same windows among themselves. None if these are such, or if `estimates` are.
+    by : Populations or None
+        Every population in each window, beside everybody, if the audit was asked for populations too.
 
     Examples
     --------
@@ -102,7 +118,7 @@ class Windows(Listed):
     >>> log["day"] = pd.to_datetime(["2026-03-01", "2026-03-01", "2026-03-02", "2026-03-02"])
     >>> windows = fs.audit(log, prediction="yhat", explanation="leaf", time="day").windows
     >>> windows.table()[["n", "value", "difference"]].values.tolist()
-    [[2.0, 1.0, nan], [2.0, 0.0, -1.0]]
+    [[2.0, 1.0, nan], [2.0, 0.5, -0.5]]
     """
 
     every: str
@@ -110,19 +126,29 @@ class Windows(Listed):
     reference: Estimate
     against: str
     first: int = 0
+    among: "Windows | None" = None
+    by: Populations | None = None
+    _apart: BesideDifference | None = field(default=None, compare=False)
 
     @cached_property
     def compared(self) -> dict[datetime, Difference]:
         """Each window less the reference, with an interval that carries silence; the reference itself is left out."""
-        return {
-            start: difference(estimate, self.reference, (start, self.against))
-            for start, estimate in list(self.estimates.items())[self.first :]
-        }
+        later = list(enumerate(self.estimates.items()))[self.first :]
+        if self._apart is None:
+            return {start: difference(each, self.reference, (start, self.against)) for _, (start, each) in later}
+        reference = range(self.first) if self.first else [len(self.estimates)]
+        return {start: self._apart([number], reference, (start, self.against)) for number, (start, _) in later}
+
+    @property
+    def whom(self) -> str:
+        """With whom rows of a window are compared."""
+        return AMONG if self._apart is None else BESIDE_REFERENCE
 
     @property
     def changes(self) -> list[datetime]:
-        """Windows whose difference from the reference has an interval without zero."""
-        return [start for start, change in self.compared.items() if change.differ]
+        """Windows whose difference from the reference, beside it or among themselves, has an interval without zero."""
+        also = set() if self.among is None else set(self.among.changes)
+        return [start for start, change in self.compared.items() if change.differ or start in also]
 
     def table(self) -> "pd.DataFrame":
         """One line per window; `difference` with its limits is from the reference, `differ` if they exclude zero."""
@@ -157,7 +183,9 @@ class Windows(Listed):
             for start, estimate in self.estimates.items()
         ]
         reference = {"name": self.against, **self.reference.to_dict()}
-        return {"every": self.every, "reference": reference, "windows": lines}
+        among = {} if self.among is None else {"among": self.among.to_dict()}
+        by = {} if self.by is None else {"by": self.by.to_dict()}
+        return {"every": self.every, "reference": reference, "windows": lines, **among, **by}
 
     def _by_name(self) -> Sequence[tuple[str, Estimate]]:
         return [(f"{start:{_MINUTE}}", estimate) for start, estimate in self.estimates.items()]
@@ -173,8 +201,8 @@ class Windows(Listed):
     def _tables(self) -> Iterable[Table]:
         lines = [((window, f"{estimate.n:,}"), estimate) for window, estimate in self._by_name()]
         changes = [replace(change, a=f"{start:{_MINUTE}}") for start, change in self.compared.items()]
-        table = estimate_table(("window", "rows"), lines, below=intervals(self.reference))
-        return [table, *difference_tables(changes)]
+        table = estimate_table(("window", "rows"), lines, self.whom.capitalize(), below=intervals(self.reference))
+        return [table, *difference_tables(changes), *(() if self.among is None else self.among._tables())]
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         against = dict.fromkeys(self.changes, f"  CHANGED from {visible(self.against)}")
@@ -188,7 +216,9 @@ def _limits(change: Difference | None) -> dict[str, Any] | None:
     return {"value": change.value, "low": change.low, "high": change.high, "differ": change.differ}
 
 
-def over_time(measured: MeasuredLog, column: str, every: str, reference: MeasuredLog | int = 1) -> Windows:
+def over_time(
+    measured: MeasuredLog, column: str, every: str, reference: MeasuredLog | int = 1, by: Sequence[str] = ()
+) -> Windows:
     """Consistency in each window of time.
 
     Parameters
@@ -199,6 +229,8 @@ def over_time(measured: MeasuredLog, column: str, every: str, reference: Measure
         The length of a window: 1d, 6h, 30min, 1w (from Monday), 1mo.
     reference : MeasuredLog or int
         Another log to compare with, or the number of windows at the beginning that are the reference.
+    by : sequence of str
+        Columns of populations, which are measured in each window too.
     """
     width, source = Every.of(every), measured.log.source
     kind = source.table.schema()[column]
@@ -207,23 +239,59 @@ def over_time(measured: MeasuredLog, column: str, every: str, reference: Measure
     seen = scan(source.table, [column])
     refuse_missing(seen, "error" if measured.log.options.nulls == "error" else "drop")
     refuse_far(source.table, column)
-    rows = measured.log.rows({"moment": column})
-    table = rows.table.filter(~is_missing(rows.table["moment"]))
-    rows = replace(rows, table=table.mutate(window=width.number(table["moment"])))
+
+    def windowed(further: Mapping[str, str] = MappingProxyType({})) -> KeyedRows:
+        rows = measured.log.rows({"moment": column, **further})
+        table = rows.table.filter(~is_missing(rows.table["moment"]))
+        return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
+
+    rows = windowed()
     parts = measured.parts(rows, ("window",), seen.missing.get(column, 0))
     if len(parts) > _MOST_WINDOWS:
         raise BadInput(f"every={every!r} gives {len(parts):,} windows: choose a longer one.")
     estimates = {width.start(number): measured.estimate(counts) for number, counts in parts.items()}
+    among = _compared(measured, rows, parts, Windows(every, estimates, next(iter(estimates.values())), ""), reference)
+    other = reference if isinstance(reference, MeasuredLog) else None
+    found = _beside(among, measured, rows, list(parts), other)
+    if not by:
+        return found
+    names = {f"p{j}": name for j, name in enumerate(by)}
+    missing = measured.labels.n - sum(counts.n for counts in parts.values()) + measured.missing(by)
+    title = crossed_name([*by, f"windows of {every}"])
+    grouped = windowed(names)
+    crossed = measured.populations(
+        grouped, (*names, "window"), missing, title, lambda group: (*group[:-1], width.start(group[-1]))
+    )
+    return replace(found, by=crossed)
+
+
+def _compared(
+    measured: MeasuredLog, rows: KeyedRows, parts: Mapping[int, Any], windows: Windows, reference: MeasuredLog | int
+) -> Windows:
+    """The windows among themselves, with what they are compared with."""
+    starts = list(windows.estimates)
     if isinstance(reference, MeasuredLog):
-        return Windows(every, estimates, reference.consistency, reference.log.source.name)
-    starts = list(estimates)
+        return replace(windows, reference=reference.consistency, against=reference.log.source.name)
     if reference == 1 or len(starts) == 1:
-        return Windows(every, estimates, estimates[starts[0]], f"the window of {starts[0]:{_MINUTE}}", 1)
+        return replace(windows, against=f"the window of {starts[0]:{_MINUTE}}", first=1)
     if reference >= len(starts):
         raise BadInput(f"reference={reference} takes all {len(starts)} windows: pass a smaller number of windows.")
     first = {number: counts.n for number, counts in list(parts.items())[:reference]}
     against = f"the first {reference} windows, up to that of {starts[reference - 1]:{_MINUTE}}"
-    return Windows(every, estimates, _together(measured, rows, first), against, reference)
+    return replace(windows, reference=_together(measured, rows, first), against=against, first=reference)
+
+
+def _beside(
+    among: Windows, measured: MeasuredLog, rows: KeyedRows, numbers: Sequence[int], reference: MeasuredLog | None = None
+) -> Windows:
+    """The same windows beside the reference, if they can be measured so."""
+    found = measured.beside(rows, ("window",), numbers, reference)
+    if found is None:
+        return among
+    answering = range(among.first) if among.first else [len(numbers)]
+    asked = found.answered_by(answering)
+    estimates = {start: asked.estimate(number) for number, start in enumerate(among.estimates)}
+    return replace(among, estimates=estimates, among=among, _apart=asked.checked_difference)
 
 
 def _together(measured: MeasuredLog, rows: KeyedRows, windows: dict[int, int]) -> Estimate:

@@ -21,7 +21,7 @@ from faithscope.notes import MAY_MISS, Note, of_kind
 from faithscope.sample import Sample
 
 _KEPT = 5 * 10**7  # numbers that are kept for differences
-_BY_PREDICTION = Note(
+BY_PREDICTION = Note(
     "weights, or the sizes of clusters, go with the prediction, and groups beside everybody weigh pairs of rows, so "
     f"that {MAY_MISS} far more often than it says",
     "interval",
@@ -55,6 +55,11 @@ class Side(NamedTuple):
         """The measure among rows that can be checked; the measure itself if none can."""
         return self.value / (1 - self.silence) if self.silence < 1 else self.value
 
+    @property
+    def missed(self) -> float:
+        """How many terms a unit that nobody saw may change: its own, and those that lean on it."""
+        return 1 + max(1.0, self.left_out.reach)
+
     def less(self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True) -> Difference:
         """The difference of two groups beside everybody: each unit is left out on both sides at once."""
         one, two, found = self.left_out, other.left_out, Margins(1.0, 1.0)
@@ -63,7 +68,7 @@ class Side(NamedTuple):
                 Deviations.of(one.value - two.value - two.silent, one.rows),
                 Deviations.of(two.value - one.value - one.silent, one.rows),
             )
-            found = margins(known, 1 / math.hypot(1 / self.good, 1 / other.good), confidence)
+            found = margins(known, 2 / math.hypot(*(side.missed / side.good for side in (self, other))), confidence)
         least, most = self.value - other.value - other.silence, self.value + self.silence - other.value
         apart = Apart(least, most, found, confidence)
         return Difference.of(names, self.checked - other.checked, min(self.rows, other.rows), apart)
@@ -90,7 +95,8 @@ class Side(NamedTuple):
         """
         found = margins(known, 1.0, confidence, sides, own=0.0, lean=0.0)
         missed = [
-            2 * math.log(sides / check_confidence(confidence)) / (s.good * (1 - s.silence)) for s in (self, other)
+            s.missed * math.log(sides / check_confidence(confidence)) / (s.good * (1 - s.silence))
+            for s in (self, other)
         ]
         one, two = self.checked, other.checked
         below = max(found.below, math.hypot(missed[0] * one, missed[1] * (1 - two)))
@@ -112,7 +118,7 @@ class Beside:
     agreement: Agreement
     notes: tuple[str, ...] = ()  # what a reader should know of all groups
     confidence: float = 0.95
-    _kept: Any = field(init=False)
+    _kept: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         most = max(2, _KEPT // max(1, len(self.kinds.code)))
@@ -127,7 +133,7 @@ class Beside:
         first = counted.explanations.group()[1]
         notes: tuple[str, ...] = ()
         if goes_with_predictions(even):
-            notes = (_BY_PREDICTION,)
+            notes = (BY_PREDICTION,)
         elif even.weights is not None:
             notes = (NOT_BY_PREDICTION,)
         notes = (*notes, *counted.explanations.notes, *counted.notes)
@@ -135,9 +141,14 @@ class Beside:
         distinct, labels = counted.explanations.take(first), counted.numbered_labels[0]
         return cls(Kinds.of(even, groups), labels, distinct, counted.agreement, notes, confidence)
 
-    def estimate(self, group: int) -> Estimate:
-        """The estimate of one group."""
-        asks = self.kinds.group == group
+    def answered_by(self, groups: Collection[int]) -> "Beside":
+        """The same groups beside some of them, such as a reference, whose rows alone answer."""
+        answers = np.isin(self.kinds.group, list(groups))
+        return replace(self, kinds=replace(self.kinds, answers=answers))
+
+    def estimate(self, *groups: int) -> Estimate:
+        """The estimate of one group, or of some together."""
+        asks = np.isin(self.kinds.group, groups)
         asked = self.kinds.asked(asks)
         counts = counts_beside(self.kinds, asks, asked, self.labels, self.distinct)
         return to_estimate(
@@ -163,11 +174,11 @@ class Beside:
         value, silence = asked.sums.agreeing / total, asked.sums.silent / total
         return Side(value, silence, rows, asked.left_out, asked.good, asked.units > 1)
 
-    def checked_difference(self, a: Collection[int], b: Collection[int]) -> Difference:
+    def checked_difference(
+        self, a: Collection[int], b: Collection[int], names: tuple[Any, Any] = ("", "")
+    ) -> Difference:
         """The difference of two sets of groups among rows that can be checked."""
-        return self.side(a).checked_less(
-            self.side(b), ("", ""), self.confidence, sure=not of_kind(self.notes, "interval")
-        )
+        return self.side(a).checked_less(self.side(b), names, self.confidence, sure=not of_kind(self.notes, "interval"))
 
     def difference(self, a: Collection[int], b: Collection[int], names: tuple[Any, Any]) -> Difference:
         """The difference of two sets of groups."""

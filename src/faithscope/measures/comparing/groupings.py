@@ -9,9 +9,8 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame
 from faithscope.inputs.hints import hint
-from faithscope.inputs.labels import to_labels
 from faithscope.inputs.rows import rows_of
-from faithscope.sample import number_labels
+from faithscope.sample import number_groups
 
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for groups
 
@@ -58,7 +57,7 @@ def to_groupings(groups: Any, X: Any) -> list[Grouping]:
     each = [Grouping(name, _column(X, name)) for name in names]
     if len(each) == 1:
         return each
-    numbered = [number_labels(to_labels(grouping.values, "Groups")) for grouping in each]
+    numbered = [number_groups(grouping.values) for grouping in each]
     rows = np.column_stack([numbers for _, numbers in numbered])
     combinations, values = np.unique(rows, axis=0, return_inverse=True)
     crossed = {
@@ -80,8 +79,8 @@ def _column(X: Any, name: str) -> Any:
     if len(places) > 1:
         raise BadInput(f"X has {len(places)} columns that are called {name!r}: rename them, or pass one group per row.")
     values = frame_column(X, places[0])
-    labels = to_labels(values, f"Groups of column {name!r}")
-    if labels.dtype.kind == "f" and (different := len(np.unique(labels))) > _MOST_NUMBERS:
+    groups, _ = number_groups(values, f"Groups of column {name!r}")
+    if isinstance(groups[0], float) and (different := len(groups)) > _MOST_NUMBERS:
         raise BadInput(
             f"Column {name!r} holds {different:,} different numbers, each of which would be a group: bin them first, "
             f"e.g. pd.cut(X[{name!r}], 4), and pass the bins."

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 _MOST_PAIRED = 50  # with more groups, pairs are left out unless they are asked for
 _MOST_SHOWN = 12
+_MOST_ASKED = 200  # groups of which each is compared with the rest
 _REST = "the rest"
-BESIDE, AMONG = "beside everybody", "among themselves"
+BESIDE, BESIDE_REFERENCE, AMONG = "beside everybody", "beside the reference", "among themselves"
 _AMONG = ("value", "low", "high", "unverifiable", "verified")  # columns of a table that are told of both
 # The difference of two sets of groups beside everybody, by their numbers, under two names.
 BesideDifference = Callable[[Collection[int], Collection[int], tuple[Any, Any]], Difference]
@@ -251,6 +252,23 @@ class Populations(Listed):
             return _from_the_rest(self.estimates)
         return _pairs(self.estimates, self.estimates, self._apart)
 
+    @cached_property
+    def lower(self) -> list[Any]:
+        """Groups that are shown to agree less with everybody than all others do, by intervals that hold together.
+
+        Empty if groups are measured among themselves alone, and if they are more than 200.
+        """
+        if self._apart is None or not 1 < len(self.estimates) <= _MOST_ASKED:
+            return []
+        return [pair.a for pair in together(self._differences("rest")) if pair.high < 0]
+
+    @property
+    def _below(self) -> list[str] | None:
+        """The same by their texts; None if groups are not compared with the rest."""
+        if self._apart is None or not 1 < len(self.estimates) <= _MOST_ASKED:
+            return None
+        return [text for text, group in zip(self._texts, self.estimates, strict=True) if group in self.lower]
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers by group, and by pair of groups up to 50 groups, ready for JSON; ``among`` has those among them.
 
@@ -262,7 +280,7 @@ class Populations(Listed):
 
     def _told(self) -> dict[str, Any]:
         groups = [{"group": for_json(group), **estimate.to_dict()} for group, estimate in self.estimates.items()]
-        among = {} if self.among is None else {"among": self.among._told()}
+        among = {} if self.among is None else {"lower": list(map(for_json, self.lower)), "among": self.among._told()}
         if len(groups) > _MOST_PAIRED:
             note = f"pairs of {len(groups):,} groups are left out: ask for .differences(against='rest')"
             return {"groups": groups, "differences": None, "notes": [note], **among}
@@ -321,7 +339,7 @@ def measure_groups(
     Parameters
     ----------
     groups : array-like, (n,), or str or list of str
-        The group of each row, none missing; or columns of X by name, several of them each and crossed.
+        The group of each row, None if it is missing; or columns of X by name, several of them each and crossed.
     measure : callable
         Measures the rows of one group, among themselves.
     beside : callable, optional
