@@ -6,6 +6,7 @@ import numpy as np
 from harness import ends
 
 import faithscope as fs
+from faithscope.measures.comparing.beside import Beside
 from faithscope.testing.systems import SYSTEMS, System
 
 
@@ -70,3 +71,20 @@ def beside(system, n, rng, how):
         f"group beside everybody, {how}": ends(parts[True], group),
         f"difference beside everybody, {how}": ends(line, rest - group),
     }
+
+
+def beside_reference(system, n, rng, how):
+    """Rows of the group ask and the others answer, as rows of a month beside those of a reference; and what changed.
+
+    The difference is one among rows that can be checked, so that its truth is known where there is none.
+    """
+    codes, labels, inside = system.draw(n, rng)
+    weights = rng.lognormal(0, 0.5, n) if how == "weighted" else None
+    if inside.all() or not inside.any():
+        return {}
+    asked = Beside.of(fs.Sample.of(codes.tolist(), labels, None, weights).asking(inside)).answered_by([0])
+    truth = float(system.group.p @ (system.group.q * system.rest.q).sum(axis=1))
+    answers = {f"beside the reference, {how}": ends(asked.estimate(1), truth)}
+    if system.group is system.rest:
+        answers[f"difference from the reference, {how}"] = ends(asked.checked_difference([1], [0]), 0.0)
+    return answers

@@ -7,7 +7,7 @@ import numpy as np
 from decoders import DECODED, simulatability
 from draws import ROW_KINDS, TABLES, of_kinds, of_rules
 from encoders import CHOICES, ENCODERS, HONEST, Choices, encoded_bar, encodes, found_bar
-from groups import GROUPED, beside
+from groups import GROUPED, beside, beside_reference
 from harness import Line, by_sample, ends, from_200, named, said, spelled
 from naming import NAMING, naming
 from numeric import AGREEMENTS, NUMERIC, NUMERIC_COVERED, NUMERIC_WITHIN, UNSEEN, VECTORS, measured
@@ -123,6 +123,9 @@ def lines():
     for how, times in (("independent", 300), ("weighted", 200), ("clustered", 200)):
         ask, seeds = partial(beside, how=how), named(f"beside everybody: {how}")
         yield Line("beside", ask, GROUPED, ROWS[1:], times, seeds, from_200, ("medium, random, 40%",))
+    for how in ("independent", "weighted"):
+        ask, seeds = partial(beside_reference, how=how), named(f"beside a reference: {how}")
+        yield Line("beside/reference", ask, GROUPED, ROWS[1:], 200, seeds, from_200, ("medium, alike, 40%",))
     some = ("one row in 20 disagrees", "rows of all kinds")
     for draws, how, quick in (
         (1, "independent", some),

@@ -271,7 +271,7 @@ def test_rows_that_say_when_they_happened_are_never_filed_under_today():
         (lambda **how: fs.Monitor().add_log(log, prediction="y", explanation="k", **how), "when='logged_at'"),
         (
             lambda **how: fs.Monitor().add_log(log.assign(logged_at=when), prediction="y", explanation="k", **how),
-            "--when logged_at",
+            "--by-time logged_at",
         ),
         (lambda **how: fs.Monitor().add(explanations, predictions.set_axis(moments), **how), "when=predictions.index"),
         (lambda **how: fs.Monitor(by="y").add(explanations, predictions, by=log, **how), "when=by['logged_at']"),

@@ -128,7 +128,9 @@ def test_notes_are_told_in_a_terminal_with_whom_and_what_they_speak_of():
     comparison = fs.compare(examples.predict, {"rules": examples.by_age}, X, by=X["job"])
     printed = in_terminal(summarize(comparison), width=1000)
     told = [("rules", estimate) for estimate in comparison["rules"]._estimates()]
-    told += [(f"rules, job {job}", estimate) for job, estimate in comparison.populations["rules"].estimates.items()]
+    jobs = comparison.populations["rules"]
+    for groups, whom in ((jobs, "beside everybody"), (jobs.among, "among themselves")):
+        told += [(f"rules, job {job}, {whom}", estimate) for job, estimate in groups.estimates.items()]
     for who, estimate in told:
         assert all(f"{who}, {estimate.measure}: {note}" in printed for note in estimate.notes)
     assert "a few rows decide" in printed
@@ -167,8 +169,16 @@ def test_an_audit_is_summarized_with_its_windows_of_time():
     log = X.assign(yhat=examples.predict(X), why=X["age"] > 38, day=when)
     audited = fs.audit(log, prediction="yhat", explanation="why", by="job", time="day", every="1mo")
     explainer = summarize(audited).explainers[0]
-    jobs, windows = explainer.populations
+    jobs, _, windows, _, both = explainer.populations
     assert (len(jobs.groups), len(windows.groups)) == (2, len(audited.windows.estimates))
+    assert both.by == "job × windows of 1mo"
+    assert [groups.compared for groups in explainer.populations] == [
+        "beside everybody",
+        "among themselves",
+        "beside the reference",
+        "among themselves",
+        "beside everybody",
+    ]
     assert {apart.a for apart in windows.differences} == {f"{start:%Y-%m-%d}" for start in audited.windows.compared}
     assert explainer.contradictions[0].prediction_a != explainer.contradictions[0].prediction_b
 

@@ -14,13 +14,19 @@ from faithscope.runtime.memory import ran_out
 from faithscope.runtime.printing import json_alone, plain_letters
 from faithscope.tables.engine.failures import is_interruption
 
+# Other words for options, so that each has one name in all commands and whatever a reader remembers works.
+_OTHER_WORDS = {"html": "report", "when": "by-time", "time": "by-time", "clusters": "cluster", "discretizer": "discretize"}
+
 app = typer.Typer(
     name="faithscope",
     help="Are these explanations faithful to the model, and how sure can one be?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "token_normalize_func": lambda word: _OTHER_WORDS.get(word, word),
+    },
 )
 for command in (demo.demo, evaluate.evaluate, audit.audit, plan.plan):
     app.command()(json_alone(command))

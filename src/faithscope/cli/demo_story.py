@@ -45,7 +45,8 @@ def _for_whom(codes: "Evaluation", populations: "Populations") -> Iterator[str]:
             f"  Of two people with the same reasons, {whole.verified:.0%} get the same decision (95% interval "
             f"{down(whole.low, 2)} to {up(whole.high, 2)})."
         )
-        yield f"  Of two who are {group}, {worst.verified:.0%} do ({down(worst.low, 2)} to {up(worst.high, 2)})."
+        people = f"people who are {group} and anybody with their reasons"
+        yield f"  Of {people}, {worst.verified:.0%} do ({down(worst.low, 2)} to {up(worst.high, 2)})."
 
 
 def _two_people(codes: "Evaluation") -> Iterator[str]:

@@ -34,7 +34,7 @@ State = Annotated[Path, typer.Option("--state", help="The file that keeps the co
 When = Annotated[
     str | None,
     typer.Option(
-        "--when", help="A column of moments, or a date for all rows; by default now, unless the log has such a column."
+        "--by-time", help="A column of moments, or a date for all rows; by default now, unless the log has such a column."
     ),
 ]
 GroupColumn = Annotated[
@@ -47,7 +47,7 @@ CountedOnce = Annotated[
 BatchName = Annotated[
     str | None, typer.Option("--batch", help="What this batch is called: a name that was added before is not counted.")
 ]
-SinceMoment = Annotated[str | None, typer.Option("--since", help="Leave out rows before this date, by --when.")]
+SinceMoment = Annotated[str | None, typer.Option("--since", help="Leave out rows before this date, by --by-time.")]
 ScopesFile = Annotated[
     Path | None,
     typer.Option(
@@ -61,7 +61,7 @@ AtLeast = Annotated[
 FirstDays = Annotated[
     int | None, typer.Option("--reference", help="Compare with the first so many days: exit with 1 if it has changed.")
 ]
-Page = Annotated[Path | None, typer.Option("--html", help="Write a page to this HTML file.")]
+Page = Annotated[Path | None, typer.Option("--report", help="Write a page to this HTML file.")]
 Metrics = Annotated[bool, typer.Option("--metrics", help="Print the text format of Prometheus, and nothing else.")]
 LowGate = Annotated[
     float | None,
@@ -99,7 +99,7 @@ def add(
     """Add the new rows of a log to the state; nothing is written to the log, and a batch counts once.
 
     Example: faithscope monitor add today.parquet --state state.duckdb --prediction yhat --explanation 'phi_*'
-    --discretize sign-of-top-5 --by region --when logged_at --batch 2026-03-01
+    --discretize sign-of-top-5 --by region --by-time logged_at --batch 2026-03-01
     """
     from faithscope.monitor.monitor import Monitor
 
@@ -147,7 +147,7 @@ def report(
 ) -> None:
     """Say what the state shows now; look as often as you like. Exit status 1 on an alarm.
 
-    Example: faithscope monitor report --state state.duckdb --at-least 0.9 --html page.html
+    Example: faithscope monitor report --state state.duckdb --at-least 0.9 --report page.html
     """
     from faithscope.monitor.metrics import prometheus
     from faithscope.monitor.monitor import Monitor

@@ -208,7 +208,7 @@ def _refuse_times(log: AuditedLog, read: Sequence[str]) -> None:
     schema, used = log.source.table.schema(), {*log.used, *read}
     for name in log.source.columns:
         if name not in used and (schema[name].is_timestamp() or schema[name].is_date()):
-            raise times_unsaid(f"Column {name!r}", f"{name!r}, on the command line --when {name}")
+            raise times_unsaid(f"Column {name!r}", f"{name!r}, on the command line --by-time {name}")
 
 
 def _moment(when: Any, source: LogSource) -> Any:

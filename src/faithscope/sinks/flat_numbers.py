@@ -70,7 +70,7 @@ def _numbers(told: Mapping[str, Any], path: tuple[str, ...], step: int) -> Itera
     for label, (name, value) in zip(labels, told.items(), strict=True):
         if isinstance(value, Mapping):
             yield from _numbers(value, _longer(path, name, label), step)
-        elif isinstance(value, list) and not (name == "differences" and "groups" in told):
+        elif isinstance(value, list) and not (name in ("differences", "lower") and "groups" in told):
             yield from _listed(value, _longer(path, name, label))
         elif _is_number(told, name, value):
             yield FlatNumber(".".join([*path, label]), _finite(value), step)

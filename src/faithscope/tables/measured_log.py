@@ -11,7 +11,7 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.discretizers.base import steps
 from faithscope.discretizers.reason_codes import ReasonCodes
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import several
 from faithscope.measures.comparing.beside import Beside, beside_notes
 from faithscope.measures.comparing.groupings import crossed_name
@@ -246,7 +246,7 @@ class MeasuredLog:
     ) -> Beside | None:
         """These populations of the log, in this order, beside everybody; and then the rows of another log, as one more.
 
-        None by `Spread`, if too much had to be fetched, and if the labels of the two logs are of different types.
+        None by `Spread`, if too much had to be fetched, and if explanations or labels of the two logs cannot be compared.
         """
         if isinstance(self.agreement, Spread):
             return None
@@ -258,7 +258,10 @@ class MeasuredLog:
             return None
         options = self.log.options
         notes = (*of_kind(self.consistency.notes, "interval"), *beside_notes(options.interval))
-        return beside(known, self.agreement, notes, options.confidence)
+        try:
+            return beside(known, self.agreement, notes, options.confidence)
+        except Incompatible:  # a feature that one of the logs never names
+            return None
 
 
 def _types(labels: Sequence[Any]) -> frozenset[bool]:

@@ -146,9 +146,8 @@ class Windows(Listed):
 
     @property
     def changes(self) -> list[datetime]:
-        """Windows whose difference from the reference, beside it or among themselves, has an interval without zero."""
-        also = set() if self.among is None else set(self.among.changes)
-        return [start for start, change in self.compared.items() if change.differ or start in also]
+        """Windows whose difference from the reference has an interval without zero."""
+        return [start for start, change in self.compared.items() if change.differ]
 
     def table(self) -> "pd.DataFrame":
         """One line per window; `difference` with its limits is from the reference, `differ` if they exclude zero."""
@@ -196,7 +195,16 @@ class Windows(Listed):
 
     def _sentences(self) -> Iterable[str]:
         changed = ", ".join(f"{start:{_MINUTE}}" for start in self.changes) or "no window"
-        return [f"Changed from {visible(self.against)}: {changed}."]
+        return [f"Changed from {visible(self.against)}: {changed}.", *self._also()]
+
+    def _also(self) -> list[str]:
+        """Which windows changed among themselves alone, in a sentence; none if there are none."""
+        also = [] if self.among is None else [start for start in self.among.changes if start not in self.changes]
+        told = ", ".join(f"{start:{_MINUTE}}" for start in also)
+        return [f"Changed {AMONG} alone: {told}."] if also else []
+
+    def __str__(self) -> str:
+        return "\n".join([super().__str__(), *self._also()])
 
     def _tables(self) -> Iterable[Table]:
         lines = [((window, f"{estimate.n:,}"), estimate) for window, estimate in self._by_name()]
