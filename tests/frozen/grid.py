@@ -579,8 +579,11 @@ def logs() -> Iterator[Case]:
                         yield f"{kind}, {agreement}, {manner}, n={n}", lambda: _audited(frame, **options)
         if n > 2:
             o = {**where["keys"], "prediction": "yhat"}
-            yield f"by group, n={n}", lambda: _groups(fs.audit(frame, by="region", **o).populations)
-            yield f"windows, n={n}", lambda: fs.audit(frame, time="when", every="1d", **o).windows.table()
+            yield f"by group, n={n}", lambda: _groups(fs.audit(frame, by="region", **o).populations.among)
+            yield f"by group beside everybody, n={n}", lambda: _groups(fs.audit(frame, by="region", **o).populations)
+            windows = fs.audit(frame, time="when", every="1d", **o).windows
+            yield f"windows, n={n}", lambda: windows.among.table()
+            yield f"windows beside the reference, n={n}", lambda: windows.table()
             yield (
                 f"beside a reference, n={n}",
                 lambda: fs.audit(frame, reference=frame[: len(frame) // 2], **o).to_dict()["reference"],
