@@ -15,7 +15,13 @@ from faithscope.runtime.printing import json_alone, plain_letters
 from faithscope.tables.engine.failures import is_interruption
 
 # Other words for options, so that each has one name in all commands and whatever a reader remembers works.
-_OTHER_WORDS = {"html": "report", "when": "by-time", "time": "by-time", "clusters": "cluster", "discretizer": "discretize"}
+_OTHER_WORDS = {
+    "html": "report",
+    "when": "by-time",
+    "time": "by-time",
+    "clusters": "cluster",
+    "discretizer": "discretize",
+}
 
 app = typer.Typer(
     name="faithscope",

@@ -34,7 +34,8 @@ State = Annotated[Path, typer.Option("--state", help="The file that keeps the co
 When = Annotated[
     str | None,
     typer.Option(
-        "--by-time", help="A column of moments, or a date for all rows; by default now, unless the log has such a column."
+        "--by-time",
+        help="A column of moments, or a date for all rows; by default now, unless the log has such a column.",
     ),
 ]
 GroupColumn = Annotated[
