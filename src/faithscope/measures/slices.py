@@ -52,7 +52,7 @@ _CATEGORIES = 50  # of a column, the commonest
 _BEAM = 10  # columns of which one is in every pair
 _FEWEST, _LEAST, _LARGEST = 20, 0.005, 0.6  # rows of a slice, at least and as a share of all
 _SIMPLER = 1.5  # times the logarithm of how many slices there are alike: what chance adds to the square of the best
-_NEEDED = 3.0  # standard errors by which rows of one condition lie above those of two, for two to be told
+_NEEDED = 2.5  # standard errors by which rows of one condition lie above those of two, for two to be told
 _SHOWN = 3  # explanations of a slice
 _POWER = 0.84  # standard errors that a fault found four times in five lies beyond the limit
 _SHARE = 0.1  # of rows: the fault of which it is told how large it would have to be
@@ -492,14 +492,15 @@ def find_slices(
     asked = [each for each in statements if each is not None]
     shown = _holm({number: each.difference for number, each in enumerate(asked)}, confidence)
     score, checked = Strangers(sample).shares()
-    found, seen = list[Slice](), np.zeros(sample.n, bool)
+    there, found, seen = np.zeros(sample.n, bool), list[Slice](), np.zeros(sample.n, bool)
+    there[reported] = checked[reported]  # rows that did not choose the conditions
     for family in dict.fromkeys(each.family for each in asked):
         known = [
             (each, shown[number]) for number, each in enumerate(asked) if number in shown and each.family == family
         ]
         if not known:
             continue
-        best, apart = _simplest(known, score, checked)
+        best, apart = _simplest(known, score, there)
         whole = _within(best.conditions, cuts)
         if 3 * np.sum(whole & seen) > whole.sum():
             continue  # what is left of a slice that was found before

@@ -246,7 +246,7 @@ class MeasuredLog:
     ) -> Beside | None:
         """These populations of the log, in this order, beside everybody; and then the rows of another log, as one more.
 
-        None by `Spread`, if too much had to be fetched, and if explanations or labels of two logs cannot be held together.
+        None by `Spread`, if too much had to be fetched, and if explanations or labels of two logs differ in kind.
         """
         if isinstance(self.agreement, Spread):
             return None
