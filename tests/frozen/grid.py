@@ -581,12 +581,12 @@ def logs() -> Iterator[Case]:
             o = {**where["keys"], "prediction": "yhat"}
             yield f"by group, n={n}", lambda: _groups(fs.audit(frame, by="region", **o).populations.among)
             yield f"by group beside everybody, n={n}", lambda: _groups(fs.audit(frame, by="region", **o).populations)
-            windows = fs.audit(frame, time="when", every="1d", **o).windows
+            windows, half = fs.audit(frame, time="when", every="1d", **o).windows, len(frame) // 2
             yield f"windows, n={n}", lambda: windows.among.table()
             yield f"windows beside the reference, n={n}", lambda: windows.table()
             yield (
                 f"beside a reference, n={n}",
-                lambda: fs.audit(frame, reference=frame[: len(frame) // 2], **o).to_dict()["reference"],
+                lambda: fs.audit(frame[half:], reference=frame[:half], **o).to_dict()["reference"],
             )
 
 
