@@ -11,6 +11,7 @@ import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.populations import difference
+from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
 
 
@@ -78,7 +79,7 @@ def test_labels_of_other_types_are_not_held_against_each_other():
 def test_the_difference_is_in_the_text_in_json_in_a_notebook_and_on_the_page(tmp_path):
     audit = compared()
     change = audit.reference.differences["consistency"]
-    sentence = f"difference {change.value:+.3f}, 95% interval [{change.low:+.2f}, {change.high:+.2f}]"
+    sentence = f"difference {change.value:+.3f}, 95% interval {in_brackets(change.low, change.high, signed=True)}"
     assert sentence in " ".join(str(audit).split())
     assert json.loads(json.dumps(audit.to_dict()))["reference"]["differences"]["consistency"]["high"] == change.high
     assert "difference" in audit._repr_html_()
@@ -162,7 +163,7 @@ def test_a_feature_that_a_log_never_names_counts_0_there():
     for ours, theirs in (((1, "c"), (2, "")), ((1, ""), (2, "a"))):
         audit = fs.audit(log(*ours), **how, reference=log(*theirs)).reference
         full = fs.audit(log(*ours, zeros=True), **how, reference=log(*theirs, zeros=True)).reference
-        assert audit.differences["consistency"] == full.differences["consistency"]
+        assert audit.among["consistency"] == full.among["consistency"]
     with pytest.raises(BadInput, match=r"differ in features .none only in the log, c only in the reference"):
         fs.audit(log(1, "c"), **{**how, "discretizer": "rank"}, reference=log(2, ""))
 

@@ -144,7 +144,7 @@ def audit(
 
 def _refuse_worse(reference: Any) -> None:
     """Exit with 1, and one line per measure that is lower than in the reference."""
-    for line in reference.lines(reference.worse):
+    for line in reference.lower():
         typer.echo(wording(f"--fail-if-worse: {line}", longest=1000), err=True)
     if reference.worse:
         raise typer.Exit(1)

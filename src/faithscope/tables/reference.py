@@ -96,15 +96,20 @@ class Reference:
         among = {measure: change.to_dict() for measure, change in self.among.items()}
         return {**told, "beside": self.beside.to_dict(), "among": among}
 
-    def lines(self, measures: Sequence[str] | None = None) -> tuple[str, ...]:
+    def lines(self) -> tuple[str, ...]:
         """One sentence per measure, or two: by how much it differs, between which limits."""
-        told = [name for name in self.audited if measures is None or name in measures]
-        return tuple(line for measure in told for line in self._lines(measure))
+        return tuple(line for measure in self.audited for line, _ in self._lines(measure))
 
-    def _lines(self, measure: str) -> list[str]:
+    def lower(self) -> tuple[str, ...]:
+        """One sentence per measure that is lower than in the reference."""
+        return tuple(next(line for line, lower in self._lines(measure) if lower) for measure in self.worse)
+
+    def _lines(self, measure: str) -> list[tuple[str, bool]]:
+        """Sentences of a measure, and whether it is lower."""
         both = self._both(measure)
         words = [f"{measure} {BESIDE_REFERENCE}", f"{measure} {AMONG}"] if len(both) > 1 else [measure]
-        return [self._line(measure, change, what) for change, what in zip(both, words, strict=True)]
+        told = zip(both, words, strict=True)
+        return [(self._line(measure, change, what), change.high < 0) for change, what in told]
 
     def _line(self, measure: str, change: Difference, what: str) -> str:
         verdict = "lower than" if change.high < 0 else "higher than" if change.low > 0 else "not shown to differ from"
