@@ -107,18 +107,18 @@ class Reference:
     def _lines(self, measure: str) -> list[tuple[str, bool]]:
         """Sentences of a measure, and whether it is lower."""
         both = self._both(measure)
-        words = [f"{measure} {BESIDE_REFERENCE}", f"{measure} {AMONG}"] if len(both) > 1 else [measure]
+        words = [f", {BESIDE_REFERENCE}", f", {AMONG}"] if len(both) > 1 else [""]
         told = zip(both, words, strict=True)
-        return [(self._line(measure, change, what), change.high < 0) for change, what in told]
+        return [(self._line(measure, change, whom), change.high < 0) for change, whom in told]
 
-    def _line(self, measure: str, change: Difference, what: str) -> str:
+    def _line(self, measure: str, change: Difference, whom: str) -> str:
         verdict = "lower than" if change.high < 0 else "higher than" if change.low > 0 else "not shown to differ from"
         confidence = f"{100 * self.audited[measure].confidence:g}%"
         limits = f"{confidence} interval {in_brackets(change.low, change.high, signed=True)}"
         before = self.estimates[measure]
         return (
-            f"{what} is {verdict} that of {visible(self.name)}: difference {change.value:+.3f}, {limits}; there "
-            f"{number(before.verified)} of {before.n:,} rows"
+            f"{measure} is {verdict} that of {visible(self.name)}{whom}: difference {change.value:+.3f}, {limits}; "
+            f"there {number(before.verified)} of {before.n:,} rows"
         )
 
     def __str__(self) -> str:
