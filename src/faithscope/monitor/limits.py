@@ -10,6 +10,7 @@ from faithscope.monitor.history import Ints, PairColumns
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.sequential import Alarm, DailyDraws, changes, departures, lower_limit, upper_limit
+from faithscope.rounding import down, up
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Limits:
     def __str__(self) -> str:
         level = "" if self.at_least is None else f"; at least {self.at_least:g}: {self.verdict}"
         return (
-            f"{self.measure} between {self.low:.3f} and {self.high:.3f} at all looks together ({self.confidence:.0%} "
+            f"{self.measure} between {down(self.low)} and {up(self.high)} at all looks together ({self.confidence:.0%} "
             f"confidence); n={self.n:,}{', one row per cluster' * self.clustered}, {self.pairs:,} pairs, "
             f"{self.waiting:,} wait for a partner{level}"
         )

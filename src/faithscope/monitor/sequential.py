@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from faithscope.measures.intervals.local import clopper_pearson
+from faithscope.rounding import down, up
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -187,7 +188,7 @@ class Alarm:
 
     def __str__(self) -> str:
         side, end = ("below", self.reference[0]) if self.direction == "drop" else ("above", self.reference[1])
-        limits, known = f"between {self.low:.3f} and {self.high:.3f}", f"since {self.since}, known on {self.day}"
+        limits, known = f"between {down(self.low)} and {up(self.high)}", f"since {self.since}, known on {self.day}"
         if (
             self.high >= end if self.direction == "drop" else self.low <= end
         ):  # later days were better: together they no longer show what some of them did

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from faithscope.explanations.base import several, told_apart
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.telling import number
 from faithscope.monitor.history import DayLine
 from faithscope.monitor.limits import Limits
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.sequential import Alarm
+from faithscope.rounding import down, up
 from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.sinks.json_values import for_json
 from faithscope.visible import visible
@@ -74,7 +76,7 @@ class Told:
         look = self.single_look
         assert look is not None
         return (
-            f"{look.value:.3f}, between {look.low:.3f} and {look.high:.3f}; {look.unverifiable:.1%} of rows "
+            f"{number(look.verified)}, between {down(look.low)} and {up(look.high)}; {look.unverifiable:.1%} of rows "
             f"unverifiable, {several(look.distinct, 'explanation', 'explanations')}"
         )
 
@@ -114,7 +116,7 @@ class Told:
 
     def _limits_table(self) -> Table:
         rows = [
-            (self.names[name], f"{each.n:,}", f"{each.low:.3f}", f"{each.high:.3f}", f"{each.pairs:,}", each.verdict)
+            (self.names[name], f"{each.n:,}", down(each.low), up(each.high), f"{each.pairs:,}", each.verdict)
             for name, each in self.groups.items()
         ]
         columns = ("group", "rows", "low", "high", "pairs", "verdict")
