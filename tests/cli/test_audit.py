@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput
-from faithscope.measures.telling import down, up
+from faithscope.rounding import down, up
 
 RNG = np.random.default_rng(2)
 VALUES = RNG.normal(size=(300, 3))

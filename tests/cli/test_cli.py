@@ -21,7 +21,7 @@ import faithscope as fs
 from faithscope.cli import main, reproduce
 from faithscope.cli.systems import to_system
 from faithscope.errors import BadInput, MissingExtra
-from faithscope.measures.telling import down, up
+from faithscope.rounding import down, up
 
 MODULE = """
 import numpy as np

@@ -17,13 +17,13 @@ import faithscope as fs
 import report_examples as examples
 from faithscope.charts.bundle import safe_json
 from faithscope.charts.theme import DARK, LIGHT
-from faithscope.measures.telling import down, up
 from faithscope.report.glossary import GLOSSARY
 from faithscope.report.headline import headline
 from faithscope.report.html import render
 from faithscope.report.summary import summarize
 from faithscope.report.terminal import render as in_terminal
 from faithscope.report.terminal import show
+from faithscope.rounding import down, up
 
 SECTIONS = (
     *("verdicts", "contradictions", "picture", "populations", "rows"),

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.measures.telling import down, up
+from faithscope.measures.telling import number
 from faithscope.report.html import render as render_page
 from faithscope.report.summary import summarize
 from faithscope.report.terminal import render as render_terminal
+from faithscope.rounding import down, up
 from faithscope.sinks import markdown
 from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.sinks.lines import WIDTH, in_lines, several_in_lines
@@ -96,7 +97,7 @@ def test_markdown_terminal_and_page_tell_the_same(name):
         groups = [each for parts in explainer.populations for _, each in parts.groups if not parts.over_time]
         for estimate in (*explainer.measures, *groups):
             interval = f"{down(estimate.low)}–{up(estimate.high)}"
-            assert all(interval in written and f"{estimate.value:.3f}" in written for written in (text, terminal))
+            assert all(interval in written and number(estimate.verified) in written for written in (text, terminal))
 
 
 def test_a_doubted_verdict_is_doubted_everywhere():

@@ -27,6 +27,7 @@ from faithscope.cli.outcome import say_where
 from faithscope.cli.summary_file import append_summary, check_summary
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_share
+from faithscope.rounding import down
 from faithscope.runtime.printing import json_alone, print_json
 from faithscope.visible import visible
 
@@ -179,12 +180,14 @@ def report(
 
 
 def _judge(told: Any, fail_under: float | None) -> None:
-    """Exit with 1 if there is an alarm, or if a lower limit is below the threshold."""
-    lines = {None: told.limits, **told.groups}
-    low = {name: limits.low for name, limits in lines.items() if fail_under is not None and limits.low < fail_under}
-    for name, value in low.items():
-        typer.echo(f"--fail-under {fail_under:g}: the lower limit of {told.names[name]} is {value:.3f}", err=True)
-    if low or told.alarms or told.limits.verdict == "alarm":
+    """Exit with 1 if there is an alarm, or if a lower limit is below the threshold or doubted."""
+    lines = {} if fail_under is None else {None: told.limits, **told.groups}
+    failed = {name: limits for name, limits in lines.items() if limits.low < fail_under or limits.doubted}
+    for name, limits in failed.items():
+        low = f"the lower limit of {told.names[name]} is {down(limits.low)}"
+        doubt = ", and is doubted, since rows seem to come back: pass --cluster" if limits.doubted else ""
+        typer.echo(f"--fail-under {fail_under:g}: {low}{doubt}", err=True)
+    if failed or told.alarms or told.limits.verdict == "alarm":
         raise typer.Exit(1)
 
 

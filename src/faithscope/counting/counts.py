@@ -192,6 +192,8 @@ class Counts:
     @property
     def values(self) -> Floats:
         """The distinct predictions as numbers, (d,) or (d, k)."""
+        if not self.agreement.of_numbers:
+            raise BadInput("These predictions were counted as labels, which have no values: pass agreement= to count.")
         return np.asarray(self.labels, np.float64)
 
     @cached_property

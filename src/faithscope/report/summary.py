@@ -12,7 +12,7 @@ from faithscope.charts import upper_of
 from faithscope.errors import WrongType
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.measures.comparing.differences import MANY, Difference, together
-from faithscope.measures.comparing.populations import shown_groups
+from faithscope.measures.comparing.populations import AMONG, shown_groups
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.plan import FARTHEST, Plan
 from faithscope.measures.slices import Slices
@@ -134,7 +134,8 @@ class Groups:
         """The groups of a breakdown that are shown."""
         estimates = breakdown.estimates
         told = shown_groups(estimates)
-        pairs, together = breakdown.differences(told)
+        # Groups of which it is told how they differ beside everybody are not compared once more among themselves.
+        pairs, together = ([], 0) if breakdown.compared == AMONG else breakdown.differences(told)
         measure = estimates[told[0]].measure if told else "consistency"
         return cls(
             by=wording(breakdown.by),
