@@ -9,6 +9,7 @@ from faithscope.counting.counts import count_rows
 from faithscope.errors import BadInput, Incompatible, NotProven
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import estimate
+from faithscope.notes import of_kind
 from faithscope.report.hidden import _points
 from faithscope.sample import Sample
 from laws.test_coverage import customers
@@ -139,19 +140,24 @@ def doors(codes, labels, customer):
         "evaluate": ev.consistency,
         "sufficiency": ev.sufficiency,
         "necessity": ev.necessity,
-        "groups": ev.populations.estimates[0],
+        "groups": ev.populations.among[0],
+        "groups beside everybody": ev.populations[0],
         "audit": audited.consistency,
         "audited numbers": fs.audit(log, agreement=fs.Close(0.5), **asked).consistency,
-        "audited groups": audited.populations.estimates[1],
+        "audited groups": audited.populations.among[1],
+        "audited groups beside everybody": audited.populations[1],
     }
 
 
 def test_sizes_of_clusters_that_go_with_predictions_are_told_in_every_place_and_rows_are_kept_by_chance():
     told = doors(*returning(by_label=True))
+    beside = [told.pop(name) for name in list(told) if "beside" in name]  # these weigh pairs: nothing is said for sure
+    assert all(of_kind(each.notes, "interval") for each in beside)
     assert {name for name, each in told.items() if not any("kept by chance" in note for note in each.notes)} == set()
     assert {name for name, each in told.items() if each.method != "kept rows"} == set()
     told = doors(*returning(by_label=False))
     assert {name for name, each in told.items() if any("kept by chance" in note for note in each.notes)} == set()
+    assert {name for name, each in told.items() if of_kind(each.notes, "interval")} == set()
 
 
 @pytest.mark.parametrize("size", [4, 10, 20])
