@@ -19,6 +19,7 @@ from faithscope.monitor.sequential import (
     upper_limit,
     watched,
 )
+from faithscope.rounding import down, up
 
 MEANS = st.floats(0.01, 0.99)
 SUMS = st.integers(0, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -148,7 +149,8 @@ def test_an_alarm_whose_days_together_reach_the_level_again_does_not_call_them_b
     draws = DailyDraws.of_pairs(range(40), [500] * 40, [500] * 40, [475] * 10 + [400] * 2 + [490] * 28)
     alarm = next(alarm for alarm in changes(draws, reference=10, error=0.05) if alarm.direction == "drop")
     assert alarm.high > alarm.reference[0]
-    assert f"below {alarm.reference[0]:.3f} then; since 10 between {alarm.low:.3f} and {alarm.high:.3f}" in str(alarm)
+    since = f"since 10 between {down(alarm.low)} and {up(alarm.high)}"
+    assert f"below {alarm.reference[0]:.3f} then; {since}" in str(alarm)
 
 
 def test_groups_share_the_error_and_only_the_changed_one_is_told():
