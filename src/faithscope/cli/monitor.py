@@ -179,13 +179,16 @@ def report(
     _judge(told, fail_under)
 
 
+_AGAIN = "begin another state, with monitor add --cluster"
+
+
 def _judge(told: Any, fail_under: float | None) -> None:
     """Exit with 1 if there is an alarm, or if a lower limit is below the threshold or doubted."""
     lines = {} if fail_under is None else {None: told.limits, **told.groups}
     failed = {name: limits for name, limits in lines.items() if limits.low < fail_under or limits.doubted}
     for name, limits in failed.items():
         low = f"the lower limit of {told.names[name]} is {down(limits.low)}"
-        doubt = ", and is doubted, since rows seem to come back: pass --cluster" if limits.doubted else ""
+        doubt = f", and is doubted, since rows seem to come back: {_AGAIN}" if limits.doubted else ""
         typer.echo(f"--fail-under {fail_under:g}: {low}{doubt}", err=True)
     if failed or told.alarms or told.limits.verdict == "alarm":
         raise typer.Exit(1)
