@@ -210,7 +210,7 @@ def changes(draws: DailyDraws, reference: int, error: float, start: int | None =
     --------
     >>> draws = DailyDraws.of_pairs(range(25), [500] * 25, [500] * 25, [475] * 20 + [430] * 5)
     >>> print(*changes(draws, reference=10, error=0.05))
-    drop since 20, known on 20: between 0.823 and 0.894, below 0.943
+    drop since 20, known on 20: between 0.822 and 0.894, below 0.943
     """
     if not len(draws):
         return ()

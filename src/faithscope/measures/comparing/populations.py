@@ -312,7 +312,8 @@ class Populations(Listed):
             pairs, together = shown_differences(estimates, shown, part._apart) if differences else ([], 0)
             yield from difference_tables(pairs, together=together)
             if part.among is not None:
-                yield from part.among._tables(differences, titled=True)
+                # How they differ is told beside everybody, and not once more among themselves.
+                yield from part.among._tables(differences=False, titled=True)
 
     def _told_notes(self) -> Iterable[str]:
         named = [(name, part._texts[name]) for part in self.groupings for name in shown_groups(part._texts)]
