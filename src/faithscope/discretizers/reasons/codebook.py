@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.reasons.deadline import Deadline
 from faithscope.discretizers.reasons.digests import text_digest
-from faithscope.discretizers.reasons.matching import WordMatches
-from faithscope.discretizers.reasons.patterns import Pattern
+from faithscope.discretizers.reasons.patterns import Pattern, Texts, WordMatches
 from faithscope.discretizers.reasons.sets import OTHER, set_keys
 from faithscope.discretizers.reasons.texts import to_reasons
 from faithscope.errors import BadInput, WrongType
@@ -22,7 +20,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.checks import check_flag
 
-_BATCH = 2**20  # characters that are searched before a new deadline is set
+_BATCH = 2**20  # characters that are searched before each pattern gets new time
 _MOST = 1_000  # patterns
 _MOST_BYTES = 2**20  # of a file
 _SHOWN = 6  # names that the repr writes out
@@ -34,8 +32,8 @@ class Codebook(Discretizer):
     r"""The set of names whose patterns a reason matches; "other" if it matches none.
 
     Patterns are regular expressions of Python, found anywhere in the text, in any case: write ``\b`` for the edge of a
-    word. Python's expressions may take forever on some texts, so patterns are refused if they repeat something that
-    can match the same text in several ways, such as ``(a+)+``; so are reasons that are too long for a pattern.
+    word. Some expressions, such as ``(a|aa)+b``, would take forever on some texts: a search that takes too long is
+    stopped, with an error that names the pattern.
 
     Parameters
     ----------
@@ -100,11 +98,10 @@ class Codebook(Discretizer):
         columns = np.array([pattern.within_word for pattern in self._compiled])
         words = WordMatches([pattern for pattern in self._compiled if pattern.within_word])
         for start, stop in _batches(texts):
-            batch, deadline = texts[start:stop], Deadline()
-            lower = batch if self.folded else [text.lower() for text in batch]
-            mask[start:stop, columns] = words.among(batch, deadline)
+            batch = Texts(texts[start:stop])
+            mask[start:stop, columns] = words.among(batch.written)
             for column in np.flatnonzero(~columns):
-                mask[start:stop, column] = self._compiled[column].among(batch, lower, deadline)
+                mask[start:stop, column] = self._compiled[column].among(batch)
         return mask
 
     def _notes(self, rows: NDArray[np.int64], n: int) -> tuple[str, ...]:

@@ -1,33 +1,38 @@
-"""One regular expression of a codebook: compiled if it cannot take forever, and searched in many texts."""
+"""The regular expressions of a codebook, searched in many texts, none of them without end.
+
+Python's `re` reads what a caller writes; the library regex, which means the same and can be stopped, searches for it.
+"""
 
 import re
+import time
 import unicodedata
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
-from math import inf
+from itertools import chain, pairwise
+from math import prod
 from typing import Any
 
-from faithscope.discretizers.reasons.backtracking import (
-    REPEATS,
-    Ambiguous,
-    Cost,
-    Node,
-    search_cost,
-    unknown_operations,
-)
-from faithscope.discretizers.reasons.deadline import Deadline
-from faithscope.discretizers.reasons.elsewhere import search_elsewhere
-from faithscope.discretizers.reasons.shortcuts import is_within_word, required_texts
+import numpy as np
+from numpy.typing import NDArray
+
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.folding import compatible
 
+Node = tuple[Any, Any]  # an operation of `re._parser` and its argument
+
 _LONGEST = 2_000  # characters of an expression
-_FEWEST = 500  # characters of texts that every expression must be able to search
-_TEXTS = 100  # after so many the deadline is checked
+_SECONDS = 10.0  # that one expression may take for a batch of texts, of which it should take less than one
+_MOST_COPIES = 10**5  # of one part of an expression, which the library writes out
+_MOST_REQUIRED = 8  # texts of which one must occur in a match
 _IN_NUMBERS = ".,:/%-"  # signs that folding keeps in numbers
-_ONE_WAY = r"so that the next character settles each step, such as (?:\w+\s)+ or, possessive, \w++"
+_REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+# Letters, digits, edges of words, sets of ASCII's letters and digits, branches, groups and repeats: no match of these
+# reaches over white space or depends on what is beyond.
+_WITHIN_WORD = re.compile(r"(?:\w|[-|)*+?]|\\[bdw]|\((?:\?:)?|\{[0-9]*,?[0-9]*\}|\[[A-Za-z0-9_]+(?:-[A-Za-z0-9]+)*\])+")
+_OTHER_BRACE = re.compile(r"(?<!\\)(?<!\\N)\{(?![0-9]*,?[0-9]*\})")
 
 
 @dataclass(frozen=True)
@@ -36,21 +41,18 @@ class Pattern:
 
     Attributes
     ----------
+    expression : regex.Pattern
+        What is searched for.
     required : tuple of str
         Texts in lower case of which one must occur in a match; empty if they are not known.
     within_word : bool
-        Whether each match lies within one word, so that words can be searched in place of texts.
-    longest, quick : float
-        Texts longer than `longest` might take too long; those longer than `quick` are searched in a Python of their
-        own, which can be stopped.
+        Whether each match lies within one word, so that a text has one exactly if one of its words has.
     """
 
     name: str
-    expression: re.Pattern[str]
+    expression: Any
     required: tuple[str, ...]
     within_word: bool
-    longest: float
-    quick: float
 
     @classmethod
     def of(cls, name: str, text: Any, *, folded: bool) -> "Pattern":
@@ -63,56 +65,83 @@ class Pattern:
         if len(text) > _LONGEST:
             raise BadInput(f"{called} has {len(text):,} characters, more than {_LONGEST:,}: split it.")
         written = _folded_letters(text, called) if folded else text
-        expression = _compiled(written, called)
-        tree = _parsed(written, called)
-        if tree is None:  # nothing is known of how long it takes
-            return cls(name, expression, (), within_word=False, longest=inf, quick=0)
+        expression, tree = _compiled(written, called)
         if folded:
             _refuse_folded_signs(tree, text, called)
-        within_word = not expression.flags & re.ASCII and is_within_word(tree)
-        cost = _cost(tree, text, called)
-        return cls(name, expression, required_texts(tree), within_word, cost.longest, cost.quick)
+        return cls(name, expression, _required_texts(tree), _WITHIN_WORD.fullmatch(written) is not None)
 
-    def among(self, texts: Sequence[str], lower: Sequence[str], deadline: Deadline) -> list[bool]:
-        """Which texts have a match; `lower` are the same texts in lower case."""
-        search = self.expression.search
-        matched = [False] * len(texts)
-        likely = self._likely(lower) if self.required else range(len(texts))
-        self._refuse_long([texts[place] for place in likely])
-        slow: list[int] = []
-        for number, place in enumerate(likely, 1):
-            if len(texts[place]) > self.quick:
-                slow.append(place)
-                continue
-            matched[place] = search(texts[place]) is not None
-            if number % _TEXTS == 0 or len(texts[place]) * _TEXTS > self.quick:
-                deadline.check(self.name)
-        deadline.check(self.name)
-        for place, has_match in zip(slow, self._elsewhere([texts[place] for place in slow], deadline), strict=True):
-            matched[place] = has_match
+    def among(self, texts: "Texts") -> list[bool]:
+        """Which texts have a match."""
+        matched = [False] * len(texts.written)
+        began = time.monotonic()
+        for place in texts.likely(self.required):
+            left = max(began + _SECONDS - time.monotonic(), 0.0)
+            try:
+                matched[place] = self.expression.search(texts.written[place], timeout=left) is not None
+            except TimeoutError:
+                raise BadInput(
+                    f"The codebook took {time.monotonic() - began:.0f} seconds for a few reasons, up to the pattern of "
+                    f"{self.name!r}: bound its repeats, such as .{{0,100}}, or shorten the reasons."
+                ) from None
         return matched
 
-    def _elsewhere(self, texts: Sequence[str], deadline: Deadline) -> list[bool]:
-        """Which of the texts that may take long have a match."""
-        matched = search_elsewhere(self.expression, texts, deadline.left) if texts else []
-        if matched is None:
-            deadline.check(self.name)
-            raise AssertionError("a search was stopped before its time")
-        return matched
 
-    def _likely(self, lower: Sequence[str]) -> list[int]:
+class Texts:
+    """Texts that are searched, as written and in lower case."""
+
+    def __init__(self, written: Sequence[str]) -> None:
+        self.written = written
+
+    @cached_property
+    def _lower(self) -> list[str]:
+        return [text.lower() for text in self.written]
+
+    @cached_property
+    def _strange(self) -> list[int]:
+        return [place for place, text in enumerate(self._lower) if not text.isascii()]
+
+    def likely(self, required: Sequence[str]) -> Iterable[int]:
         """Texts that have what a match takes, or letters of other scripts, which may match though written otherwise."""
-        places = {place for wanted in self.required for place, text in enumerate(lower) if wanted in text}
-        places.update(place for place, text in enumerate(lower) if not text.isascii())
-        return sorted(places)
+        if not required:
+            return range(len(self.written))
+        found = (place for wanted in required for place, text in enumerate(self._lower) if wanted in text)
+        return sorted({*found, *self._strange})
 
-    def _refuse_long(self, texts: Sequence[str]) -> None:
-        size = max(map(len, texts), default=0)
-        if size > self.longest:
-            raise BadInput(
-                f"The pattern of {self.name!r} may take too long on a reason of {size:,} characters (it is safe up to "
-                f"{int(self.longest):,}): shorten such reasons, or bound its repeats, such as .{{0,100}}."
-            )
+
+class WordMatches:
+    """Which patterns each different word matches, found out when it is first met.
+
+    Examples
+    --------
+    >>> words = WordMatches([Pattern.of("old", "old", folded=True), Pattern.of("red", "red", folded=True)])
+    >>> words.among(["an old man", "", "a redder older man"]).tolist()
+    [[True, False], [False, False], [True, True]]
+    """
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        self._patterns = patterns
+        self._numbers: dict[str, int] = {}
+        self._bits = np.zeros((0, -(-len(patterns) // 8)), np.uint8)  # of each word, one per pattern
+
+    def among(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which text has a match of which pattern."""
+        if not self._patterns or not texts:
+            return np.zeros((len(texts), len(self._patterns)), bool)
+        words = [text.split() or [""] for text in texts]
+        self._learn(dict.fromkeys(chain.from_iterable(words)))
+        sizes = np.fromiter(map(len, words), np.int64, len(words))
+        numbers = np.fromiter(map(self._numbers.__getitem__, chain.from_iterable(words)), np.int64, int(sizes.sum()))
+        matched = np.bitwise_or.reduceat(self._bits[numbers], np.cumsum(sizes) - sizes, axis=0)
+        return np.unpackbits(matched, axis=1, count=len(self._patterns)).astype(bool)
+
+    def _learn(self, words: Iterable[str]) -> None:
+        """Search the words that are new."""
+        new = [word for word in words if word not in self._numbers]
+        texts, mask = Texts(new), np.zeros((len(new), len(self._patterns)), bool)
+        for column, pattern in enumerate(self._patterns):
+            mask[:, column] = pattern.among(texts)
+        self._numbers.update(zip(new, range(len(self._bits), len(self._bits) + len(new)), strict=True))
+        self._bits = np.concatenate([self._bits, np.packbits(mask, axis=1)])
 
 
 def _folded_letters(text: str, called: str) -> str:
@@ -134,47 +163,62 @@ def _folded_letters(text: str, called: str) -> str:
     return "".join(parts)
 
 
-def _compiled(text: str, called: str) -> re.Pattern[str]:
+def _compiled(text: str, called: str) -> tuple[Any, list[Node]]:
+    """The expression for regex, and its parse tree.
+
+    What Python refuses is refused, and so is what the two would read differently: a set inside a set, and a brace that
+    bounds no repeat, which regex takes for an allowance of misprints.
+    """
+    import regex  # here, since only codebooks need it
+
+    if _OTHER_BRACE.search(text.replace(r"\\", "")):
+        raise BadInput(f"{called}, {text!r}, has a {{ that bounds no repeat: write \\{{ to look for the sign itself.")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # of sets inside sets
-            return re.compile(text, re.IGNORECASE)
-    except (re.error, RecursionError, OverflowError, MemoryError) as problem:
+            warnings.simplefilter("error", FutureWarning)
+            re.compile(text, re.IGNORECASE)
+            tree = _parsed(text)
+        copies = prod(max(1, int(least)) for least in re.findall(r"\{([0-9]+)", text))
+        if copies > _MOST_COPIES:
+            raise BadInput(f"{called}, {text!r}, repeats a part more than {_MOST_COPIES:,} times: lower the numbers.")
+        expression = regex.compile(text, regex.IGNORECASE | regex.VERSION0)
+    except FutureWarning as problem:
+        raise BadInput(f"{called}, {text!r}, is unclear ({problem}): write \\ before the sign that is meant.") from None
+    except (re.error, regex.error, RecursionError, OverflowError, MemoryError) as problem:
         raise BadInput(f"{called}, {text!r}, is no regular expression of Python ({problem}): correct it.") from None
+    return expression, tree
 
 
-def _parsed(text: str, called: str) -> list[Node] | None:
-    """The parse tree of an expression; None in a Python that does not tell it, since its parser is not public."""
+def _parsed(text: str) -> list[Node]:
+    """The parse tree of an expression, empty in a Python that does not tell it: its parser is not public."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            tree: list[Node] = list(import_module("re._parser").parse(text, re.IGNORECASE))
+        return list(import_module("re._parser").parse(text, re.IGNORECASE))
     except (ImportError, AttributeError, TypeError):
-        return None
-    except RecursionError:
-        raise BadInput(f"{called} is nested too deeply: split it.") from None
-    unknown = next(unknown_operations(tree), None)
-    if unknown is not None:
-        raise BadInput(f"{called}, {text!r}, uses {unknown}, which a codebook does not know: write it in another way.")
-    return tree
+        return []
 
 
-def _cost(tree: list[Node], text: str, called: str) -> Cost:
-    try:
-        cost = search_cost(tree)
-    except Ambiguous:
-        raise BadInput(
-            f"{called}, {text!r}, repeats something that can match the same text in several ways, which may take "
-            f"forever: write it {_ONE_WAY}."
-        ) from None
-    except RecursionError:
-        raise BadInput(f"{called} is nested too deeply: split it.") from None
-    if cost.longest < _FEWEST:
-        raise BadInput(
-            f"{called}, {text!r}, leaves so many ways open that it may take forever: bound its repeats, such as "
-            ".{0,30}, or split it."
-        )
-    return cost
+def _required_texts(nodes: Sequence[Node]) -> tuple[str, ...]:
+    """Texts of which one must occur, in any case, wherever these nodes match; none if that cannot be told."""
+    options: list[tuple[str, ...]] = [(run,) for run in _runs(nodes)]
+    for node in nodes:
+        operation, argument = str(node[0]), node[1]
+        if operation == "SUBPATTERN":
+            options.append(_required_texts(argument[-1]))
+        elif operation in _REPEATS and int(argument[0]) > 0:
+            options.append(_required_texts(argument[2]))
+        elif operation == "BRANCH":
+            branches = [_required_texts(branch) for branch in argument[1]]
+            options.append(tuple(text for texts in branches for text in texts) if all(branches) else ())
+    known = [texts for texts in options if texts and len(texts) <= _MOST_REQUIRED]
+    return max(known, key=lambda texts: (min(map(len, texts)), -len(texts)), default=())
+
+
+def _runs(nodes: Sequence[Node]) -> list[str]:
+    """The runs of letters that follow each other, all of ASCII."""
+    literal = [str(node[0]) == "LITERAL" and node[1] < 128 for node in nodes]
+    ends = [0, *(j for j, (a, b) in enumerate(pairwise(literal), 1) if a != b), len(nodes)]
+    pieces = [nodes[start:stop] for start, stop in pairwise(ends) if stop > start and literal[start]]
+    return ["".join(chr(code) for _, code in piece).lower() for piece in pieces]
 
 
 def _refuse_folded_signs(nodes: Sequence[Node], text: str, called: str) -> None:
@@ -186,7 +230,7 @@ def _refuse_folded_signs(nodes: Sequence[Node], text: str, called: str) -> None:
                 f'{called}, {text!r}, looks for {chr(argument)!r}, which folded texts do not have ("don\'t" is '
                 "'dont'): leave it out, or pass folded=False to search texts as written."
             )
-        if operation in REPEATS and int(argument[0]) > 0:
+        if operation in _REPEATS and int(argument[0]) > 0:
             _refuse_folded_signs(argument[2], text, called)
         elif operation == "SUBPATTERN":
             _refuse_folded_signs(argument[-1], text, called)
