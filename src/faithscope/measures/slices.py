@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
@@ -59,6 +60,7 @@ _SHARE = 0.1  # of rows: the fault of which it is told how large it would have t
 _DAY = UNITS["D"]
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?Z?")
 _STEPS = (1, 7, 14)  # days of a bin of time, before months
+_TOLD = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")  # what tables tell of a slice
 
 
 class Condition(NamedTuple):
@@ -122,55 +124,53 @@ class Cut:
         code = np.full(len(column), -1)
         if not len(known):
             return None
-        by_category, column = False, _as_dates(column, known)
-        if hold_dates(column):
-            names = _by_time(column, known, code)
-        elif column.dtype.kind in "iuf" or (column.dtype.kind == "O" and _are_numbers(column[known])):
-            names = _by_number(column[known].astype(np.float64), known, code)
-        else:
-            names, by_category = _by_category(column, known, code), True
-        ordered = 0 if by_category else len(names)
+        values = _as_dates(column[known])
+        of_time, of_numbers = hold_dates(values), values.dtype.kind in "iuf"
+        if values.dtype.kind == "O":
+            of_numbers = all(
+                isinstance(each, int | float | np.number) and not isinstance(each, bool) for each in values
+            )
+        cut = _by_time if of_time else _by_number if of_numbers else _by_category
+        code[known], names = cut(values)
+        ordered = len(names) if of_time or of_numbers else 0
         if gone.any():
             code[gone] = len(names)
             names.append(("missing", "missing"))
-        return cls(visible(name), code, names, ordered, hold_dates(column)) if len(names) > 1 else None
+        return cls(visible(name), code, names, ordered, of_time) if len(names) > 1 else None
 
 
-def _as_dates(column: NDArray[Any], known: Ints) -> NDArray[Any]:
-    """The column, as moments if all of its texts are such."""
-    if column.dtype.kind not in "OUT" or not isinstance(column[known[0]], str):
-        return column
-    texts = set(column[known].tolist())
-    if not all(isinstance(text, str) and _MOMENT.fullmatch(text) for text in texts):
-        return column
-    moments = np.full(len(column), np.datetime64("NaT", "s"))
+def _as_dates(values: NDArray[Any]) -> NDArray[Any]:
+    """The values, as moments if all of them are texts of such."""
+    if values.dtype.kind not in "OUT" or not isinstance(values[0], str):
+        return values
+    texts = values.tolist()
+    different = set(texts)
+    if not all(isinstance(text, str) and _MOMENT.fullmatch(text) for text in different):
+        return values
     try:
-        place = {text: np.datetime64(text.rstrip("Z"), "s") for text in texts}
+        moments = {text: np.datetime64(text.rstrip("Z"), "s") for text in different}
     except ValueError:  # no such day
-        return column
-    moments[known] = [place[text] for text in column[known].tolist()]
-    return moments
+        return values
+    return np.array([moments[text] for text in texts])
 
 
-def _are_numbers(values: NDArray[Any]) -> bool:
-    return all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values)
+Binned = tuple[Ints, list[tuple[str, str]]]  # the bin of each value, and what each bin begins and ends with
 
 
-def _by_number(values: Floats, known: Ints, code: Ints) -> list[tuple[str, str]]:
+def _by_number(column: NDArray[Any]) -> Binned:
     """Bins of as many numbers each, as far as equal ones allow."""
-    different = np.unique(values)
-    edges = different
+    values = column.astype(np.float64)
+    edges = different = np.unique(values)
     if len(different) > _BINS:
         edges = np.unique(np.quantile(values, np.arange(_BINS) / _BINS, method="lower"))
-    place = np.searchsorted(edges, values, side="right") - 1
-    code[known] = place
     last = np.append(different[np.searchsorted(different, edges[1:]) - 1], different[-1])
-    return [(f"{low:g}", f"{high:g}") for low, high in zip(edges, last, strict=True)]
+    names = [(f"{low:g}", f"{high:g}") for low, high in zip(edges, last, strict=True)]
+    return np.searchsorted(edges, values, side="right") - 1, names
 
 
-def _by_time(column: NDArray[Any], known: Ints, code: Ints) -> list[tuple[str, str]]:
+def _by_time(values: NDArray[Any]) -> Binned:
     """Days, weeks, fortnights or months, whichever are few enough."""
-    ticks, unit = to_ticks(column[known])
+    ticks, unit = to_ticks(values)
     days = (ticks.astype(np.int64) * unit) // _DAY
     first, last = int(days.min()), int(days.max())
     for step in _STEPS:
@@ -185,25 +185,23 @@ def _by_time(column: NDArray[Any], known: Ints, code: Ints) -> list[tuple[str, s
         place = (months - months.min()) // step
         starts = months.min() + step * np.arange(int(place.max()) + 2)
         edges = starts.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-    code[known] = place
     ends = edges.astype("datetime64[D]")
-    return [(str(low), str(high - np.timedelta64(1, "D"))) for low, high in pairwise(ends)]
+    return place, [(str(low), str(high - np.timedelta64(1, "D"))) for low, high in pairwise(ends)]
 
 
-def _by_category(column: NDArray[Any], known: Ints, code: Ints) -> list[tuple[str, str]]:
+def _by_category(column: NDArray[Any]) -> Binned:
     """The commonest values; the others are in no bin."""
     try:
-        values, numbers = number_labels(column[known])
+        values, numbers = number_labels(column)
     except TypeError:  # values that cannot be told apart, such as lists
-        return []
+        return np.full(len(column), -1), []
     rows = np.bincount(numbers)
     common = np.argsort(-rows, kind="stable")[:_CATEGORIES]
     common = np.sort(common[rows[common] >= _FEWEST])
     place = np.full(len(values), -1)
     place[common] = np.arange(len(common))
-    code[known] = place[numbers]
     texts = (visible(readable(values[number])) for number in common.tolist())
-    return [(text, text) for text in texts]
+    return place[numbers], [(text, text) for text in texts]
 
 
 def to_cuts(columns: Any, X: Any, rows: int) -> list[Cut]:
@@ -227,7 +225,10 @@ def to_cuts(columns: Any, X: Any, rows: int) -> list[Cut]:
     else:
         if wanted is not None:
             raise BadInput(f"columns={columns!r} names columns, but those of X, {type(X).__name__}, have no names.")
-        array: NDArray[Any] = np.empty(0) if table is None or not hasattr(table, "__len__") else _to_rows(table)
+        try:
+            array = np.asarray(table)
+        except ValueError:  # rows of unequal length
+            array = np.empty(0)
         if array.ndim != 2 or array.dtype.kind not in "biufM":
             raise BadInput(
                 "Slices are looked for in the columns of a table, and X is none: pass columns=, a pandas, polars or "
@@ -237,14 +238,6 @@ def to_cuts(columns: Any, X: Any, rows: int) -> list[Cut]:
     same_length(predictions=rows, columns=rows_of(table))
     cuts = [Cut.of(name, column) for name, column in columns]
     return [cut for cut in cuts if cut is not None]
-
-
-def _to_rows(table: Any) -> NDArray[Any]:
-    """Rows of numbers as an array; of anything else, an array of no columns."""
-    try:
-        return np.asarray(table)
-    except ValueError:  # rows of unequal length
-        return np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,40 +258,38 @@ class _Search:
         error = max(float(self.score.std()), 1e-12) * np.sqrt(1 / rows + 1 / rest)
         return np.where(fits, ((whole - total) / rest - total / rows) / error, -np.inf)
 
-    def _sums(self, key: Ints, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        return np.bincount(key, minlength=size), np.bincount(key, self.score, minlength=size)
-
-    def best(self) -> tuple[float, tuple[Condition, ...]]:
+    def best(self) -> "Found":
         """The slice that lies lowest, but for what chance adds to the lowest of many, and how low it lies."""
-        single = [self._of_column(j) for j in range(len(self.cuts))]
+        single = [self._lowest(j) for j in range(len(self.cuts))]
         beam = sorted(range(len(single)), key=lambda j: -single[j][0])[:_BEAM]
         pairs = [pair for pair in combinations(range(len(single)), 2) if pair[0] in beam or pair[1] in beam]
-        found = [*single, *(self._of_pair(*pair) for pair in pairs)]
 
-        def beyond_chance(slice_: tuple[float, tuple[Condition, ...]]) -> float:
-            lower, conditions = slice_
-            alike = [self.cuts[each.column] for each in conditions]
-            many = len(alike[0].ranges) if len(alike) == 1 else math.prod(len(cut.paired) for cut in alike)
-            return max(lower, 0.0) ** 2 - _SIMPLER * math.log(many)
+        def beyond_chance(found: Found) -> float:
+            many = math.prod(map(len, self._ranges([each.column for each in found[1]])))
+            return max(found[0], 0.0) ** 2 - _SIMPLER * math.log(many)
 
-        return max(found, key=beyond_chance)
+        return max([*single, *(self._lowest(*pair) for pair in pairs)], key=beyond_chance)
 
-    def _of_column(self, j: int) -> tuple[float, tuple[Condition, ...]]:
-        cut = self.cuts[j]
-        rows, total = self._sums(self.code[j], len(cut.names) + 1)
-        ends = cut.ranges
-        lower = self._lower(*(_between(column, ends) for column in (rows, total)))
-        place = int(lower.argmax())
-        return float(lower[place]), (Condition(j, *ends[place].tolist()),)
+    def _ranges(self, columns: Sequence[int]) -> list[Ints]:
+        """The ranges of each column that make slices with those of the others."""
+        return [self.cuts[j].ranges if len(columns) == 1 else self.cuts[j].paired for j in columns]
 
-    def _of_pair(self, j: int, k: int) -> tuple[float, tuple[Condition, ...]]:
-        size = len(self.cuts[j].names) + 1, len(self.cuts[k].names) + 1
-        sums = self._sums(self.code[j] * size[1] + self.code[k], size[0] * size[1])
-        ends = self.cuts[j].paired, self.cuts[k].paired
-        tables = (_between(_between(table.reshape(size), ends[0]).T, ends[1]) for table in sums)
-        lower = self._lower(*tables)
-        b, a = np.unravel_index(int(lower.argmax()), lower.shape)
-        return float(lower.max()), (Condition(j, *ends[0][a].tolist()), Condition(k, *ends[1][b].tolist()))
+    def _lowest(self, *columns: int) -> "Found":
+        """The lowest slice of one column, or of two."""
+        ends, sizes = self._ranges(columns), [len(self.cuts[j].names) + 1 for j in columns]
+        key = np.ravel_multi_index([self.code[j] for j in columns], sizes)
+        tables = [np.bincount(key, each, math.prod(sizes)).reshape(sizes) for each in (None, self.score)]
+        for each in ends:
+            tables = [np.moveaxis(_between(table, each), 0, -1) for table in tables]
+        lower = self._lower(*tables).T
+        place = np.unravel_index(int(lower.argmax()), lower.shape)[::-1]
+        chosen = (Condition(j, *each[at].tolist()) for j, each, at in zip(columns, ends, place, strict=True))
+        return float(lower.max()), tuple(chosen)
+
+
+Found = tuple[
+    float, tuple[Condition, ...]
+]  # how many standard errors a slice lies below other rows, and its conditions
 
 
 def _between(table: NDArray[Any], ends: Ints) -> NDArray[Any]:
@@ -366,9 +357,8 @@ class Slice:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this slice, ready for JSON."""
-        names = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")
         ends = {"difference": self.difference.value, "low": self.difference.low, "high": self.difference.high}
-        told = {name: for_json(getattr(self, name)) for name in names}
+        told = {name: for_json(getattr(self, name)) for name in _TOLD}
         return {**told, **ends, "estimate": self.estimate.to_dict()}
 
 
@@ -404,9 +394,7 @@ class Slices(Shareable):
     silent: bool
     notes: tuple[str, ...] = field(default=())
 
-    @property
-    def _title(self) -> str:
-        return "For whom does it fail?"
+    _title = "For whom does it fail?"
 
     @property
     def sentence(self) -> str:
@@ -432,8 +420,7 @@ class Slices(Shareable):
 
     def table(self) -> "pd.DataFrame":
         """One line per slice that was found."""
-        names = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")
-        columns: dict[str, Any] = {name: [getattr(each, name) for each in self.found] for name in names}
+        columns: dict[str, Any] = {name: [getattr(each, name) for each in self.found] for name in _TOLD}
         ends = {name: [getattr(each.difference, name) for each in self.found] for name in ("value", "low", "high")}
         return frame({"slice": columns.pop("name"), **columns, "difference": ends.pop("value"), **ends})
 
@@ -488,43 +475,29 @@ def find_slices(
     looked, reported = sample.half_places(seed)
     searched = _search(sample.take(looked), looked, cuts, most)
     half = sample.take(reported)
-    statements = (_Asked.of(half, reported, *each, confidence) for each in _statements(searched, cuts))
-    asked = [each for each in statements if each is not None]
+    asked = list(_ask(searched, cuts, half, reported, confidence))
     shown = _holm({number: each.difference for number, each in enumerate(asked)}, confidence)
+    families: dict[int, list[tuple[_Asked, Difference]]] = {}
+    for number, each in enumerate(asked):
+        if number in shown:
+            families.setdefault(each.family, []).append((each, shown[number]))
     score, checked = Strangers(sample).shares()
     there, found, seen = np.zeros(sample.n, bool), list[Slice](), np.zeros(sample.n, bool)
     there[reported] = checked[reported]  # rows that did not choose the conditions
-    for family in dict.fromkeys(each.family for each in asked):
-        known = [
-            (each, shown[number]) for number, each in enumerate(asked) if number in shown and each.family == family
-        ]
-        if not known:
-            continue
+    shares = Strangers(half).shares()
+    for known in families.values():
         best, apart = _simplest(known, score, there)
         whole = _within(best.conditions, cuts)
         if 3 * np.sum(whole & seen) > whole.sum():
             continue  # what is left of a slice that was found before
         seen |= best.rows
-        found.append(_slice(sample, half, reported, best, apart, cuts))
-    chance = [lower for number, (lower, _) in enumerate(searched) if not any(asked[k].family == number for k in shown)]
-    rows, checkable = Strangers(half).shares()
-    limit = _detectable(rows[checkable], max([_quantile(confidence, max(1, len(asked))), *chance[:1]]))
-    notes = asked[0].beside.notes if asked else ()
+        found.append(_slice(sample, half, best, best.rows[reported], apart, cuts, *shares))
     found.sort(key=lambda each: each.difference.value)
-    return Slices(found, len(asked), len(cuts), limit, not checkable.any(), tuple(dict.fromkeys(notes)))
-
-
-Statement = tuple[int, tuple[Condition, ...], Bools, Bools]  # a family, conditions, rows, and rows that are left out
-
-
-def _statements(searched: Sequence[tuple[float, tuple[Condition, ...]]], cuts: list[Cut]) -> Iterator[Statement]:
-    """What one half points out: slices, and of those with two conditions each of them alone, which may say enough."""
-    before = np.zeros(len(cuts[0].code), bool)
-    for family, (_, conditions) in enumerate(searched):
-        alone = [(each,) for each in conditions] if len(conditions) > 1 else []
-        for each in (conditions, *alone):
-            yield family, each, _within(each, cuts) & ~before, before
-        before = before | _within(conditions, cuts)
+    chance = [lower for number, (lower, _) in enumerate(searched) if number not in families]
+    by_holm = float(-ndtri((1 - confidence) / (2 * max(1, len(asked)))))
+    limit = _detectable(shares[0][shares[1]], max([by_holm, *chance[:1]]))
+    notes = asked[0].beside.notes if asked else ()
+    return Slices(found, len(asked), len(cuts), limit, not shares[1].any(), tuple(dict.fromkeys(notes)))
 
 
 class _Asked(NamedTuple):
@@ -536,24 +509,22 @@ class _Asked(NamedTuple):
     beside: Beside
     difference: Difference
 
-    @classmethod
-    def of(
-        cls,
-        half: Sample,
-        places: Ints,
-        family: int,
-        conditions: tuple[Condition, ...],
-        rows: Bools,
-        before: Bools,
-        confidence: float,
-    ) -> "_Asked | None":
-        groups = np.where(before, 2, rows)[places]
-        counted = replace(half, askers=groups.astype(np.int64)).counted()
-        asking = np.bincount(groups, minlength=2)
-        if min(asking[:2]) < 2:
-            return None
-        beside = Beside.of(counted, confidence)
-        return cls(family, conditions, rows, beside, beside.checked_difference([1], [0]))
+
+def _ask(searched: Sequence[Found], cuts: list[Cut], half: Sample, places: Ints, confidence: float) -> Iterator[_Asked]:
+    """Slices that one half points out, on the other; and of those with two conditions each alone, which may say enough.
+
+    Rows of slices that were pointed out before are on neither side.
+    """
+    before = np.zeros(len(cuts[0].code), bool)
+    for family, (_, conditions) in enumerate(searched):
+        alone = [(each,) for each in conditions] if len(conditions) > 1 else []
+        for chosen in (conditions, *alone):
+            rows = _within(chosen, cuts) & ~before
+            groups = np.where(before, 2, rows)[places]
+            if min(np.bincount(groups, minlength=2)[:2]) >= 2:
+                beside = Beside.of(replace(half, askers=groups.astype(np.int64)).counted(), confidence)
+                yield _Asked(family, chosen, rows, beside, beside.checked_difference([1], [0]))
+        before = before | _within(conditions, cuts)
 
 
 def _simplest(known: Sequence[tuple[_Asked, Difference]], score: Floats, checked: Bools) -> tuple[_Asked, Difference]:
@@ -577,21 +548,28 @@ def _simplest(known: Sequence[tuple[_Asked, Difference]], score: Floats, checked
     return min(enough, key=lambda pair: pair[1].high) if enough else whole
 
 
-def _slice(sample: Sample, half: Sample, places: Ints, asked: _Asked, apart: Difference, cuts: list[Cut]) -> Slice:
-    score, checked = Strangers(half).shares()
-    groups = np.where(asked.rows[places], 1, 0)
-    mine, rest = (float(score[checked & (groups == each)].mean()) for each in (1, 0))
+def _slice(
+    sample: Sample,
+    half: Sample,
+    asked: _Asked,
+    mine: Bools,
+    apart: Difference,
+    cuts: list[Cut],
+    score: Floats,
+    met: Bools,
+) -> Slice:
+    """What is told of a slice, of which these are the rows of the other half; `met` are those that can be checked."""
+    agreement, rest = (float(score[met & of].mean()) for of in (mine, ~mine))
     name = " and ".join(cuts[each.column].told(each.first, each.stop) for each in asked.conditions)
-    rows = np.flatnonzero(asked.rows)
-    rows = rows if sample.positions is None else sample.positions[rows]
-    told, shown = replace(apart, a=name, b="elsewhere"), _failing(half, score, checked & (groups == 1))
-    return Slice(name, len(rows), len(rows) / sample.n, asked.beside.estimate(1), mine, rest, told, *shown, rows)
+    rows = sample.places[asked.rows]
+    told, shown = replace(apart, a=name, b="elsewhere"), _failing(half, score, met & mine)
+    return Slice(name, len(rows), len(rows) / sample.n, asked.beside.estimate(1), agreement, rest, told, *shown, rows)
 
 
-def _search(half: Sample, places: Ints, cuts: list[Cut], most: int) -> list[tuple[float, tuple[Condition, ...]]]:
+def _search(half: Sample, places: Ints, cuts: list[Cut], most: int) -> list[Found]:
     """Slices that one half of the rows points out, and how many standard errors each lies below the rows left over."""
     score, checked = Strangers(half).shares()
-    left, chosen = checked.copy(), list[tuple[float, tuple[Condition, ...]]]()
+    left, chosen = checked.copy(), list[Found]()
     fewest = max(_FEWEST, math.ceil(_LEAST * len(places)))
     for _ in range(most):
         rows = places[left]
@@ -619,12 +597,6 @@ def _holm(pairs: dict[int, Difference], confidence: float) -> dict[int, Differen
     return found
 
 
-def _quantile(confidence: float, many: int) -> float:
-    from scipy.special import ndtri
-
-    return float(-ndtri((1 - confidence) / (2 * many)))
-
-
 def _detectable(score: Floats, errors: float) -> float | None:
     """How much less a tenth of the rows has to agree to lie so many standard errors below the rest, and a bit more."""
     spread = float(score.std()) if len(score) else 0.0
@@ -640,19 +612,13 @@ def _failing(sample: Sample, score: Floats, chosen: Bools) -> tuple[tuple[str, .
     lost = np.bincount(codes[chosen], 1 - score[chosen], minlength=len(first))
     worst = [int(code) for code in np.argsort(-lost, kind="stable")[:_SHOWN] if lost[code] > 0]
     told = tuple(visible(sample.explanations.describe(int(first[code]))) for code in worst)
-    return told, next(_counterexamples(sample, score, chosen, codes, worst), None)
-
-
-def _counterexamples(
-    sample: Sample, score: Floats, chosen: Bools, codes: Ints, worst: list[int]
-) -> Iterator[tuple[int, int]]:
-    names = sample.numbered_labels[1]
-    places = np.arange(sample.n) if sample.positions is None else sample.positions
+    names, places = sample.numbered_labels[1], sample.places
     for code in worst:
         rows = np.flatnonzero(codes == code)
         mine = rows[chosen[rows]]
-        row = int(mine[score[mine].argmin()])
+        row = mine[score[mine].argmin()]
         others = rows[names[rows] != names[row]]
         if len(others):
-            other = others[np.argsort(chosen[others], kind="stable")[0]]  # of the rest, if there is one
-            yield int(places[row]), int(places[other])
+            other = others[chosen[others].argmin()]  # of the rest, if there is one
+            return told, (int(places[row]), int(places[other]))
+    return told, None
