@@ -14,7 +14,8 @@ from faithscope.explanations.forms import in_blocks
 from faithscope.inputs.grouping import hash_rows
 from faithscope.inputs.row_hashes import row_blocks
 from faithscope.measures.comparing.paired import LeftOutEstimate, paired_difference
-from faithscope.measures.estimate import Beyond, Estimate
+from faithscope.measures.estimate import Estimate
+from faithscope.measures.intervals.margins import Share
 from faithscope.relations import Alike, Applies
 from faithscope.sample import Sample
 
@@ -53,7 +54,7 @@ def beyond(
     samples = [replace(rules, explanations=each).counted().evenly() for each in (rules.explanations, *made)]
     named, *others = map(measure, _left_out_alike(coverage, samples), samples)
     found = [paired_difference(named, other, estimate.confidence) for other in others]
-    random, everybody = (Beyond(each.value, each.low, each.high) for each in found)
+    random, everybody = (Share(each.value, each.low, each.high) for each in found)
     return replace(estimate, beyond_random=random, beyond_global=everybody)
 
 

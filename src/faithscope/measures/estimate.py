@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
-from faithscope.agreements import Agreement, Same, Spread
+from faithscope.agreements import Agreement, Spread
 from faithscope.counting.counts import Counts
 from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import Sums
@@ -72,16 +72,8 @@ _ROUNDING = 1e-12
 _MATTERS = 0.02  # silence that a reader should know of
 
 
-class Beyond(NamedTuple):
-    """How much higher a measure is than that of a baseline on the same rows, with the interval of the difference."""
-
-    value: float
-    low: float
-    high: float
-
-
 @dataclass(frozen=True, repr=False)
-class Estimate(OfEstimates):
+class Estimate(Measured, OfEstimates):
     """A measure of faithfulness on a sample, with its interval.
 
     Attributes
@@ -143,63 +135,6 @@ class Estimate(OfEstimates):
     >>> estimate.value, estimate.unverifiable, estimate.verified
     (0.5, 0.5, 1.0)
     """
-
-    measure: str
-    value: float
-    low: float
-    high: float
-    confidence: float
-    method: str
-    unverifiable: float
-    verified: float | None
-    chance: float | None
-    n: int
-    distinct: int
-    effective_n: float
-    margins: Margins
-    counts: Any = field(compare=False)  # Counts, or the Profile that an engine handed over
-    notes: tuple[str, ...] = ()
-    verified_low: float | None = None
-    verified_high: float | None = None
-    above_chance: bool | None = None
-    silence: float | None = None
-    gap: float | None = None
-    clusters: int | None = None
-    agreement: Agreement = field(default_factory=Same)
-    population: str | None = None
-    drop: float | None = None
-    drop_low: float | None = None
-    drop_high: float | None = None
-    beyond_random: Beyond | None = None
-    beyond_global: Beyond | None = None
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The interval for the true measure, (low, high)."""
-        return self.low, self.high
-
-    @property
-    def upper(self) -> float:
-        """The value if every unverifiable row were faithful."""
-        return min(1.0, self.value + (self.unverifiable if self.silence is None else self.silence))
-
-    @property
-    def bracket(self) -> tuple[float, float]:
-        """Between which numbers the measure lies, but for sampling error.
-
-        For "tight", rows with one companion or two tell how much silence hides; for "kept rows", it is that of rows
-        kept by chance, by their weights or the sizes of clusters, outside of which the value may lie; else it is the
-        value, and `upper`, the value if all silent rows agreed.
-        """
-        known = self.margins.bracket
-        return (self.value, self.upper) if known is None else (known.low, known.high)
-
-    @property
-    def adjusted(self) -> float | None:
-        """`verified` on a scale where chance is 0 and perfection 1; None if undefined."""
-        if self.verified is None or self.chance is None or self.chance >= 1:
-            return None
-        return (self.verified - self.chance) / (1 - self.chance)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this estimate, ready for JSON."""

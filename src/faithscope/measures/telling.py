@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast
 
-from faithscope.agreements import Agreement, Spread
+from faithscope.agreements import Agreement, Same, Spread
 from faithscope.explanations.base import readable, several
 from faithscope.inputs.frames import frame
+from faithscope.measures.intervals.margins import Margins, Share
 from faithscope.measures.numbers.words import agreeing, named, told_number
 from faithscope.notes import MAY_MISS, of_kind
 from faithscope.rounding import down, percent_down, percent_up, up
@@ -42,54 +43,71 @@ _COUNTED = ("rows", "bound")  # columns of numbers, which follow those of words
 _MOST_PAIRS = 15  # above that, only those that differ are shown
 
 
-class Measured(Protocol):
-    """What is read of an `Estimate`."""
+@dataclass(frozen=True, repr=False)
+class Measured(Shareable):
+    """The numbers of an `Estimate`, which describes them, as words and tables read them."""
+
+    measure: str
+    value: float
+    low: float
+    high: float
+    confidence: float
+    method: str
+    unverifiable: float
+    verified: float | None
+    chance: float | None
+    n: int
+    distinct: int
+    effective_n: float
+    margins: Margins
+    counts: Any = field(compare=False)  # Counts, or the Profile that an engine handed over
+    notes: tuple[str, ...] = ()
+    verified_low: float | None = None
+    verified_high: float | None = None
+    above_chance: bool | None = None
+    silence: float | None = None
+    gap: float | None = None
+    clusters: int | None = None
+    agreement: Agreement = field(default_factory=Same)
+    population: str | None = None
+    drop: float | None = None
+    drop_low: float | None = None
+    drop_high: float | None = None
+    beyond_random: Share | None = None
+    beyond_global: Share | None = None
 
     @property
-    def measure(self) -> str: ...
+    @abstractmethod
+    def line(self) -> str:
+        """The estimate without its notes, as a single line."""
+
     @property
-    def value(self) -> float: ...
+    def interval(self) -> tuple[float, float]:
+        """The interval for the true measure, (low, high)."""
+        return self.low, self.high
+
     @property
-    def low(self) -> float: ...
+    def upper(self) -> float:
+        """The value if every unverifiable row were faithful."""
+        return min(1.0, self.value + (self.unverifiable if self.silence is None else self.silence))
+
     @property
-    def high(self) -> float: ...
+    def bracket(self) -> tuple[float, float]:
+        """Between which numbers the measure lies, but for sampling error.
+
+        For "tight", rows with one companion or two tell how much silence hides; for "kept rows", it is that of rows
+        kept by chance, by their weights or the sizes of clusters, outside of which the value may lie; else it is the
+        value, and `upper`, the value if all silent rows agreed.
+        """
+        known = self.margins.bracket
+        return (self.value, self.upper) if known is None else (known.low, known.high)
+
     @property
-    def bracket(self) -> tuple[float, float]: ...
-    @property
-    def confidence(self) -> float: ...
-    @property
-    def unverifiable(self) -> float: ...
-    @property
-    def verified(self) -> float | None: ...
-    @property
-    def verified_low(self) -> float | None: ...
-    @property
-    def verified_high(self) -> float | None: ...
-    @property
-    def chance(self) -> float | None: ...
-    @property
-    def above_chance(self) -> bool | None: ...
-    @property
-    def n(self) -> int: ...
-    @property
-    def effective_n(self) -> float: ...
-    @property
-    def clusters(self) -> int | None: ...
-    @property
-    def gap(self) -> float | None: ...
-    @property
-    def agreement(self) -> Agreement: ...
-    @property
-    def population(self) -> str | None: ...
-    @property
-    def beyond_random(self) -> tuple[float, float, float] | None: ...
-    @property
-    def beyond_global(self) -> tuple[float, float, float] | None: ...
-    @property
-    def notes(self) -> tuple[str, ...]: ...
-    @property
-    def line(self) -> str: ...
-    def to_dict(self) -> dict[str, Any]: ...
+    def adjusted(self) -> float | None:
+        """`verified` on a scale where chance is 0 and perfection 1; None if undefined."""
+        if self.verified is None or self.chance is None or self.chance >= 1:
+            return None
+        return (self.verified - self.chance) / (1 - self.chance)
 
 
 @dataclass(frozen=True)
