@@ -73,7 +73,7 @@ class Counting:
         near = Near(self.values, self.values, self.radii, "euclidean")
         self.pairs = DevicePairs(near, np.arange(len(self.values)), self.labels, 3)
         self.cells = self.pairs.count(self.radii[None])[0]
-        return self.cells.fetch().result()
+        return self.cells.fetch()()[0]
 
     def interval(self):
         return self.pairs.influence(self.radii, *self.cells.weighed())
@@ -83,7 +83,7 @@ class Counting:
         from faithscope.counting.gpu import pairs
 
         plain, watch = pairs._launch, Stopwatch()
-        cells, seconds = self.counts(), []
+        table, seconds = self.counts(), []
         self.interval()
         for _ in range(runs):
             watch.clear()
@@ -92,7 +92,7 @@ class Counting:
             pairs._launch = plain
             seconds.append((counted, sum(watch.seconds), clock(self.interval)[0]))
         names = ("counts", "kernels", "interval's extra")
-        return dict(zip(names, np.min(seconds, axis=0), strict=True)), cells
+        return dict(zip(names, np.min(seconds, axis=0), strict=True)), table
 
 
 class Stopwatch(list):
@@ -138,8 +138,9 @@ def counts(sizes):
         values, labels = normal(n, d)
         counting = Counting(values, labels)
         runs, scale, unit, bar, whole = (30, 1e3, "ms", 5, 10) if n == sizes.few else (5, 1, "s", 0.8, 1)
-        best, cells = counting.times(runs if d == FEATURES else 1)
-        note = f"{cells.covered.sum() / n**2:.2%} of pairs within {counting.tau:.4g}; {cells.close:,} close to it"
+        best, (_, _, _, covered, _) = counting.times(runs if d == FEATURES else 1)
+        close = f"{counting.cells.close:,} close to it"
+        note = f"{covered.sum() / n**2:.2%} of pairs within {counting.tau:.4g}; {close}"
         what, bar = f"counts, n = {n:,}, d = {d}", bar if d == FEATURES else None
         yield Line(what, scale * best["counts"], unit, at_most=bar, seconds=best, note=note)
         k = counting.pairs.space.k

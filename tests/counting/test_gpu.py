@@ -51,7 +51,7 @@ def gpu():
         try:
             near = Near(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1), "euclidean")
             (cells,) = device_pairs(_gpu, near, *np.zeros((2, 1), int)).count(near.radii[None])
-            cells.fetch().result()
+            cells.fetch()()
         except Exception as problem:
             pytest.skip(f"there is no GPU, and Triton's interpreter does not run here: {problem!r}")
         yield _gpu
@@ -79,8 +79,8 @@ def check(gpu, near, codes, labels, radii=None):
     """What the device counts is what distances say, pair by pair; and the pairs that it counted."""
     pairs, distance = device_pairs(gpu, near, codes, labels), cdist(near.centers, near.rows, near.metric)
     radii = near.radii[None] if radii is None else radii
-    for fetched, radius in zip(pairs.count(radii), radii[:, :, None], strict=True):
-        cells = fetched.fetch().result()
+    for cells, radius in zip(pairs.count(radii), radii[:, :, None], strict=True):
+        table, covers_itself = cells.fetch()()
         inside = distance < radius if near.open else distance <= radius
         own = inside[codes, np.arange(len(codes))]
         given, missed = np.zeros((2, len(inside), labels.max() + 1), int)
@@ -88,10 +88,9 @@ def check(gpu, near, codes, labels, radii=None):
         np.add.at(missed, (codes[~own], labels[~own]), 1)
         covered = inside.astype(int) @ np.eye(labels.max() + 1, dtype=int)[labels]
         explanation, label = np.nonzero(covered + given)
-        assert (cells.explanation.tolist(), cells.label.tolist()) == (explanation.tolist(), label.tolist())
-        for found, table in ((cells.covered, covered), (cells.given, given), (cells.missed, missed)):
-            assert found.tolist() == table[explanation, label].tolist()
-        assert cells.own.tolist() == own.tolist()
+        expected = (each[explanation, label] for each in (given, covered, missed))
+        assert table.tolist() == [column.tolist() for column in (explanation, label, *expected)]
+        assert covers_itself.tolist() == own.tolist()
         if len(radii) == 1:
             assert cells.close == np.sum(np.abs(distance - radius) <= 1e-5 * radius)
     return pairs

@@ -328,12 +328,11 @@ def count_rows(sample: Sample) -> Counts:
     lazy = sample.share_memory and len(first) > len(codes) / 2
     source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
     none = np.zeros(len(given), np.int64)
-    counts = Counts(source, names, explanation, label, given, given, none, chosen=chosen, agreement=sample.agreement)
-    if sample.weights is None:
-        return counts
-    inverse = np.searchsorted(cells, codes * len(names) + numbers)
-    weight, square = (sums(inverse, values, len(cells)) for values in (sample.weights, sample.weights**2))
-    return replace(counts, weight=weight, square=square)
+    columns = [explanation, label, given, given, none]
+    if sample.weights is not None:
+        inverse = np.searchsorted(cells, codes * len(names) + numbers)
+        columns += [sums(inverse, values, len(cells)) for values in (sample.weights, sample.weights**2)]
+    return Counts(source, names, *columns, chosen=chosen, agreement=sample.agreement)
 
 
 def tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints, Ints]:

@@ -16,7 +16,7 @@ from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
 from faithscope.counting.counts import Counts, tabulate
 from faithscope.counting.cover import Asked, in_blocks, over_batches, refuse_unasked, watch
 from faithscope.counting.gpu.covering import cover_on_gpu
-from faithscope.counting.gpu.devices import DEVICES, on_gpu
+from faithscope.counting.gpu.devices import DEVICES
 from faithscope.counting.layout import Bits, Layout, sums
 from faithscope.counting.leave_out import Losses
 from faithscope.counting.moments import Moments
@@ -95,15 +95,12 @@ def cover(
     """
     rows = _rows(sample, relation, exact if interval else sys.maxsize, beside, among)
     covers = sample.covered_by(rows.distinct, relation)
-    coverage = on_gpu(
-        _device(device, sample),
-        covers.near,
-        len(rows.distinct) * rows.n,
-        lambda gpu, near: cover_on_gpu(gpu, near, near.radii[None], [relation], rows, interval)[0],
-    )
-    if coverage is None and (near := _countable(covers, rows, interval)):
-        coverage = _tallies(near, near.radii[None], rows, interval, interval and necessity)[0].coverage(relation)
-    if coverage is not None:  # every explanation is a single part
+    found = cover_on_gpu(_device(device, sample), covers, [relation], rows, interval)
+    if found is None and (near := _countable(covers, rows, interval)):
+        tallies = _tallies(near, near.radii[None], rows, interval, interval and necessity)
+        found = [tally.coverage(relation) for tally in tallies]
+    if found is not None:  # every explanation is a single part
+        (coverage,) = found
         if isinstance(covers, Blocks):
             return coverage
         empty = np.flatnonzero(coverage.counts.per_explanation == 0).tolist()
@@ -127,13 +124,14 @@ def count_necessity(
     rows = _rows(sample, relation, exact, beside, blocks=blocks if listed or sample.weights is not None else None)
     covers = sample.covered_by(rows.distinct, relation)
     refuse_unasked(covers, "Necessity")
+    tally: LabelTally | ListTally
+    idle: tuple[str, ...] = ()
     if near := _countable(covers, rows, interval=True):
-        tally: LabelTally | ListTally = _tallies(near, near.radii[None], rows, share=False, recall=True)[0]
-        found = tally.necessity(relation)
+        tally = _tallies(near, near.radii[None], rows, share=False, recall=True)[0]
     else:
         tally = ListTally(sample, rows, recall=True) if listed or rows.sparse_blocks else LabelTally(rows, recall=True)
         idle = _over(covers, tally)
-        found = tally.necessity(relation, idle)
+    found = tally.necessity(relation, idle)
     assert found is not None
     return found
 
@@ -215,12 +213,7 @@ def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "c
     rows = Rows.of(sample, explanations, EXACT if sample.clusters is None else 0)
     covers = relations[0].cover(rows.distinct, explanations, None)
     radii = np.repeat([[relation.tau] for relation in relations], len(rows.distinct), axis=1)
-    on_device = on_gpu(
-        _device(device, sample),
-        covers.near,
-        len(rows.distinct) * rows.n,
-        lambda gpu, near: cover_on_gpu(gpu, near, radii, relations, rows, True),
-    )
+    on_device = cover_on_gpu(_device(device, sample), covers, relations, rows, True, radii)
     if on_device is not None:
         return on_device
     if near := _countable(covers, rows, interval=True):
@@ -387,10 +380,8 @@ class LabelTally:
         parts = list(zip(*self.cells, strict=True))
         self.cells.clear()
         # One column after the other, so that they are never all in memory twice.
-        explanation, label, given, covered, missed, *masses = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
-        tables = (explanation, label, given, covered, missed)
-        counts = Counts(self.rows.kept, self.rows.names, *tables, relation=relation)
-        return replace(counts, weight=masses[0], square=masses[1]) if masses else counts
+        columns = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
+        return Counts(self.rows.kept, self.rows.names, *columns, relation=relation)
 
     def _lost(self, losses: Losses, counts: Counts) -> Floats:
         """For each row, the losses of the explanations that cover it."""
@@ -576,18 +567,16 @@ class ListTally:
         by_cell = np.zeros(len(cells))
         by_cell[rows.cell] = self.agreeing
         missed = np.bincount(rows.cell[~self.own], minlength=len(cells))
-        counts = Counts(
-            *(rows.kept, rows.names, *np.divmod(cells, names), given, given - missed, missed),
+        powers = (1, 2) if rows.weighted else ()
+        masses = (sums(rows.cell, rows.weight**power, len(cells)) for power in powers)
+        return Counts(
+            *(rows.kept, rows.names, *np.divmod(cells, names), given, given - missed, missed, *masses),
             relation=relation,
             agreement=self.sample.agreement,
             reached=self.reached,
             agreeing=by_cell,
             clusters=None if rows.clusters is None else Strangers(self.sample).totals(),
         )
-        if not rows.weighted:
-            return counts
-        weight, square = (sums(rows.cell, rows.weight**power, len(cells)) for power in (1, 2))
-        return replace(counts, weight=weight, square=square)
 
     def coverage(self, relation: Relation, idle: tuple[str, ...] = ()) -> Coverage:
         """The coverage of all explanations that were added."""

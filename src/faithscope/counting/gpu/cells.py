@@ -1,7 +1,7 @@
 """Cells that a GPU has counted: they stay there for the interval, and are fetched meanwhile."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -10,37 +10,38 @@ from faithscope.counting.terms import cell_losses
 from faithscope.inputs.array_types import Bools, Ints
 
 
-class PairCells(NamedTuple):
-    """Counts of covered rows: one entry per (explanation, label) pair that occurs."""
-
-    explanation: Ints
-    label: Ints
-    given: Ints
-    covered: Ints
-    missed: Ints
-    own: Bools  # whether each row is covered by its own explanation
-    close: int  # pairs of an explanation and a row whose distance is within CLOSE of the radius
-
-
 @dataclass(frozen=True, eq=False)
 class DeviceCells:
-    """The same on a GPU.
+    """Counts of covered rows: one entry per (explanation, label) pair that occurs.
 
     Attributes
     ----------
     table : (5, m) tensor
         Explanation, label, given, covered and missed of each cell, in order.
     own : (n,) tensor
+        Whether each row is covered by its own explanation.
     close : int
+        Pairs of an explanation and a row whose distance is within CLOSE of the radius.
     """
 
     table: Tensor
     own: Tensor
     close: int
 
-    def fetch(self) -> "Fetching":
-        """Begin to copy them to the CPU, while the GPU goes on."""
-        return Fetching(self.table, self.own, self.close)
+    def fetch(self) -> Callable[[], tuple[Ints, Bools]]:
+        """Begin to copy `table` and `own` to the CPU, while the GPU goes on; what is returned waits, in any thread."""
+        copies = [part.to("cpu", non_blocking=True) for part in (self.table, self.own)]
+        arrived = torch.cuda.Event() if self.table.is_cuda else None
+        if arrived is not None:
+            arrived.record()
+
+        def result() -> tuple[Ints, Bools]:
+            if arrived is not None:
+                arrived.synchronize()
+            table, own = (part.numpy().copy() for part in copies)  # these lie in memory that only a GPU needs
+            return table, own
+
+        return result
 
     def weighed(self) -> tuple[Tensor, Tensor, Tensor]:
         """The explanation, the label and the weights (4, k) of those k cells to which a row belongs: `cell_losses`."""
@@ -51,24 +52,6 @@ class DeviceCells:
         lost = cell_losses(given[occupied], covered[occupied], missed[occupied], total[occupied], _ratio)
         weights = [weight.double() for weight in lost]
         return explanation[occupied], label[occupied], torch.stack(weights)
-
-
-class Fetching:
-    """Cells on their way to the CPU."""
-
-    def __init__(self, table: Tensor, own: Tensor, close: int) -> None:
-        self._copies, self._close = [part.to("cpu", non_blocking=True) for part in (table, own)], close
-        self._arrived: Any = torch.cuda.Event() if table.is_cuda else None
-        if self._arrived is not None:
-            self._arrived.record()
-
-    def result(self) -> PairCells:
-        """The cells, once they are here; from any thread."""
-        if self._arrived is not None:
-            self._arrived.synchronize()
-        table, own = (part.numpy().copy() for part in self._copies)  # these lie in memory that only a GPU needs
-        explanation, label, given, covered, missed = table
-        return PairCells(explanation, label, given, covered, missed, own, self._close)
 
 
 def _ratio(part: Tensor, whole: Tensor) -> Tensor:
