@@ -328,10 +328,11 @@ def count_rows(sample: Sample) -> Counts:
     lazy = sample.share_memory and len(first) > len(codes) / 2
     source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
     none = np.zeros(len(given), np.int64)
-    columns = [explanation, label, given, given, none]
+    weight = square = None
     if sample.weights is not None:
         inverse = np.searchsorted(cells, codes * len(names) + numbers)
-        columns += [sums(inverse, values, len(cells)) for values in (sample.weights, sample.weights**2)]
+        weight, square = (sums(inverse, values, len(cells)) for values in (sample.weights, sample.weights**2))
+    columns = (explanation, label, given, given, none, weight, square)
     return Counts(source, names, *columns, chosen=chosen, agreement=sample.agreement)
 
 

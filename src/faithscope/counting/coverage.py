@@ -380,8 +380,10 @@ class LabelTally:
         parts = list(zip(*self.cells, strict=True))
         self.cells.clear()
         # One column after the other, so that they are never all in memory twice.
-        columns = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
-        return Counts(self.rows.kept, self.rows.names, *columns, relation=relation)
+        explanation, label, given, covered, missed, *masses = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
+        weight, square = masses or (None, None)
+        tables = (explanation, label, given, covered, missed, weight, square)
+        return Counts(self.rows.kept, self.rows.names, *tables, relation)
 
     def _lost(self, losses: Losses, counts: Counts) -> Floats:
         """For each row, the losses of the explanations that cover it."""
@@ -567,11 +569,11 @@ class ListTally:
         by_cell = np.zeros(len(cells))
         by_cell[rows.cell] = self.agreeing
         missed = np.bincount(rows.cell[~self.own], minlength=len(cells))
-        powers = (1, 2) if rows.weighted else ()
-        masses = (sums(rows.cell, rows.weight**power, len(cells)) for power in powers)
+        weight = square = None
+        if rows.weighted:
+            weight, square = (sums(rows.cell, rows.weight**power, len(cells)) for power in (1, 2))
         return Counts(
-            *(rows.kept, rows.names, *np.divmod(cells, names), given, given - missed, missed, *masses),
-            relation=relation,
+            *(rows.kept, rows.names, *np.divmod(cells, names), given, given - missed, missed, weight, square, relation),
             agreement=self.sample.agreement,
             reached=self.reached,
             agreeing=by_cell,

@@ -49,6 +49,7 @@ def cover_on_gpu(
 
 def _fetched(arrived: Callable[[], tuple[Ints, Bools]], close: int, relation: Relation, rows: Rows) -> Coverage:
     """Coverage without its interval: while a GPU weighs many cells for that, a thread makes counts of them."""
-    table, own = arrived()
+    (explanation, label, given, covered, missed), own = arrived()
     _ = rows.cell  # which is kept
-    return Coverage(Counts(rows.kept, rows.names, *table, relation=relation), rows.codes, own, close=close)
+    counts = Counts(rows.kept, rows.names, explanation, label, given, covered, missed, relation=relation)
+    return Coverage(counts, rows.codes, own, close=close)
