@@ -80,7 +80,7 @@ RESULTS = {
     "populations, many": lambda: fs.evaluate([0, 1] * 120, [0, 1] * 120, range(240)).by(np.arange(240) // 4),
     "audit": _audited,
     "audit by several": lambda: _audited(by=["job", "day"], time="when", every="1d", clusters="customer"),
-    "audit beside another": lambda: _audited(reference=_log()[: N // 2]),
+    "audit beside another": lambda: _audited(against=_log()[: N // 2]),
     "populations of two columns": lambda: fs.evaluate(LABELS, KEYS, _log()).by(["job", "customer"]),
     "audit of numbers": lambda: _audited(prediction="number", agreement="spread", by="job"),
     "windows": lambda: _audited(time="when", every="1d").windows,

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         Sign,
         SignOfTop,
         TopFeatures,
-        Truncate,
     )
     from faithscope.discretizers import CommonPhrases as CommonPhrases
     from faithscope.discretizers import Delta as Delta
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from faithscope.discretizers import Pool as Pool
     from faithscope.discretizers import Template as Template
     from faithscope.discretizers import TopRegions as TopRegions
+    from faithscope.discretizers import Truncate as Truncate
     from faithscope.evaluation.assertions import assert_faithful
     from faithscope.evaluation.best import Best
     from faithscope.evaluation.cache import Cache
@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from faithscope.sample import Sample as Sample
     from faithscope.tables.audit import Audit as Audit
     from faithscope.tables.audit import audit
+    from faithscope.tables.logs import Log
 
 __version__ = "0.1.0"
 
@@ -110,6 +111,7 @@ __all__ = [
     "Highlights",
     "Importances",
     "Judged",
+    "Log",
     "Monitor",
     "Nearest",
     "Perturbed",
@@ -126,7 +128,6 @@ __all__ = [
     "Spread",
     "Tolerance",
     "TopFeatures",
-    "Truncate",
     "agreements",
     "assert_faithful",
     "audit",

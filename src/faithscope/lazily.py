@@ -70,6 +70,7 @@ NAMES = {  # listed in `faithscope`, or with others of their kind: `faithscope.d
     "readers.rationales": "read_rationales",
     "relations": "Alike Ball Judged Nearest",
     "tables.audit": "audit",
+    "tables.logs": "Log",
 }
 
 

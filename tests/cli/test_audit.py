@@ -195,7 +195,7 @@ def test_a_measure_that_got_worse_is_said_on_standard_error():
     rows = pd.DataFrame({"leaf": [1, 2] * 150})
     rows.assign(y=[0, 1] * 150).to_parquet("last.parquet")
     rows.assign(y=RNG.integers(0, 2, 300)).to_parquet("this.parquet")
-    how = "--prediction y --explanation leaf --fail-if-worse --reference"
+    how = "--prediction y --explanation leaf --fail-if-worse --against"
     done = run(f"audit this.parquet {how} last.parquet")
     assert done.exit_code == 1
     assert len(done.stderr.splitlines()) == 1

@@ -59,10 +59,10 @@ def test_the_region_is_named_in_the_terminal_in_json_and_on_the_page():
 
 
 def test_a_region_before_and_after_is_shown_to_be_worse_and_the_other_way_round_is_not():
-    done = run("after.csv --reference before.csv --fail-if-worse")
+    done = run("after.csv --against before.csv --fail-if-worse")
     assert done.exit_code == 1
     assert "--fail-if-worse: consistency is lower than that of before.csv, beside the reference" in done.stderr
-    assert run("before.csv --reference after.csv --fail-if-worse").exit_code == 0
+    assert run("before.csv --against after.csv --fail-if-worse").exit_code == 0
 
 
 def test_options_of_one_command_are_known_to_all():

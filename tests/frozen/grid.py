@@ -586,7 +586,7 @@ def logs() -> Iterator[Case]:
             yield f"windows beside the reference, n={n}", lambda: windows.table()
             yield (
                 f"beside a reference, n={n}",
-                lambda: fs.audit(frame[half:], reference=frame[:half], **o).to_dict()["reference"],
+                lambda: fs.audit(frame[half:], against=frame[:half], **o).to_dict()["reference"],
             )
 
 

@@ -36,7 +36,7 @@ ABOUT_LOGS = ("--prediction", "--explanation", "--kind", "--discretize", "--null
 ABOUT_BOTH = ("--by", "--confidence", "--fail-under", "--measure")
 OPTIONS = {
     "audit": (
-        *(*ABOUT_LOGS, *ABOUT_BOTH, "--by-time", "--every", "--reference", "--connect", "--interval", "--nothing"),
+        *(*ABOUT_LOGS, *ABOUT_BOTH, "--by-time", "--every", "--against", "--connect", "--interval", "--nothing"),
         *("--id", "--cluster"),
     ),
     "plan": (*ABOUT_LOGS, "--unverifiable"),

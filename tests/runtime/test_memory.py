@@ -344,10 +344,10 @@ def test_beyond_the_limit_a_process_ends_with_a_sentence_and_not_with_a_kill(wor
 
 
 def test_at_the_command_line_running_out_of_memory_is_one_line_and_status_2(monkeypatch, capsys):
-    def audit(*_):
+    def declared(*_, **__):
         raise MemoryError("Unable to allocate 9 GiB")
 
-    monkeypatch.setattr("faithscope.cli.audit.open_log_source", audit)
+    monkeypatch.setattr("faithscope.cli.audit.declared", declared)
     monkeypatch.setattr(sys, "argv", ["faithscope", "audit", "log.parquet"])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -139,10 +139,10 @@ def test_a_log_of_our_own_knows_its_reasons_and_inputs(tmp_path):
 
 def test_a_reference_is_measured_by_what_was_learned_from_the_log():
     ours, theirs = _log(seed=1), _log(seed=2)
-    audited = fs.audit(ours, **HOW, discretizer="common-phrases-3", reference=theirs)
+    audited = fs.audit(ours, **HOW, discretizer="common-phrases-3", against=theirs)
     assert audited.reference.estimates["consistency"].n == 240
     again = fs.audit(
-        ours, **HOW, discretizer="common-phrases-3", reference=fs.audit(theirs, **HOW, discretizer="common-phrases-3")
+        ours, **HOW, discretizer="common-phrases-3", against=fs.audit(theirs, **HOW, discretizer="common-phrases-3")
     )
     assert again.reference.differences["consistency"].value == audited.reference.differences["consistency"].value
 

@@ -31,7 +31,7 @@ HOW = {"prediction": "y", "explanation": "leaf", "kind": "keys"}
 
 
 def compared(log=THIS, reference=LAST, **how):
-    return fs.audit(log, **HOW, reference=reference, **how)
+    return fs.audit(log, **HOW, against=reference, **how)
 
 
 def test_the_difference_is_that_of_two_populations():
@@ -88,7 +88,7 @@ def test_the_difference_is_in_the_text_in_json_in_a_notebook_and_on_the_page(tmp
 
 
 def test_a_number_is_one_of_windows():
-    with pytest.raises(BadInput, match="reference=3 is a number of windows of time"):
+    with pytest.raises(BadInput, match="against=3 is a number of windows of time"):
         compared(reference=3)
     assert compared(reference=3, time="day").windows.against.startswith("the first 3 windows")
 
@@ -106,20 +106,20 @@ def test_logs_that_were_measured_in_other_ways_are_not_compared(other, what):
     with pytest.raises(BadInput, match=f"differ in .*{what}"):
         audit.over_time("day", "1w", reference)
     with pytest.raises(BadInput, match=f"differ in .*{what}"):
-        fs.audit(THIS, **HOW, reference=reference)
+        fs.audit(THIS, **HOW, against=reference)
 
 
 def test_a_log_is_not_compared_with_itself(tmp_path):
     THIS.to_parquet(tmp_path / "this.parquet")
     with pytest.raises(BadInput, match=r"share .*this\.parquet"):
-        fs.audit(tmp_path / "this.parquet", **HOW, reference=tmp_path / "this.parquet")
+        fs.audit(tmp_path / "this.parquet", **HOW, against=tmp_path / "this.parquet")
 
 
 def test_rules_are_compared_in_both_measures():
     def rules(log):
         return log.assign(rule=np.where(log.leaf % 2, "leaf in {1, 3}", "leaf in {0, 2}"))
 
-    audit = fs.audit(rules(THIS), prediction="y", explanation="rule", reference=rules(LAST))
+    audit = fs.audit(rules(THIS), prediction="y", explanation="rule", against=rules(LAST))
     assert set(audit.reference.differences) == {"consistency", "sufficiency"}
 
 
@@ -146,9 +146,9 @@ def test_the_order_of_features_does_not_matter_to_a_difference(held, discretizer
     how["discretizer"] = fs.Delta() | discretizer if held == "counterfactuals" else discretizer
     ours, theirs = log("abc"), log("cba")
     for reference in (theirs, fs.audit(theirs, **how)):
-        assert fs.audit(ours, **how, reference=reference).reference.among["consistency"].value == 0
+        assert fs.audit(ours, **how, against=reference).reference.among["consistency"].value == 0
     moments = ours.assign(day=pd.Timestamp("2026-03-01"))
-    windows = fs.audit(moments, **how, reference=theirs, time="day").windows.among
+    windows = fs.audit(moments, **how, against=theirs, time="day").windows.among
     assert [change.value for change in windows.compared.values()] == [0]
 
 
@@ -161,11 +161,11 @@ def test_a_feature_that_a_log_never_names_counts_0_there():
 
     how = {"prediction": "y", "explanation": "phi", "discretizer": "sign-of-top-2"}
     for ours, theirs in (((1, "c"), (2, "")), ((1, ""), (2, "a"))):
-        audit = fs.audit(log(*ours), **how, reference=log(*theirs)).reference
-        full = fs.audit(log(*ours, zeros=True), **how, reference=log(*theirs, zeros=True)).reference
+        audit = fs.audit(log(*ours), **how, against=log(*theirs)).reference
+        full = fs.audit(log(*ours, zeros=True), **how, against=log(*theirs, zeros=True)).reference
         assert audit.among["consistency"] == full.among["consistency"]
     with pytest.raises(BadInput, match=r"differ in features .none only in the log, c only in the reference"):
-        fs.audit(log(1, "c"), **{**how, "discretizer": "rank"}, reference=log(2, ""))
+        fs.audit(log(1, "c"), **{**how, "discretizer": "rank"}, against=log(2, ""))
 
 
 def test_other_features_are_not_compared():
@@ -175,7 +175,7 @@ def test_other_features_are_not_compared():
 
     many = [f"f{j:02}" for j in range(12)]
     with pytest.raises(BadInput, match="f11 only in the log, z only in the reference"):
-        fs.audit(log(many), prediction="y", explanation="phi_*", reference=log([*many[:-1], "z"]))
+        fs.audit(log(many), prediction="y", explanation="phi_*", against=log([*many[:-1], "z"]))
 
 
 def test_rows_of_the_reference_that_were_left_out_are_told():

@@ -41,14 +41,14 @@ def test_a_break_is_marked_and_nothing_else():
 
 def test_another_log_may_be_the_reference():
     good, bad = LOG[~BROKEN], LOG[BROKEN]
-    assert len(audit(bad, **HOW, time="when", reference=good).windows.changes) == 3
-    assert audit(good, **HOW, time="when", reference=good).windows.changes == []
+    assert len(audit(bad, **HOW, time="when", against=good).windows.changes) == 3
+    assert audit(good, **HOW, time="when", against=good).windows.changes == []
     assert len(audit(bad, **HOW).over_time("when", "1d", audit(good, **HOW)).changes) == 3
 
 
 @pytest.mark.parametrize("first", [1, 3])
 def test_rows_of_a_window_ask_and_those_of_the_reference_answer(first):
-    windows = audit(LOG, **HOW, time="when", every="1d", reference=first).windows
+    windows = audit(LOG, **HOW, time="when", every="1d", against=first).windows
     asked = Beside.of(Sample.of(LOG.leaf.tolist(), LOG.yhat).asking(DAYS)).answered_by(range(first))
     for day, (start, estimate) in enumerate(windows.estimates.items()):
         assert estimate.value == pytest.approx(asked.estimate(day).value)
@@ -75,7 +75,7 @@ def test_populations_are_measured_in_each_window_too():
 @engines.EACH
 def test_the_first_few_windows_may_be_the_reference(engine):
     stored = engines.put(engine, "first_windows", pa.Table.from_pandas(LOG))
-    windows = audit(**stored, **HOW, time="when", every="1d", reference=3).windows
+    windows = audit(**stored, **HOW, time="when", every="1d", against=3).windows
     first = LOG[LOG.day < 3]
     assert windows.reference.n == len(first)
     assert windows.reference.value == pytest.approx(fs.consistency(first.leaf, first.yhat).value)
@@ -86,7 +86,7 @@ def test_the_first_few_windows_may_be_the_reference(engine):
 
 def test_a_reference_of_numbers_is_of_all_their_rows():
     numbers, close = LOG.assign(yhat=LOG.yhat + LOG.leaf / 10), fs.Close(1.0)
-    windows = audit(numbers, **HOW, time="when", reference=2, agreement=close).windows
+    windows = audit(numbers, **HOW, time="when", against=2, agreement=close).windows
     first = numbers[numbers.day < 2]
     expected = fs.consistency(first.leaf, first.yhat, agreement=close)
     assert windows.reference.value == pytest.approx(expected.value)
@@ -97,7 +97,7 @@ def test_a_reference_of_numbers_is_of_all_their_rows():
 @pytest.mark.parametrize("windows", [0, -1, 8, 100, 2.5, True])
 def test_a_reference_leaves_windows_to_compare(windows):
     with pytest.raises((BadInput, fs.errors.WrongType), match=r"reference|windows|table|log"):
-        audit(LOG, **HOW, time="when", reference=windows)
+        audit(LOG, **HOW, time="when", against=windows)
 
 
 def test_dates_and_zones_are_read():

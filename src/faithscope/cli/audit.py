@@ -6,7 +6,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from faithscope.cli.advice import typed_windows
-from faithscope.cli.logs import open_log_source
+from faithscope.cli.logs import declared
 from faithscope.cli.options import (
     AgreementWord,
     AtLeast,
@@ -23,6 +23,7 @@ from faithscope.cli.options import (
     Json,
     Kind,
     LogFiles,
+    LogOptions,
     MeasureName,
     NullsPolicy,
     Prediction,
@@ -31,7 +32,6 @@ from faithscope.cli.options import (
     TableName,
     Unseen,
     Where,
-    one_or_several,
 )
 from faithscope.cli.outcome import Outlets, check_gate, gate, refuse_slices, tell
 from faithscope.errors import BadInput
@@ -41,17 +41,21 @@ from faithscope.visible import visible_lines
 
 By = Annotated[list[str] | None, typer.Option("--by", help="A column that names populations; repeatable.")]
 ByTime = Annotated[str | None, typer.Option("--by-time", help="A column of moments.")]
-WindowLength = Annotated[str, typer.Option("--every", help="How long a window of time is: 1d, 6h, 30min, 1w, 1mo.")]
-Reference = Annotated[
+WindowLength = Annotated[
     str | None,
-    typer.Option("--reference", help="Compare with this log; with --by-time also so many first windows, such as 3."),
+    typer.Option("--every", help="How long a window of time is: 1d, 6h, 30min, 1w, 1mo; 1d with --by-time."),
 ]
+Against = Annotated[
+    str | None,
+    typer.Option("--against", help="Compare with this log; with --by-time also so many first windows, such as 3."),
+]
+Reference = Annotated[str | None, typer.Option("--reference", hidden=True)]
 Since = Annotated[
     str | None,
     typer.Option("--since", help="Leave out rows before this date, by the column of --by-time or the only such one."),
 ]
 FailIfWorse = Annotated[
-    bool, typer.Option("--fail-if-worse", help="Exit with 1 if a measure is shown to be lower than in --reference.")
+    bool, typer.Option("--fail-if-worse", help="Exit with 1 if a measure is shown to be lower than in --against.")
 ]
 RowId = Annotated[
     list[str] | None,
@@ -63,6 +67,7 @@ RowId = Annotated[
 
 def audit(
     log: LogFiles = None,
+    log_options: LogOptions = None,
     prediction: Prediction = None,
     explanation: Explanation = None,
     kind: Kind = None,
@@ -73,9 +78,10 @@ def audit(
     where: Where = None,
     since: Since = None,
     by_time: ByTime = None,
-    every: WindowLength = "1d",
+    every: WindowLength = None,
+    against: Against = None,
     reference: Reference = None,
-    nulls: NullsPolicy = "error",
+    nulls: NullsPolicy = None,
     row_id: RowId = None,
     cluster: Cluster = None,
     connect: Connect = None,
@@ -104,31 +110,23 @@ def audit(
     check_share(at_least, "--at-least")
     outlets = Outlets(report, as_json, summary)
     outlets.check()
-    if fail_if_worse and (reference is None or isinstance(_reference(reference), int)):
-        raise BadInput("--fail-if-worse compares with another log: name it with --reference.")
-    source = open_log_source(log, table, connect)
-    with source.one_state():  # the report is about the rows that were measured
+    compared = _reference(reference if against is None else against)
+    if fail_if_worse and (compared is None or isinstance(compared, int)):
+        raise BadInput("--fail-if-worse compares with another log: name it with --against.")
+    columns = {"prediction": prediction, "explanation": explanation, "kind": kind, "inputs": inputs, "nulls": nulls}
+    columns |= {"id": row_id, "clusters": cluster, "time": by_time, "where": where, "since": since}
+    declaration, discretizer = declared(log_options, log, table, connect, discretize=discretize, **columns)
+    with declaration._source().one_state():  # the report is about the rows that were measured
         result = audit_log(
-            source,
-            prediction=one_or_several(prediction),
-            explanation=explanation or None,
-            kind=kind,
-            discretizer=discretize,
-            inputs=inputs or None,
+            declaration,
+            discretizer=discretizer,
             by=by or None,
-            where=where,
-            since=since,
-            time=by_time,
-            every=every,
-            reference=_reference(reference),
-            nulls=cast(Any, nulls),  # `audit` refuses words that it does not know
+            every="1d" if every is None and by_time is not None else every,
+            against=compared,
             confidence=confidence,
-            interval=cast(Any, interval),
+            interval=cast(Any, interval),  # `audit` refuses words that it does not know
             unseen=unseen,
-            connect=connect,  # a reference is in the same database
-            id=row_id or None,
             agreement=agreement,
-            clusters=cluster,
         )
         found = {result.name: result.slices()} if slices or fail_if_slice else None
         tell(result, outlets, f"How faithful are the explanations in {result.name}?", at_least, found)

@@ -2,11 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli.logs import open_log_source
+from faithscope.cli.logs import declared
 from faithscope.cli.options import (
     Confidence,
     Connect,
@@ -16,12 +16,12 @@ from faithscope.cli.options import (
     Json,
     Kind,
     LogFiles,
+    LogOptions,
     NullsPolicy,
     Prediction,
     SummaryFile,
     TableName,
     Where,
-    one_or_several,
 )
 from faithscope.cli.outcome import say_where
 from faithscope.cli.summary_file import append_summary, check_summary
@@ -80,6 +80,7 @@ app = typer.Typer(
 
 def add(
     log: LogFiles = None,
+    log_options: LogOptions = None,
     state: State = Path("monitor.duckdb"),
     prediction: Prediction = None,
     explanation: Explanation = None,
@@ -93,7 +94,7 @@ def add(
     batch: BatchName = None,
     where: Where = None,
     since: SinceMoment = None,
-    nulls: NullsPolicy = "error",
+    nulls: NullsPolicy = None,
     connect: Connect = None,
     table: TableName = None,
     as_json: Json = False,
@@ -105,24 +106,12 @@ def add(
     """
     from faithscope.monitor.monitor import Monitor
 
-    source = open_log_source(log, table, connect)
+    columns = {"prediction": prediction, "explanation": explanation, "kind": kind, "inputs": inputs, "nulls": nulls}
+    columns |= {"clusters": cluster, "where": where, "since": since}
+    declaration, discretizer = declared(log_options, log, table, connect, discretize=discretize, **columns)
     rules = None if scopes is None else _rules(scopes)
     monitor = Monitor(state, scopes=rules) if state.exists() else Monitor(state, by=by or None, scopes=rules)
-    added = monitor.add_log(
-        source,
-        prediction=one_or_several(prediction),
-        explanation=explanation or None,
-        kind=kind,
-        discretizer=discretize,
-        inputs=inputs or None,
-        by=by or None,
-        clusters=cluster,
-        when=when,
-        batch=batch,
-        where=where,
-        since=since,
-        nulls=cast(Any, nulls),  # `add_log` refuses words that it does not know
-    )
+    added = monitor.add_log(declaration, discretizer=discretizer, when=when, by=by or None, batch=batch)
     print_json(json.dumps(added.to_dict())) if as_json else typer.echo("\n".join(map(visible, added.lines())))
 
 

@@ -85,9 +85,10 @@ AgreementWord = Annotated[
 Where = Annotated[
     str | None, typer.Option("--where", help="A condition of SQL: other rows are left out, such as \"region = 'EU'\".")
 ]
-NullsPolicy = Annotated[str, typer.Option("--nulls", help="Missing values: error, drop or key.")]
-
-
-def one_or_several(names: list[str] | None) -> str | list[str] | None:
-    """The column that a repeatable option named, or all of them."""
-    return None if not names else names[0] if len(names) == 1 else names
+NullsPolicy = Annotated[
+    str | None, typer.Option("--nulls", help="Missing values: error, drop or key.", show_default="error")
+]
+LogOptions = Annotated[
+    Path | None,
+    typer.Option("--log", help="A TOML file that says prediction, explanation, time, clusters, …, once for all."),
+]

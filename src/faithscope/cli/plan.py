@@ -1,11 +1,11 @@
 """faithscope plan: how many rows a log needs."""
 
 import json
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 
-from faithscope.cli.logs import open_log_source
+from faithscope.cli.logs import declared
 from faithscope.cli.options import (
     AgreementWord,
     Confidence,
@@ -16,12 +16,12 @@ from faithscope.cli.options import (
     Json,
     Kind,
     LogFiles,
+    LogOptions,
     NullsPolicy,
     Prediction,
     SummaryFile,
     TableName,
     Where,
-    one_or_several,
 )
 from faithscope.cli.summary_file import append_summary, check_summary
 from faithscope.runtime.printing import print_json
@@ -31,6 +31,7 @@ Unverifiable = Annotated[float, typer.Option(help="The share of rows that may st
 
 def plan(
     log: LogFiles = None,
+    log_options: LogOptions = None,
     prediction: Prediction = None,
     explanation: Explanation = None,
     kind: Kind = None,
@@ -38,7 +39,7 @@ def plan(
     inputs: InputTexts = None,
     agreement: AgreementWord = None,
     where: Where = None,
-    nulls: NullsPolicy = "error",
+    nulls: NullsPolicy = None,
     connect: Connect = None,
     table: TableName = None,
     unverifiable: Unverifiable = 0.05,
@@ -50,21 +51,13 @@ def plan(
 
     Example: faithscope plan log.parquet --prediction yhat --explanation 'phi_*' --unverifiable 0.05
     """
+    from faithscope.measures.consistency import consistency
     from faithscope.measures.planning.plan import plan as plan_rows
-    from faithscope.tables.audit import audit
 
     check_summary(summary)
-    result = audit(
-        open_log_source(log, table, connect),
-        prediction=one_or_several(prediction),
-        explanation=explanation or None,
-        kind=kind,
-        discretizer=discretize,
-        inputs=inputs or None,
-        where=where,
-        nulls=cast(Any, nulls),  # `audit` refuses words that it does not know
-        agreement=agreement,
-    )
-    rows = plan_rows(result.consistency, unverifiable=unverifiable, confidence=confidence)
+    columns = {"prediction": prediction, "explanation": explanation, "kind": kind, "inputs": inputs, "nulls": nulls}
+    declaration, discretizer = declared(log_options, log, table, connect, discretize=discretize, where=where, **columns)
+    measured = consistency(declaration, discretizer=discretizer, agreement=agreement)
+    rows = plan_rows(measured, unverifiable=unverifiable, confidence=confidence)
     print_json(json.dumps(rows.to_dict())) if as_json else typer.echo(str(rows))
     append_summary(summary, rows._card())

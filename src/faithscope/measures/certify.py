@@ -17,6 +17,7 @@ from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.telling import OfEstimates
 from faithscope.rounding import down
+from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 from faithscope.sinks.lines import in_lines
 
@@ -90,9 +91,10 @@ class Certificate(OfEstimates):
         )
 
 
+@takes_log
 def certify(
     explanations: Any,
-    predictions: Any,
+    predictions: Any = None,
     discretizers: Sequence[Discretize | str | None] | Discretize | str | None = None,
     *,
     confidence: float = 0.95,

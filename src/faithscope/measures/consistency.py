@@ -33,13 +33,14 @@ from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
 from faithscope.measures.spread import spread_consistency
 from faithscope.notes import MAY_MISS, Note
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
+from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, to_askers
 
 
 @overload
 def consistency(
     explanations: Any,
-    predictions: Any,
+    predictions: Any = ...,
     *,
     discretizer: Discretize | None = ...,
     confidence: float = ...,
@@ -53,7 +54,7 @@ def consistency(
 @overload
 def consistency(
     explanations: Any,
-    predictions: Any,
+    predictions: Any = ...,
     *,
     discretizer: Discretize | None = ...,
     confidence: float = ...,
@@ -64,10 +65,11 @@ def consistency(
     askers: None = None,
     by: Any,
 ) -> Populations: ...
+@takes_log
 @in_memory(FEWER_ROWS)
 def consistency(
     explanations: Any,
-    predictions: Any,
+    predictions: Any = None,
     *,
     discretizer: Discretize | None = None,
     confidence: float = 0.95,
@@ -85,7 +87,7 @@ def consistency(
 
     Parameters
     ----------
-    explanations : array-like, table or Explanations
+    explanations : array-like, table, Explanations or Log
         One explanation per row: importances, of shape (n_rows, n_features), or any hashable value per row.
         NumPy, lists, pandas, polars, Arrow or a ``shap.Explanation``. Rows are matched by position; if two pandas
         inputs have the same row labels in another order, that is an error, and if the labels differ, a note.

@@ -34,6 +34,7 @@ from faithscope.measures.telling import number
 from faithscope.relations import Relation, check_rows, says_where, to_relation
 from faithscope.rounding import down, in_brackets, up
 from faithscope.runtime.memory import in_memory
+from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
 from faithscope.sinks.shareable import Shareable
@@ -399,10 +400,11 @@ def encoding_columns(encodings: Mapping[str, Encoding]) -> dict[str, list[Any]]:
     return {"explainer": list(encodings), **lines}
 
 
+@takes_log
 @in_memory(FEWER)
 def encoding(
     explanations: Any,
-    predictions: Any,
+    predictions: Any = None,
     X: Any = None,
     *,
     relation: Any = None,
@@ -419,7 +421,7 @@ def encoding(
 
     Parameters
     ----------
-    explanations : Explanations that say where they apply
+    explanations : Explanations that say where they apply, or a Log of them
         As for `sufficiency`.
     predictions : array-like, (n,)
     X : array-like or table, n rows

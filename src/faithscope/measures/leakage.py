@@ -23,6 +23,7 @@ from faithscope.measures.intervals.margins import IndependentUnits, Margins
 from faithscope.measures.named_labels import LabelWords, named_labels, reported_rows
 from faithscope.measures.telling import OfEstimates, number
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
+from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
 from faithscope.visible import visible
@@ -91,10 +92,11 @@ class Leakage(OfEstimates):
         return f"{self.share:.1%} of reasons name a label{such} ({self.own:.1%} their own); {both}; {rows}"
 
 
+@takes_log
 @in_memory(FEWER_ROWS)
 def leakage(
     reasons: Any,
-    predictions: Any,
+    predictions: Any = None,
     *,
     words: Sequence[str] | None = None,
     discretizer: Discretize | None = None,
@@ -112,7 +114,7 @@ def leakage(
 
     Parameters
     ----------
-    reasons : Reasons, or a list or column of texts
+    reasons : Reasons, a list or column of texts, or a Log of them
         One text per row.
     predictions : array-like, (n,)
         The predicted labels. Numbers have no words: pass the names of the classes, or `words`.

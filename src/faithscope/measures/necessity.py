@@ -21,13 +21,15 @@ from faithscope.measures.intervals.margins import LeftOutDeviations, UnseenRows,
 from faithscope.measures.sufficiency import FEWER, coverage_notes
 from faithscope.relations import check_rows
 from faithscope.runtime.memory import in_memory
+from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 
 
+@takes_log
 @in_memory(FEWER)
 def necessity(
     explanations: Any,
-    predictions: Any,
+    predictions: Any = None,
     X: Any = None,
     *,
     relation: Any = None,
@@ -47,7 +49,7 @@ def necessity(
 
     Parameters
     ----------
-    explanations : Explanations that say where they apply
+    explanations : Explanations that say where they apply, or a Log of them
         As for `sufficiency`.
     predictions : array-like, (n,)
         The model's predicted labels (never the truth), as for `consistency`.

@@ -47,6 +47,7 @@ from faithscope.populations import OwnDraws, Population, RealRows, to_population
 from faithscope.relations import Alike, Applies, Relation, check_rows, to_relation
 from faithscope.rounding import in_brackets
 from faithscope.runtime.memory import in_memory
+from faithscope.runtime.of_logs import takes_log
 from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample
 
@@ -56,11 +57,12 @@ _MATTERS = 0.02  # a difference of intervals that a reader should know of
 FEWER = "sample rows, or explanations"  # what to do if memory is short
 
 
+@takes_log
 @in_memory(FEWER)
 @renamed(further="unlabeled")
 def sufficiency(
     explanations: Any,
-    predictions: Any,
+    predictions: Any = None,
     X: Any = None,
     *,
     relation: Any = None,
@@ -81,7 +83,7 @@ def sufficiency(
 
     Parameters
     ----------
-    explanations : Explanations that say where they apply
+    explanations : Explanations that say where they apply, or a Log of them
         `Rules`, `Highlights`, `Counterfactuals`, or `Prototypes` with their points; any kind if `relation` is given.
     predictions : array-like, (n,), or a model
         The model's predicted labels (never the truth), as for `consistency`; or the model, or its predict function,

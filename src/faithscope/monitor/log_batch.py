@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.discretizers import Original, to_discretizer
-from faithscope.errors import BadInput
+from faithscope.discretizers import to_discretizer
+from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.monitor.batch import Batch, Clusters, counted_batch, labels_alone, refuse_many_groups
 from faithscope.monitor.canonical import Words
@@ -22,53 +22,36 @@ from faithscope.tables.cells import cells
 from faithscope.tables.engine.answers import fetch, numbers_of
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.expressions import DAY, floor_to
-from faithscope.tables.engine.missing import Nulls
 from faithscope.tables.engine.moments import seconds
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.labels import refuse_alike, refuse_number_labels
-from faithscope.tables.log.chosen_rows import ChosenRows
-from faithscope.tables.log.columns import Names, named_columns
+from faithscope.tables.log.columns import named_columns
 from faithscope.tables.log.kinds import PairColumns
 from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows
 from faithscope.tables.log.unscanned import unscanned
+from faithscope.tables.logs import Log
 from faithscope.tables.options import AuditOptions
-from faithscope.tables.sources.source import LogSource, open_source
+from faithscope.tables.sources.source import LogSource
 
 Ints = NDArray[np.int64]
 
 
-def log_batch(
-    table: Any,
-    *,
-    prediction: Names | None,
-    explanation: Names | None,
-    kind: str | None,
-    discretizer: Any,
-    when: Any,
-    by: Sequence[str],
-    where: str | None,
-    since: Any,
-    nulls: Nulls,
-    connect: str | None,
-    inputs: Names | None,
-    clusters: str | None,
-    scopes: Scopes | None = None,
-) -> Batch:
+def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Sequence[str], scopes: Scopes | None = None) -> Batch:
     """The rows of a log as a batch; `when` is a column of moments, or a moment for all rows."""
     refuse_discretizer(scopes, discretizer)
-    kind = "rules" if scopes is not None and kind is None else kind
-    chosen: Any = to_discretizer(discretizer) or Original()
-    refuse_learning(chosen)
-    options = AuditOptions(
-        prediction, explanation, kind, chosen, nulls, None, 0.95, None, clusters=clusters, inputs=inputs
-    )
-    source = open_source(table, connect, at_once=True)
+    refuse_learning(to_discretizer(discretizer))
+    if declared.weights is not None:
+        raise NotProven("A monitor counts every row once: leave weights out of the log.")
+    source = declared._source(at_once=True)
     groups = named_columns(source.columns, list(by), "by")
     column = when if isinstance(when, str) and when in source.columns else None
-    with source.one_state():
-        rows = ChosenRows(source).where(where).since(since, column)
+    kind = "rules" if scopes is not None and declared.kind is None else declared.kind
+    declared = replace(declared, kind=kind, time=column, id=None)
+    options, nulls = declared._options(discretizer=discretizer), declared.nulls
+    options.check_counted()
+    with declared._opened(source) as rows:
         carried = (*groups, *(() if column is None else (column,)))
         asked = (column, groups, carried)
         at_once = None if scopes is not None else _at_once(rows.source, options, *asked)
@@ -76,7 +59,7 @@ def log_batch(
         if when is None:
             _refuse_times(log, (*groups, *(() if scopes is None else scope_columns(log, scopes).values())))
         batch = _counted(log, keyed, answer, column, groups, when, scopes)
-        if clusters is None:
+        if not log.clusters:
             batch = replace(batch, ids=_ids(log, (*log.used, *carried), batch.rows))
     dropped = total - batch.rows
     if dropped and nulls != "drop":

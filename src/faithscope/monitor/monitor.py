@@ -5,7 +5,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import MAXYEAR
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.warning import warn
 from faithscope.sinks.card import Card
 from faithscope.sinks.shareable import Shareable
+from faithscope.tables.logs import Log, LogColumns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +133,7 @@ class Monitor(Shareable):
     def add(
         self,
         explanations: Any,
-        predictions: Any,
+        predictions: Any = None,
         *,
         X: Any = None,
         discretizer: Any = None,
@@ -147,7 +148,7 @@ class Monitor(Shareable):
         ----------
         explanations, predictions, discretizer
             As for `consistency`; the same explainer and discretizer for all batches. With scopes, explanations are
-            rules or their texts.
+            rules or their texts. A `Log` in place of both is added by `add_log`.
         X : array-like or table, n rows, optional
             The rows, with scopes alone: which of them they lie in.
         when : date, datetime, str or array-like (n,), optional
@@ -166,6 +167,11 @@ class Monitor(Shareable):
         -------
         Added
         """
+        if isinstance(explanations, Log):
+            said = {"predictions": predictions, "X": X, "clusters": clusters}
+            for option in (option for option, value in said.items() if value is not None):
+                raise BadInput(f"The monitor got a Log and {option}=, which are columns of the log: leave it out.")
+            return self.add_log(explanations, discretizer=discretizer, when=when, by=by, batch=batch)
         chosen = to_discretizer(discretizer)
         refuse_learning(chosen)
         name = _batch_name(batch)
@@ -194,59 +200,47 @@ class Monitor(Shareable):
         self,
         table: Any,
         *,
-        prediction: Any = None,
-        explanation: Any = None,
-        kind: str | None = None,
         discretizer: Any = None,
         when: Any = None,
         by: Any = None,
         batch: str | None = None,
-        where: str | None = None,
-        since: Any = None,
-        nulls: Any = "error",
-        connect: str | None = None,
-        inputs: Any = None,
-        clusters: Any = None,
+        **columns: Unpack[LogColumns],
     ) -> Added:
         """Add the rows of a log, counted where it lives; nothing is ever written there.
 
         Parameters
         ----------
-        table, prediction, explanation, kind, discretizer, where, since, nulls, connect, inputs
-            As for `audit`: files, frames, DuckDB, Postgres, Spark. Hand over new rows only, by files of their own, or
-            with `where` or `since`. With scopes, the explanation is a column of rules as text, and the columns that
-            scopes speak of are read by name.
+        table : Log, or what `Log` takes
+            Files, frames, DuckDB, Postgres, Spark. Hand over new rows only, by files of their own, or with
+            ``Log.only``. With scopes, the explanation is a column of rules as text, and the columns that scopes speak
+            of are read by name.
+        discretizer
+            As for `add`.
         when : str, date or datetime, optional
-            The column of moments, or a moment for all rows; by default now, unless the log has such a column.
+            The column of moments, or a moment for all rows; by default the column `time` of a `Log`, and now if neither
+            it nor the log has one.
         by : str or list of str, optional
             The columns of groups, in the order of the monitor's `by`; by default columns of these names.
-        clusters : str, optional
-            The column that says which rows belong together; as for `add`.
         batch : str, optional
             As for `add`.
+        **columns
+            What `Log` takes besides the table, if that is no `Log`: prediction, explanation, kind, inputs, clusters,
+            nulls, connect; and where and since, as of ``Log.only``.
 
         Returns
         -------
         Added
         """
         name = _batch_name(batch)
-        columns = group_columns(self.by, by)
-        counted = log_batch(
-            table,
-            prediction=prediction,
-            explanation=explanation,
-            kind=kind,
-            discretizer=discretizer,
-            when=when,
-            by=columns,
-            where=where,
-            since=since,
-            nulls=nulls,
-            connect=connect,
-            inputs=inputs,
-            clusters=clusters,
-            scopes=self._scopes,
-        )
+        if isinstance(table, Log):
+            for option in columns:
+                raise BadInput(f"The monitor got a Log and {option}=: say it in the log, fs.Log(..., {option}=...).")
+            log = table
+        else:
+            log = Log(table, **columns)
+        moments = log.time if when is None else when
+        groups = group_columns(self.by, by)
+        counted = log_batch(log, discretizer=discretizer, when=moments, by=groups, scopes=self._scopes)
         return self._added(counted, name)
 
     def _added(self, batch: Batch, name: str | None) -> Added:

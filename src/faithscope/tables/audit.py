@@ -1,52 +1,41 @@
 """audit(): a log of predictions and explanations in, without the model; an Audit out."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
-from faithscope.agreements import to_agreement
-from faithscope.discretizers import Discretizer, Original, to_discretizer
-from faithscope.errors import BadInput
+from faithscope.discretizers import Discretizer
+from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.checks import check_whole, is_real
-from faithscope.measures.estimate import Estimate, Method, to_interval
+from faithscope.measures.estimate import Estimate, Method
 from faithscope.runtime.memory import in_memory
-from faithscope.tables.engine.missing import Nulls
+from faithscope.runtime.renamed import renamed
 from faithscope.tables.left_out import dropped, left_out
-from faithscope.tables.log.chosen_rows import ChosenRows
 from faithscope.tables.log.columns import Names, named_columns, one_column
+from faithscope.tables.logs import Log, LogColumns
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.options import AuditOptions
 from faithscope.tables.reference import Reference, about_reference, aligned, refuse_shared
 from faithscope.tables.result import Audit
 from faithscope.tables.scoped.measures import scoped_measures
-from faithscope.tables.sources.source import LogSource, open_source
+from faithscope.tables.sources.source import LogSource
 from faithscope.tables.windows import over_time
 
 __all__ = ["Audit", "audit"]
 
 
 @in_memory("audit a part of the log")
+@renamed(reference="against")
 def audit(
     table: Any,
     *,
-    prediction: Names | None = None,
-    explanation: Names | None = None,
-    kind: str | None = None,
     discretizer: Discretizer | str | None = None,
     by: Names | None = None,
-    where: str | None = None,
-    since: Any = None,
-    time: str | None = None,
-    every: str = "1d",
-    reference: Any = None,
-    nulls: Nulls = "error",
+    every: str | None = None,
+    against: Any = None,
+    agreement: Any = None,
     confidence: float = 0.95,
     interval: Method | None = None,
     unseen: bool = False,
-    connect: str | None = None,
-    id: Names | None = None,
-    agreement: Any = None,
-    clusters: str | None = None,
-    inputs: Names | None = None,
+    **columns: Unpack[LogColumns],
 ) -> Audit:
     """Measure how faithful the explanations in a log are, where the log lives; nothing is ever written there.
 
@@ -55,54 +44,28 @@ def audit(
 
     Parameters
     ----------
-    table : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, query, or a database's table by name
-        One row per prediction. Parquet, CSV and JSON lines are read in place by DuckDB. The rows of a query (a polars
-        LazyFrame, a DuckDB relation, an Arrow dataset or reader) are read once, in batches.
-    prediction : str or list of str, optional
-        The column of predictions; known if faithscope wrote the log. Several columns, such as probabilities, only with
-        ``agreement=fs.Spread()``, which adds them up.
-    explanation : str or list of str, optional
-        The columns of the explanation by name or glob, such as ``"phi_*"``; known if faithscope wrote the log.
-    kind : str, optional
-        importances, keys, reasons, codes, rules, words, prototypes or counterfactuals; by default what names and types
-        say, and "reasons" (in words) for a discretizer of these. Codes are read as sets, from several columns, lists or
-        joined texts: see `Codes`.
+    table : Log, or what `Log` takes
+        One row per prediction: a file, a glob, a frame, a query, a database's table by name.
     discretizer : Discretizer or str, optional
         Such as ``SignOfTop(5)`` or ``"sign-of-top-5"``; of reasons in words, ``Codebook({...})`` or
         ``"codebook:codes.json"``.
     by : str or list of str, optional
         Columns that name populations; of several, each of them and their combinations.
-    where : str, optional
-        A condition of SQL on the log's columns, such as ``"region = 'EU' and age >= 18"``: other rows are left out, of
-        the reference too. It is read here, and no engine sees its text.
-    since : date, datetime or str, optional
-        Leave out rows before this moment, by the column `time`, or by the log's only column of dates or moments; not of
-        the reference.
-    time, every : str, optional
-        A column of moments, and the length of a window: 1d, 6h, 30min, 1w, 1mo.
-    reference : log, Audit or int, optional
+    every : str, optional
+        The length of a window of time: 1d, 6h, 30min, 1w, 1mo. By default no windows of a `Log`; days, if ``time=`` is
+        passed here.
+    against : log, Audit or int, optional
         What the log is compared with: another log with the same columns and none of the same rows, such as last week's
-        (`Audit.reference` is the difference). With `time`, windows are compared with it, or with the first so many
+        (`Audit.reference` is the difference). In windows, these are compared with it, or with the first so many
         windows together, which one odd window decides less; by default with the first window.
-    nulls : {"error", "drop", "key"}
-        What to do with rows in which a used column is missing: refuse, leave out, or let missing be a value.
-    confidence, interval, unseen
-        As for `consistency`.
-    connect : str, optional
-        A database, such as ``postgres://user@host/database`` or ``spark``, in which `table` is a name.
-    id : str or list of str, optional
-        Columns that identify rows, which have no numbers in a log: they stand first when rows are shown, and are
-        never part of an explanation or of a measure.
     agreement : Close, Tolerance or Spread, optional
         How much two predictions agree if they are numbers; by default they are labels, which agree if they are equal.
-    clusters : str, optional
-        A column that says which rows belong together, such as a customer's number: a row is then compared with rows of
-        other clusters only, and the interval leaves out whole clusters. Rows without a value are one cluster with
-        ``nulls="key"``, left out with ``"drop"``. Without it, rows must be independent: repeated ones vouch for each
-        other, and the estimate is too high.
-    inputs : str or list of str, optional
-        The column of the texts that reasons in words are about, or several, which ``Template()`` blanks; known if
-        faithscope wrote the log.
+    confidence, interval, unseen
+        As for `consistency`.
+    **columns
+        What `Log` takes besides the table, if that is no `Log`: prediction, explanation, kind, inputs, id, clusters,
+        time, nulls, connect; and where and since, as of ``Log.only``. The rows of another log that it is compared with
+        are those of `where` too, and not those of `since`.
 
     Returns
     -------
@@ -116,23 +79,16 @@ def audit(
     >>> round(audited.consistency.value, 3), audited.consistency.n
     (0.667, 6)
     """
-    chosen = to_discretizer(discretizer)
-    coarse: Any = Original() if chosen is None else chosen
-    how = to_agreement(agreement)
-    method, allowed = to_interval(interval, unseen)
-    options = AuditOptions(
-        *(prediction, explanation, kind, coarse, nulls, id, confidence, method, how, clusters),
-        inputs=inputs,
-        unseen=allowed,
-    )
-    source = open_source(table, connect)
+    log, time, every = _declared(table, columns, every)
+    asked = {"discretizer": discretizer, "agreement": agreement}
+    asked |= {"confidence": confidence, "interval": interval, "unseen": unseen}
+    options, source = log._options(**asked), log._source()
     groups = () if by is None else named_columns(source.columns, by, "by")
     moments = () if time is None else (one_column(source.columns, time, "time"),)
-    other = _opened_reference(reference, source, time, connect)
-    with source.one_state():
-        chosen_rows = ChosenRows(source).where(where).since(since, time)
+    other = _opened_reference(against, log, source, time)
+    with log._opened(source) as chosen_rows:
         measured = MeasuredLog.of(chosen_rows.source, options, (*groups, *moments))
-        baseline, compared = _baseline(other, measured, where)
+        baseline, compared = _baseline(other, measured, asked)
         sufficient, necessary, notes = scoped_measures(measured)
         populations = measured.by(groups) if groups else None
         return Audit(
@@ -140,7 +96,7 @@ def audit(
             sufficient,
             name=measured.log.source.name,
             explainer=measured.log.kind.what,
-            discretizer=repr(coarse),
+            discretizer=repr(options.discretizer),
             populations=populations,
             windows=None if time is None else over_time(measured, time, every, baseline, groups),
             necessity=necessary,
@@ -150,40 +106,59 @@ def audit(
         )
 
 
+def _declared(table: Any, columns: LogColumns, every: str | None) -> tuple[Log, str | None, str]:
+    """The log, the column of its windows if there are any, and how long these are."""
+    if isinstance(table, Log):
+        for name in columns:
+            raise BadInput(f"fs.audit got a Log and {name}=: say it in the log, fs.Log(..., {name}=...).")
+        if every is not None and table.time is None:
+            raise BadInput(f"every={every!r} is the length of windows of time: name the column, fs.Log(..., time=...).")
+        log, time = table, None if every is None else table.time
+    else:
+        log = Log(table, **columns)
+        time = log.time
+    if log.weights is not None:
+        raise NotProven(
+            "fs.audit counts rows where they are, and every row once: leave weights out of the log, or ask "
+            "fs.consistency(log), fs.sufficiency(log) and the like, which weigh rows in memory."
+        )
+    return log, time, "1d" if every is None else every
+
+
 def _opened_reference(
-    reference: Any, log: LogSource, time: str | None, connect: str | None
-) -> LogSource | MeasuredLog | int:
+    against: Any, log: Log, source: LogSource, time: str | None
+) -> tuple[Log, LogSource] | MeasuredLog | int:
     """What is compared with: a log, measured or not, or the first so many windows."""
-    if reference is None:
+    if against is None:
         return 1
-    if is_real(reference):
+    if is_real(against):
         if time is None:
             raise BadInput(
-                f"reference={reference} is a number of windows of time: say which column is the time, or pass a log."
+                f"against={against} is a number of windows of time: say which column is the time, or pass a log."
             )
-        return check_whole(reference, "reference, a number of windows,")
-    if isinstance(reference, Audit):
-        return reference._measured
+        return check_whole(against, "against, a number of windows,")
+    if isinstance(against, Audit):
+        return against._measured
+    other = against if isinstance(against, Log) else replace(log, table=against, since=None)
     with about_reference():
-        source = open_source(reference, connect)
-    refuse_shared(log, source)
-    return source
+        theirs = other._source()
+    refuse_shared(source, theirs)
+    return other, theirs
 
 
 def _baseline(
-    reference: LogSource | MeasuredLog | int, measured: MeasuredLog, where: str | None
+    reference: tuple[Log, LogSource] | MeasuredLog | int, measured: MeasuredLog, asked: dict[str, Any]
 ) -> tuple[MeasuredLog | int, tuple[str, ...]]:
     """What is compared with, measured like the log, and notes on its rows that were left out."""
     if isinstance(reference, int):
         return reference, ()
     if isinstance(reference, MeasuredLog):
         return aligned(measured, reference), ()
-    with about_reference(), reference.one_state():
-        chosen = ChosenRows(reference).where(where)
-        options = measured.log.options
-        if measured.reasons is not None:  # what was learned from the log holds for its reference
-            options = replace(options, discretizer=measured.reasons.settled)
-        theirs = MeasuredLog.of(chosen.source, options)
+    if measured.reasons is not None:  # what was learned from the log holds for its reference
+        asked = asked | {"discretizer": measured.reasons.settled}
+    log, source = reference
+    with about_reference(), log._opened(source) as chosen:
+        theirs = MeasuredLog.of(chosen.source, log._options(**asked))
     theirs = aligned(measured, theirs)
     return theirs, tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped(theirs)))
 

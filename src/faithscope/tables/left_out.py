@@ -2,12 +2,13 @@
 
 from faithscope.explanations.base import several
 from faithscope.measures.comparing.populations import Populations
+from faithscope.tables.engine.missing import dropped_note
 from faithscope.tables.measured_log import MeasuredLog
 
 
 def dropped(measured: MeasuredLog) -> tuple[str, ...]:
     """How many rows were dropped since values are missing."""
-    return measured.dropped_note(measured.dropped)
+    return dropped_note(measured.dropped)
 
 
 def left_out(measured: MeasuredLog, populations: Populations | None) -> tuple[str, ...]:

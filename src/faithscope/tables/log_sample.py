@@ -1,20 +1,145 @@
-"""The rows of a log as a sample, for what is looked for in memory."""
+"""The rows of a log in memory, for what is measured there."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.reasons import Reasons
 from faithscope.sample import Sample
 from faithscope.tables.beside import coded
 from faithscope.tables.engine.answers import fetch, fetch_line, in_fixed_order
 from faithscope.tables.engine.dialects import engine_of
-from faithscope.tables.engine.shown_columns import Column, shown
+from faithscope.tables.engine.missing import dropped_note, refuse_missing, scan
+from faithscope.tables.engine.protocol import Table
+from faithscope.tables.engine.shown_columns import Column, refuse_nested, shown
 from faithscope.tables.labels import in_order
+from faithscope.tables.log.kinds import PairColumns, ReasonColumn, SetColumn
 from faithscope.tables.log.rows import CLUSTER, AuditedLog
+from faithscope.tables.log.writing import DOCUMENT
 from faithscope.tables.numbers.agreement_sums import VALUE
 
 _MOST = 5_000_000  # rows that are fetched
+
+
+class LogRows(NamedTuple):
+    """The rows of a log, sorted by all their values, since a log has no order of its own.
+
+    Attributes
+    ----------
+    explanations : Explanations
+    predictions : (n,) array, or (n, k) of several numbers
+    X : Arrow table, list of documents, or None
+        The columns that are neither predictions, explanations, ids, clusters nor weights; None if there are none.
+    weights : (n,) array of float, optional
+    clusters : (n,) array, optional
+    by : dict of str to (n,) array
+        The columns that were asked for as groups.
+    """
+
+    explanations: Explanations
+    predictions: NDArray[Any]
+    X: Any
+    weights: NDArray[np.float64] | None
+    clusters: NDArray[Any] | None
+    by: dict[str, NDArray[Any]]
+
+
+def read_rows(
+    log: AuditedLog, total: int, weights: str | None = None, by: Sequence[str] = (), notes: tuple[str, ...] = ()
+) -> LogRows:
+    """The rows of a log as they are, of so many with those in which values are missing.
+
+    Parameters
+    ----------
+    weights, by
+        A column of weights, and columns of groups.
+    notes : tuple of str
+        What else a reader should know of these rows.
+    """
+    schema, asked = log.source.table.schema(), [*by, *([] if weights is None else [weights])]
+    refuse_nested(schema, asked, "a weight or a group is one value per row")
+    refuse_missing(scan(log.source.table, asked), log.options.nulls)
+    used = {f"g{j}": name for j, name in enumerate(asked)}
+    others = [name for name in log.others if name not in (*log.ids, *log.clusters, *log.inputs, weights)]
+    plain = [name for name in others if schema[name].is_string() or schema[name].is_temporal()]
+    held = [name for name in others if name in plain or shown(name, schema[name]) is not None]
+    inputs = {f"x{j}": name for j, name in enumerate(held)}
+    if isinstance(log.kind, ReasonColumn):
+        explanations, answer = _reasons(log, {**inputs, **used})
+    else:
+        explanations, answer = _explanations(log, used, {**inputs, **_documents(log)})
+    known = (log.source.settings or {}).get("inputs", {})
+    features = {column: feature for feature, column in known.items()}
+    X: Any = None
+    if held:
+        X = answer.select(list(inputs)).rename_columns([features.get(name, name) for name in held])
+    if "words" in answer.column_names:
+        X = answer.column("words").to_pylist()
+    numbers = [_values(answer, name) for name in _predicted(log)]
+    groups = [_values(answer, name) for name in used]
+    told = (*explanations.remarks, *notes, *log.notes, *dropped_note(total - answer.num_rows))
+    return LogRows(
+        explanations._with(remarks=tuple(dict.fromkeys(told))),
+        numbers[0] if len(numbers) == 1 else np.column_stack(numbers),
+        X,
+        None if weights is None else groups[-1].astype(np.float64),
+        _values(answer, CLUSTER) if log.clusters else None,
+        dict(zip(by, groups, strict=False)),
+    )
+
+
+def _predicted(log: AuditedLog) -> list[str]:
+    """What the columns of predictions are called in an answer."""
+    return [f"y{j}" for j in range(len(log.predictions))] if log.options.agreement.of_numbers else ["label"]
+
+
+def _documents(log: AuditedLog) -> dict[str, Column]:
+    """The column of documents that highlighted words are looked for in, if the log has one."""
+    words = isinstance(log.kind, SetColumn) and log.kind.words
+    return {"words": DOCUMENT} if words and DOCUMENT in log.others else {}
+
+
+def _explanations(log: AuditedLog, used: Mapping[str, str], shown: Mapping[str, Column]) -> tuple[Explanations, Any]:
+    """Explanations with the columns beside them, of anything but reasons."""
+    originals = {f"o{j}": name for j, name in enumerate(log.originals)}
+    rows = log.rows({**used, **originals}, shown)
+    answer = _fetched(rows.table)
+    if not isinstance(log.kind, PairColumns):
+        return rows.read(answer), answer
+    names = list(log.kind.names)
+    points, before = (answer.select(list(part)).rename_columns(names) for part in (rows.keys, originals))
+    return Counterfactuals(points, before), answer
+
+
+def _reasons(log: AuditedLog, beside: Mapping[str, Column]) -> tuple[Explanations, Any]:
+    """Reasons in words as they were written, with the columns beside them."""
+    predicted = dict(zip(_predicted(log), log.predictions, strict=True))
+    answer = _fetched(log.texts({**beside, **predicted}))
+    about = [f"a{j}" for j in range(len(log.inputs))]
+    names = [CLUSTER if name == "u" else name for name in answer.column_names]
+    inputs = answer.select(about) if about else None
+    return Reasons(answer.column("t").to_pylist(), inputs), answer.rename_columns(names)
+
+
+def _fetched(table: Table) -> Any:
+    """All rows of a table, if they are not too many, as an Arrow table in a fixed order."""
+    many = fetch_line(table.aggregate(n=table.count()))["n"]
+    if many > _MOST:
+        raise BadInput(
+            f"This is measured in memory, of at most {_MOST:,} rows, and the log has {many:,}: take a part of it, "
+            "by where= or since=."
+        )
+    return in_fixed_order(fetch(table))
+
+
+def _values(answer: Any, name: str) -> NDArray[Any]:
+    values: NDArray[Any] = answer.column(name).to_numpy()
+    return values
 
 
 def rows_of_log(log: AuditedLog) -> tuple[Sample, Any, Any]:
@@ -29,12 +154,7 @@ def rows_of_log(log: AuditedLog) -> tuple[Sample, Any, Any]:
         raise BadInput("The log has no columns besides predictions, explanations and ids, so there are no slices.")
     short = {f"x{j}": column for j, column in enumerate(known.values())}
     rows = log.rows(shown=short)
-    many = fetch_line(rows.table.aggregate(n=rows.table.count()))["n"]
-    if many > _MOST:
-        raise BadInput(
-            f"Slices are looked for in at most {_MOST:,} rows; this log has {many:,}: pass where= or since=."
-        )
-    answer = in_fixed_order(fetch(rows.table))
+    answer = _fetched(rows.table)
     of_numbers = log.options.agreement.of_numbers
     predicted, numbers = coded(answer, [VALUE if of_numbers else "label"])
     place = {label: number for number, label in enumerate(in_order(predicted))}

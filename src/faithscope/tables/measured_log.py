@@ -12,19 +12,18 @@ from faithscope.counting.profile import Profile
 from faithscope.discretizers.base import steps
 from faithscope.discretizers.reason_codes import ReasonCodes
 from faithscope.errors import BadInput, Incompatible
-from faithscope.explanations.base import several
 from faithscope.measures.comparing.beside import Beside, beside_notes
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.measures.named_labels import label_word_note
 from faithscope.measures.notes import given_code_note
-from faithscope.notes import Note, of_kind
+from faithscope.notes import of_kind
 from faithscope.tables.beside import FetchedKinds, beside
 from faithscope.tables.clusters import CountedClusters, count_clusters
 from faithscope.tables.counts import counted
 from faithscope.tables.engine.answers import fetch, fetch_line
-from faithscope.tables.engine.missing import refuse_missing, scan
+from faithscope.tables.engine.missing import dropped_note, refuse_missing, scan
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.labels import Labels, read_labels
@@ -59,6 +58,7 @@ class MeasuredLog:
     @classmethod
     def of(cls, source: LogSource, options: AuditOptions, carried: Sequence[str] = ()) -> "MeasuredLog":
         """The log with its rows counted; `carried` are other columns that will be asked for."""
+        options.check_counted()
         with source.one_state():
             log, seen = open_log(source, options, carried)
             measured = cls(log, seen.rows, source)
@@ -99,12 +99,7 @@ class MeasuredLog:
         dropped = self.total - self._looked - whole.n
         if dropped < 0 or self.log.options.nulls != "drop":
             refuse_change(self.total - self._looked, whole.n)
-        return noted(whole, self.dropped_note(dropped))
-
-    @staticmethod
-    def dropped_note(rows: int) -> tuple[str, ...]:
-        """How many rows were dropped since values are missing."""
-        return (Note(f"{several(rows, 'row was', 'rows were')} dropped: values missing", "dropped"),) if rows else ()
+        return noted(whole, dropped_note(dropped))
 
     @property
     def _looked(self) -> int:

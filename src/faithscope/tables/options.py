@@ -11,7 +11,7 @@ from faithscope.measures.intervals.margins import check_confidence
 from faithscope.tables.engine.missing import NULLS, Nulls
 from faithscope.tables.log.columns import Names
 
-_KINDS = ("importances", "keys", "reasons", "codes", "rules", "words", "prototypes", "counterfactuals")
+KINDS = ("importances", "keys", "reasons", "codes", "rules", "words", "prototypes", "counterfactuals")
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,14 @@ class AuditOptions:
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
+        check_word(self.nulls, "nulls", NULLS)
+        check_word(self.kind, "kind", KINDS, optional=True)
+
+    def check_counted(self) -> None:
+        """Raise if no engine counts rows by these options."""
         by_variance, clustered = isinstance(self.agreement, Spread), self.clusters is not None
         if by_variance or clustered:
             refuse_unproven(self.interval, "Spread" if by_variance else "clusters in an engine")
-        check_word(self.nulls, "nulls", NULLS)
-        check_word(self.kind, "kind", _KINDS, optional=True)
         if by_variance and clustered:
             raise NotProven("Spread is not measured for clustered rows: use agreement=fs.Close(eps) with clusters.")
         if isinstance(self.agreement, OwnAgreement):

@@ -43,7 +43,7 @@ class Reference:
     >>> import pandas as pd, faithscope as fs
     >>> last = pd.DataFrame({"leaf": [1, 1, 1, 1] * 50, "yhat": ["a", "a", "a", "a"] * 50})
     >>> this = pd.DataFrame({"leaf": [1, 1, 1, 1] * 50, "yhat": ["a", "a", "a", "b"] * 50})
-    >>> reference = fs.audit(this, prediction="yhat", explanation="leaf", reference=last).reference
+    >>> reference = fs.audit(this, prediction="yhat", explanation="leaf", against=last).reference
     >>> round(reference.differences["consistency"].value, 2), reference.differences["consistency"].differ
     (-0.25, True)
     """

@@ -17,6 +17,7 @@ from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import per_explanation
 from faithscope.measures.slices import Slice, Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
+from faithscope.runtime.renamed import renamed
 from faithscope.sinks.lines import in_lines
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.log_sample import rows_of_log
@@ -214,16 +215,17 @@ class Audit(OfOneExplainer):
     def _claims(self) -> None:
         """A log keeps no claims."""
 
-    def over_time(self, column: str, every: str, reference: "Audit | int" = 1) -> Windows:
+    @renamed(reference="against")
+    def over_time(self, column: str, every: str, against: "Audit | int" = 1) -> Windows:
         """Consistency in each window of time, compared with another audit or with the first so many windows."""
         one_column(self._measured.log.source.columns, column, "time")
         with self._measured.asked():
-            return over_time(self._measured, column, every, self._baseline(reference))
+            return over_time(self._measured, column, every, self._baseline(against))
 
-    def _baseline(self, reference: "Audit | int | None") -> MeasuredLog | int:
-        if isinstance(reference, Audit):
-            return aligned(self._measured, reference._measured)
-        return 1 if reference is None else check_whole(reference, "reference, an audit or a number of windows,")
+    def _baseline(self, against: "Audit | int | None") -> MeasuredLog | int:
+        if isinstance(against, Audit):
+            return aligned(self._measured, against._measured)
+        return 1 if against is None else check_whole(against, "against, an audit or a number of windows,")
 
     def __str__(self) -> str:
         return "\n".join([super().__str__(), *map(in_lines, map(visible, (*self._changes(), *self.notes)))])

@@ -18,6 +18,7 @@ from faithscope.measures.estimate import NECESSITY
 from faithscope.measures.estimate import unverifiable as unverifiable_share
 from faithscope.measures.intervals.bounds import sample_size
 from faithscope.measures.planning.forecast import Backtest, Band, Mixture, rarefy
+from faithscope.runtime.of_logs import takes_log
 from faithscope.sinks.card import Table
 from faithscope.sinks.shareable import Shareable
 
@@ -275,12 +276,13 @@ class Plan(Shareable):
         return f"{self.unverifiable:.1%} of {self.n:,} rows unverifiable; {self.reason}.{tried}"
 
 
+@takes_log
 def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95) -> Plan:
     """How many rows it takes until only a wanted share of them is unverifiable.
 
     Parameters
     ----------
-    estimate : Estimate or Counts
+    estimate : Estimate, Counts, or a Log, of whose consistency it is then
     unverifiable : float
         The wanted share of rows on which the sample is silent.
     confidence : float

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from faithscope.errors import BadInput
+from faithscope.explanations.base import several
+from faithscope.notes import Note
 from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.expressions import literal
@@ -95,6 +97,11 @@ def refuse_missing(seen: Scan, nulls: Nulls, advice: str = "") -> None:
             f'{seen.rows:,} rows. Say nulls="drop" (--nulls drop) to leave such rows out, or nulls="key" (--nulls key) '
             f"to let missing be a value.{advice}"
         )
+
+
+def dropped_note(rows: int) -> tuple[str, ...]:
+    """How many rows were dropped since values are missing."""
+    return (Note(f"{several(rows, 'row was', 'rows were')} dropped: values missing", "dropped"),) if rows else ()
 
 
 def is_missing(value: Expression) -> Expression:

@@ -15,6 +15,7 @@ from faithscope.discretizers import (
     CommonPhrases,
     Delta,
     DeltaSign,
+    Discretizer,
     Floor,
     Modified,
     Original,
@@ -23,6 +24,7 @@ from faithscope.discretizers import (
     Template,
     Truncate,
 )
+from faithscope.discretizers.base import steps
 from faithscope.errors import WrongType
 from faithscope.tables.engine.expressions import as_number, literal
 from faithscope.tables.engine.protocol import Expression, Table
@@ -38,6 +40,17 @@ def reads_texts(discretizer: Any) -> bool:
     while isinstance(discretizer, Chain):
         discretizer = discretizer.first
     return isinstance(discretizer, Clusters | Codebook | CommonPhrases | Phrases | Template)
+
+
+def known_to_engines(discretizer: Any) -> bool:
+    """Whether rows of a log can be discretized where they are, or on their way into a DuckDB of our own."""
+    if not isinstance(discretizer, Discretizer):
+        return False
+    unknown = coarsen.dispatch(object)
+    return all(
+        reads_texts(step) or step.orders_features or coarsen.dispatch(type(step)) is not unknown
+        for step in steps(discretizer)
+    )
 
 
 @singledispatch

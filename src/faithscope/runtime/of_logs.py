@@ -1,0 +1,41 @@
+"""Verbs that take a log in place of explanations, predictions and rows."""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
+
+from faithscope.errors import WrongType
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@runtime_checkable
+class AnswersVerbs(Protocol):
+    """What knows its own explanations and predictions, and answers for them: `faithscope.Log`."""
+
+    def _answer(self, verb: Callable[..., Any], options: dict[str, Any]) -> Any:
+        """What the verb, a function of memory, says of these rows with these options."""
+
+
+def takes_log(verb: Callable[P, R]) -> Callable[P, R]:
+    """A verb whose first argument may be a log, which then answers with the other arguments as options."""
+    known = inspect.signature(verb)
+    needs = "predictions" in known.parameters
+
+    @wraps(verb)
+    def either(*args: P.args, **kwargs: P.kwargs) -> R:
+        if args and isinstance(args[0], AnswersVerbs):
+            options = known.bind(*args, **kwargs).arguments
+            options.pop(next(iter(known.parameters)))
+            return args[0]._answer(either, options)  # type: ignore[no-any-return]
+        if needs and len(args) == 1 and "predictions" not in kwargs:
+            name = verb.__name__
+            raise WrongType(
+                f"fs.{name} got explanations alone: pass fs.{name}(explanations, predictions), or a log that says "
+                f"where both are, fs.{name}(fs.Log(table, prediction=..., explanation=...))."
+            )
+        return verb(*args, **kwargs)
+
+    return either

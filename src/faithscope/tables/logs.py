@@ -1,0 +1,291 @@
+"""Log: where a log of predictions and explanations is, and what its columns mean, said once."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from functools import cached_property
+from typing import Any, TypedDict
+
+import numpy as np
+
+from faithscope.agreements import OwnAgreement, to_agreement
+from faithscope.discretizers import Original, to_discretizer
+from faithscope.errors import BadInput, NotProven, WrongType
+from faithscope.inputs.checks import check_word
+from faithscope.inputs.queries import query_kind
+from faithscope.measures.consistency import consistency
+from faithscope.measures.estimate import noted, to_interval
+from faithscope.tables.engine.missing import NULLS, Nulls
+from faithscope.tables.leakage import leakage
+from faithscope.tables.log.chosen_rows import ChosenRows, to_moment
+from faithscope.tables.log.columns import Names, named_columns, one_column
+from faithscope.tables.log.discretizers import known_to_engines
+from faithscope.tables.log.kinds import NumberColumns
+from faithscope.tables.log.opening import open_log
+from faithscope.tables.log_sample import LogRows, read_rows
+from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.options import KINDS, AuditOptions
+from faithscope.tables.scoped.encoding import encoding
+from faithscope.tables.scoped.measures import scoped_measures
+from faithscope.tables.sources.source import LogSource, open_source
+
+_SAID = {"predictions": "prediction", "X": "inputs", "weights": "weights", "clusters": "clusters"}
+# What is answered where the rows are, if no other option is given; all else is measured in memory.
+_COUNTED = {
+    "consistency": {"discretizer", "confidence", "interval", "agreement", "by"},
+    "sufficiency": {"confidence", "interval", "unseen", "agreement"},
+    "necessity": {"confidence", "interval", "unseen", "agreement"},
+    "encoding": {"confidence", "agreement"},
+    "leakage": {"words", "discretizer", "confidence", "interval"},
+}
+
+
+class LogColumns(TypedDict, total=False):
+    """What `Log` takes besides the table, as functions that make one take it."""
+
+    prediction: Names | None
+    explanation: Names | None
+    kind: str | None
+    inputs: Names | None
+    id: Names | None
+    clusters: str | None
+    weights: str | None
+    time: str | None
+    nulls: Nulls
+    connect: str | None
+    where: str | None
+    since: Any
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Log:
+    """A log of predictions and explanations: where it is, and what its columns mean, said once.
+
+    Nothing is read until it is asked: by `consistency`, `sufficiency`, `necessity`, `encoding`, `leakage`, `certify` or
+    `plan`, which take a log in place of explanations, predictions and rows; by `audit`, which asks all of it and makes
+    a report; and by `Monitor.add`. Rows are counted where they are; what no database can count (weights, functions of
+    your own, relations) is measured in memory, of at most 5,000,000 rows. Nothing is ever written to the log.
+
+    Parameters
+    ----------
+    table : path, glob, list of paths, pandas, polars or Arrow table, Ibis table, query, or a database's table by name
+        One row per prediction. Parquet, CSV and JSON lines are read in place by DuckDB. The rows of a query (a polars
+        LazyFrame, a DuckDB relation, an Arrow dataset or reader) are read once, in batches.
+    prediction : str or list of str, optional
+        The column of predictions; known if faithscope wrote the log. Several columns, such as probabilities, only with
+        ``agreement=fs.Spread()``, which adds them up.
+    explanation : str or list of str, optional
+        The columns of the explanation by name or glob, such as ``"phi_*"``; known if faithscope wrote the log.
+    kind : str, optional
+        importances, keys, reasons, codes, rules, words, prototypes or counterfactuals; by default what names and types
+        say, and "reasons" (in words) for a discretizer of these. Codes are read as sets, from several columns, lists or
+        joined texts: see `Codes`.
+    inputs : str or list of str, optional
+        The column of the texts that reasons in words are about, or several, which ``Template()`` blanks; known if
+        faithscope wrote the log. Rules and importances find the columns that they name.
+    id : str or list of str, optional
+        Columns that identify rows, which have no numbers in a log: they stand first when rows are shown, and are
+        never part of an explanation or of a measure.
+    clusters : str, optional
+        A column that says which rows belong together, such as a customer's number: a row is then compared with rows of
+        other clusters only, and the interval leaves out whole clusters. Rows without a value are one cluster with
+        ``nulls="key"``, left out with ``"drop"``. Without it, rows must be independent: repeated ones vouch for each
+        other, and the estimate is too high.
+    weights : str, optional
+        A column of numbers that say how much each row counts in the population you ask about; measured in memory, and
+        not by `audit`.
+    time : str, optional
+        The column of moments, for ``only(since=...)``, for windows of `audit` and for days of a `Monitor`.
+    nulls : {"error", "drop", "key"}
+        What to do with rows in which a used column is missing: refuse, leave out, or let missing be a value.
+    connect : str, optional
+        A database, such as ``postgres://user@host/database`` or ``spark``, in which `table` is a name.
+    where, since : str, date or datetime, optional
+        Set by `only`.
+
+    Examples
+    --------
+    >>> import pandas as pd, faithscope as fs
+    >>> table = pd.DataFrame({"leaf": [1, 1, 1, 2, 2, 2], "yhat": ["yes", "yes", "no", "no", "no", "no"]})
+    >>> log = fs.Log(table, prediction="yhat", explanation="leaf")
+    >>> fs.consistency(log).value == fs.consistency(table["leaf"], table["yhat"]).value
+    True
+    >>> fs.consistency(log.only("leaf = 2")).n
+    3
+    """
+
+    table: Any
+    _: KW_ONLY
+    prediction: Names | None = None
+    explanation: Names | None = None
+    kind: str | None = None
+    inputs: Names | None = None
+    id: Names | None = None
+    clusters: str | None = None
+    weights: str | None = None
+    time: str | None = None
+    nulls: Nulls = "error"
+    connect: str | None = None
+    where: str | None = None
+    since: Any = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.table, Log):
+            raise WrongType("A Log was made of a Log: pass the table, or take rows of the log by .only(...).")
+        check_word(self.nulls, "nulls", NULLS)
+        check_word(self.kind, "kind", KINDS, optional=True)
+        if self.since is not None:
+            to_moment(self.since)
+
+    def __repr__(self) -> str:
+        table = repr(self.table) if isinstance(self.table, str) else f"<{type(self.table).__name__}>"
+        said = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
+        told = [f"{name}={value!r}" for name, value in said.items() if value is not None and value != "error"]
+        return f"Log({', '.join([table, *told])})"
+
+    def only(self, where: str | None = None, *, since: Any = None) -> "Log":
+        """The same log without some of its rows; of what is said twice, both hold.
+
+        Parameters
+        ----------
+        where : str, optional
+            A condition of SQL on the log's columns, such as ``"region = 'EU' and age >= 18"``. It is read here, and no
+            engine sees its text.
+        since : date, datetime or str, optional
+            Leave out rows before this moment, by the column `time`, or by the log's only column of dates or moments.
+        """
+        both = [text for text in (self.where, where) if text is not None]
+        moments = [moment for moment in (self.since, since) if moment is not None]
+        return replace(
+            self,
+            where=" and ".join(f"({text})" for text in both) if len(both) > 1 else next(iter(both), None),
+            since=max(moments, key=to_moment, default=None),
+        )
+
+    def read(self) -> LogRows:
+        """The rows in memory, at most 5,000,000, for any other question: explanations, predictions, X and the rest.
+
+        Examples
+        --------
+        >>> import pandas as pd, faithscope as fs
+        >>> table = pd.DataFrame({"phi_a": [0.5, 0.1, -1.0], "yhat": [1, 1, 0]})
+        >>> rows = fs.Log(table, prediction="yhat", explanation="phi_*").read()
+        >>> fs.within(rows.explanations, rows.predictions, 0.5).value
+        0.6666666666666666
+        """
+        with self._opened() as rows:
+            return self._read(rows, None)
+
+    @contextmanager
+    def _opened(self, source: LogSource | None = None) -> Iterator[ChosenRows]:
+        """The rows that are asked about, all in one state."""
+        source = self._source() if source is None else source
+        with source.one_state():
+            yield ChosenRows(source).where(self.where).since(self.since, self.time)
+
+    def _source(self, at_once: bool = False) -> LogSource:
+        """The log as it is now; the rows of a query, which can be read once, as they were then."""
+        return self._read_once if query_kind(self.table) else open_source(self.table, self.connect, at_once=at_once)
+
+    @cached_property
+    def _read_once(self) -> LogSource:
+        return open_source(self.table)
+
+    def _options(self, **measured: Any) -> AuditOptions:
+        """How its rows are read; and measured, by what a verb was given."""
+        method, unseen = to_interval(measured.get("interval"), measured.get("unseen", False))
+        return AuditOptions(
+            prediction=self.prediction,
+            explanation=self.explanation,
+            kind=self.kind,
+            discretizer=to_discretizer(measured.get("discretizer")) or Original(),  # type: ignore[arg-type]
+            nulls=self.nulls,
+            ids=self.id,
+            confidence=measured.get("confidence", 0.95),
+            interval=method,
+            agreement=to_agreement(measured.get("agreement")),
+            clusters=self.clusters,
+            inputs=self.inputs,
+            unseen=unseen,
+        )
+
+    def _answer(self, verb: Callable[..., Any], options: dict[str, Any]) -> Any:
+        """What a verb of memory says of this log."""
+        name = verb.__name__
+        for option in (option for option in _SAID if options.get(option) is not None):
+            raise BadInput(
+                f"fs.{name} got a log and {option}=: name the column in the log, fs.Log(..., {_SAID[option]}=...)."
+            )
+        if options.get("askers") is not None:
+            raise BadInput(f"fs.{name} got a log and askers=, which are rows in memory: pass by=, a column of the log.")
+        if name == "plan":
+            return verb(consistency(self), **options)
+        with self._opened() as rows:
+            found = self._counted(name, rows, options)
+            return self._in_memory(verb, rows, options) if found is None else found
+
+    def _counted(self, name: str, rows: ChosenRows, options: dict[str, Any]) -> Any:
+        """What the engine says of these rows; None if it cannot count them."""
+        by = options.get("by")
+        asked = {option: value for option, value in options.items() if value is not None}
+        if self.weights is not None or not asked.keys() <= _COUNTED.get(name, set()):
+            return None
+        settings = self._options(**{option: value for option, value in asked.items() if option not in ("by", "words")})
+        if not _is_counted(settings):
+            return None
+        columns = () if by is None else named_columns(rows.source.columns, by, "by")
+        measured = MeasuredLog.of(rows.source, settings, columns)
+        notes = (*rows.notes, *measured.log.notes)
+        if name == "consistency":
+            return noted(measured.consistency, notes) if by is None else measured.by(columns)
+        if name == "leakage":
+            return leakage(measured, options.get("words"))
+        if isinstance(measured.log.kind, NumberColumns) or self.clusters is not None:
+            return None
+        if name == "encoding":
+            found = encoding(measured)
+            return replace(found, notes=(*found.notes, *notes))
+        both = scoped_measures(measured)
+        if both.notes:
+            raise BadInput(f"{both.notes[0].capitalize()}.")
+        asked_for = both.sufficiency if name == "sufficiency" else both.necessity
+        return None if asked_for is None else noted(asked_for, notes)
+
+    def _in_memory(self, verb: Callable[..., Any], rows: ChosenRows, options: dict[str, Any]) -> Any:
+        """What a verb says of the rows, once they are here."""
+        takes, by = inspect.signature(verb).parameters, options.pop("by", None)
+        if self.weights is not None and "weights" not in takes:
+            raise NotProven(f"fs.{verb.__name__} takes rows that count alike, and the log has weights: leave them out.")
+        known = self._read(rows, by, options.get("agreement"))
+        given = {"weights": known.weights, "clusters": known.clusters, "by": _groups(known)}
+        handed = {name: value for name, value in given.items() if value is not None}
+        X = (known.X,) if "X" in takes else ()
+        return verb(known.explanations, known.predictions, *X, **options, **handed)
+
+    def _read(self, rows: ChosenRows, by: Names | None, agreement: Any = None) -> LogRows:
+        columns = rows.source.columns
+        groups = () if by is None else named_columns(columns, by, "by")
+        weights = None if self.weights is None else one_column(columns, self.weights, "weights")
+        log, seen = open_log(rows.source, self._options(agreement=agreement), groups)
+        return read_rows(log, seen.rows, weights, groups, rows.notes)
+
+
+def _is_counted(options: AuditOptions) -> bool:
+    """Whether an engine can count rows by these options."""
+    if not known_to_engines(options.discretizer) or isinstance(options.agreement, OwnAgreement):
+        return False
+    try:
+        options.check_counted()
+    except NotProven:
+        return False
+    return True
+
+
+def _groups(rows: LogRows) -> Any:
+    """The group of each row: a value, or a tuple of several columns' values."""
+    if len(rows.by) < 2:
+        return next(iter(rows.by.values()), None)
+    groups = np.empty(len(rows.predictions), object)
+    groups[:] = list(zip(*(column.tolist() for column in rows.by.values()), strict=True))
+    return groups
