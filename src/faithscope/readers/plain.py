@@ -20,6 +20,7 @@ from faithscope.inputs.tensors import is_tensor
 from faithscope.readers.shared.classes import bias_note
 from faithscope.readers.shared.wanted import Wanted
 from faithscope.runtime.memory import need
+from faithscope.runtime.of_logs import AnswersVerbs
 
 _VALUES = ("builtins", "datetime", "decimal", "fractions", "numpy", "pandas")  # whose objects are single values
 _ATTRIBUTES = ("values", "attributions", "scores", "shap_values", "importances", "weights")
@@ -88,6 +89,11 @@ def _refuse_single(thing: Any) -> None:
     library = type(thing).__module__.partition(".")[0]
     if library in _VALUES or is_tensor(thing) or hasattr(thing, "__array__") or hasattr(thing, "__iter__"):
         return
+    if isinstance(thing, AnswersVerbs):
+        raise WrongType(
+            "A log came where explanations are taken: read its rows, rows = log.read(), and pass rows.explanations and "
+            "rows.predictions."
+        )
     raise WrongType(_unknown(thing, f"Explanations came as one {_full_name(thing)}, which is not known here"))
 
 

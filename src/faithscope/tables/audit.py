@@ -13,7 +13,7 @@ from faithscope.tables.left_out import dropped, left_out
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.logs import Log, LogColumns
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.reference import Reference, about_reference, aligned, refuse_shared
+from faithscope.tables.reference import Reference, about_reference, aligned, shared_by
 from faithscope.tables.result import Audit
 from faithscope.tables.scoped.measures import scoped_measures
 from faithscope.tables.sources.source import LogSource
@@ -142,8 +142,22 @@ def _opened_reference(
     other = against if isinstance(against, Log) else replace(log, table=against, since=None)
     with about_reference():
         theirs = other._source()
-    refuse_shared(source, theirs)
+    shared = "their table" if other.table is log.table else shared_by(source, theirs)
+    if shared is not None and not _apart(log, other, source):
+        raise BadInput(
+            f"The log and its reference share {shared}, and rows of it: a difference is one between the rows of two "
+            "logs, such as log.only(\"day < '2026-03-01'\") and log.only(\"day >= '2026-03-01'\")."
+        )
     return other, theirs
+
+
+def _apart(log: Log, other: Log, source: LogSource) -> bool:
+    """Whether no row of a table is in both of two logs, by their conditions."""
+    try:
+        with replace(other, table=source).only(log.where, since=log.since)._opened():
+            return False
+    except BadInput:  # no row is left
+        return True
 
 
 def _baseline(

@@ -106,7 +106,7 @@ def _documents(log: AuditedLog) -> dict[str, Column]:
 
 def _explanations(log: AuditedLog, used: Mapping[str, str], shown: Mapping[str, Column]) -> tuple[Explanations, Any]:
     """Explanations with the columns beside them, of anything but reasons."""
-    originals = {f"o{j}": name for j, name in enumerate(log.originals)}
+    originals = {f"b{j}": name for j, name in enumerate(log.originals)}
     rows = log.rows({**used, **originals}, shown)
     answer = _fetched(rows.table)
     if not isinstance(log.kind, PairColumns):

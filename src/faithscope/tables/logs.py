@@ -267,7 +267,7 @@ class Log:
         columns = rows.source.columns
         groups = () if by is None else named_columns(columns, by, "by")
         weights = None if self.weights is None else one_column(columns, self.weights, "weights")
-        log, seen = open_log(rows.source, self._options(agreement=agreement), groups)
+        log, seen = open_log(rows.source, replace(self._options(agreement=agreement), raw=True), groups)
         return read_rows(log, seen.rows, weights, groups, rows.notes)
 
 

@@ -19,7 +19,7 @@ class AuditOptions:
     """How a log is read and measured; `faithscope.audit` says what each of these is.
 
     `features` are those of the log that this one is compared with, in its order; empty for the log's own. `words` are
-    further words that name a label.
+    further words that name a label. `raw` reads rows as they are, with all their inputs, to be discretized in memory.
     """
 
     prediction: Names | None
@@ -36,6 +36,7 @@ class AuditOptions:
     inputs: Names | None = None
     words: tuple[str, ...] = ()
     unseen: bool = False
+    raw: bool = False
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)

@@ -193,13 +193,13 @@ def about_reference() -> Iterator[None]:
         raise type(problem)(f"Of the reference: {problem}") from None
 
 
-def refuse_shared(source: LogSource, reference: LogSource) -> None:
-    """Raise if a log is compared with itself, or with a part of itself: the rows of two logs must be different ones."""
+def shared_by(source: LogSource, reference: LogSource) -> str | None:
+    """The file or the table that two logs share; None if they share none."""
     shared = set(source.files) & set(reference.files)
     table = not source.embedded and not reference.embedded and not source.files and source.name == reference.name
-    if shared or (table and source.table.equals(reference.table)):
-        what = repr(next(iter(shared))[0]) if shared else f"table {source.name!r}"
-        raise BadInput(f"The log and its reference share {what}: a difference is one between the rows of two logs.")
+    if shared:
+        return repr(next(iter(shared))[0])
+    return f"table {source.name!r}" if table and source.table.equals(reference.table) else None
 
 
 def _manner(measured: MeasuredLog) -> dict[str, str]:

@@ -63,6 +63,8 @@ def _with_inputs(log: AuditedLog) -> AuditedLog:
     odd = next((name for name in inputs if not log.source.table.schema()[name].is_string()), None)
     if odd is not None:
         raise WrongType(f"Inputs are texts; column {odd!r} holds {log.source.table.schema()[odd]}: name another.")
+    if options.raw:
+        return replace(log, inputs=inputs)
     if not options.discretizer.reads_rows:
         return log
     if not inputs:

@@ -1,0 +1,177 @@
+"""fs.Log: every verb gives of a log what memory gives of its rows, where they are or read into memory."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput, FaithscopeError, NotProven, NotScoped, WrongType
+from refused import refused
+from tables import engines
+from tables.logs import CUSTOMER, CUSTOMERS, KINDS, LABEL, LABELS, MOMENT, NUMBERS, POPULATION, POPULATIONS, ROWS, table
+
+WEIGHTS = np.random.default_rng(3).uniform(0.5, 2, ROWS).round(2)
+
+
+def logged(kind, engine="duckdb", predictions=LABELS, **how):
+    columns, said = KINDS[kind][1], KINDS[kind][2]
+    rows = table(columns, predictions).append_column("how much", pa.array(WEIGHTS))
+    return fs.Log(**engines.put(engine, f"declared {kind}", rows), prediction=LABEL, **said, **how)
+
+
+def assert_equal(ours, theirs, ends=True):
+    assert (ours.n, ours.distinct) == (theirs.n, theirs.distinct)
+    for name in ("value", "unverifiable", "chance", *(("low", "high") if ends else ())):
+        assert getattr(ours, name) == pytest.approx(getattr(theirs, name), abs=1e-9), name
+
+
+@engines.EACH
+@pytest.mark.parametrize("kind", ["columns", "lists", "counterfactuals", "codes", "reasons", "rules", "words"])
+@pytest.mark.parametrize("given", [(), ("clusters",), ("weights",), ("clusters", "weights")])
+def test_rows_of_a_log_count_as_they_do_in_memory(kind, engine, given):
+    names = {"clusters": CUSTOMER, "weights": "how much"}
+    values = {"clusters": CUSTOMERS, "weights": WEIGHTS}
+    log = logged(kind, engine, **{name: names[name] for name in given})
+    options = {name: values[name] for name in given}
+    explanations, X = KINDS[kind][0], KINDS[kind][3]
+    assert_equal(fs.consistency(log), fs.consistency(explanations, LABELS, **options))
+    if X is None:
+        return
+    # Rows of one cluster, or that have weights, are left out in blocks, by all columns that a log has.
+    ends = not given
+    assert_equal(fs.sufficiency(log), fs.sufficiency(explanations, LABELS, X, **options), ends)
+    assert_equal(fs.necessity(log), fs.necessity(explanations, LABELS, X, **options), ends)
+    assert fs.encoding(log).value == pytest.approx(fs.encoding(explanations, LABELS, X, **options).value, abs=1e-9)
+
+
+def by_half(a, b):
+    return np.exp(-np.abs(a - b))
+
+
+@pytest.mark.parametrize("agreement", ["close:0.3", "spread", by_half])
+def test_numbers_by_any_agreement(agreement):
+    ours = fs.consistency(logged("columns", predictions=NUMBERS), discretizer="sign", agreement=agreement)
+    assert_equal(ours, fs.consistency(KINDS["columns"][0], NUMBERS, discretizer="sign", agreement=agreement))
+
+
+FEATURES = KINDS["columns"][0].names
+FREELY = [fs.Grouped({"both": list(FEATURES[:2]), **{name: [name] for name in FEATURES[2:]}}), lambda given: given]
+
+
+@pytest.mark.parametrize("discretizer", FREELY)
+def test_discretizers_that_no_engine_knows_are_those_of_memory(discretizer):
+    ours = fs.consistency(logged("columns"), discretizer=discretizer)
+    assert_equal(ours, fs.consistency(KINDS["columns"][0], LABELS, discretizer=discretizer))
+
+
+def test_reasons_leak_the_same():
+    texts, words = KINDS["reasons"][0], ["yes", "no"]
+    for how, options in (({}, {}), ({"weights": "how much"}, {"weights": WEIGHTS})):
+        ours = fs.leakage(logged("reasons", **how), words=words, discretizer=fs.Template())
+        theirs = fs.leakage(texts, LABELS, words=words, discretizer=fs.Template(), **options)
+        assert (ours.share, ours.own) == pytest.approx((theirs.share, theirs.own))
+        assert_equal(ours.masked, theirs.masked)
+
+
+def test_certificates_plans_and_groups():
+    log, explanations = logged("columns"), KINDS["columns"][0]
+    certificate = fs.certify(log, discretizers=["sign", "rank"], interval=None)
+    assert certificate.low == pytest.approx(fs.certify(explanations, LABELS, ["sign", "rank"], interval=None).low)
+    assert str(fs.plan(log)) == str(fs.plan(fs.consistency(explanations, LABELS)))
+    for weights, options in ((None, {}), ("how much", {"weights": WEIGHTS})):
+        ours = fs.consistency(logged("columns", weights=weights), discretizer="sign", by=POPULATION)
+        theirs = fs.consistency(explanations, LABELS, discretizer="sign", by=POPULATIONS, **options)
+        for group, estimate in theirs.estimates.items():
+            assert_equal(ours[group], estimate)
+            assert_equal(ours.among[group], theirs.among[group])
+
+
+def test_an_audit_and_a_monitor_take_the_log_with_its_options():
+    log = logged("columns", time=MOMENT, clusters=CUSTOMER)
+    told = {"prediction": LABEL, "explanation": "phi_*", "clusters": CUSTOMER}
+    audited = fs.audit(log, discretizer="sign", every="1w", by=POPULATION)
+    assert (
+        audited.to_dict()
+        == fs.audit(log.table, **told, discretizer="sign", time=MOMENT, every="1w", by=POPULATION).to_dict()
+    )
+    assert fs.audit(log, discretizer="sign").windows is None
+    halves = log.only("half = 0"), log.only("half = 1")
+    beside = fs.audit(halves[0], discretizer="sign", against=halves[1])
+    whole = fs.audit(log.table, **told, discretizer="sign", where="half = 1")
+    assert_equal(beside.reference.estimates["consistency"], whole.consistency)
+    monitor = fs.Monitor()
+    added = monitor.add(log, discretizer="sign", batch="first")
+    again = fs.Monitor().add_log(log.table, **told, discretizer="sign", when=MOMENT, batch="first")
+    assert (added.rows, str(added)) == (again.rows, str(again))
+    assert not monitor.add(log, discretizer="sign", batch="first").counted
+
+
+def test_only_joins_conditions_and_takes_the_later_moment():
+    log = logged("keys", time=MOMENT)
+    part = log.only("half = 0").only(f"\"{POPULATION}\" = 'north' or half = 1", since="1970-01-01")
+    kept = part.only(since="1969-01-01")
+    assert kept.since == "1970-01-01"
+    assert fs.consistency(kept).n == fs.consistency(part).n == len(part.read().predictions) < ROWS / 4
+    assert any("rows, where" in note for note in fs.consistency(part).notes)
+    assert any("rows, where" in note for note in part.read().explanations.notes)
+    assert repr(part).startswith("Log(<")
+
+
+def test_rows_that_are_dropped_are_told_in_memory_too():
+    rows = pd.DataFrame({"k": list("aabbcc"), "y": [1, 1, 0, None, 0, 0], "w": [1.0, 2, 1, 1, None, 1]})
+    log = fs.Log(rows, prediction="y", explanation="k", weights="w", nulls="drop")
+    estimate = fs.consistency(log)
+    assert estimate.n == 4
+    assert any(note == "2 rows were dropped: values missing" for note in estimate.notes)
+    refused(
+        BadInput,
+        "Values are missing.*'w' in 1",
+        fs.consistency,
+        fs.Log(rows.dropna(subset="y"), prediction="y", explanation="k", weights="w"),
+    )
+
+
+def test_a_query_is_read_once_and_asked_often():
+    rows = pa.table({"k": list("aabb") * 10, "y": [0, 0, 1, 0] * 10})
+    log = fs.Log(pa.RecordBatchReader.from_batches(rows.schema, rows.to_batches()), prediction="y", explanation="k")
+    assert fs.consistency(log) == fs.consistency(log)
+    assert fs.plan(log).n == fs.audit(log).consistency.n == 40
+
+
+FRAME = pd.DataFrame({"phi_a": [0.1, 0.2, 0.3], "phi_b": [0.0, 0.5, 1.0], "y": [0, 1, 1], "w": [1, 2, 3]})
+LOG = fs.Log(FRAME, prediction="y", explanation="phi_*")
+WEIGHED = fs.Log(FRAME, prediction="y", explanation="phi_*", weights="w")
+REFUSED = {
+    r"predictions=: name the column in the log, fs.Log\(..., prediction=...\)": (
+        BadInput,
+        lambda: fs.consistency(LOG, [1, 2, 3]),
+    ),
+    r"clusters=: name the column in the log": (BadInput, lambda: fs.sufficiency(LOG, clusters=[1, 2, 3])),
+    r"askers=, which are rows in memory": (BadInput, lambda: fs.consistency(LOG, askers=[True] * 3)),
+    r"pass relation=fs.Alike\(\)": (NotScoped, lambda: fs.sufficiency(LOG)),
+    r"got a Log and prediction=: say it in the log": (BadInput, lambda: fs.audit(LOG, prediction="y")),
+    r"leave weights out of the log": (NotProven, lambda: fs.audit(WEIGHED)),
+    r"counts every row once: leave weights": (NotProven, lambda: fs.Monitor().add(WEIGHED)),
+    r"rows that count alike, and the log has weights": (NotProven, lambda: fs.certify(WEIGHED)),
+    r"got a Log and clusters=, which are columns": (BadInput, lambda: fs.Monitor().add(LOG, clusters=[1, 2, 3])),
+    r"got a Log and where=: say it": (BadInput, lambda: fs.Monitor().add_log(LOG, where="y = 1")),
+    r"windows of time: name the column": (BadInput, lambda: fs.audit(LOG, every="1d")),
+    r"A Log was made of a Log": (WrongType, lambda: fs.Log(LOG)),
+    r"nulls must be|nulls=": (FaithscopeError, lambda: fs.Log(FRAME, nulls="maybe")),
+    r"since is a date": (BadInput, lambda: LOG.only(since="soon")),
+    r"no column 'weight' for weights": (
+        BadInput,
+        lambda: fs.consistency(fs.Log(FRAME, prediction="y", explanation="phi_a", weights="weight")),
+    ),
+    r"got explanations alone: pass fs.consistency\(explanations, predictions\)": (
+        WrongType,
+        lambda: fs.consistency(FRAME[["phi_a"]]),
+    ),
+    r"rows = log.read\(\)": (WrongType, lambda: fs.within(LOG, [1, 2, 3], 0.1)),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_a_log_refuses_is_one_sentence(words):
+    refused(REFUSED[words][0], words, REFUSED[words][1])
