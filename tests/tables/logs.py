@@ -174,11 +174,14 @@ IMPORTANCES = [
     fs.ReasonCodes(9),
     fs.Floor(0) | fs.ReasonCodes(3, ordered=True),
     fs.Floor(0) | fs.Rank(),
+    fs.Grouped({"both": FEATURES[:2]}),
+    fs.Grouped({"both": FEATURES[1:3]}) | fs.SignOfTop(2),
+    fs.TopRegions(2),
 ]
 WIDELY = [fs.SignOfTop(5), fs.Rank(), fs.Floor(0) | fs.SignOfTop(3)]
 DISCRETIZERS = {
     "columns": IMPORTANCES,
-    "lists": [fs.Sign(), fs.SignOfTop(2)],
+    "lists": [fs.Sign(), fs.SignOfTop(2), fs.Pool((1, 2), shape=(1, 5))],
     "wide": WIDELY,
     "wide lists": WIDELY,
     "JSON": [None, fs.SignOfTop(2)],

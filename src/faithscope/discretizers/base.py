@@ -26,7 +26,7 @@ class Discretizer(ABC):
     asks_labels : bool
         Whether it asks which labels there are (`_knowing_labels`).
     orders_features : bool
-        Whether it orders the features of a row, which engines leave to NumPy.
+        Whether it orders or adds up the features of a row, which engines leave to NumPy.
     learns : bool
         Whether it must first learn from other rows than are measured (`_learned_from`).
     """

@@ -44,6 +44,8 @@ class Grouped(Discretizer):
 
     groups: tuple[tuple[str, tuple[str, ...]], ...]
 
+    orders_features = True
+
     def __init__(self, groups: Mapping[str, Sequence[str]]) -> None:
         if not isinstance(groups, Mapping) or not groups:
             raise WrongType(

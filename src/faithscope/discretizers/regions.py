@@ -53,6 +53,7 @@ class Pool(Discretizer):
     channels: Literal["first", "last"] | None = field(default=None, kw_only=True)
 
     reads_maps = True
+    orders_features = True
 
     def __post_init__(self) -> None:
         grid = _whole_numbers(self.grid, "Pool's grid, the regions along each axis,", "(4, 4) or 8")
@@ -131,6 +132,7 @@ class TopRegions(Discretizer):
     k: int
 
     reads_maps = True
+    orders_features = True
 
     def __post_init__(self) -> None:
         check_whole(self.k, "TopRegions' k, the number of regions it keeps,")

@@ -93,6 +93,12 @@ def read_rows(
     )
 
 
+def sample_of_log(log: AuditedLog, total: int) -> Sample:
+    """The rows of a log, of so many with those in which values are missing, as a sample."""
+    rows = read_rows(log, total)
+    return Sample.of(rows.explanations, rows.predictions, rows.X, None, log.options.agreement, rows.clusters)
+
+
 def _predicted(log: AuditedLog) -> list[str]:
     """What the columns of predictions are called in an answer."""
     return [f"y{j}" for j in range(len(log.predictions))] if log.options.agreement.of_numbers else ["label"]

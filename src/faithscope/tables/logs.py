@@ -241,7 +241,7 @@ class Log:
             return noted(measured.consistency, notes) if by is None else measured.by(columns)
         if name == "leakage":
             return leakage(measured, options.get("words"))
-        if isinstance(measured.log.kind, NumberColumns) or self.clusters is not None:
+        if isinstance(measured.log.kind, NumberColumns):
             return None
         if name == "encoding":
             found = encoding(measured)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -46,13 +46,15 @@ class NumberStream(Stream):
     _infinite: "Counter[str]" = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        none = Importances.made(np.empty((0, self.kind.width)), None, self.kind.form)
-        coarse = self._coarse(none)  # a step that does not follow from the one before says so at once
+        # A step that does not follow from the one before says so at once.
+        coarse = self._coarse(np.empty((0, self.kind.width)), self.kind.form)
         self._bytes = Bytes(coarse.values.dtype)
         self.packing, self.notes = self._bytes, coarse.remarks
         form = " | ".join([*([self.kind.form] if self.kind.form else []), *map(repr, self.steps)])
         order = "features" if isinstance(coarse, Rankings) else self.kind.order
-        self.coarse_kind = replace(self.kind, form=form, order=order)
+        names = coarse.names or tuple(f"x{j}" for j in range(coarse.values.shape[1]))
+        named = self.kind.named or coarse.names is not None
+        self.coarse_kind = replace(self.kind, names=tuple(names), named=named, form=form, order=order)
         self.rows_at_once = max(1, min(_MOST_ROWS, _CELLS // self.kind.width))
 
     def _begin(self) -> None:
@@ -65,7 +67,7 @@ class NumberStream(Stream):
         values = self._values(batch, start)
         missing = _look(values, self.features, self.missing if self.first else Counter(), self._infinite)
         kept = None if missing is None or not self.drop else ~missing
-        return {KEY: self._bytes.packed(self._coarse(Importances.made(values, None, "")).values)}, kept
+        return {KEY: self._bytes.packed(self._coarse(values, "", kept is not None).values)}, kept
 
     def _values(self, batch: Any, start: int) -> NDArray[np.float64]:
         """The importances of a batch, with NaN for missing."""
@@ -89,8 +91,10 @@ class NumberStream(Stream):
         values[valid] = _floats(lists.flatten()).reshape(-1, self.kind.width)
         return values
 
-    def _coarse(self, given: Importances) -> Importances:
-        return reduce(_discretized, self.steps, given)
+    def _coarse(self, values: NDArray[np.float64], form: str, dropped: bool = False) -> Importances:
+        """The importances discretized; rows with missing ones may be `dropped` after."""
+        names = self.kind.names if self.kind.named and not self.kind.order else None
+        return reduce(partial(_discretized, dropped=dropped), self.steps, Importances.made(values, names, form))
 
 
 def _floats(column: Any) -> NDArray[np.float64]:
@@ -116,7 +120,7 @@ def _look(
     return np.asarray(holes.any(axis=1))
 
 
-def _discretized(given: Importances, step: Any) -> Importances:
+def _discretized(given: Importances, step: Any, dropped: bool) -> Importances:
     """Importances discretized, of which some are NaN for missing: smaller than any number, and without a sign."""
     coarse: Importances = step(given)
     if isinstance(step, Rank) or given.values.dtype.kind != "f":
@@ -124,6 +128,10 @@ def _discretized(given: Importances, step: Any) -> Importances:
     missing = np.isnan(given.values)
     if not missing.any():
         return coarse
+    if coarse.values.shape != given.values.shape:
+        if dropped:
+            return coarse
+        raise BadInput(f'{step!r} adds up importances, and some are missing: say nulls="drop" to leave such rows out.')
     room = step._room(given.values)
     if room is not None:
         missing &= np.cumsum(missing, axis=1) <= room[:, None]

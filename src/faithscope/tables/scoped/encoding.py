@@ -4,10 +4,11 @@ from faithscope.counting.counted import Encoded
 from faithscope.counting.coverage import EXACT, encoded, of_labels
 from faithscope.discretizers import Original
 from faithscope.errors import BadInput, NotScoped
-from faithscope.measures.encoding import Encoding, to_encoding
+from faithscope.measures.encoding import Encoding, measure_encoding, to_encoding
 from faithscope.measures.estimate import refuse_spread
 from faithscope.notes import doubts, of_kind
 from faithscope.tables.log.kinds import RuleColumn, SetColumn
+from faithscope.tables.log_sample import sample_of_log
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
 from faithscope.tables.scoped.patterns import Patterns, RowBlocks, to_counts
@@ -24,13 +25,11 @@ def encoding(measured: MeasuredLog, *, exact: int = EXACT) -> Encoding:
             "The explanations of this log do not say where they apply, so encoding is undefined: log rules or words, "
             "and audit them without a discretizer."
         )
-    if log.clusters:
-        raise BadInput(
-            "No engine counts encoding for clustered rows: read the rows and call fs.encoding(..., clusters=...)."
-        )
     scoped = ScopedRows.of(measured)
     if isinstance(scoped, str):
         raise NotScoped(f"Encoding cannot be measured, since {scoped}: keep the inputs in the log.")
+    if log.clusters:
+        return measure_encoding(sample_of_log(log, measured.total), None, confidence)
     told = measured.consistency.notes
     notes = (*doubts(told), *of_kind(told, "dropped"))
     return to_encoding(_encoded(scoped, measured, exact), confidence, measured.agreement, notes)

@@ -21,7 +21,7 @@ from faithscope.measures.necessity import measure_necessity, necessity_estimate
 from faithscope.measures.sufficiency import coverage_estimate, made_otherwise, measure_sufficiency
 from faithscope.relations import Alike
 from faithscope.tables.log.kinds import NumberColumns, RuleColumn, SetColumn
-from faithscope.tables.log_sample import rows_of_log
+from faithscope.tables.log_sample import rows_of_log, sample_of_log
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.numbers.counts import Numbers
 from faithscope.tables.scoped.copied_columns import copied_columns
@@ -57,6 +57,8 @@ def scoped_measures(measured: MeasuredLog, *, exact: int = EXACT) -> ScopedMeasu
     scoped = ScopedRows.of(measured)
     if isinstance(scoped, str):
         return _not_measured(scoped)
+    if log.clusters:
+        return _of_clusters(measured)
     counted = _counted(scoped, measured, exact)
     if isinstance(counted, str):
         return _not_measured(counted)
@@ -104,14 +106,25 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> ScopedMeasure
     return ScopedMeasures(estimate, reached)
 
 
+def _of_clusters(measured: MeasuredLog) -> ScopedMeasures:
+    """Rows that belong together, fetched and measured in memory."""
+    options = measured.log.options
+    asked, confidence, unseen = options.interval, options.confidence, options.unseen
+    try:
+        sample = sample_of_log(measured.log, measured.total)
+        estimate = measure_sufficiency(sample, None, confidence, unseen=unseen)
+    except FaithscopeError as problem:  # too many rows, or moments that a driver hands over without their zone
+        return _not_measured(str(problem))
+    reached = measure_necessity(sample, None, confidence, unseen=unseen)
+    return ScopedMeasures(noted(estimate, made_otherwise(estimate, asked)), reached)
+
+
 def _not_measured(why: str) -> ScopedMeasures:
     return ScopedMeasures(notes=(f"sufficiency and necessity were not measured: {why}",))
 
 
 def _counted(scoped: ScopedRows, measured: MeasuredLog, exact: int) -> ScopedCounts | str:
     """Whom explanations cover, or why it is not counted."""
-    if measured.log.clusters:
-        return "no engine counts them for clustered rows; read the rows and call fs.sufficiency(..., clusters=...)"
     if not isinstance(measured.labels, Numbers):
         patterns = scoped.patterns(exact)
         return _by_blocks(scoped, scoped.row_blocks()) if patterns is None else _by_patterns(scoped, patterns)
