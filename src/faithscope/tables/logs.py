@@ -248,7 +248,7 @@ class Log:
             return replace(found, notes=(*found.notes, *notes))
         both = scoped_measures(measured)
         if both.notes:
-            raise BadInput(f"{both.notes[0].capitalize()}.")
+            raise BadInput(f"Of this log {both.notes[0].rstrip('.')}.")
         asked_for = both.sufficiency if name == "sufficiency" else both.necessity
         return None if asked_for is None else noted(asked_for, notes)
 
