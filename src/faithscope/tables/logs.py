@@ -169,7 +169,7 @@ class Log:
         Examples
         --------
         >>> import pandas as pd, faithscope as fs
-        >>> table = pd.DataFrame({"phi_a": [0.5, 0.1, -1.0], "yhat": [1, 1, 0]})
+        >>> table = pd.DataFrame({"phi_a": [0.5, 0.1, -1.0], "phi_b": [0.0, 0.1, 0.2], "yhat": [1, 1, 0]})
         >>> rows = fs.Log(table, prediction="yhat", explanation="phi_*").read()
         >>> fs.within(rows.explanations, rows.predictions, 0.5).value
         0.6666666666666666
