@@ -114,3 +114,25 @@ def test_a_limit_that_is_doubted_fails_and_one_of_clusters_passes():
     assert (doubted.exit_code, "rows seem to come back: begin another state" in doubted.stderr) == (1, True)
     assert run("report --state plain.duckdb").exit_code == 0
     assert run("report --state once.duckdb --fail-under 0.5").exit_code == 0
+
+
+def test_a_first_add_that_fails_settles_nothing():
+    with pytest.raises(BadInput, match="yhatt"):
+        run(ADD.replace("yhat", "yhatt").replace("region", "leaf"))
+    assert not Path(STATE).exists()
+    assert run(ADD).exit_code == 0
+
+
+def test_a_state_in_the_home_folder_is_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert run(ADD.replace(f"--state {STATE}", "--state=~/kept.duckdb")).exit_code == 0
+    assert (tmp_path / "kept.duckdb").exists()
+    assert run("report --state=~/kept.duckdb").exit_code == 0
+
+
+def test_a_settled_reference_is_read_from_the_state():
+    assert run(f"{ADD} --reference 1").exit_code == 0
+    assert "beside the reference" in run(REPORT).stdout
+    with pytest.raises(BadInput, match="begun with reference=1, not with reference=2"):
+        run(f"{REPORT} --reference 2")

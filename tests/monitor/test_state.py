@@ -1,7 +1,10 @@
 """The file of a monitor: digests that are kept for years, lines of those who wait, and who has it open."""
 
 import multiprocessing
+import subprocess
+import sys
 import threading
+from unittest.mock import Mock
 
 import duckdb
 import numpy as np
@@ -81,7 +84,7 @@ def test_a_failure_inside_leaves_the_file_as_it_was_and_free(tmp_path):
     monitor = add_days(fs.Monitor(tmp_path / "state.duckdb"), 1)
 
     def fail():
-        with monitor._store.transaction() as connection:
+        with monitor._store.transaction(write=True) as connection:
             connection.execute("DELETE FROM cells")
             connection.execute("SELECT nonsense")
 
@@ -174,3 +177,42 @@ def test_a_forked_process_adds_too(tmp_path):
     forked.join(120)
     assert forked.exitcode == 0
     assert monitor.single_look().n == 201
+
+
+def test_a_state_that_another_process_reads_is_read_at_once_and_needs_no_right_to_write(tmp_path, monkeypatch):
+    path = tmp_path / "state.duckdb"
+    add_days(fs.Monitor(path), 2)
+    monkeypatch.setattr(store, "_PATIENCE", 0.0)
+    reader = f"import duckdb; c = duckdb.connect({str(path)!r}, read_only=True); print(1, flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", reader], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        other.stdout.readline()
+        monitor = fs.Monitor(path)
+        assert monitor.limits().n == 400
+        assert len(monitor.table()) == 2
+        with pytest.raises(BadInput, match="open in another process"):
+            monitor.add(["a", "a"], [1, 1], when="2026-02-01")
+        other.communicate(b"\n")
+    monitor.add(["a", "a"], [1, 1], when="2026-02-01")
+    assert monitor.limits().n == 402
+
+
+def test_a_save_that_fails_halfway_leaves_no_file_and_a_state_is_never_replaced(tmp_path, monkeypatch):
+    monitor, path = add_days(fs.Monitor(), 2), tmp_path / "state.duckdb"
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "registered", killed)
+        with pytest.raises(KeyboardInterrupt):
+            monitor.save(path)
+    assert list(tmp_path.iterdir()) == []
+    monitor.save(path)
+    assert fs.Monitor(path).limits() == monitor.limits()
+    with monkeypatch.context() as linkless:  # a file system without hard links
+        linkless.setattr(store.os, "link", Mock(side_effect=OSError))
+        with pytest.raises(BadInput, match="exists already"):
+            fs.Monitor().save(path)
+        fs.Monitor().save(tmp_path / "other.duckdb")
+    assert fs.Monitor(path).limits().n == 400
+    assert fs.Monitor(tmp_path / "other.duckdb").limits().n == 0

@@ -10,6 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.monitor.batch import Batch, Names
+from faithscope.monitor.beside import insert_beside
 from faithscope.monitor.clusters import insert_clusters, insert_ids, one_row_each, settle_clusters
 from faithscope.monitor.moments import to_date, to_days
 from faithscope.monitor.naming import insert_names
@@ -86,16 +87,16 @@ def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
     if name is None and batch.rows:  # the same rows may have been added under a name
         question += " OR (content = ? AND first_day = ? AND last_day = ?)"
         asked += [batch.content(), int(batch.day.min()), int(batch.day.max())]
-    with store.transaction() as connection:
+    with store.transaction(write=True) as connection:
         settle_kind(connection, batch, store.name)
         if held := fetch_lines(connection, question, asked):
             _refuse_other_rows(batch, *held[0])
             return Added(held[0][0], batch.rows, False, batch.notes)
         name = str(asked[0])
         notes = (*batch.notes, *_odd_days(connection, batch))
-        counted = insert(connection, batch, name, batch.filed)
+        counted, told = insert(connection, batch, name, batch.filed)
     once = f"{several(counted, 'cluster came', 'clusters came')} for the first time, and each of them counts by one row"
-    return Added(name, batch.rows, True, notes if batch.clusters is None else (*notes, once))
+    return Added(name, batch.rows, True, (*notes, *(() if batch.clusters is None else (once,)), *told))
 
 
 def _odd_days(connection: Any, batch: Batch) -> tuple[str, ...]:
@@ -156,8 +157,8 @@ def settled(connection: Any, setting: str, value: str) -> str:
     return value if held is None else str(held)
 
 
-def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> int:
-    """Everything that a batch adds, which is filed under its name; the number of rows that count."""
+def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> tuple[int, tuple[str, ...]]:
+    """Everything that a batch adds, which is filed under its name; the number of rows that count, and notes."""
     number = fetch_value(connection, "SELECT coalesce(max(number), 0) + 1 FROM batches")
     labels, groups = (codes(connection, table, getattr(batch, table)) for table in ("labels", "groups"))
     batch = batch if batch.clusters is None else one_row_each(connection, batch)
@@ -174,7 +175,7 @@ def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> 
         insert_clusters(connection, number, cells, batch.clusters)
     insert_ids(connection, number, batch)
     if not batch.rows:
-        return 0
+        return 0, ()
     with registered(connection, "arriving", cells):
         connection.execute(_OPEN_CELLS.format(batch=number))
         before = waiting_rows(fetch_table(connection, _WAITING if batch.patterns is None else ALL_WAITING))
@@ -189,7 +190,7 @@ def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> 
         insert_names(connection, batch)
     else:
         insert_patterns(connection, batch.digests, batch.patterns)
-    return batch.rows
+    return batch.rows, insert_beside(connection, cells)
 
 
 def replace_waiting(connection: Any, before: Cells, after: Cells) -> None:

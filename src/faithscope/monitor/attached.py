@@ -26,16 +26,17 @@ def in_memory() -> Any:
     return _without_bars(duckdb.connect(config={**_OPTIONS, **private()}))
 
 
-def attach(path: Path, *, new: bool = False) -> Any:
+def attach(path: Path, *, new: bool = False, write: bool = True) -> Any:
     """A connection whose tables are those of a file, until `detach`.
 
     Its DuckDB can open no other file: a view or a macro in a state that somebody made up may name any. `new` is for
-    a file that this process begins, whose DuckDB then serves for the next one too.
+    a file that this process begins, whose DuckDB then serves for the next one too. Without `write` any number of
+    processes may read at once, also on a disk that they may not write to.
     """
     connection = _without_bars(_duckdb(None if new else path).cursor())
     quoted, name = str(path).replace("'", "''"), f"state_{next(_numbers)}"
     try:
-        connection.execute(f"ATTACH '{quoted}' AS {name} (TYPE duckdb)")
+        connection.execute(f"ATTACH '{quoted}' AS {name} (TYPE duckdb{', READ_ONLY' * (not write)})")
         if not new:
             connection.execute("SET enable_external_access = false")  # but the files that are attached already
         connection.execute(f"USE {name}")

@@ -32,7 +32,7 @@ GROUP BY high, low HAVING sum(given) = 1 AND min(level) = {EVER}
 
 def compact(store: Store, confidence: float, *, anyway: bool = False) -> bool:
     """Merge the cells of days that are closed, if they are many; whether anything was merged."""
-    with store.transaction() as connection:
+    with store.transaction(write=True) as connection:
         _add_up_waiting(connection)
         latest = _latest(connection)
         if latest is None or not (anyway or _are_many(connection, latest)):

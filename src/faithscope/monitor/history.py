@@ -81,6 +81,7 @@ class DayLine:
     low: float | None
     high: float | None
     parts: int = 1
+    beside: float | None = None
 
     @property
     def value(self) -> float:

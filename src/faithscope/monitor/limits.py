@@ -1,6 +1,6 @@
 """Limits that hold at all looks together, and alarms, from the pairs that a monitor has counted."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -151,19 +151,21 @@ def all_alarms(
     at_least: float | None,
     reference: int | None,
     error: float,
+    beside: Callable[[Any, float], tuple[Alarm, ...]] | None = None,
 ) -> dict[Any, tuple[Alarm, ...]]:
     """Alarms by group (None for all rows), false with probability at most `error` over all of them and all looks.
 
-    All rows have half of the error and groups their shares of the other half; against a level and against a reference,
-    each of these is halved once more.
+    All rows have half of the error and groups their shares of the other half; these are shared alike by what is asked:
+    against a level, against the same rows' own reference, and beside the reference if that was settled.
     """
-    questions = (at_least is not None) + (reference is not None)
+    questions = (at_least is not None) + (reference is not None) + (beside is not None)
     if not questions:
         return {}
     told = {}
     for name, draws in lines.items():
         part = error if len(lines) == 1 else error / 2 if name is None else error / 2 * shares[name]
-        alarms = _alarms(draws, at_least, reference, part / questions)
+        apart = () if beside is None else beside(name, part / questions)
+        alarms = (*_alarms(draws, at_least, reference, part / questions), *apart)
         if alarms:
             told[name] = alarms
     return told

@@ -8,6 +8,7 @@ import numpy as np
 from faithscope.errors import Incompatible
 from faithscope.monitor.adding import ALL_WAITING, codes, insert, replace_waiting, settle_kind, settled, waiting_rows
 from faithscope.monitor.batch import Batch, Clusters, Names
+from faithscope.monitor.beside import forget_beside
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.origin import origin, settle_origin
 from faithscope.monitor.pairing import pair
@@ -30,6 +31,9 @@ def merge(first: Store, second: Store) -> Store:
         )
     if ours.get("scopes") != theirs.get("scopes"):
         raise Incompatible("These monitors watch different scopes: merge monitors that began with the same ones.")
+    if ours.get("reference") != theirs.get("reference"):
+        days = " and ".join(str(settings.get("reference", "no")) for settings in (ours, theirs))
+        raise Incompatible(f"These monitors have references of {days} days: merge monitors of the same reference.")
     held, added = _batches(first), _batches(second)
     clustered = ["clusters" in settings for settings in (ours, theirs)]
     if held and added and clustered[0] != clustered[1]:
@@ -59,6 +63,8 @@ def _begun(merged: Store, *stores: Store) -> Store:
     if days:
         with merged.transaction() as connection:
             settle_origin(connection, min(days))
+    with merged.transaction() as connection:
+        forget_beside(connection, anyway=any("beside" in store.settings() for store in stores))
     return merged
 
 
@@ -73,15 +79,9 @@ def _is_open(store: Store) -> bool:
         return not fetch_value(connection, "SELECT count(*) FROM cells WHERE level > 0")
 
 
-def _copied(store: Store) -> Store:
-    copy = Store(None)
-    store.copy_to(copy)
-    return copy
-
-
 def _replayed(base: Store, other: Store, shared: set[str]) -> Store:
     """The batches of one, then those of the other that it does not have, as if they were added now."""
-    merged = _copied(base)
+    merged = base.copy()
     with other.transaction() as source, merged.transaction() as target:
         _settle(source, target, base.name)
         for number, name, *filed in fetch_lines(source, _FILED):
@@ -146,7 +146,7 @@ class _Held(Names):
 
 def _joined(first: Store, second: Store) -> Store:
     """The tables of both, batches of the second numbered after those of the first, and rows that wait matched anew."""
-    merged = _copied(first)
+    merged = first.copy()
     with second.transaction() as source, merged.transaction() as target:
         _settle(source, target, first.name)
         labels, groups = (codes(target, table, _Held.of(source, table)) for table in ("labels", "groups"))

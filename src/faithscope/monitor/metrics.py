@@ -15,6 +15,10 @@ _HELP = {
     "waiting": "Rows that wait for a partner.",
     "alarms": "Alarms, false with the stated probability over all looks ever.",
     "unverifiable": "Share of rows whose explanation {silent}.",
+    "beside": "Agreement of rows since the reference with its rows.",
+    "beside_low": "Lower limit of it, valid at all looks together.",
+    "beside_high": "Upper limit of it, valid at all looks together.",
+    "beside_reference": "Agreement of the reference's own rows with its rows.",
     "last_day": "The latest day with rows, in seconds since 1970.",
 }
 
@@ -38,6 +42,8 @@ def prometheus(told: Told) -> str:
     """
     lines: list[str] = []
     for name, text in _HELP.items():
+        if name in _BESIDE and not told.beside:
+            continue
         full = f"faithscope_monitor_{name}"
         shown = text.format(measure=told.measure, **_WORDS[told.measure])
         lines += [f"# HELP {full} {shown}", f"# TYPE {full} gauge"]
@@ -52,6 +58,9 @@ def _values(told: Told, name: str) -> Iterator[tuple[Any, float]]:
     elif name == "unverifiable":
         if told.single_look is not None:
             yield None, told.single_look.unverifiable
+    elif name in _BESIDE:
+        values = ((group, getattr(each, _BESIDE[name])) for group, each in told.beside.items())
+        yield from ((group, value) for group, value in values if value is not None)
     elif name == "last_day":
         if told.last_day is not None:
             yield None, (told.last_day.toordinal() - 719_163) * 86_400
@@ -60,6 +69,7 @@ def _values(told: Told, name: str) -> Iterator[tuple[Any, float]]:
 
 
 _FIELDS = {"rows": "n"}
+_BESIDE = {"beside": "value", "beside_low": "low", "beside_high": "high", "beside_reference": "before"}
 
 
 def _label(told: Told, group: Any) -> str:

@@ -20,10 +20,11 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.monitor.adding import Added, add_batch
 from faithscope.monitor.batch import Batch, batch_of
+from faithscope.monitor.beside import FORGOTTEN, Beside, SharesBeside
 from faithscope.monitor.clusters import are_ids, cluster_notes, first_ids, ids_again, row_clusters
 from faithscope.monitor.compaction import compact
 from faithscope.monitor.grouping import group_columns, group_names, row_groups, told_names
-from faithscope.monitor.history import History
+from faithscope.monitor.history import DayLine, History
 from faithscope.monitor.limits import Limits, all_alarms, all_draws, all_limits, group_shares
 from faithscope.monitor.log_batch import log_batch, refuse_learning
 from faithscope.monitor.merging import merge
@@ -35,6 +36,7 @@ from faithscope.monitor.store import Store, readable_state
 from faithscope.monitor.telling import Told
 from faithscope.monitor.watched import MonitorRecord, render, write
 from faithscope.monitor.watching import watched_record
+from faithscope.runtime.files import to_path
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.warning import warn
 from faithscope.sinks.card import Card
@@ -55,6 +57,11 @@ _IDS_AGAIN = (
     'truth and "holds" is not said; begin another state with clusters={0!r}, on the command line --cluster'
 )
 
+_ADDED_UP = (
+    "monitors that were added up had rows after the reference, each judged beside rows of its own, so nothing is told "
+    "beside the reference; days are still compared among themselves"
+)
+
 
 class Monitor(Shareable):
     """Counts of explanations and predictions that add up over time, and limits that hold at all looks together.
@@ -73,6 +80,9 @@ class Monitor(Shareable):
         begins.
     seed : int
         Of the coins by which rows become pairs; settled when the store begins.
+    reference : int, optional
+        The first so many days are the reference, settled when the store begins: alarms compare later days with it, and
+        the rows of later days are also judged beside its rows, by `beside`.
     scopes : Rules or list of str, optional
         Rules that were fixed beforehand, settled when the store begins: sufficiency is then watched in place of
         consistency, also if they overlap. Each row's explanation must be one of them.
@@ -106,6 +116,7 @@ class Monitor(Shareable):
         confidence: float = 0.95,
         by: str | Sequence[str] | None = None,
         seed: int = 0,
+        reference: int | None = None,
         scopes: Any = None,
     ) -> None:
         self.at_least = None if at_least is None else check_share(at_least, "at_least")
@@ -113,8 +124,10 @@ class Monitor(Shareable):
         self.confidence = confidence
         names = group_names(by)
         seed = check_whole(seed, "seed", 0)
+        check_reference(reference)
         chosen = None if scopes is None else Scopes.of(scopes)
         further = {} if chosen is None else {"scopes": chosen.written()}
+        further |= {} if reference is None else {"reference": str(reference)}
         opened = Store(store, {"by": json.dumps(names or []), "seed": str(seed), **further})
         with readable_state(opened.name):
             settled_scopes(chosen, opened.began, opened.name)
@@ -122,11 +135,14 @@ class Monitor(Shareable):
         if names is not None and names != self.by:
             there = told_names(self.by)
             raise BadInput(f"{self._store.name!r} was begun {there}, not by {', '.join(names)}: leave by away.")
+        if self._settled(reference) != self.reference:
+            raise self._begun_otherwise("without a reference", f"reference={reference}")
 
     def _use(self, store: Store, settings: Mapping[str, str]) -> None:
         self._store = store
         self.by: tuple[str, ...] = tuple(json.loads(settings["by"]))
         int(settings["seed"])  # raises if it is damaged
+        self.reference = int(settings["reference"]) if "reference" in settings else None
         self._scopes = settled_scopes(None, settings, store.name)
 
     @in_memory(FEWER_ROWS)
@@ -244,7 +260,7 @@ class Monitor(Shareable):
         return self._added(counted, name)
 
     def _added(self, batch: Batch, name: str | None) -> Added:
-        with self._store.opened():
+        with self._store.opened(write=True):
             added = add_batch(self._store, batch, name)
             if added.counted:
                 compact(self._store, self.confidence)
@@ -277,7 +293,8 @@ class Monitor(Shareable):
         )
         again = () if come_back is None else (_AGAIN.format(*(f"{number:,}" for number in come_back)),)
         again = again if known is None else (_IDS_AGAIN.format(*known),)
-        return (*once, *((gone,) if forgotten else ()), *again)
+        merged = (_ADDED_UP,) if self._store.settings().get("beside") == FORGOTTEN else ()
+        return (*once, *((gone,) if forgotten else ()), *again, *merged)
 
     @property
     def groups(self) -> list[Any]:
@@ -307,17 +324,66 @@ class Monitor(Shareable):
         Parameters
         ----------
         reference : int, optional
-            The measure is compared with that of the first so many days, a number that was fixed beforehand. Without it,
-            and if a level was promised with `at_least`, only with that. Days are those of the calendar, from the first
-            day of the first batch on: rows of earlier days that come later count for limits, not for alarms.
+            The measure is compared with that of the first so many days, a number that was fixed beforehand; if it was
+            settled when the store began, it need not be said again. Without it, and if a level was promised with
+            `at_least`, only with that. Days are those of the calendar, from the first day of the first batch on: rows
+            of earlier days that come later count for limits, not for alarms.
         """
-        check_reference(reference)
+        reference = self._settled(reference)
         with self._store.transaction():
             history = self._history
-            codes, pairs, begun = history.codes, history.pairs, history.origin
+            codes, pairs, begun, beside = history.codes, history.pairs, history.origin, self._shares_beside()
         parts = group_shares(pairs)
         shares = {name: parts.get(code, 1.0) for name, code in codes.items()}
-        return all_alarms(all_draws(pairs, codes, begun), shares, self.at_least, reference, 1 - self.confidence)
+        apart = None if beside is None else lambda name, error: beside.alarms(codes[name], error)
+        lines, error = all_draws(pairs, codes, begun), 1 - self.confidence
+        return all_alarms(lines, shares, self.at_least, reference, error, apart)
+
+    def _settled(self, reference: int | None) -> int | None:
+        """The reference that was settled, or this one; raises if it is another."""
+        check_reference(reference)
+        if reference is None or reference == self.reference:
+            return self.reference
+        if self.reference is None:
+            return reference
+        raise self._begun_otherwise(f"with reference={self.reference}", f"reference={reference}")
+
+    def _begun_otherwise(self, there: str, given: str) -> BadInput:
+        return BadInput(
+            f"{self._store.name!r} was begun {there}, not with {given}: leave reference away, or begin another state."
+        )
+
+    def _shares_beside(self) -> SharesBeside | None:
+        """The rows since the reference beside it; None if it was not settled, or nothing was added."""
+        with self._store.transaction() as connection:
+            begun = self._history.origin
+            return None if self.reference is None or begun is None else SharesBeside(connection, begun + self.reference)
+
+    def beside(self, group: Any = None) -> Beside:
+        """How rows since the reference agree with its rows that have their explanations, of all rows or of a group.
+
+        A day or a group is compared with all rows of the reference, not within itself, so that few rows tell much. Each
+        row of the reference is an opener or a closer by a coin; the share of closers with the explanation of a later
+        row that have its prediction is a draw, and so is that of an opener. Limits hold at all looks together; those of
+        groups for all groups together.
+        """
+        with self._store.transaction():
+            history = self._history
+            name = history.name(group)
+            told = self._besides(history)
+        if not told:
+            raise BadInput(
+                "Rows are compared with those of a reference if it was settled when the state began: begin another "
+                "state with reference=30, on the command line --reference 30, and add all batches."
+            )
+        return told[name]
+
+    def _besides(self, history: History) -> dict[Any, Beside]:
+        """What all rows (None) and groups are beside the reference; empty if there is nothing to compare with."""
+        shares, parts = self._shares_beside(), group_shares(history.pairs)
+        if shares is None or self._store.settings().get("beside") == FORGOTTEN:
+            return {}
+        return {name: shares.told(code, self.confidence, parts.get(code, 1.0)) for name, code in history.codes.items()}
 
     def single_look(self, group: Any = None) -> Estimate:
         """The estimate and interval of all rows as if this were the only look; too narrow if it is not."""
@@ -328,14 +394,28 @@ class Monitor(Shareable):
             raise BadInput("No rows were added yet, so nothing can be measured: add some first.")
         return estimate
 
+    def _days(self, history: History, *, grouped: bool = True) -> list[DayLine]:
+        """The measures of every day, and its agreement with the reference if that was settled."""
+        with self._store.transaction():
+            lines, shares = history.days(self.confidence, grouped=grouped), self._shares_beside()
+        if shares is None:
+            return lines
+        beside = {name: shares.daily(code) for name, code in history.codes.items() if grouped or name is None}
+        return [replace(line, beside=beside[line.group].get(line.day)) for line in lines]
+
     def table(self) -> "pd.DataFrame":
-        """One line per day and group (None for all rows), with the measures of its rows."""
-        lines = self._history.days(self.confidence)
+        """One line per day and group (None for all rows), with the measures of its rows.
+
+        If a reference was settled, `beside` is the agreement of the day's rows with it.
+        """
+        lines = self._days(self._history)
         columns: dict[str, Any] = {"day": [line.day for line in lines], "group": [line.group for line in lines]}
         for name in ("n", "value", "low", "high", "parts"):
             columns[name] = [getattr(line, name) for line in lines]
         columns["unverifiable"] = [line.unverifiable / line.n for line in lines]
         columns["explanations"] = [line.explanations for line in lines]
+        if self.reference is not None:
+            columns["beside"] = [line.beside for line in lines]
         return frame(columns)
 
     def to_dict(self) -> dict[str, Any]:
@@ -355,7 +435,7 @@ class Monitor(Shareable):
         write(self._record(reference), path)
 
     def _record(self, reference: int | None = None) -> MonitorRecord:
-        check_reference(reference)
+        reference = self._settled(reference)
         with self._store.transaction() as connection:
             return watched_record(self, Told.of(self, reference), connection, reference)
 
@@ -375,10 +455,12 @@ class Monitor(Shareable):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to a new file, such as that of two monitors added up."""
-        store = Store(path)
-        if store.settings().keys() & {"by", "seed"}:
-            raise BadInput(f"{store.name!r} holds the state of a monitor already: name another file.")
-        self._store.copy_to(store)
+        if not self._save_new(path):
+            raise BadInput(f"{str(to_path(path))!r} exists already: name another file.")
+
+    def _save_new(self, path: str | os.PathLike[str]) -> bool:
+        """Write all of it to a file, wholly or not at all; False if there is one already."""
+        return self._store.save(path)
 
     def __str__(self) -> str:
         return "\n".join(Told.of(self).lines())

@@ -47,8 +47,15 @@ SCOPE_TABLES = (
     "CREATE TABLE IF NOT EXISTS scoped_openers (grp INTEGER, scope INTEGER, given BIGINT, inside BIGINT)",
 )
 
+# Further tables of a monitor whose reference was settled: its closers by explanation and label, and how many rows of a
+# day, or of the reference (filed under its first day), agree with how many 64ths of them; -1 if nobody closes for them.
+BESIDE_TABLES = (
+    "CREATE TABLE IF NOT EXISTS closers (high UBIGINT, low UBIGINT, label INTEGER, rows BIGINT)",
+    "CREATE TABLE IF NOT EXISTS beside (day INTEGER, grp INTEGER, part TINYINT, rows BIGINT)",
+)
+
 
 def further_tables(settings: Collection[str]) -> tuple[str, ...]:
     """The tables that a store with these settings has beside those of all stores."""
-    held = {"scopes": SCOPE_TABLES, "clusters": CLUSTER_TABLES, "ids": ID_TABLES}
+    held = {"scopes": SCOPE_TABLES, "clusters": CLUSTER_TABLES, "ids": ID_TABLES, "reference": BESIDE_TABLES}
     return tuple(statement for setting, tables in held.items() if setting in settings for statement in tables)

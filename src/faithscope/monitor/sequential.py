@@ -3,10 +3,14 @@
 Of n draws with sum k and mean m, ``θ^k (1-θ)^(n-k) / (m^k (1-m)^(n-k))`` is a nonnegative supermartingale for every
 θ. Its average over θ > m, by the arcsine distribution, is evidence that the mean is above m. If it is not, the
 evidence ever exceeds 1/δ with probability at most δ (Ville). `docs/proofs.md` has the proof.
+
+Draws that lie anywhere between 0 and 1, such as shares, vary less than those that are 0 or 1 with the same mean, and
+the likelihood of coins cannot see it. Of them evidence is what a gambler wins who bets a fixed share of the wealth on
+each draw at odds that are fair if the mean is m.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +25,9 @@ Numbers = NDArray[np.float64]
 _PRIOR = 0.5
 _STEPS = 45
 _AGES = 8
+PARTS = 64  # shares are counted in so many parts of 1
+_MEANS = 1000  # and means in thousandths
+_BETS = np.array([1 / 2, 1 / 8, 1 / 32, 1 / 128])  # shares of the wealth
 
 
 def log_evidence_above(total: ArrayLike, draws: ArrayLike, mean: ArrayLike) -> Numbers:
@@ -267,3 +274,129 @@ def departures(
         day, begin = draws.days[[last[window], first[window]]].tolist()
         alarms.append(Alarm(direction, day, begin, float(low), float(high), bounds))
     return tuple(alarms)
+
+
+def _parts(places: Integers) -> list[Integers]:
+    return np.array_split(places, 1 + len(places) // 50_000)
+
+
+@cache
+def _gains() -> Numbers:
+    """Logarithms of what a bet on "more than b" makes of 1, by draw (0/64 to 64/64), bet, and b = 0.001 to 1.000."""
+    draw, mean = np.arange(PARTS + 1) / PARTS, np.arange(1, _MEANS + 1) / _MEANS
+    return np.log1p(_BETS[:, None] * (draw[:, None, None] / mean - 1))
+
+
+def bet_above(draws: ArrayLike) -> Numbers:
+    """Logarithm of the evidence that a mean exceeds 0.001, 0.002, … 1.000, from draws counted by value.
+
+    A share λ of the wealth becomes λ z/b with a draw z, so wealth is a supermartingale if the mean is at most b. It
+    falls in b; the evidence is the average over four λ.
+
+    Parameters
+    ----------
+    draws : array-like, shape (..., 65)
+        How many draws are 0/64, 1/64, … 64/64.
+
+    Returns
+    -------
+    array, shape (..., 1000)
+
+    Examples
+    --------
+    >>> draws = np.bincount([60] * 90 + [4] * 10, minlength=65)  # their mean is 0.85
+    >>> bet_above(draws)[[699, 799, 849]].round(2)
+    array([ 6.65,  0.66, -0.25])
+    """
+    return _wealth(draws, _gains())
+
+
+def bet_below(draws: ArrayLike) -> Numbers:
+    """Logarithm of the evidence that a mean is less than 0.000, 0.001, … 0.999; it grows with the mean."""
+    return _wealth(draws, _gains()[::-1, :, ::-1])
+
+
+def _wealth(draws: ArrayLike, gains: Numbers) -> Numbers:
+    """The average over bets, from what each makes of a draw by its value, at some means."""
+    wealth = np.tensordot(np.asarray(draws, np.float64), gains, 1)
+    most = wealth.max(axis=-2)
+    return np.asarray(most + np.log(np.exp(wealth - most[..., None, :]).mean(axis=-2)), np.float64)
+
+
+def share_limits(draws: ArrayLike, error: float) -> tuple[float, float]:
+    """Limits of the mean of draws counted by value, in thousandths, each passed at any look with probability `error`.
+
+    Examples
+    --------
+    >>> share_limits(np.bincount([60] * 90 + [4] * 10, minlength=65), 0.025)
+    (0.741, 0.913)
+    """
+    above, below = (int(np.count_nonzero(bet(draws) >= -np.log(error))) for bet in (bet_above, bet_below))
+    return above / _MEANS, (_MEANS - below) / _MEANS
+
+
+class DropBeside(Alarm):
+    """Rows agree less with those of the reference than rows of the reference did: a joint proof of both means."""
+
+    def __str__(self) -> str:
+        now, then = (f"between {down(low)} and {up(high)}" for low, high in ((self.low, self.high), self.reference))
+        return (
+            f"{self.direction} since {self.since}, known on {self.day}: rows agree with those of the reference {now}, "
+            f"and rows of the reference itself {then}"
+        )
+
+
+def drops_beside(days: NDArray[Any], before: Numbers, after: Numbers, error: float, start: int) -> tuple[Alarm, ...]:
+    """An alarm if draws of later days have a smaller mean than those before, whatever that mean is.
+
+    For every b, the evidence that the mean before is above b, times that of a window that its mean is below b, is a
+    supermartingale if both means are b. So the least of these products over all b is evidence that the means are not
+    the same. Both factors are monotone in b: between two thousandths neither is less than at its end there.
+
+    Parameters
+    ----------
+    days : array of dates, shape (n_days,)
+    before : array, shape (65,)
+        Draws of the reference, by value.
+    after : array, shape (n_days, 65)
+        Draws of each day, by value.
+    error : float
+    start : int
+        The ordinal of the first day on which a window may begin.
+
+    Examples
+    --------
+    >>> from datetime import date, timedelta
+    >>> days = np.array([date(2026, 3, 1) + timedelta(day) for day in range(20)], object)
+    >>> good, bad = (np.bincount([60] * n + [4] * (20 - n), minlength=65) for n in (18, 13))
+    >>> (alarm,) = drops_beside(days, 20 * good, np.array([good] * 8 + [bad] * 12), 0.05, days[0].toordinal())
+    >>> print(alarm.since, alarm.day)
+    2026-03-09 2026-03-12
+    """
+    offsets = np.array([day.toordinal() for day in days.tolist()], np.int64) - start
+    first, last = watched(offsets)
+    errors = error * shares(offsets[first])
+    known, total = bet_above(before), np.concatenate([np.zeros((1, PARTS + 1)), np.cumsum(after, axis=0)])
+
+    def proves(windows: Integers, means: Any = slice(None)) -> Numbers:
+        """How much more evidence there is than the error asks for, at the least of some means."""
+        draws = total[last[windows] + 1] - total[first[windows]]
+        evidence = _wealth(draws, _gains()[::-1, :, ::-1][..., means]) + known[means]
+        return np.asarray(evidence.min(axis=1) + np.log(errors[windows]))
+
+    # Most windows are known to prove nothing at the mean before, and most others at a few.
+    most = int((np.arange(PARTS + 1) @ before) / (PARTS * max(1.0, before.sum())) * (_MEANS - 1))
+    windows = np.arange(len(first))
+    for means in ([most], slice(None, None, _MEANS // 25)):
+        windows = windows[np.concatenate([proves(some, means) for some in _parts(windows)]) >= 0]
+    for end in np.unique(last[windows]):
+        here = windows[last[windows] == end]
+        proven = proves(here)
+        if proven.max() >= 0:
+            window = here[proven.argmax()]
+            since = after[first[window] :].sum(axis=0)
+            ends = (share_limits(each, float(errors[window])) for each in (since, before))
+            day, begin = days[[end, first[window]]].tolist()
+            (low, high), reference = ends
+            return (DropBeside("drop beside the reference", day, begin, low, high, reference),)
+    return ()

@@ -4,8 +4,9 @@ import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -57,12 +58,12 @@ class Store:
         return "memory" if self.path is None else str(self.path)
 
     @contextmanager
-    def transaction(self) -> Iterator[Any]:
+    def transaction(self, *, write: bool = False) -> Iterator[Any]:
         """A connection whose changes are kept together, or not at all if anything fails.
 
         What happens inside belongs to it, also transactions that are begun meanwhile: all of them see one state.
         """
-        with self.opened() as connection:
+        with self.opened(write=write) as connection:
             if self._held is not None:
                 yield connection
                 return
@@ -79,9 +80,10 @@ class Store:
             connection.commit()
 
     @contextmanager
-    def opened(self) -> Iterator[Any]:
+    def opened(self, *, write: bool = False) -> Iterator[Any]:
         """A connection for as long as it takes, shared by all transactions inside: opening a file takes a while.
 
+        Without `write` the file is only read, which other processes may do at the same time.
         What DuckDB says of a file that is damaged, or of a disk that is full, is said in a sentence of ours.
         """
         import duckdb
@@ -90,7 +92,7 @@ class Store:
             if self.path is None or self._connection is not None:
                 yield self._connection or self._memory
                 return
-            self._connection = connection = _patiently(self.path)
+            self._connection = connection = _patiently(self.path, write=write)
             try:
                 yield connection
             except duckdb.Error as error:
@@ -104,7 +106,7 @@ class Store:
         if self._memory is not None:
             _create(self._memory, settings)
         elif self.path is not None and not self.path.exists():
-            _create_file(self.path, settings)
+            _create_file(self.path, partial(_create, settings=settings))
         with self.opened() as connection, readable_state(self.name):
             return _checked(connection, self.name)
 
@@ -115,20 +117,34 @@ class Store:
 
     def checkpoint(self) -> None:
         """Write what was committed into the file itself, which DuckDB keeps in a second one until then."""
-        with self.opened() as connection:
+        with self.opened(write=True) as connection:
             connection.execute("CHECKPOINT")
 
-    def copy_to(self, other: "Store") -> None:
-        """Copy everything into a store that has just begun."""
-        with self.opened() as source, other.transaction() as target:
+    def copy(self) -> "Store":
+        """A store in memory that holds the same."""
+        other = Store(None)
+        with other.opened() as target:
+            self._copy_to(target)
+        return other
+
+    def save(self, path: str | os.PathLike[str]) -> bool:
+        """Write everything to a new file, wholly or not at all; False if there is a file already."""
+        return _create_file(_real(to_path(path)), self._copy_to)
+
+    def _copy_to(self, target: Any) -> None:
+        """Copy everything to where nothing is, or a store that has just begun."""
+        with self.opened() as source:
             further = further_tables(self.settings())
-            for statement in further:
-                target.execute(statement)
-            for table in _table_names(further):
+            target.begin()
+            for statement in (*TABLES, *further):
+                columns = statement.partition(" (")[2]
+                target.execute(f"CREATE OR REPLACE TABLE {_table_names([statement])[0]} ({columns}")
+            for table in _table_names((*TABLES, *further)):
                 held = fetch_table(source, f"SELECT * FROM {table}")
-                target.execute(f"DELETE FROM {table}")
                 with registered(target, "held", dict(zip(held.column_names, held.columns, strict=True))):
                     target.execute(f"INSERT INTO {table} SELECT * FROM held")
+            target.commit()
+            target.execute("CHECKPOINT")
 
 
 def _real(path: Path) -> Path:
@@ -142,8 +158,8 @@ def _real(path: Path) -> Path:
         raise BadInput(f"{str(path)!r} cannot be the file of a state ({why}): choose another name.") from None
 
 
-def _table_names(further: Sequence[str] = ()) -> list[str]:
-    return [statement.partition(" (")[0].split()[-1] for statement in (*TABLES, *further)]
+def _table_names(statements: Sequence[str] = TABLES) -> list[str]:
+    return [statement.partition(" (")[0].split()[-1] for statement in statements]
 
 
 def _create(connection: Any, settings: dict[str, str]) -> None:
@@ -156,8 +172,14 @@ def _create(connection: Any, settings: dict[str, str]) -> None:
     connection.execute("CHECKPOINT")
 
 
-def _create_file(path: Path, settings: dict[str, str]) -> None:
-    """A new file under another name, then its own: whoever is killed here leaves no half of one, and the first wins."""
+def _create_file(path: Path, fill: Callable[[Any], None]) -> bool:
+    """A new file under another name, then its own: whoever is killed here leaves no half of one, and the first wins.
+
+    Returns
+    -------
+    bool
+        Whether this process was the first.
+    """
     import duckdb
 
     temporary = path.with_name(f".{uuid4().hex}.part")
@@ -165,15 +187,10 @@ def _create_file(path: Path, settings: dict[str, str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = attach(temporary, new=True)
         try:
-            _create(connection, settings)
+            fill(connection)
         finally:
             detach(connection)
-        try:
-            os.link(temporary, path)
-        except FileExistsError:
-            return  # another process was faster
-        except OSError:  # a file system without links
-            os.replace(temporary, path)
+        return _moved(temporary, path)
     except (OSError, duckdb.Error) as error:
         why = getattr(error, "strerror", None) or " ".join(str(error).split()).rpartition('": ')[2]
         raise BadInput(
@@ -185,14 +202,29 @@ def _create_file(path: Path, settings: dict[str, str]) -> None:
                 left.unlink()
 
 
-def _patiently(path: Path) -> Any:
+def _moved(temporary: Path, path: Path) -> bool:
+    """Give a file its own name, unless there is one of that name, which another process may have added to."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links: whoever makes the name first may fill it
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+        os.replace(temporary, path)
+    return True
+
+
+def _patiently(path: Path, *, write: bool) -> Any:
     """A connection to the file, as soon as no other process has it open."""
     import duckdb
 
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            return attach(path)
+            return attach(path, write=write)
         except duckdb.Error as error:
             if "already attached" in str(error):
                 raise BadInput(

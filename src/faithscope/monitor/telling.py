@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from faithscope.explanations.base import several, told_apart
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import number
+from faithscope.monitor.beside import Beside
 from faithscope.monitor.history import DayLine
 from faithscope.monitor.limits import Limits
 from faithscope.monitor.moments import to_date
@@ -34,6 +35,8 @@ class Told:
         The latest day with rows.
     days : list of DayLine
         Those that were asked for: each has an estimate of its own, which takes a while if there are many groups.
+    beside : dict of Beside
+        All rows (None) and groups beside the reference; empty if it was not settled.
     """
 
     limits: Limits
@@ -43,6 +46,7 @@ class Told:
     last_day: date | None
     days: list[DayLine]
     notes: tuple[str, ...]
+    beside: dict[Any, Beside]
 
     @classmethod
     def of(
@@ -55,8 +59,9 @@ class Told:
             limits = groups.pop(None)
             single = monitor.single_look() if limits.n else None
             last = to_date(int(history.pairs.day.max())) if limits.n else None
-            lines = [] if days is None else history.days(monitor.confidence, grouped=days == "by group")
-            return cls(limits, single, groups, monitor.alarms(reference), last, lines, monitor.notes)
+            lines = [] if days is None else monitor._days(history, grouped=days == "by group")
+            alarms, beside = monitor.alarms(reference), monitor._besides(history)
+            return cls(limits, single, groups, alarms, last, lines, monitor.notes, beside)
 
     @cached_property
     def names(self) -> dict[Any, str]:
@@ -70,7 +75,13 @@ class Told:
         single = [] if self.single_look is None else [f"as if this were the only look: {self._single()}"]
         groups = ["limits of groups hold for all groups together:"] * bool(self.groups)
         groups += [f"{self.names[name]}: {limits}" for name, limits in self.groups.items()]
-        return [str(self.limits), *single, *groups, *self._alarms(), *map(visible, self.notes)]
+        beside = ["beside the reference, at all looks and for all groups together:"] * bool(self.beside)
+        beside += [f"{name}: {told}" for name, told in self.beside_lines()]
+        return [str(self.limits), *single, *groups, *beside, *self._alarms(), *map(visible, self.notes)]
+
+    def beside_lines(self) -> list[tuple[str, Beside]]:
+        """All rows and groups beside the reference, each under its name."""
+        return [(self.names[name], told) for name, told in self.beside.items()]
 
     def _single(self) -> str:
         look = self.single_look
@@ -92,7 +103,7 @@ class Told:
         names = {name: for_json(name) for name in (None, *self.groups)}
         if len(set(map(json.dumps, names.values()))) < len(names):  # a date, and the same as text
             names = {**self.names, None: None}
-        return {
+        told = {
             "limits": self.limits.to_dict(),
             "single_look": None if self.single_look is None else self.single_look.to_dict(),
             "groups": [{"group": names[name], **limits.to_dict()} for name, limits in self.groups.items()],
@@ -101,9 +112,11 @@ class Told:
                 for name, alarms in self.alarms.items()
                 for alarm in alarms
             ],
+            "beside": [{"group": names[name], **told.to_dict()} for name, told in self.beside.items()],
             "days": [_day(line, names[line.group]) for line in self.days],
             "notes": list(self.notes),
         }
+        return told if self.beside else {name: part for name, part in told.items() if name != "beside"}
 
     def card(self) -> Card:
         """Limits and alarms in sentences, groups and the last days in tables."""
@@ -111,6 +124,7 @@ class Told:
             return Card(self._title, (Sentence("No rows were added yet."),), (_days_table([], self.measure),))
         sentences = [Sentence(f"{_sentence(self.limits)}"), *map(Sentence, self._alarms())]
         tables = [self._limits_table()] if self.groups else []
+        tables += [self._beside_table()] if self.beside else []
         recent = [line for line in self.days if line.group is None][-_RECENT:]
         return Card(self._title, tuple(sentences), (*tables, _days_table(recent, self.measure)), self.notes)
 
@@ -121,6 +135,15 @@ class Told:
         ]
         columns = ("group", "rows", "low", "high", "pairs", "verdict")
         return Table(columns, tuple(rows), caption="Limits of groups, valid at all looks and for all groups together.")
+
+    def _beside_table(self) -> Table:
+        rows = [
+            (name, f"{each.checked:,}", number(each.value), down(each.low), up(each.high), number(each.before))
+            for name, each in self.beside_lines()
+        ]
+        columns = ("group", "rows checked", "since", "low", "high", "in the reference")
+        caption = "Agreement with rows of the reference; limits valid at all looks and for all groups together."
+        return Table(columns, tuple(rows), caption=caption)
 
     @property
     def measure(self) -> str:
@@ -146,4 +169,5 @@ def _days_table(days: list[DayLine], measure: str) -> Table:
 def _day(line: DayLine, group: Any) -> dict[str, Any]:
     told = {"day": line.day.isoformat(), "n": line.n, "value": line.value, "low": line.low, "high": line.high}
     told |= {"unverifiable": line.unverifiable / line.n, "explanations": line.explanations, "parts": line.parts}
+    told |= {} if line.beside is None else {"beside": line.beside}
     return told if line.group is None else {"in": group, **told}

@@ -50,6 +50,7 @@ def watched_record(monitor: "Monitor", told: Told, connection: Any, reference: i
         notes=tuple(note for note in notes if note),
         facts=_facts(monitor, told),
         measure=told.measure,
+        beside=tuple(told.beside_lines()),
         **_changed(compared, end, told.alarms.get(None, ()), error, len(np.unique(pairs.batch)), by_rule),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.charts.watch_specs import over_time
+from faithscope.monitor.sequential import DropBeside
 from faithscope.monitor.watched.record import MonitorRecord, WatchedLine
 from faithscope.report.offline_page import fill_page
 from faithscope.rounding import down, up
@@ -43,7 +44,7 @@ def _charts(record: MonitorRecord) -> dict[str, Any]:
     drawn = {
         f"chart-{place}": over_time(
             line.points(),
-            [_alarm_row(alarm) for alarm in line.alarms],
+            [_alarm_row(alarm) for alarm in line.alarms if not isinstance(alarm, DropBeside)],  # of another measure
             record.at_least,
             record.reference_end,
             300 if not place else 190,
@@ -73,6 +74,7 @@ def _alarm_row(alarm: Any) -> dict[str, Any]:
 def _sections(record: MonitorRecord) -> list[tuple[str, str]]:
     parts = [("time", "Over time"), ("alarms", "Alarms")]
     parts += [("groups", "Groups")] if len(record.lines) > 1 else []
+    parts += [("beside", "Beside the reference")] if record.beside else []
     parts += [("changed", "What changed")] if record.changed or record.explanations else []
     parts += [("drift", "The explanations themselves")] if record.drift else []
     return [*parts, ("reading", "How to read this")]

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from faithscope.monitor.beside import Beside
 from faithscope.monitor.sequential import Alarm, DailyDraws
 
 
@@ -95,6 +96,8 @@ class MonitorRecord:
     notes : tuple of str
     measure : str
         What is watched, in a word.
+    beside : tuple of pairs
+        All rows and groups beside the reference, by name.
     """
 
     title: str
@@ -111,6 +114,7 @@ class MonitorRecord:
     notes: tuple[str, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
     measure: str = "consistency"
+    beside: tuple[tuple[str, Beside], ...] = ()
 
 
 def _floats(column: Any) -> tuple[float, ...]:

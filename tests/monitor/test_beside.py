@@ -1,0 +1,167 @@
+"""Rows of later days beside those of the reference: draws by brute force, evidence, alarms, and where they are told."""
+
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import faithscope as fs
+from faithscope.errors import BadInput, Incompatible
+from faithscope.monitor.metrics import prometheus
+from faithscope.monitor.sequential import PARTS, bet_above, bet_below, share_limits
+from faithscope.monitor.telling import Told
+
+DAY = np.datetime64("2026-01-01")
+
+
+def log(days=20, rows=60, faulty=10, seed=0):
+    """Explanations, labels, regions and days; in the south explanations go with nothing since a day."""
+    rng = np.random.default_rng(seed)
+    n = days * rows
+    day, region = np.repeat(np.arange(days), rows), rng.choice(["north", "south", "west"], n)
+    leaf = rng.integers(0, 12, n)
+    label = (leaf + (rng.random(n) < 0.08)) % 2
+    leaf = np.where((region == "south") & (day >= faulty), rng.integers(0, 12, n), leaf)
+    return leaf, label, region, day
+
+
+def watch(rows, batches=((0, 99),), **options):
+    monitor = fs.Monitor(by="region", **options)
+    leaf, label, region, day = rows
+    for first, last in batches:
+        here = (day >= first) & (day < last)
+        monitor.add(leaf[here], label[here], by=region[here], when=DAY + day[here], batch=str(first))
+    return monitor
+
+
+def lines(monitor, query):
+    with monitor._store.transaction() as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_evidence_is_what_a_gambler_wins_and_falls_in_the_mean():
+    rng = np.random.default_rng(0)
+    parts = rng.integers(0, PARTS + 1, 40)
+    draws, bets = np.bincount(parts, minlength=PARTS + 1), np.array([1 / 2, 1 / 8, 1 / 32, 1 / 128])
+    for b in (0.1, 0.437, 0.8):
+        wealth = np.prod([1 + bets * (part / PARTS / b - 1) for part in parts], axis=0).mean()
+        assert np.isclose(bet_above(draws)[round(1000 * b) - 1], np.log(wealth))
+        wealth = np.prod([1 + bets * ((1 - part / PARTS) / (1 - b) - 1) for part in parts], axis=0).mean()
+        assert np.isclose(bet_below(draws)[round(1000 * b)], np.log(wealth))
+    assert (np.diff(bet_above(draws)) <= 1e-12).all()
+    assert (np.diff(bet_below(draws)) >= -1e-12).all()
+    low, high = share_limits(draws, 0.025)
+    assert low < parts.mean() / PARTS < high
+    assert share_limits(0 * draws, 0.025) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("scoped", [False, True])
+def test_draws_are_those_of_brute_force(scoped):
+    leaf, label, _, day = log(days=12)
+    monitor = fs.Monitor(reference=5, scopes=["x <= 3", "x > 3", "x <= 7"] if scoped else None)
+    if scoped:
+        rules = np.where(leaf <= 3, "x <= 3", np.where(leaf % 2, "x > 3", "x <= 7"))
+        monitor.add(rules.tolist(), label, X=pd.DataFrame({"x": leaf}), when=DAY + day, batch="all")
+        inside = {"x <= 3": leaf <= 3, "x > 3": leaf > 3, "x <= 7": leaf <= 7}
+        keys, mask = rules, lambda rule: inside[rule]
+    else:
+        monitor.add(leaf, label, when=DAY + day, batch="all")
+        keys, mask = leaf, lambda key: leaf == key
+    shares = monitor._shares_beside()
+    before, after, rows = shares.of(-1)
+    early, late = day < 5, day >= 5
+    assert before.sum() == pytest.approx(0.75 * early.sum(), abs=40)
+    assert rows.tolist() == np.bincount(day[late])[5:].tolist()
+    held = {(high, code): n for high, code, n in lines(monitor, "SELECT high, label, rows FROM closers")}
+    codes = {shown: code for code, shown in lines(monitor, "SELECT code, shown FROM labels")}
+    if scoped:  # by the number of the rule; whoever lies in it closes for it
+        names = {rule: place for place, rule in enumerate(sorted(np.unique(keys)))}
+        assert all(held[names["x > 3"], code] < (mask("x > 3") & early).sum() for code in (0, 1))
+    else:  # closers and openers are all rows of the reference
+        names = {int(name): high for high, name in lines(monitor, "SELECT high, name FROM names")}
+        assert before.sum() + sum(held.values()) == early.sum()
+    expected = np.zeros((7, PARTS + 1))
+    for place in np.flatnonzero(late):
+        high = names[keys[place]]
+        total = sum(n for (h, _), n in held.items() if h == high)
+        part = PARTS * held.get((high, codes[str(label[place])]), 0) / total
+        expected[day[place] - 5, int(np.floor(part + 0.5))] += 1
+    assert np.array_equal(after, expected)
+
+
+def test_a_fault_in_a_group_is_known_beside_the_reference_and_not_among_themselves():
+    rows = log()
+    apart = watch(rows)
+    assert not apart.alarms(reference=10)
+    monitor = watch(rows, reference=10)
+    alarms = monitor.alarms()
+    assert alarms.keys() - {None} == {"south"}
+    (alarm,) = alarms["south"]
+    assert (alarm.direction, alarm.since) == ("drop beside the reference", date(2026, 1, 11))
+    assert alarm.high < 0.8 < alarm.reference[1]
+    told = monitor.beside("south")
+    assert told.high < told.before
+    assert monitor.beside("north").low < told.before < monitor.beside("north").high
+    assert monitor.table().query("group == 'south'")["beside"].dropna().mean() == pytest.approx(told.value, abs=0.03)
+    assert f"ALARM in south: {alarm}" in str(monitor)
+    assert f"south: {told}" in str(monitor)
+    record = monitor.to_dict()
+    assert [line["group"] for line in record["beside"]] == [None, *monitor.groups]
+    assert record["alarms"][0]["direction"] == "drop beside the reference"
+    text = prometheus(Told.of(monitor))
+    assert f'faithscope_monitor_beside_high{{group="south"}} {told.high:.17g}' in text
+    assert 'faithscope_monitor_alarms{group="south"} 1' in text
+    assert not any("beside" in line for line in prometheus(Told.of(apart)).splitlines())
+
+
+def test_later_batches_and_late_rows_of_the_reference_change_no_draw():
+    rows = log()
+    once, daily = (
+        watch(rows, reference=10),
+        watch(rows, [(0, 10), *((day, day + 1) for day in range(10, 20))], reference=10),
+    )
+    assert once.beside("south") == daily.beside("south")
+    assert once.alarms() == daily.alarms()
+    before = daily.beside("south").before
+    daily.add([1, 1], [0, 0], by=["south"] * 2, when=DAY + np.array([1, -31]), batch="late")
+    assert daily.beside("south").before == before
+    assert daily.beside().n == once.beside().n
+
+
+def test_the_reference_is_settled_when_the_state_begins(tmp_path):
+    monitor = fs.Monitor(tmp_path / "s.duckdb", reference=10)
+    assert fs.Monitor(tmp_path / "s.duckdb").reference == 10
+    for ask in (lambda: fs.Monitor(tmp_path / "s.duckdb", reference=11), lambda: monitor.alarms(reference=11)):
+        with pytest.raises(BadInput, match="begun with reference=10, not with reference=11"):
+            ask()
+    plain = fs.Monitor(tmp_path / "p.duckdb")
+    with pytest.raises(BadInput, match="begun without a reference"):
+        fs.Monitor(tmp_path / "p.duckdb", reference=10)
+    with pytest.raises(BadInput, match="begin another state with reference=30"):
+        plain.beside()
+    with pytest.raises(Incompatible, match="references of 10 and no days"):
+        monitor + plain
+
+
+def test_monitors_that_were_added_up_say_that_nothing_is_told_beside_the_reference(tmp_path):
+    rows = log()
+    first, second = watch(rows, [(0, 12)], reference=10), watch(rows, [(12, 20)], reference=10)
+    both = first + second
+    assert any("beside the reference" in note for note in both.notes)
+    assert "beside" not in both.to_dict()
+    both.save(tmp_path / "both.duckdb")
+    kept = fs.Monitor(tmp_path / "both.duckdb")
+    assert kept.reference == 10
+    assert kept.limits("south") == both.limits("south")
+    early = watch(rows, [(0, 5)], reference=10) + watch(rows, [(5, 10)], reference=10)
+    early.add(rows[0][-60:], rows[1][-60:], by=rows[2][-60:], when="2026-01-20", batch="more")
+    assert early.beside().n == 60
+
+
+def test_the_page_tells_what_is_beside_the_reference(tmp_path):
+    monitor = watch(log(), reference=10)
+    monitor.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "↓ drop beside the reference since about 2026-01-11" in page
+    assert '<section id="beside"' in page
