@@ -238,6 +238,25 @@ def test_the_kept_results_of_monitors_are_within_the_bar(study):
     assert monitor.beyond([*lines[:2], "a system  0.300  0.9  0.000  0.9", ""], trials) != []
 
 
+def test_the_kept_results_beside_a_reference_are_within_the_bar_and_on_the_page(study):
+    beside = study("monitor_beside")
+    lines = beside.WRITTEN.read_text(encoding="utf-8").splitlines()[2:]
+    assert beside.beyond(lines, 200, 100) == []
+    assert beside.beyond([*lines[:2], "a system  0.300  0.000", ""], 200, 100) != []
+    page = (Path(__file__).parents[1] / "docs" / "monitor.md").read_text(encoding="utf-8")
+    for line in lines[2 : lines.index("")]:
+        *name, limits, alarm = line.split()
+        assert f"| {' '.join(name)} | {limits[1:]} | {alarm[1:]} |" in page
+    for line in lines[lines.index("") + 3 :]:
+        rows, *how = line.split()
+        compared, known, *day, other, false = " ".join(how[:2]), *how[2:]
+        shown = " | ".join([known[1:], " ".join(day), other[1:], false[1:]])
+        assert f"| {rows} rows | {compared} | {shown} |" in page
+    rng = np.random.default_rng(0)
+    _, after, truth = beside.trial(*beside.SYSTEMS["20 explanations, q = .97"], 2_000, rng)
+    assert np.arange(65) @ after.sum(axis=0) / 64 / after.sum() == pytest.approx(truth, abs=0.01)
+
+
 def test_the_kept_results_of_customers_who_come_back_are_within_the_bar(study):
     returning = study("monitor_returning")
     lines = returning.WRITTEN.read_text(encoding="utf-8").splitlines()[2:]
