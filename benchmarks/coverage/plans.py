@@ -140,7 +140,11 @@ def planned(system, n, rng):
     profile, truth = estimate.counts.profile(), silent(4 * n)
     for confidence in OTHER_CONFIDENCES if n == 1_000 else ():
         band = Band.of(profile.others, profile.rows.astype(float), confidence)
-        answers[f"4 n at {confidence:g}"] = (*band.at((4 * n - 1) / (n - 1)), truth, SOLVER)
+        answers[f"4 n at {confidence:g}"] = (
+            *(end((4 * n - 1) / (n - 1)) for end in (band.low, band.high)),
+            truth,
+            SOLVER,
+        )
     answers["taken for rows that are not independent"] = float(not plan.forecastable and estimate.unverifiable < 1)
     return answers
 

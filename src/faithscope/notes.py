@@ -11,6 +11,9 @@ NO_MERIT = "perfect consistency is then no merit"  # what notes of the kind "res
 RESTATE = "restate the prediction if"
 
 
+Notes = tuple[str, ...]  # what a reader should know: a `Note` each, or plain text
+
+
 class Note(str):
     """A text with its kind, and with what to type at the command line in place of Python's arguments.
 

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.clusters import ClusterTotals
+from faithscope.counting.clusters import Cells, ClusterTotals
 from faithscope.counting.counts import Counts
-from faithscope.counting.layout import sums
+from faithscope.counting.layout import numbered_pairs, sums
 from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, parts_left_out, ratio
 from faithscope.explanations.base import Explanations
 from faithscope.relations import Beside as BesideEverybody
@@ -57,25 +56,6 @@ class Asked(NamedTuple):
     good: float
     chance: float | None
     chance_left_out: Floats
-
-
-class _Cells(NamedTuple):
-    """Which kinds are in the same group and have the same prediction."""
-
-    group: Ints
-    value: Ints
-    cell: Ints
-
-    @classmethod
-    def of(cls, group: Ints, value: Ints) -> "_Cells":
-        size = int(value.max(initial=0)) + 1
-        cells, cell = np.unique(group * size + value, return_inverse=True)
-        return cls(*np.divmod(cells, size), cell.reshape(-1))
-
-    def agreeing(self, sums: AgreementSums, mass: Floats) -> Floats:
-        """Per kind, the weight of the kinds of its group, itself among them, each by its agreement."""
-        rows = GroupedRows(self.group, self.value, np.bincount(self.cell, mass, len(self.group)).astype(np.float64))
-        return np.asarray(sums.within(rows)[self.cell])
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,17 +132,16 @@ class Kinds:
         return self.each if self.answers is None else self.each * self.answers
 
     @cached_property
-    def _cells(self) -> _Cells:
-        return _Cells.of(self.code, self.value)
+    def _cells(self) -> Cells:
+        return Cells(*numbered_pairs(self.code, self.value))
 
     @cached_property
-    def _part(self) -> tuple[Ints, Ints, _Cells] | None:
+    def _part(self) -> tuple[Ints, Ints, Cells] | None:
         """Of clustered rows: the explanation of each part, the part of each kind, and its cells."""
         if self.cluster is None:
             return None
-        size = int(self.cluster.max()) + 1
-        parts, part = np.unique(self.code * size + self.cluster, return_inverse=True)
-        return parts // size, part.reshape(-1), _Cells.of(part.reshape(-1), self.value)
+        explanation, _, part = numbered_pairs(self.code, self.cluster)
+        return explanation, part, Cells(*numbered_pairs(part, self.value))
 
     def _others(self, mass: Floats, own: Floats) -> Floats:
         """Per kind, the weight of rows of other units with its explanation, each by its agreement."""
@@ -266,20 +245,19 @@ def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any]
     place = np.full(len(source), -1)
     place[known] = np.arange(len(known))
     met = np.flatnonzero(place[kinds.code] >= 0)
-    cells, cell = np.unique(place[kinds.code[met]] * len(labels) + kinds.value[met], return_inverse=True)
+    explanation, label, cell = numbered_pairs(place[kinds.code[met]], kinds.value[met])
     mine = asks[met]
 
     def by_cell(column: NDArray[Any]) -> Floats:
-        return sums(cell.reshape(-1), column[met] * mine, len(cells))
+        return sums(cell, column[met] * mine)
 
     answering = kinds.rows if kinds.answers is None else kinds.rows * kinds.answers
-    covered, given = np.bincount(cell.reshape(-1), answering[met]).astype(np.int64), by_cell(kinds.rows)
+    covered, given = np.bincount(cell, answering[met]).astype(np.int64), by_cell(kinds.rows)
     even, clusters = bool((kinds.mass == kinds.rows).all()), None
     if kinds.cluster is not None:
         by_cluster = np.bincount(kinds.cluster, kinds.mass * asks)
         good = float(by_cluster.sum() ** 2 / (by_cluster @ by_cluster))
         clusters = ClusterTotals(int(asked.units), good, asked.chance)
-    explanation, label = np.divmod(cells, len(labels))
     return Counts(
         source.take(known),
         labels,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from faithscope.agreements import GroupedRows, Same
+from faithscope.agreements.base import AgreementSums
 from faithscope.counting.layout import numbered_pairs, sums
 from faithscope.counting.leave_out import Parts, ratio
 from faithscope.counting.units import Units
@@ -20,6 +21,19 @@ class ClusterTotals(NamedTuple):
     clusters: int
     effective_n: float  # (Σw)² / Σ_k (Σ of the weights of cluster k)²
     chance: float | None  # None if all rows are of one cluster
+
+
+class Cells(NamedTuple):
+    """Rows of one group and prediction as one cell: its group and prediction, by number, and the cell of each row."""
+
+    group: Ints
+    value: Ints
+    cell: Ints
+
+    def agreeing(self, kernel: AgreementSums, mass: Floats) -> Floats:
+        """Per row, the mass of the rows of its group, itself among them, each by its agreement with the row."""
+        rows = GroupedRows(self.group, self.value, sums(self.cell, mass, len(self.group)))
+        return np.asarray(kernel.within(rows)[self.cell])
 
 
 def in_quarters(sample: Sample) -> Sample:
@@ -64,16 +78,21 @@ class Strangers:
         """The rows of each explanation, by cluster: in order of the rows, if every row is a cluster."""
         explanation, part = self.part
         weight, unit = self.sample.weight, None
-        if self.sample.clusters is None:
-            itself = self.sample.agreement.itself * weight
-        else:
-            itself, unit = self.within(part), np.empty(len(explanation), np.int64)
+        if self.sample.clusters is not None:
+            unit = np.empty(len(explanation), np.int64)
             unit[part] = self.cluster
-        agreeing = weight * np.maximum(self.within(explanation[part]) - itself, 0.0)  # not below 0 by rounding
-        own, agreed = (np.bincount(part, column) for column in (weight, agreeing))
+        own, agreed = (np.bincount(part, column) for column in (weight, weight * self.agreeing))
         columns = (None, own, own**2, agreed)
         size, total, squares, pairs = (np.bincount(explanation, column)[explanation] for column in columns)
         return Parts(size, total, squares, pairs, agreed / own, own, np.ones(len(own), np.int64), unit)
+
+    @cached_property
+    def agreeing(self) -> Floats:
+        """Per row, the weight of the rows of other clusters with its explanation, each by its agreement."""
+        explanation, part = self.part
+        alone = self.sample.clusters is None
+        itself = self.sample.agreement.itself * self.sample.weight if alone else self.within(part)
+        return np.maximum(self.within(explanation[part]) - itself, 0.0)  # not below 0 by rounding
 
     def shares(self) -> tuple[Floats, Bools]:
         """Per row, the share of the other rows with its explanation that agree, and whether there are any.
@@ -86,9 +105,8 @@ class Strangers:
 
     def within(self, group: Ints) -> Floats:
         """Per row, the weight of its group's rows, the row among them, each by its agreement with the row."""
-        groups, values, cell = numbered_pairs(group, self.sample.numbered_labels[1])
-        rows = GroupedRows(groups, values, sums(cell, self.sample.weight))
-        return self.sample.agreement.over(self.sample.values).within(rows)[cell]
+        cells = Cells(*numbered_pairs(group, self.sample.numbered_labels[1]))
+        return cells.agreeing(self.sample.agreement.over(self.sample.values), self.sample.weight)
 
     @property
     def met(self) -> tuple[Floats, Floats, Floats]:
@@ -99,8 +117,7 @@ class Strangers:
         explanation, part = self.part
         parts, largest = self.parts, np.zeros(len(explanation))
         np.maximum.at(largest, explanation, parts.own)
-        agreeing = np.maximum(self.within(explanation[part]) - self.within(part), 0.0)
-        return (parts.weight - parts.own)[part], agreeing, largest[explanation][part]
+        return (parts.weight - parts.own)[part], self.agreeing, largest[explanation][part]
 
     def sizes_apart(self) -> float:
         """How many standard errors agreement by rows is from agreement by clusters, each of which counts once.

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope import agreements
 from faithscope.agreements import Agreement, GroupedRows
@@ -18,7 +17,7 @@ from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.chunks import over_chunks, rows_at, sort_in_place
 from faithscope.inputs.labels import to_labels
 from faithscope.readers import as_explanations
@@ -164,14 +163,14 @@ class Counts:
         agreeing = self.agreement_sums.among_all(weight)[0] if self.agreement.of_numbers else weight
         return float(max(0.0, np.sum(weight * agreeing - square)) / (weight.sum() ** 2 - square.sum()))
 
-    def locate(self, explanations: Explanations, labels: NDArray[Any]) -> tuple[Ints, Ints]:
+    def locate(self, explanations: Explanations, labels: Array) -> tuple[Ints, Ints]:
         """The explanation and the cell of each row in these counts; -1 if it was never counted."""
         if self.n == 0:
             nowhere = np.full(len(labels), -1)
             return nowhere, nowhere
         return self.locate_codes(self.explanations.locate(explanations), labels)
 
-    def locate_codes(self, codes: Ints, labels: NDArray[Any]) -> tuple[Ints, Ints]:
+    def locate_codes(self, codes: Ints, labels: Array) -> tuple[Ints, Ints]:
         """`locate` for rows whose explanations are given by number."""
         known = self._known(labels)
         cells = self.explanation * len(self.labels) + self.label  # ascending
@@ -179,7 +178,7 @@ class Counts:
         place_of = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
         return codes, np.where((codes >= 0) & (known >= 0) & (cells[place_of] == wanted), place_of, -1)
 
-    def _known(self, labels: NDArray[Any]) -> Ints:
+    def _known(self, labels: Array) -> Ints:
         """The position of each label among the distinct ones; -1 if it was never counted."""
         if self.agreement.of_numbers and labels.ndim == 1:
             values = self.values
@@ -259,7 +258,7 @@ class Counts:
             )
         )
         single, per_label = self.n - int(given.sum()), self.per_label
-        others: NDArray[Any] = agreeing - 1
+        others: Array = agreeing - 1
         if numbers:
             if self.agreeing is None:
                 agreeing = self.agreement_sums.within(GroupedRows(which, label, given.astype(np.float64)))

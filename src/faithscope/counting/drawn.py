@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.counting.clusters import ClusterTotals
@@ -14,7 +13,7 @@ from faithscope.counting.layout import sums
 from faithscope.counting.profile import Profile
 from faithscope.counting.units import Units
 from faithscope.errors import WrongType
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.labels import families_of
 from faithscope.inputs.number_labels import number_floats
 from faithscope.relations import Applies, Relation
@@ -103,7 +102,7 @@ class DrawnCounts:
 Counted = Counts | Profile | DrawnCounts  # what an estimate reads
 
 
-def count_draws(sample: Sample, answers: Iterable[tuple[Ints, NDArray[Any]]]) -> DrawnCounts:
+def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnCounts:
     """Count draws, from the position of each draw's row and its prediction, block by block."""
     weight = sample.weight
     place, of, value, values = _numbered(sample, answers)
@@ -155,7 +154,7 @@ def _everybody(value: Ints, weight: Floats, many: int) -> GroupedRows:
     return GroupedRows(np.zeros(len(seen), np.int64), seen, total[seen])
 
 
-def _numbered(sample: Sample, answers: Iterable[tuple[Ints, NDArray[Any]]]) -> tuple[Ints, Ints, Ints, Floats]:
+def _numbered(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> tuple[Ints, Ints, Ints, Floats]:
     """Per row its prediction, per draw its row and its prediction, by number; and the different predictions."""
     if sample.agreement.of_numbers:
         parts = list(answers)

@@ -19,14 +19,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtri, ndtri, roots_laguerre, roots_legendre
 
-from faithscope.agreements import GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.clusters import Strangers, in_quarters
+from faithscope.counting.clusters import Cells, Strangers, in_quarters
 from faithscope.counting.layout import numbered_pairs, run_starts, sums
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.rows import Content
 from faithscope.counting.units import Units
 from faithscope.inputs.array_types import Floats, Ints
+from faithscope.notes import Notes
 from faithscope.runtime.memory import FEWER_ROWS, need
 from faithscope.sample import Sample
 
@@ -130,7 +130,7 @@ def thin(lots: Lots, agreement: AgreementSums) -> Thinned:
 def _integral(lots: Lots, agreement: AgreementSums, quadrature: _Quadrature) -> tuple[Floats, Floats]:
     """A of each explanation, and without each lot."""
     explanation, kept, within, times, lot, label, share = lots
-    groups, values, cell = numbered_pairs(explanation[lot], label)
+    cells = Cells(*numbered_pairs(explanation[lot], label))
     single, often = len(lot) == len(kept), times[lot]
     span = np.minimum(1.0, quadrature.tail / sums(explanation, times * kept))
     whole, without = np.zeros(len(span)), np.zeros(len(kept))
@@ -139,8 +139,7 @@ def _integral(lots: Lots, agreement: AgreementSums, quadrature: _Quadrature) -> 
         factor = np.exp(sums(explanation, times * np.log1p(-kept * u))) * (weight * span)
         scale = 1 / (1 - kept * u)
         b = share * scale[lot]
-        mass = sums(cell, often * b)
-        met = b * agreement.within(GroupedRows(groups, values, mass))[cell]
+        met = b * cells.agreeing(agreement, often * b)
         met = np.maximum((met if single else sums(lot, met)) - within * scale**2, 0.0)
         pairs = sums(explanation, times * met)
         whole += factor * pairs
@@ -177,7 +176,7 @@ class Kept(NamedTuple):
 
     sums: Sums
     left_out: LeftOut
-    notes: tuple[str, ...]
+    notes: Notes
 
 
 def keep(sample: Sample, strangers: Strangers) -> Kept | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 
 Bits = NDArray[np.uint64]
 
@@ -129,11 +129,11 @@ class Layout:
         place += (word << 6)[hit]
         return which[hit], place
 
-    def count(self, bits: Bits) -> NDArray[Any]:
+    def count(self, bits: Bits) -> Array:
         """How many rows of each segment each bitmap holds: (b, labels, blocks)."""
         return self.fold(np.bitwise_count(bits), np.int32)
 
-    def fold(self, words: NDArray[Any], kind: Any = np.float64) -> NDArray[Any]:
+    def fold(self, words: Array, kind: Any = np.float64) -> Array:
         """Sums of one value per word over the words of each segment: (b, labels, blocks)."""
         sums = np.zeros((len(words), len(self.depth), self.blocks), kind)
         for depth, labels, start, stop in self._depths():
@@ -185,7 +185,7 @@ def run_starts(numbers: Ints) -> Ints:
     return np.flatnonzero(new)
 
 
-def sums(index: Ints, values: NDArray[Any], size: int = 0) -> Floats:
+def sums(index: Ints, values: Array, size: int = 0) -> Floats:
     """``result[i]`` is the sum of the values whose index is i; floats, at least so many of them."""
     return np.bincount(index, values, size).astype(np.float64, copy=False)
 

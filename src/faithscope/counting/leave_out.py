@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.layout import Bits, Layout, run_starts, sums
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.chunks import over_chunks, sums_over_chunks
 
 _WIDTH = 4  # numbers worked on per entry
@@ -38,18 +38,18 @@ class LeftOut:
     silent: Floats
     reach: float = 1.0
     weight: Floats | None = None
-    rows: NDArray[Any] | None = None
+    rows: Array | None = None
     heaviest: float = 1.0
 
 
 class Asking(NamedTuple):
     """Of the rows of parts, those that ask, if not all of them ask and answer; weights of others are of who answers."""
 
-    weight: NDArray[Any]  # of the rows that ask, in the explanation, m
-    own: NDArray[Any]  # the same of the part itself
-    answered: NDArray[Any]  # the weight of other parts' rows that ask and agree with a row of this part, in the mean
-    met: NDArray[Any]  # how many pairs of different parts ask and answer, in the explanation
-    left: NDArray[Any]  # the same without the part
+    weight: Array  # of the rows that ask, in the explanation, m
+    own: Array  # the same of the part itself
+    answered: Array  # the weight of other parts' rows that ask and agree with a row of this part, in the mean
+    met: Array  # how many pairs of different parts ask and answer, in the explanation
+    left: Array  # the same without the part
 
 
 class Parts(NamedTuple):
@@ -59,13 +59,13 @@ class Parts(NamedTuple):
     `square` equal `size`, and `pairs` counts ordered pairs.
     """
 
-    size: NDArray[Any]  # parts that the explanation has: rows, or clusters
-    weight: NDArray[Any]  # their weight, W
-    square: NDArray[Any]  # the sum of their squared weights, V; of a part that asks by half, one times the other weight
-    pairs: NDArray[Any]  # the weight of the agreeing ordered pairs of rows of different parts, P
-    agreeing: NDArray[Any]  # the weight of other parts' rows that agree with a row of this part that asks, in the mean
-    own: NDArray[Any]  # the weight of the part itself
-    rows: NDArray[Any]  # how many parts the entry stands for
+    size: Array  # parts that the explanation has: rows, or clusters
+    weight: Array  # their weight, W
+    square: Array  # the sum of their squared weights, V; of a part that asks by half, one times the other weight
+    pairs: Array  # the weight of the agreeing ordered pairs of rows of different parts, P
+    agreeing: Array  # the weight of other parts' rows that agree with a row of this part that asks, in the mean
+    own: Array  # the weight of the part itself
+    rows: Array  # how many parts the entry stands for
     unit: Ints | None = None  # the cluster of each part; None if each is left out by itself
     asking: Asking | None = None  # None if all rows ask
 
@@ -116,21 +116,19 @@ def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
     return whole, LeftOut(value, silent, rows=parts.rows if parts.unit is None else None)
 
 
-def _share(
-    asking: NDArray[Any], weight: NDArray[Any], square: NDArray[Any], pairs: NDArray[Any], silent: NDArray[np.bool_]
-) -> Floats:
+def _share(asking: Array, weight: Array, square: Array, pairs: Array, silent: NDArray[np.bool_]) -> Floats:
     """What each row that asks adds to the sum of M̂, ``P / (m W - V)``: 0 if its explanation is silent."""
     all_pairs = asking * weight - square
     return pairs / np.where(~silent & (all_pairs > 0), all_pairs, np.inf)
 
 
-def ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
+def ratio(part: Array, whole: Array) -> Floats:
     """Elementwise part / whole; 0 if the whole is 0 or the part is not positive."""
     part, whole = np.broadcast_arrays(part, whole)
     return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=(whole > 0) & (part > 0)))
 
 
-def without_each(table: NDArray[Any]) -> Floats:
+def without_each(table: Array) -> Floats:
     """Sums over all blocks (the first column), and over all blocks but one (the others)."""
     left = np.empty((len(table), table.shape[1] + 1))
     np.sum(table, axis=1, out=left[:, 0])
@@ -207,7 +205,7 @@ class Losses(NamedTuple):
                 total[:, 64 * a : 64 * b] += weights @ masks.astype(np.float64)
 
 
-def looked_up(keys: Ints, values: NDArray[Any], wanted: Ints) -> NDArray[Any]:
+def looked_up(keys: Ints, values: Array, wanted: Ints) -> Array:
     """The value of each wanted key; 0 if it is not among the keys, which ascend."""
     if not len(keys):
         return np.zeros(len(wanted))

@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope import agreements
 from faithscope.agreements import Agreement
 from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.leave_out import Parts, Sums
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.grouping import group
 from faithscope.relations import Relation, Same
 
@@ -39,7 +38,7 @@ class LabelPairs(NamedTuple):
     spread_by_row: float
 
     @classmethod
-    def of(cls, rows: NDArray[Any], agreeing: NDArray[Any], squares: NDArray[Any]) -> "LabelPairs":
+    def of(cls, rows: Array, agreeing: Array, squares: Array) -> "LabelPairs":
         """From labels: their rows, and how much a row of each agrees with all others, plainly and squared."""
         n, total = float(rows.sum()), float(np.sum(rows * agreeing))
         mean = total / (n * (n - 1)) if n > 1 else 0.0
@@ -75,8 +74,8 @@ class Profile:
     """
 
     others: Ints
-    agreeing: NDArray[Any]
-    pairs: NDArray[Any]
+    agreeing: Array
+    pairs: Array
     rows: Ints
     label_rows: Ints  # rows predicted each label
     distinct: int  # explanations given to at least one row
@@ -187,9 +186,7 @@ def compact(single: int, others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) 
     return with_lone(single, *columns)
 
 
-def with_lone(
-    single: int, others: Ints, agreeing: NDArray[Any], pairs: NDArray[Any], rows: Ints
-) -> tuple[Ints, NDArray[Any], NDArray[Any], Ints]:
+def with_lone(single: int, others: Ints, agreeing: Array, pairs: Array, rows: Ints) -> tuple[Ints, Array, Array, Ints]:
     """Entries, and before them one for `single` rows whose explanation covers no other row."""
     if not single:
         return others, agreeing, pairs, rows

@@ -7,14 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.counting.layout import Layout, order_by, sums
 from faithscope.counting.units import Units
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Shared
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.grouping import Words, hash_rows
 from faithscope.inputs.row_hashes import row_blocks
@@ -39,7 +38,7 @@ class Content:
     weights, clusters : (n,) arrays, optional
     """
 
-    labels: NDArray[Any]
+    labels: Array
     explanations: Sequence[Explanations]
     X: Any = None
     weights: Floats | None = None

@@ -1,8 +1,11 @@
 """Arrays by what they hold, as annotations name them."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[Any]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -11,6 +11,7 @@ from faithscope.counting.counted import Coverage
 from faithscope.counting.coverage import EXACT, cover
 from faithscope.explanations.alike import alike_rules
 from faithscope.explanations.forms import in_blocks
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.grouping import hash_rows
 from faithscope.inputs.row_hashes import row_blocks
 from faithscope.measures.comparing.paired import LeftOutEstimate, paired_difference
@@ -19,7 +20,6 @@ from faithscope.measures.intervals.margins import Share
 from faithscope.relations import Alike, Applies
 from faithscope.sample import Sample
 
-Ints = NDArray[np.int64]
 Marks = NDArray[np.int8]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -95,7 +95,7 @@ def at_random(X: Any, many: Ints, width: int) -> Marks:
     return marks
 
 
-def on_average(sizes: NDArray[Any], many: Ints, weights: NDArray[np.float64] | None) -> Marks:
+def on_average(sizes: Array, many: Ints, weights: NDArray[np.float64] | None) -> Marks:
     """For each row, so many of the features that are the largest on average, the earlier of equal ones."""
     order = np.argsort(-np.average(sizes, axis=0, weights=weights), kind="stable")
     marks = np.zeros(sizes.shape, np.int8)

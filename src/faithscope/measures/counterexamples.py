@@ -5,13 +5,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import sum_by
 from faithscope.explanations.distances.metrics import Gower, columns_of
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.numbers.farthest_pairs import farthest_pairs
 from faithscope.measures.numbers.groups import disagreement, distance, shown
@@ -160,7 +159,7 @@ def _members(codes: Ints, chosen: Ints) -> list[Ints]:
 class _Rows:
     """The rows of X with Gower's distance."""
 
-    def __init__(self, columns: list[NDArray[Any]]) -> None:
+    def __init__(self, columns: list[Array]) -> None:
         self.metric = Gower.fit(columns)
         pairs = zip(self.metric.read(columns), self.metric.ranges, strict=True)
         # Categories numbered from 0, to index arrays with; Gower's digests of them are arbitrary 64-bit numbers.
@@ -192,7 +191,7 @@ class _Rows:
             yield rows[np.lexsort((parts.sum(axis=0), parts[half].sum(axis=0)))]
 
 
-def _along(column: NDArray[Any], rows: Ints, rng: np.random.Generator) -> Floats:
+def _along(column: Array, rows: Ints, rng: np.random.Generator) -> Floats:
     """The part of a projection due to one feature: number times weight; categories and missing have own weights."""
     if column.dtype.kind == "i":
         return np.asarray(rng.normal(size=int(column.max()) + 1)[column[rows]])

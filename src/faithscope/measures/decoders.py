@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from faithscope.counting.counts import Counts, count_rows, to_counts
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.keys import Plain
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
@@ -25,7 +24,7 @@ from faithscope.measures.intervals.margins import IndependentUnits, check_confid
 from faithscope.measures.local import commonest_cells
 from faithscope.measures.numbers.decoded import squared_error
 from faithscope.measures.numbers.groups import NumberGroups
-from faithscope.notes import TOO_HIGH
+from faithscope.notes import TOO_HIGH, Notes
 from faithscope.readers import as_explanations
 from faithscope.rounding import down, in_brackets, up
 from faithscope.sample import Sample
@@ -97,7 +96,7 @@ class Simulatability(Shareable):
     seen: float | None
     n: int
     decoder: str
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -181,7 +180,7 @@ class Decoder(ABC):
         sample, discretizer = Sample.of(explanations, predictions, agreement=agreement).settled(self.discretizer)
         return replace(self, counts=count_rows(sample.discretized(discretizer)), discretizer=discretizer)
 
-    def predict(self, explanations: Any) -> NDArray[Any]:
+    def predict(self, explanations: Any) -> Array:
         """The decoded prediction of each row; None, or NaN for numbers, if its explanation was never seen.
 
         Returns
@@ -291,7 +290,7 @@ class Decoder(ABC):
             notes=tuple(dict.fromkeys((*told, *notes))),
         )
 
-    def _decode(self, explanation: Ints, names: NDArray[Any]) -> NDArray[Any]:
+    def _decode(self, explanation: Ints, names: Array) -> Array:
         """What each explanation decodes to, from the different predictions."""
         return names[self.counts.label[self._cells(explanation)]]
 
@@ -300,7 +299,7 @@ class Decoder(ABC):
         """For each explanation, the cell of the label that it decodes to."""
 
     @abstractmethod
-    def _agreeing(self, explanation: Ints, labels: NDArray[Any]) -> Floats:
+    def _agreeing(self, explanation: Ints, labels: Array) -> Floats:
         """How often what is decoded is expected to be each label, from 0 to 1."""
 
     @property
@@ -376,7 +375,7 @@ class GibbsDecoder(Decoder):
             return squared_error(self.counts, "draw", leave_out=True)
         return 1 - agreement(self.counts.profile())
 
-    def _agreeing(self, explanation: Ints, labels: NDArray[Any]) -> Floats:
+    def _agreeing(self, explanation: Ints, labels: Array) -> Floats:
         cells = self.counts.locate_codes(explanation, labels)[1]
         return np.where(cells < 0, 0, self.counts.given[cells]) / self.counts.rows_given[explanation]
 
@@ -420,11 +419,11 @@ class OptimalDecoder(Decoder):
         """
         return squared_error(self.counts, "mean", leave_out=True)
 
-    def _agreeing(self, explanation: Ints, labels: NDArray[Any]) -> Floats:
+    def _agreeing(self, explanation: Ints, labels: Array) -> Floats:
         learned = self.counts.locate_codes(explanation, labels)[1]
         return np.asarray(learned == self._cells(explanation), np.float64)
 
-    def _decode(self, explanation: Ints, names: NDArray[Any]) -> NDArray[Any]:
+    def _decode(self, explanation: Ints, names: Array) -> Array:
         if not self.counts.agreement.of_numbers:
             return super()._decode(explanation, names)
         return NumberGroups.of_counts(self.counts).mean[explanation].reshape(-1, *names.shape[1:])

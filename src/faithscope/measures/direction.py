@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.importances import OWN_CLASSES, Importances, Rankings
 from faithscope.inputs.alignment import made_in_order, row_labels
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import check_share, check_whole, is_real, same_length
@@ -29,6 +29,7 @@ from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, Share, margins
 from faithscope.measures.named_features import NamedFeatures, named_features
 from faithscope.measures.telling import in_clusters
+from faithscope.notes import Notes
 from faithscope.populations.base import RealRows, seeds_of, to_population, uniforms
 from faithscope.populations.tables import SourceRows
 from faithscope.populations.training import Perturbed, Product
@@ -45,9 +46,6 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _USUAL = 3  # features that importances name
 _NUMBERS = 2**22  # of redrawn rows, in one block
@@ -108,7 +106,7 @@ class Direction(Shareable):
     population: str
     confidence: float
     _moved: "_Moved" = field(repr=False, compare=False)
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     chance: float = 0.5
 
     measure: ClassVar[str] = "direction"
@@ -226,10 +224,9 @@ class _Moved:
     def shares(self, of: Bools) -> tuple[float, float, float, float]:
         """How some pairs move: right, wrong, too little to tell, not at all."""
         up, weight = self.signed > 0, self.units.weight[self.named.rows] * of
-        right, wrong = self.clear & up, self.clear & ~up
-        total = float(weight.sum())
-        first, second, third = (float(weight @ each) / total for each in (right, wrong, ~self.clear & ~self.ties))
-        return first, second, third, float(weight @ self.ties) / total
+        kinds = (self.clear & up, self.clear & ~up, ~self.clear & ~self.ties, self.ties)
+        right, wrong, tiny, ties = (float(weight @ each) / float(weight.sum()) for each in kinds)
+        return right, wrong, tiny, ties
 
     def by_feature(self, confidence: float) -> dict[str, list[Any]]:
         """One line per column that is named."""
@@ -580,7 +577,7 @@ def _parts(rows: Ints, numbers: int) -> Iterator[slice]:
         start = stop
 
 
-def _order(column: NDArray[Any]) -> tuple[Ints, Ints]:
+def _order(column: Array) -> tuple[Ints, Ints]:
     """The positions of a column's values in their order, and a number of each value there: equal ones share it."""
     if column.dtype.kind in "biuf":
         _, codes = np.unique(column, return_inverse=True)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import kolmogorov
 
 from faithscope.agreements import Agreement, Same
@@ -22,7 +21,7 @@ from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import refuse_spread
@@ -31,6 +30,7 @@ from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations,
 from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import number
+from faithscope.notes import Notes
 from faithscope.relations import Relation, check_rows, says_where, to_relation
 from faithscope.rounding import down, in_brackets, up
 from faithscope.runtime.memory import in_memory
@@ -79,7 +79,7 @@ class ChoiceTests(NamedTuple):
         if isinstance(tables, LabelCells):
             which, distinct = tables.explanation, len(encoded.both)
 
-            def total(column: NDArray[Any]) -> NDArray[Any]:
+            def total(column: Array) -> Array:
                 return np.bincount(which, column, minlength=distinct)
 
             given, others, first_given, first_others = (total(column).astype(np.int64) for column in tables[2:])
@@ -197,7 +197,7 @@ class Encoding(Shareable):
     encodes: bool | None
     _encoded: Encoded = field(repr=False, compare=False)
     _tests: ChoiceTests = field(repr=False, compare=False)
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     agreement: Agreement = field(default_factory=Same)
     method: str = "jackknife"
 
@@ -394,8 +394,19 @@ def _percent(share: float) -> str:
 
 def encoding_columns(encodings: Mapping[str, Encoding]) -> dict[str, list[Any]]:
     """The columns of several results, one line per explainer."""
-    shares, numbers = ("value", "low", "high", "unverifiable", "alone", "exclusive"), ("n", "distinct")
-    names = (*shares, "tested", "flagged", "encodes", *numbers)
+    names = (
+        "value",
+        "low",
+        "high",
+        "unverifiable",
+        "alone",
+        "exclusive",
+        "tested",
+        "flagged",
+        "encodes",
+        "n",
+        "distinct",
+    )
     lines = {name: [getattr(encoding, name) for encoding in encodings.values()] for name in names}
     return {"explainer": list(encodings), **lines}
 
@@ -465,7 +476,7 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     return to_encoding(read, confidence, counted.agreement, notes)
 
 
-def to_encoding(read: Encoded, confidence: float, agreement: Agreement, notes: tuple[str, ...] = ()) -> Encoding:
+def to_encoding(read: Encoded, confidence: float, agreement: Agreement, notes: Notes = ()) -> Encoding:
     """The result, from what was counted.
 
     The least margin of its interval divides by the rows that can be tested. A row that was missed changes the value by

@@ -35,6 +35,7 @@ from faithscope.measures.named_features import (
 )
 from faithscope.measures.runs import read
 from faithscope.measures.telling import in_clusters
+from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
@@ -96,7 +97,7 @@ class PairAgreement:
     feature_agreement: Share | None = None
     feature_chance: float | None = None
     sign_agreement: Share | None = None
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     differing: Bools | None = field(default=None, repr=False, compare=False)  # per row
     shared: Floats | None = field(default=None, repr=False, compare=False)  # feature agreement per row
 
@@ -175,7 +176,7 @@ class ExplainerAgreement(Shareable):
     clusters: int | None
     k: int
     confidence: float
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     positions: Ints | None = field(default=None, repr=False, compare=False)
     labels: Any = field(default=None, repr=False, compare=False)
     explanations: Mapping[str, Explanations] = field(default_factory=dict, repr=False, compare=False)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Same, Spread, to_agreement
 from faithscope.counting.clusters import Strangers
@@ -16,7 +15,7 @@ from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.explanations import Explanations
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.alignment import same_rows
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
@@ -48,7 +47,7 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-Met = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # others of a row, their agreement, and how many are together
+Met = tuple[Array, Array, Array]  # others of a row, their agreement, and how many are together
 
 
 def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]:
@@ -401,7 +400,7 @@ def _single(explanation: Any) -> Explanations:
     return single
 
 
-def _rows(batch: tuple[Any, Any], agreement: Agreement) -> tuple[Explanations, NDArray[Any]]:
+def _rows(batch: tuple[Any, Any], agreement: Agreement) -> tuple[Explanations, Array]:
     try:
         explanations, predictions = batch
     except (TypeError, ValueError):

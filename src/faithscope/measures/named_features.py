@@ -20,6 +20,7 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.measures.intervals.margins import IndependentUnits
+from faithscope.notes import Notes
 
 _SHOWN = 3  # features of each explainer that a note names
 
@@ -138,7 +139,7 @@ def matched(a: NamedFeatures, b: NamedFeatures) -> tuple[NamedFeatures, bool, tu
     only_b = [name for name in b.names if name not in known_a]
     numbers = {name: number for number, name in enumerate([*a.names, *only_b])}
     features = np.array([numbers[name] for name in b.names], np.int64)[b.features]
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     if (only_a and only_b) or (
         a.in_columns and b.in_columns and (only_a or only_b)
     ):  # as one-hot columns and their source

@@ -8,14 +8,14 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers import Discretize, Discretizer, to_discretizer
 from faithscope.discretizers.reasons.words import LABEL, WordSequences, label_phrases
 from faithscope.explanations.reasons import Reasons, per_text
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.folding import fold
+from faithscope.notes import Notes
 from faithscope.sample import Sample
 
 _UNSPACED = re.compile(
@@ -62,14 +62,14 @@ class LabelWords:
         """The words of a folded text; a label is a word of its own even if its script puts no spaces around it."""
         return (self._unspaced.sub(r" \g<0> ", folded) if self._unspaced else folded).split()
 
-    def within(self, reasons: Reasons) -> NDArray[Any]:
+    def within(self, reasons: Reasons) -> Array:
         """The words of labels that each reason has, each once, as a tuple."""
         if not self.phrases:
             return to_objects([()] * len(reasons))
         sequences = self._sequences
         return per_text(reasons.folded, lambda text: tuple(dict.fromkeys(sequences.within(self._split(text)))))
 
-    def masked(self, reasons: Reasons, words: NDArray[Any]) -> Reasons:
+    def masked(self, reasons: Reasons, words: Array) -> Reasons:
         """The reasons with a mark in place of every word of a label; `words` are those that each reason has."""
         sequences = self._sequences
         folded = per_text(reasons.folded, lambda text: " ".join(sequences.replaced(self._split(text), LABEL)))
@@ -101,7 +101,7 @@ class NamedLabels:
         All words and phrases that were looked for.
     """
 
-    words: NDArray[Any]
+    words: Array
     own: Bools
     known: LabelWords
 
@@ -146,7 +146,7 @@ def _within_text(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE)
 
 
-def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | None) -> tuple[str, ...]:
+def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | None) -> Notes:
     """A note if reasons name labels: how many do.
 
     Parameters

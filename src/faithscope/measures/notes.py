@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.counting.counted import Coverage
 from faithscope.counting.drawn import Counted
@@ -14,13 +13,13 @@ from faithscope.explanations.base import several
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Ints
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.grouping import group
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.repeats import LARGEST, odd_occurrence
 from faithscope.inputs.rows import take_rows
 from faithscope.inputs.several import SETS, are_sets
-from faithscope.notes import NO_MERIT, RESTATE, TOO_HIGH, Note
+from faithscope.notes import NO_MERIT, RESTATE, TOO_HIGH, Note, Notes
 from faithscope.relations import Same
 from faithscope.sample import Sample
 from faithscope.visible import visible
@@ -35,7 +34,7 @@ _MISSING = object()
 NOT_BY_PREDICTION = "assumes that weights do not depend on the prediction, among rows that an explanation covers"
 
 
-def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
+def label_notes(labels: Sequence[Any], n: int) -> Notes:
     """A note if predictions look like numbers, or if there are very many labels for the rows.
 
     - Probabilities: all labels lie from 0 to 1, and at least 3 strictly inside.
@@ -70,7 +69,7 @@ def label_notes(labels: Sequence[Any], n: int) -> tuple[str, ...]:
     return (f"{told} {equal}: if they are quantities, {pass_on}",) if many else ()
 
 
-def occurrence_notes(counts: Counted) -> tuple[str, ...]:
+def occurrence_notes(counts: Counted) -> Notes:
     """A note if no independent rows would be given explanations this often, whatever the explainer.
 
     Nothing is told of clustered rows, which need not be independent, nor of other relations than equality.
@@ -99,7 +98,7 @@ def occurrence_notes(counts: Counted) -> tuple[str, ...]:
     return (Note(f"{told}, {beside}", "rows", ("pass clusters=", "pass --cluster"), f"{unlike}; {advice}"),)
 
 
-def restatement_notes(counts: Counted) -> tuple[str, ...]:
+def restatement_notes(counts: Counted) -> Notes:
     """A note if every explanation has one prediction, and every prediction one explanation.
 
     The prediction as its own explanation is of this kind, and so are the two leaves of a tree with one split. Nothing
@@ -130,7 +129,7 @@ def are_enough(label_rows: Ints) -> bool:
     return len(most) > 1 and int(most.sum()) >= _FEWEST_ROWS and int(most[1]) >= _FEWEST_OF_SECOND
 
 
-def given_code_notes(sample: Sample) -> tuple[str, ...]:
+def given_code_notes(sample: Sample) -> Notes:
     """A note if all rows with a code are of one prediction, and all others of other ones."""
     if not isinstance(sample.explanations, Codes) or sample.agreement.of_numbers:
         return ()
@@ -139,7 +138,7 @@ def given_code_notes(sample: Sample) -> tuple[str, ...]:
     return given_code_note(*([names[number] for number in np.unique(numbers[has])] for has in (has_code, ~has_code)))
 
 
-def given_code_note(given: Collection[Any], left: Collection[Any]) -> tuple[str, ...]:
+def given_code_note(given: Collection[Any], left: Collection[Any]) -> Notes:
     """The note, from the predictions of rows with a code, and of rows without one.
 
     Examples
@@ -155,7 +154,7 @@ def given_code_note(given: Collection[Any], left: Collection[Any]) -> tuple[str,
     return (Note(f"{whom}: log the codes of every decision, whatever it was, to check them", "restates"),)
 
 
-def copy_notes(sample: Sample) -> tuple[str, ...]:
+def copy_notes(sample: Sample) -> Notes:
     """A note per column that rules test and that has one value per prediction; the like of highlighted words.
 
     Columns are compared with the predictions of 1,000 rows first, and those that pass with all of them.
@@ -200,7 +199,7 @@ def rules_by_feature(rules: Rules) -> tuple[dict[str, int], int]:
     return dict(Counter(tests)), len(given)
 
 
-def _codes(column: NDArray[Any]) -> Ints:
+def _codes(column: Array) -> Ints:
     """The values of a column by number; missing ones are one value."""
     if column.dtype.kind != "O":
         return np.unique(column, return_inverse=True)[1].reshape(-1)
@@ -226,7 +225,7 @@ def _words_of_labels(highlights: Highlights, words: Sequence[Any], X: Any, label
         yield from (words[number] for number in word[marks])
 
 
-def asked_notes(coverage: Coverage) -> tuple[str, ...]:
+def asked_notes(coverage: Coverage) -> Notes:
     """What a reader should know of the pairs that a judge was asked about; nothing if all pairs were."""
     counts, asked = coverage.counts, coverage.asked
     told: tuple[str, ...] = getattr(counts.relation, "notes", ())

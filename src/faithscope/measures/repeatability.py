@@ -18,6 +18,7 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.named_features import named_features, named_parts
 from faithscope.measures.runs import Runs
 from faithscope.measures.telling import in_clusters, number
+from faithscope.notes import Notes
 from faithscope.rounding import down, in_brackets, told_share, up
 from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
@@ -87,7 +88,7 @@ class Repeatability(Shareable):
     distinct: int
     clusters: int | None
     discretizer: str
-    notes: tuple[str, ...]
+    notes: Notes
     _runs: Runs = field(compare=False)
 
     @property
@@ -249,7 +250,7 @@ def measured(runs: Runs, confidence: float, discretizer: str) -> Repeatability:
     )
 
 
-def _notes(runs: Runs, confidence: float) -> tuple[str, ...]:
+def _notes(runs: Runs, confidence: float) -> Notes:
     """What a reader should know of the runs, then what rows and explanations bring along."""
     told, raw = [], runs.explanations
     if (runs.times == len(runs.names)).all() and runs.n > 1:

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtri, stdtrit
 
 from faithscope.discretizers import Discretize, discretize
@@ -17,7 +16,7 @@ from faithscope.explanations import Explanations
 from faithscope.explanations.base import join_all
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.alignment import index_of, same_rows
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.notes import Note, of_kind
@@ -97,7 +96,7 @@ class Runs:
         """The rows, or clusters of rows, which vary independently."""
         return IndependentUnits.of(self.sample)
 
-    def mean(self, values: NDArray[Any]) -> Any:
+    def mean(self, values: Array) -> Any:
         """The weighted mean over rows, the last axis."""
         return values @ self.units.weight / self.units.weight.sum()
 
@@ -194,7 +193,7 @@ class Runs:
             return False
         bar = float(fdtri(many - 1, clusters - 1, _SURE)) * (1 + 1e-9)
 
-        def stand_out(alike: Iterable[NDArray[Any]]) -> bool:
+        def stand_out(alike: Iterable[Array]) -> bool:
             terms = [self.units.sums(each - self.shares) for each in alike]
             return float(sum(each.sum() ** 2 for each in terms)) > bar * float(sum(each @ each for each in terms))
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread, scaled
 from faithscope.counting.counted import Coverage
@@ -15,7 +14,7 @@ from faithscope.counting.layout import Layout, divided, sums
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
 from faithscope.measures.intervals.local import agreement_interval, label_interval
@@ -58,7 +57,7 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
         others, agreeing, together = _strangers(sample, relation)
         met = others, agreeing, together
     measured = local_columns("sufficiency", counts, met, confidence)
-    itself: NDArray[Any] = own.astype(object) if coverage.asked is not None else own
+    itself: Array = own.astype(object) if coverage.asked is not None else own
     if coverage.asked is not None:
         itself[~coverage.asked.own] = None
     columns = {**measured, "covers_itself": itself, "covered": total}

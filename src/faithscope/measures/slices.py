@@ -15,13 +15,13 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.explanations.base import readable, several
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_vector
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.dates import UNITS, hold_dates, to_ticks
@@ -32,6 +32,7 @@ from faithscope.inputs.rows import rows_of
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
+from faithscope.notes import Notes
 from faithscope.rounding import down, in_brackets, up
 from faithscope.sample import Sample, number_labels
 from faithscope.sinks.card import Table
@@ -43,9 +44,6 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _BINS = 10  # of numbers
 _MOMENTS = 54  # at most so many bins of time
@@ -117,7 +115,7 @@ class Cut:
         return f"{self.name} {low}" if low == high else f"{self.name} {low} to {high}"
 
     @classmethod
-    def of(cls, name: str, column: NDArray[Any]) -> "Cut | None":
+    def of(cls, name: str, column: Array) -> "Cut | None":
         """The bins of a column; None if it has one value, or one for nearly every row."""
         gone = missing_values(column)
         known = np.flatnonzero(~gone)
@@ -139,7 +137,7 @@ class Cut:
         return cls(visible(name), code, names, ordered, of_time) if len(names) > 1 else None
 
 
-def _as_dates(values: NDArray[Any]) -> NDArray[Any]:
+def _as_dates(values: Array) -> Array:
     """The values, as moments if all of them are texts of such."""
     if values.dtype.kind not in "OUT" or not isinstance(values[0], str):
         return values
@@ -157,7 +155,7 @@ def _as_dates(values: NDArray[Any]) -> NDArray[Any]:
 Binned = tuple[Ints, list[tuple[str, str]]]  # the bin of each value, and what each bin begins and ends with
 
 
-def _by_number(column: NDArray[Any]) -> Binned:
+def _by_number(column: Array) -> Binned:
     """Bins of as many numbers each, as far as equal ones allow."""
     values = column.astype(np.float64)
     edges = different = np.unique(values)
@@ -168,7 +166,7 @@ def _by_number(column: NDArray[Any]) -> Binned:
     return np.searchsorted(edges, values, side="right") - 1, names
 
 
-def _by_time(values: NDArray[Any]) -> Binned:
+def _by_time(values: Array) -> Binned:
     """Days, weeks, fortnights or months, whichever are few enough."""
     ticks, unit = to_ticks(values)
     days = (ticks.astype(np.int64) * unit) // _DAY
@@ -189,7 +187,7 @@ def _by_time(values: NDArray[Any]) -> Binned:
     return place, [(str(low), str(high - np.timedelta64(1, "D"))) for low, high in pairwise(ends)]
 
 
-def _by_category(column: NDArray[Any]) -> Binned:
+def _by_category(column: Array) -> Binned:
     """The commonest values; the others are in no bin."""
     try:
         values, numbers = number_labels(column)
@@ -249,7 +247,7 @@ class _Search:
     code: list[Ints]  # of each cut, the bins of these rows, those in none after all others
     fewest: int
 
-    def _lower(self, rows: NDArray[Any], total: NDArray[Any]) -> Floats:
+    def _lower(self, rows: Array, total: Array) -> Floats:
         """How many standard errors slices of so many rows with so large a sum lie below all others."""
         n, whole = len(self.score), float(self.score.sum())
         rest = n - rows
@@ -292,7 +290,7 @@ Found = tuple[
 ]  # how many standard errors a slice lies below other rows, and its conditions
 
 
-def _between(table: NDArray[Any], ends: Ints) -> NDArray[Any]:
+def _between(table: Array, ends: Ints) -> Array:
     """Sums over ranges of the first axis."""
     height = np.concatenate([np.zeros((1, *table.shape[1:])), np.cumsum(table, axis=0)])
     return np.asarray(height[ends[:, 1]] - height[ends[:, 0]])
@@ -392,7 +390,7 @@ class Slices(Shareable):
     columns: int
     detectable: float | None
     silent: bool
-    notes: tuple[str, ...] = field(default=())
+    notes: Notes = field(default=())
 
     _title = "For whom does it fail?"
 

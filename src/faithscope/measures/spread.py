@@ -13,6 +13,7 @@ from faithscope.counting.profile import LabelPairs, Profile, with_lone
 from faithscope.inputs.chunks import rows_at
 from faithscope.measures.estimate import Estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, margins
+from faithscope.notes import Notes
 from faithscope.sample import Sample
 
 _HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance; 3 for a normal distribution
@@ -40,7 +41,7 @@ def spread_estimate(
     left_out: LeftOut,
     measure: str,
     confidence: float,
-    notes: tuple[str, ...] = (),
+    notes: Notes = (),
 ) -> Estimate:
     """An estimate from W, S and T, and from the leave-one-out values of W and U.
 

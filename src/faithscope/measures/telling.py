@@ -10,7 +10,7 @@ from faithscope.explanations.base import readable, several
 from faithscope.inputs.frames import frame
 from faithscope.measures.intervals.margins import Margins, Share
 from faithscope.measures.numbers.words import agreeing, named, told_number
-from faithscope.notes import MAY_MISS, of_kind
+from faithscope.notes import MAY_MISS, Notes, of_kind
 from faithscope.rounding import down, percent_down, percent_up, up
 from faithscope.sinks.card import Table
 from faithscope.sinks.lines import several_in_lines
@@ -61,7 +61,7 @@ class Measured(Shareable):
     effective_n: float
     margins: Margins
     counts: Any = field(compare=False)  # Counts, or the Profile that an engine handed over
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     verified_low: float | None = None
     verified_high: float | None = None
     above_chance: bool | None = None
@@ -434,7 +434,7 @@ class OfEstimates(Shareable, ABC):
         return {self._label: [name for name, _ in self._by_name()]}
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> Notes:
         """What a reader should know before trusting the estimates, each note once."""
         return tuple(dict.fromkeys(note for _, estimate in self._by_name() for note in estimate.notes))
 

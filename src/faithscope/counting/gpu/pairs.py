@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from triton.runtime.errors import TritonError
 
@@ -28,7 +27,7 @@ from faithscope.counting.gpu.kernels import (
     settle_strips,
 )
 from faithscope.explanations.distances.near import Near
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 
 DEVICE = "cuda"
 BUILT = torch.version.cuda is not None
@@ -85,7 +84,7 @@ def arrange(labels: Tensor, rows: Ints, size: Tensor, tile: int) -> Arrangement:
     return Arrangement(tile, source, size[source.clamp(min=0)], *lists.split([len(label), len(label), len(spans)]))
 
 
-def _on_device(array: NDArray[Any]) -> Tensor:
+def _on_device(array: Array) -> Tensor:
     return torch.as_tensor(np.require(array, requirements="W"), device=DEVICE)  # torch warns of others
 
 

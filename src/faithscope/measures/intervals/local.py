@@ -8,7 +8,7 @@ from scipy.special import betainc, betainccinv, betaincinv, betaln, gammaln, rel
 
 from faithscope.agreements import Agreement, Same, Spread, Tolerance
 from faithscope.counting.layout import divided
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.grouping import group
 from faithscope.measures.intervals.margins import check_confidence
 
@@ -22,7 +22,7 @@ def agreement_interval(
     agreeing: NDArray[np.number],
     others: NDArray[np.number],
     confidence: float,
-    together: NDArray[Any] | None = None,
+    together: Array | None = None,
 ) -> tuple[Floats, Floats] | None:
     """Interval for the mean agreement with rows of an explanation, from the sum over `others` of them.
 
@@ -62,7 +62,7 @@ def exact_share(agreeing: float, others: float, confidence: float) -> tuple[floa
 
 
 def label_interval(
-    labeled: Ints, rows: Ints, confidence: float, *, commonest: bool = False, together: NDArray[Any] | None = None
+    labeled: Ints, rows: Ints, confidence: float, *, commonest: bool = False, together: Array | None = None
 ) -> tuple[Floats, Floats]:
     """Interval for the share of a label with `labeled` of `rows`; it holds for all labels at once, however many.
 

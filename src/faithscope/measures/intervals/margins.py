@@ -21,16 +21,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.units import Units
 from faithscope.errors import NotProven
-from faithscope.inputs.array_types import Floats
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.checks import check_share
 
 
@@ -94,7 +93,7 @@ class Deviations(NamedTuple):
     fourth: float
 
     @classmethod
-    def of(cls, values: Floats, rows: NDArray[Any] | None = None) -> "Deviations":
+    def of(cls, values: Floats, rows: Array | None = None) -> "Deviations":
         """Of values, each of which stands for so many rows, or for one."""
         n, total = (len(values), values.sum()) if rows is None else (rows.sum(), np.sum(rows * values))
         gap = values - total / n
@@ -175,8 +174,8 @@ class UnseenRows(NamedTuple):
         How many further rows were looked at, without their predictions.
     """
 
-    others: NDArray[Any]
-    rows: NDArray[Any]
+    others: Array
+    rows: Array
     further: int = 0
 
     def least(self, wrong: float, effective_n: float) -> float:

@@ -9,16 +9,15 @@ paper's.
 
 import math
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from faithscope.counting.layout import divided
 from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
 from faithscope.counting.profile import Profile
-from faithscope.inputs.array_types import Bools, Floats
+from faithscope.inputs.array_types import Array, Bools, Floats
 from faithscope.measures.intervals.local import chernoff, log_choose
 from faithscope.measures.intervals.margins import (
     Bracket,
@@ -240,7 +239,7 @@ def bracketed(kinds: Parts, kappa: float) -> tuple[tuple[float, float], LeftOut]
     n = float(kinds.rows.sum())
     odds = (n - 1) / max(1.0, n - 2)
 
-    def added(size: NDArray[Any], pairs: NDArray[Any]) -> tuple[Floats, Floats]:
+    def added(size: Array, pairs: Array) -> tuple[Floats, Floats]:
         counts = np.select([size == 2, size == 3], [1 + kappa, 1 - kappa**2 / 2 * odds], (size > 1) * 1.0)
         agreeing = divided(pairs, size - 1, 0.0)
         return counts * agreeing, counts * (size - agreeing)

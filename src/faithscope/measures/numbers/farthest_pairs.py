@@ -1,18 +1,15 @@
 """The pairs of numbers that are farthest apart, without comparing all pairs."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement
-from faithscope.inputs.array_types import Ints
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.measures.numbers.groups import disagree, distance
 
 _FAR = 128  # vectors at each end that are compared with each other
 
 
-def farthest_pairs(values: NDArray[Any], agreement: Agreement, wanted: int) -> Ints:
+def farthest_pairs(values: Array, agreement: Agreement, wanted: int) -> Ints:
     """Positions of pairs that disagree: among them the `wanted` pairs that are farthest apart, (m, 2).
 
     Of numbers this is exact: in the i-th lowest and the j-th highest of the p farthest pairs, i j is at most p. Of more

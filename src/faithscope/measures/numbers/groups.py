@@ -3,16 +3,14 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, GroupedRows, Spread, scaled
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import divided, sums
 from faithscope.explanations.arrow.columns import to_objects
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.grouping import group as group_rows
 
 _NEARLY_ALL = 1 - 1e-6  # of a group's squares: without the row that has them, the others are summed anew
@@ -45,7 +43,7 @@ class NumberGroups:
         return scaled(self.values)[1]
 
     @classmethod
-    def of(cls, group: Ints, values: NDArray[Any], rows: NDArray[Any], size: int) -> "NumberGroups":
+    def of(cls, group: Ints, values: Array, rows: Array, size: int) -> "NumberGroups":
         """The groups of numbers (m,) or vectors (m, k)."""
         columns = values.reshape(len(values), math.prod(values.shape[1:])).astype(np.float64)  # also of no rows
         return cls(group, columns, np.asarray(rows, np.float64), size)
@@ -141,14 +139,14 @@ def _root(squares: Floats, freedom: Floats) -> Floats:
     return np.asarray(np.sqrt(divided(squares, freedom, np.nan)))
 
 
-def shown(values: NDArray[Any]) -> NDArray[Any]:
+def shown(values: Array) -> Array:
     """Predictions as one column: numbers as they are, vectors as tuples."""
     if values.ndim == 1 or values.shape[1] == 1:
         return values.reshape(-1)
     return to_objects([tuple(vector) for vector in values.tolist()])
 
 
-def agreeing_by_cell(counts: Counts) -> NDArray[Any]:
+def agreeing_by_cell(counts: Counts) -> Array:
     """For each cell, the rows that its explanation covers, each by its agreement with the cell's prediction."""
     if counts.agreeing is not None or not counts.agreement.of_numbers:
         return counts.covered if counts.agreeing is None else counts.agreeing
@@ -164,13 +162,13 @@ def disagreement(counts: Counts) -> Floats:
     return np.where(groups.largest_gap == 0, 0.0, np.maximum(pairs, 0.0) / 2)  # 0 whatever the rounding of sums
 
 
-def squared(numbers: NDArray[Any], unit: float) -> Floats:
+def squared(numbers: Array, unit: float) -> Floats:
     """Numbers in squared units as plain ones; infinite if they are too large."""
     with np.errstate(over="ignore"):
         return np.asarray(numbers) * unit * unit
 
 
-def mean_agreement(agreement: Agreement, agreeing: NDArray[Any], others: NDArray[Any], variance: float) -> Floats:
+def mean_agreement(agreement: Agreement, agreeing: Array, others: Array, variance: float) -> Floats:
     """The mean agreement from its sum over `others` rows; for `Spread`, ``1 - mean d / T``. NaN for no others."""
     mean = divided(agreeing, others, np.nan)
     return np.asarray(1 - mean / variance if isinstance(agreement, Spread) else mean)
@@ -190,7 +188,7 @@ def variance(counts: Counts) -> float:
     return (deviation(counts) / scaled(counts.values)[1]) ** 2
 
 
-def agreement_between(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) -> Floats:
+def agreement_between(agreement: Agreement, a: Array, b: Array) -> Floats:
     """How much ``a[i]`` and ``b[i]`` agree, for every i; for `Spread`, a multiple of their squared distance."""
     both, pair = np.concatenate([a, b]), np.arange(len(a))
     if both.ndim == 1:
@@ -201,13 +199,13 @@ def agreement_between(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) ->
     return agreement.over(values).at(GroupedRows(pair, place[len(a) :], np.ones(len(a))), pair, place[: len(a)])
 
 
-def disagree(agreement: Agreement, a: NDArray[Any], b: NDArray[Any]) -> Bools:
+def disagree(agreement: Agreement, a: Array, b: Array) -> Bools:
     """Whether ``a[i]`` and ``b[i]`` do not agree wholly, for every i."""
     between = agreement_between(agreement, a, b)
     return between > 0 if isinstance(agreement, Spread) else between < 1
 
 
-def distance(a: NDArray[Any], b: NDArray[Any]) -> Floats:
+def distance(a: Array, b: Array) -> Floats:
     """How far ``a[i]`` and ``b[i]`` are apart; of vectors, the euclidean distance."""
     apart = np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64))
     if apart.ndim == 1:
@@ -216,7 +214,7 @@ def distance(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     return np.asarray(unit * np.sqrt((columns[: len(apart)] ** 2).sum(axis=1)))
 
 
-def agreeing_with(agreement: Agreement, prediction: NDArray[Any], values: NDArray[Any], rows: NDArray[Any]) -> float:
+def agreeing_with(agreement: Agreement, prediction: Array, values: Array, rows: Array) -> float:
     """The rows with these predictions, each by its agreement with one prediction, of shape (1,) or (1, k).
 
     For `Spread`, each by half its squared distance.

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Close, Tolerance, scaled
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.labels import to_numbers
 from faithscope.measures.consistency import measure_consistency
@@ -90,7 +90,7 @@ def tolerance_curve(
     return ToleranceCurve(tuple(values), tuple(estimates), note)
 
 
-def _grid(predictions: NDArray[Any]) -> tuple[list[float], str]:
+def _grid(predictions: Array) -> tuple[list[float], str]:
     """Round numbers from 0.01 to 4 standard deviations of the predictions, and how they were chosen."""
     if not len(predictions) or (predictions == predictions[0]).all():
         raise BadInput("Predictions are all equal, so no eps can be chosen by their spread: pass eps=[...].")

@@ -6,14 +6,13 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, ndtri, pdtr
 
 from faithscope.agreements import Spread
 from faithscope.counting.layout import divided, sums
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.intervals.local import log_choose
 
@@ -119,7 +118,7 @@ def rates(finer: int) -> tuple[Floats, Floats]:
     return grid, np.vstack([np.exp(-_TIMES[:, None] * grid), shares, pdtr(_AT_MOST[:, None], grid)])
 
 
-def coefficients(others: NDArray[Any]) -> Floats:
+def coefficients(others: Array) -> Floats:
     """The a_j of every statistic at these j, one row per statistic."""
     j = np.asarray(others, np.float64)
     curves = (1 - _TIMES[:, None]) ** j
@@ -164,7 +163,7 @@ class Band:
         mass = sums(place, rows.astype(np.float64), len(kinds))
         statistics = coefficients(kinds) @ mass / mass.sum()
 
-        def added(others: NDArray[Any]) -> Floats:
+        def added(others: Array) -> Floats:
             return np.asarray((others + 1.0) * (coefficients(np.maximum(others, 0)) - statistics[:, None]))
 
         size = kinds + 1.0
@@ -176,10 +175,6 @@ class Band:
         finer = 1 if mass.sum() <= _MANY else 4
         least = max(0.001 / finer**2, unseen / allowed)  # what the grid can tell apart, in any statistic
         return cls(*rates(finer), statistics, np.maximum(np.sqrt(squares) / mass.sum(), least), allowed)
-
-    def at(self, times: float) -> tuple[float, float]:
-        """The least and the largest unverifiable share of a sample `times` as large."""
-        return self.low(times), self.high(times)
 
     def low(self, times: float) -> float:
         """The least unverifiable share of a sample `times` as large."""

@@ -209,8 +209,8 @@ class Plan(Shareable):
             raise BadInput(f"Not forecastable at {rows:,} rows: {ONCE}. Measure more rows first.")
         if rows <= self.n:
             return (rarefy(self._profile, rows)[1],) * 2
-        low, high = self._band.at((rows - 1) / (self.n - 1))
-        return min(self.unverifiable, low), high
+        times = (rows - 1) / (self.n - 1)
+        return min(self.unverifiable, self._band.low(times)), self._band.high(times)
 
     @property
     def curve(self) -> "pd.DataFrame":
