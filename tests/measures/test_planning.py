@@ -49,7 +49,7 @@ def test_the_ends_solve_the_linear_programs(times):
         LinearConstraint(np.ones((1, len(RATES))), 1, 1),
     ]
     low, high = (sign * milp(sign * shares, constraints=program, bounds=Bounds(0, 1)).fun for sign in (1, -1))
-    assert found.at(times) == pytest.approx((low, high), abs=1e-6)
+    assert (found.low(times), found.high(times)) == pytest.approx((low, high), abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_many_rows_are_foreseen_as_well(n):
     # A third of the rows never repeats; the others have explanations of thousands of rows.
     found = Band.of(np.array([0, 4_999, 9_999]), np.full(3, n / 3), 0.95)
     for times in (1.5, 10):
-        assert found.at(times) == pytest.approx((1 / 3, 1 / 3), abs=0.01)
+        assert (found.low(times), found.high(times)) == pytest.approx((1 / 3, 1 / 3), abs=0.01)
 
 
 @pytest.mark.parametrize(

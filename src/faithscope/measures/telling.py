@@ -228,7 +228,7 @@ def shown_to_name(estimate: Measured) -> bool:
 
 def _naming(estimate: Measured) -> str:
     """What naming features is worth, in a sentence; also if the same features would do for everybody."""
-    random, everybody = cast(tuple[float, float, float], estimate.beyond_random), estimate.beyond_global
+    random, everybody = cast(Share, estimate.beyond_random), estimate.beyond_global
     told = f"Rows alike in the named features agree {_points(random)} beyond rows alike in random ones"
     if everybody is None:
         return f"{told}."
@@ -236,7 +236,7 @@ def _naming(estimate: Measured) -> str:
     return f"{told}, {but} those alike in the same features for everybody: {_points(everybody)}."
 
 
-def _points(more: tuple[float, float, float]) -> str:
+def _points(more: Share) -> str:
     """A difference of shares with its interval, in percentage points."""
     value, low, high = more
     return f"{100 * value:+.1f} points ({down(100 * low, 1, signed=True)} to {up(100 * high, 1, signed=True)})"
@@ -286,7 +286,7 @@ def _clause(reached: Level, estimate: Measured, needed: str, wanted: float) -> s
     if reached in {"faithful", "consistent"}:
         return f"{holds}, of {asked:.0%} asked for, while chance alone gives {chance}"
     if reached == "random":
-        more = cast(tuple[float, float, float], estimate.beyond_random)
+        more = cast(Share, estimate.beyond_random)
         random = f"rows alike in as many features drawn at random; {asked:.0%} is asked for"
         return f"rows alike in the named features agree {_points(more)} beyond {random}"
     if reached == "unfaithful":
