@@ -11,8 +11,6 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
-from faithscope.tables.numbers.agreement_sums import agreeing
-from faithscope.tables.sources.source import open_source
 from tables import engines
 from tables.logs import NUMBERS as Y
 from tables.logs import ROWS, VALUES, assert_same
@@ -86,20 +84,6 @@ def _by_explanation(keys, agreement):
         lines[key] = ends
     names = ["n", "mean", "spread", "lowest", "highest", "largest_gap", "consistency", "disagreement"]
     return pd.DataFrame.from_dict(lines, orient="index", columns=names)
-
-
-@engines.EACH
-def test_the_ends_of_a_window_are_decided_as_doubles_are_subtracted(engine):
-    for number, eps in enumerate([0.1, 0.2, 0.3, 0.7, 1.0, 1 / 3]):
-        grid = np.concatenate([np.arange(-9, 10) * 0.1, np.arange(9) * eps, [1e12, 1e12 + eps], [5e-324, -eps]])
-        grid = np.unique(np.concatenate([grid, np.nextafter(grid, 9), np.nextafter(grid, -9)]))
-        log = engines.put(engine, f"ends{number}", pa.table({"y0": pa.array(grid)}))
-        answer = agreeing(open_source(log["table"], log.get("connect")).table, fs.Tolerance(eps), []).to_pyarrow()
-        found = dict(zip(answer.column("y0").to_pylist(), answer.column("agreeing").to_pylist(), strict=True))
-        for value in grid:
-            assert found[value] + 1 == np.sum(np.abs(grid - value) <= eps), (eps, value)
-        if engine == "spark":
-            return
 
 
 @pytest.mark.thorough
@@ -207,3 +191,31 @@ def test_an_audit_says_how_predictions_were_compared(tmp_path):
     assert fs.plan(audited.consistency).n == 60
     audited.to_html(tmp_path / "r.html")
     assert "Close" in (tmp_path / "r.html").read_text()
+
+
+def by_half(a, b):
+    return np.exp(-np.abs(a - b))
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_an_agreement_of_ones_own_is_that_of_memory(clustered):
+    rng = np.random.default_rng(9)
+    log = pd.DataFrame({"key": rng.integers(0, 6, 120), "y": rng.normal(size=120).round(1), "region": list("ns") * 60})
+    log["owner"] = rng.integers(0, 40, 120)
+    how = {"agreement": by_half, **({"clusters": "owner"} if clustered else {})}
+    audited = audit(log, **KEYS, **how, by="region")
+    known = {"agreement": by_half, **({"clusters": log.owner} if clustered else {})}
+    assert_same(audited.consistency, fs.consistency(log.key, log.y, **known))
+    expected = fs.consistency(log.key, log.y, **known, by=log.region)
+    for group, estimate in expected.estimates.items():
+        assert audited.populations[group].interval == pytest.approx(estimate.interval)
+
+
+def test_both_rows_of_a_pair_are_of_different_clusters():
+    log = pd.DataFrame({"key": [1] * 6 + [2] * 4, "y": [0.0, 9, 0, 9, 5, 4, 0, 8, 1, 7]})
+    log["owner"], log["id"] = [0, 0, 0, 0, 1, 2, 3, 3, 3, 3], range(10)
+    audited = audit(log, **KEYS, agreement=fs.Close(1.0), clusters="owner", id="id")
+    pairs = audited.counterexamples(4)
+    assert (log.owner[pairs.id_a].to_numpy() != log.owner[pairs.id_b].to_numpy()).all()
+    assert set(pairs.explanation) == {"1"}  # all rows of the other are of one cluster
+    assert pairs.gap.tolist()[0] == 5

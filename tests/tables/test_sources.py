@@ -19,7 +19,6 @@ import pytest
 
 import faithscope as fs
 from child import python
-from faithscope.agreements import OwnAgreement
 from faithscope.errors import BadInput, FaithscopeError, NotProven, WrongType
 from faithscope.tables.audit import audit
 from faithscope.tables.engine.failures import clear_errors
@@ -215,8 +214,6 @@ REFUSED = [
         "lists of 2 numbers in 1 rows, but of 1 in 1",
     ),
     # Agreements.
-    (NotProven, {**NUMBERS, "agreement": lambda a, b: a == b}, "cannot be applied in an engine: .* fs.consistency"),
-    (NotProven, {**NUMBERS, "agreement": OwnAgreement(max)}, "cannot be applied in an engine"),
     (
         WrongType,
         {"prediction": "leaf", "agreement": fs.Spread()},

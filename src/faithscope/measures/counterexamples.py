@@ -22,6 +22,7 @@ _EXACT = 40_000_000  # values compared for one explanation; with more, only neig
 _AT_ONCE = 2**20  # values of them that are in memory at once
 _PROJECTIONS = 16
 _WINDOW = 4  # neighbors on each side
+_WITHIN_CLUSTERS = 1000  # pairs of rows of one cluster that may be farther apart than those that are shown
 
 
 def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | None = None) -> dict[str, Any]:
@@ -106,8 +107,23 @@ def _nearest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int
 
 
 def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> Pairs:
-    """Pairs of these rows with the largest gaps, of equal gaps the nearest rows first, and their distance."""
-    pairs = np.sort(rows[farthest_pairs(sample.labels[rows], sample.agreement, wanted)], axis=1)
+    """Pairs of these rows with the largest gaps, of equal gaps the nearest rows first, and their distance.
+
+    If rows are clustered, both are of different clusters, of which numbers at the ends of each are enough.
+    """
+    if len(rows) < 2:  # of a sample that does not hold all rows
+        return np.empty((0, 2), np.int64), np.empty(0)
+    many = 0
+    if sample.clusters is not None:
+        whose = sample.clusters[rows]
+        many = min(len(np.unique(whose)), _WITHIN_CLUSTERS)
+        if sample.labels.ndim == 1:
+            order = np.lexsort((sample.labels[rows], whose))
+            new = np.diff(whose[order], prepend=-1) != 0
+            rows = np.sort(rows[order[new | np.append(new[1:], True)]])
+    pairs = np.sort(rows[farthest_pairs(sample.labels[rows], sample.agreement, wanted + many)], axis=1)
+    if sample.clusters is not None:
+        pairs = pairs[sample.clusters[pairs[:, 0]] != sample.clusters[pairs[:, 1]]]
     a, b = pairs.T
     apart = np.full(len(pairs), np.nan) if space is None else space.distance(a, b)
     order = np.lexsort((b, a, apart, -distance(sample.labels[a], sample.labels[b])))[:wanted]
@@ -148,7 +164,7 @@ def share_out(available: Ints, k: int) -> Ints:
 
 def _members(codes: Ints, chosen: Ints) -> list[Ints]:
     """The rows of each chosen explanation, ascending."""
-    place = np.full(int(codes.max(initial=-1)) + 1, -1, np.int64)
+    place = np.full(int(max(codes.max(initial=-1), chosen.max(initial=-1))) + 1, -1, np.int64)
     place[chosen] = np.arange(len(chosen))
     rows = np.flatnonzero(place[codes] >= 0)
     order = rows[np.argsort(place[codes[rows]], kind="stable")]

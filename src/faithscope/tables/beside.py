@@ -16,7 +16,6 @@ from faithscope.sample import Sample
 from faithscope.tables.engine.answers import fetch, in_fixed_order, numbers_of
 from faithscope.tables.labels import in_order
 from faithscope.tables.log.rows import CLUSTER, KeyedRows
-from faithscope.tables.numbers.agreement_sums import VALUE
 
 Ints = NDArray[np.int64]
 
@@ -33,17 +32,19 @@ class FetchedKinds(NamedTuple):
     rows: Ints
 
     @classmethod
-    def of(cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = ()) -> "FetchedKinds | None":
+    def of(
+        cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = (), most: int = _MOST
+    ) -> "FetchedKinds | None":
         """The kinds of rows of a log, with populations by these columns; None if they are too many to be fetched."""
-        predicted = VALUE if agreement.of_numbers else "label"
-        names = [*by, *rows.keys, predicted, *((CLUSTER,) if rows.clustered else ())]
+        predicted = rows.predicted if agreement.of_numbers else ["label"]
+        names = [*by, *rows.keys, *predicted, *((CLUSTER,) if rows.clustered else ())]
         grouped = rows.table.group_by(names).aggregate(given=rows.table.count())
-        answer = in_fixed_order(fetch(grouped.limit(_MOST + 1)))
-        if answer.num_rows > _MOST:
+        answer = in_fixed_order(fetch(grouped.limit(most + 1)))
+        if answer.num_rows > most:
             return None
         return cls(
             rows.read(answer),
-            coded(answer, [predicted]),
+            coded(answer, predicted),
             coded(answer, [CLUSTER]) if rows.clustered else None,
             coded(answer, by),
             numbers_of(answer, "given"),

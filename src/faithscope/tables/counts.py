@@ -14,10 +14,9 @@ from faithscope.tables.cells import CountedCells, cells
 from faithscope.tables.engine.answers import fetch, numbers_of
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.protocol import Expression
-from faithscope.tables.labels import Labels, in_order, refuse_alike
+from faithscope.tables.labels import Labels, in_order, names_of, refuse_alike
 from faithscope.tables.log.kinds import RuleColumn
 from faithscope.tables.log.rows import KeyedRows
-from faithscope.tables.numbers.populations import names_of
 from faithscope.tables.sources.snapshot import changed, refuse_change
 
 Ints = NDArray[np.int64]

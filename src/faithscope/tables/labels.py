@@ -92,3 +92,9 @@ def in_order(names: Sequence[Any]) -> list[Any]:
     present = [name for name in dict.fromkeys(names) if name is not None]
     ordered = list(number_labels(to_keys(present, "Values"))[0]) if present else []
     return [*ordered, None] if None in names else ordered
+
+
+def names_of(answer: Any, by: Sequence[str]) -> list[Any]:
+    """The population of each line of an answer: a value, or the values of several columns."""
+    columns = [answer.column(name).to_pylist() for name in by]
+    return [] if not by else list(columns[0]) if len(by) == 1 else list(zip(*columns, strict=True))

@@ -19,9 +19,8 @@ from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import Column, refuse_nested, shown
 from faithscope.tables.labels import in_order
 from faithscope.tables.log.kinds import PairColumns, ReasonColumn, SetColumn
-from faithscope.tables.log.rows import CLUSTER, AuditedLog
+from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog
 from faithscope.tables.log.writing import DOCUMENT
-from faithscope.tables.numbers.agreement_sums import VALUE
 
 _MOST = 5_000_000  # rows that are fetched
 

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from faithscope.agreements import OwnAgreement, to_agreement
+from faithscope.agreements import to_agreement
 from faithscope.discretizers import Original, to_discretizer
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.inputs.checks import check_word
@@ -273,7 +273,7 @@ class Log:
 
 def _is_counted(options: AuditOptions) -> bool:
     """Whether an engine can count rows by these options."""
-    if not known_to_engines(options.discretizer) or isinstance(options.agreement, OwnAgreement):
+    if not known_to_engines(options.discretizer):
         return False
     try:
         options.check_counted()

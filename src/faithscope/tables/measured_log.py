@@ -14,11 +14,13 @@ from faithscope.discretizers.reason_codes import ReasonCodes
 from faithscope.errors import BadInput, Incompatible
 from faithscope.measures.comparing.beside import Beside, beside_notes
 from faithscope.measures.comparing.groupings import crossed_name
-from faithscope.measures.comparing.populations import Populations
+from faithscope.measures.comparing.populations import Populations, measure_group
+from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.measures.named_labels import label_word_note
 from faithscope.measures.notes import given_code_note
 from faithscope.notes import of_kind
+from faithscope.sample import Sample
 from faithscope.tables.beside import FetchedKinds, beside
 from faithscope.tables.clusters import CountedClusters, count_clusters
 from faithscope.tables.counts import counted
@@ -32,8 +34,7 @@ from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.reason_stream import ReasonStream
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
 from faithscope.tables.named_counts import NamedCounts
-from faithscope.tables.numbers.counted import CountedConstant, CountedNumbers, CountedSpread
-from faithscope.tables.numbers.counts import Numbers, count_numbers
+from faithscope.tables.numbers import NumberRows, Numbers
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.repeats import repeat_notes
 from faithscope.tables.sources.snapshot import changed, refuse_change
@@ -41,7 +42,7 @@ from faithscope.tables.sources.source import LogSource
 
 _MOST_GROUPS = 1000
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
-CountedRows = Counts | Profile | CountedClusters | CountedNumbers | CountedSpread | CountedConstant
+CountedRows = Counts | Profile | CountedClusters | Sample
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,13 @@ class MeasuredLog:
     @cached_property
     def consistency(self) -> Estimate:
         """The estimate of all rows."""
-        whole = self.estimate(self._counted(self.rows)[None])
+        if isinstance(self.labels, Numbers):
+            options = self.log.options
+            whole = measure_consistency(self.numbers.sample, options.confidence, options.interval)
+            if isinstance(whole.counts, Counts):
+                whole = replace(whole, counts=self.numbers.named(whole.counts))
+        else:
+            whole = self.estimate(self._counted(self.rows)[None])
         if whole.clusters == 1 and whole.n > 1:
             raise BadInput(
                 f"All {whole.n:,} rows are of one cluster in column {self.log.clusters[0]!r}, so none can be checked "
@@ -166,20 +173,23 @@ class MeasuredLog:
         return parts
 
     def _counted(self, rows: KeyedRows, names: Sequence[str] = ()) -> dict[Any, CountedRows]:
-        parts: dict[Any, CountedRows]
         if isinstance(self.labels, Numbers):
-            parts = dict(count_numbers(rows, self.labels, self.agreement, names))
-        else:
-            parts = dict(counted(rows, self.labels, names))
-        if not self.log.clusters:
-            return parts
-        return dict(count_clusters(rows, parts, self.agreement, names))
+            known = NumberRows.of(rows, self.labels, self.agreement, names) if names else self.numbers
+            return dict(known.parts)
+        parts = counted(rows, self.labels, names)
+        return dict(count_clusters(rows, parts, names)) if self.log.clusters else dict(parts)
+
+    @cached_property
+    def numbers(self) -> NumberRows:
+        """The rows with their predictions, if these are numbers."""
+        assert isinstance(self.labels, Numbers)
+        return NumberRows.of(self.rows, self.labels, self.agreement)
 
     def estimate(self, counts: CountedRows) -> Estimate:
         """An estimate from what was counted."""
         confidence, interval = self.log.options.confidence, self.log.options.interval
-        if isinstance(counts, CountedNumbers | CountedSpread | CountedConstant):
-            return counts.estimate(confidence, interval)
+        if isinstance(counts, Sample):
+            return measure_group(counts, lambda rows: measure_consistency(rows, confidence, interval))
         if isinstance(counts, CountedClusters):
             return counts.estimate(confidence)
         return estimate(counts, confidence=confidence, interval=interval)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from faithscope.agreements import Agreement, OwnAgreement, Same, Spread
+from faithscope.agreements import Agreement, Same, Spread
 from faithscope.discretizers import Discretizer
 from faithscope.errors import NotProven, WrongType
 from faithscope.inputs.checks import check_word
@@ -50,11 +50,6 @@ class AuditOptions:
             refuse_unproven(self.interval, "Spread" if by_variance else "clusters in an engine")
         if by_variance and clustered:
             raise NotProven("Spread is not measured for clustered rows: use agreement=fs.Close(eps) with clusters.")
-        if isinstance(self.agreement, OwnAgreement):
-            raise NotProven(
-                f"agreement={self.agreement.function!r} cannot be applied in an engine: pass fs.Spread(), "
-                "fs.Close(eps) or fs.Tolerance(eps), or read the rows and call fs.consistency(..., agreement=...)."
-            )
         if not isinstance(self.discretizer, Discretizer):
             raise WrongType(
                 f"discretizer={self.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."

@@ -22,8 +22,7 @@ from faithscope.sinks.lines import in_lines
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.log_sample import rows_of_log
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.numbers.counts import Numbers
-from faithscope.tables.numbers.worst import worst_numbers
+from faithscope.tables.numbers import Numbers
 from faithscope.tables.reference import Reference, aligned
 from faithscope.tables.windows import Windows, over_time
 from faithscope.tables.worst import Examples, number_pairs, rows_together, stranger_pairs, worst_counts
@@ -113,7 +112,7 @@ class Audit(OfOneExplainer):
         measured = self._measured
         with measured.asked():
             if isinstance(measured.labels, Numbers):
-                return frame(worst_numbers(measured.rows, measured.labels, measured.agreement, k))
+                return frame(per_explanation(measured.numbers.counts, self.consistency.confidence, k))
             rows, counts = measured.rows, worst_counts(measured.rows.independent(), k)
             clustered = rows_together(rows, counts, k) if rows.clustered else None
             return frame(per_explanation(counts, self.consistency.confidence, k, clustered))
@@ -144,7 +143,7 @@ class Audit(OfOneExplainer):
         with measured.asked():
             examples = self._examples
             if isinstance(measured.labels, Numbers):
-                return number_pairs(measured.log, measured.rows, measured.labels, examples, k)
+                return number_pairs(measured.numbers, examples, k)
             counts = worst_counts(measured.rows, _SHOWN)
             pairs = stranger_pairs(measured.rows, counts, _SHOWN) if measured.rows.clustered else None
         return counterexamples(counts, examples.sample, k, pairs)
@@ -156,7 +155,9 @@ class Audit(OfOneExplainer):
 
     @cached_property
     def _examples(self) -> Examples:
-        return Examples.of(self._measured.log, self._measured.rows, self._measured.labels, _SHOWN)
+        measured = self._measured
+        numbers = measured.numbers if isinstance(measured.labels, Numbers) else None
+        return Examples.of(measured.log, measured.rows, numbers, _SHOWN)
 
     def by(self, columns: Names) -> Populations:
         """Consistency for each value of a column; of several, for each of them and for their combinations."""

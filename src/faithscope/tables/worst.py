@@ -1,33 +1,33 @@
 """Where explanations fail: those with most disagreeing pairs of rows, and rows that contradict them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.agreements import Agreement, Same
 from faithscope.counting.counts import Counts
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.labels import to_labels
-from faithscope.measures.counterexamples import disagreeing_pairs
+from faithscope.measures.counterexamples import counterexamples, disagreeing_pairs
 from faithscope.measures.local import TogetherRows
 from faithscope.sample import Sample
 from faithscope.tables.cells import CountedCells, cells
-from faithscope.tables.engine.answers import fetch, numbers_of
+from faithscope.tables.clusters import one_text_per_rule
+from faithscope.tables.engine.answers import fetch, in_fixed_order, numbers_of
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import shown
-from faithscope.tables.labels import Labels
 from faithscope.tables.log.kinds import RuleColumn
 from faithscope.tables.log.naming import NamedRows
-from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows
-from faithscope.tables.numbers.counts import Numbers, one_text_per_rule
-from faithscope.tables.numbers.sums import total
-from faithscope.tables.numbers.worst import farthest_rows, ranked_explanations, rows_at_ends
+from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog, KeyedRows
+from faithscope.tables.numbers import NumberRows
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
 
@@ -75,33 +75,36 @@ class Examples:
     rows: NamedRows
     compared: Any
     clusters: Ints | None = None
+    agreement: Agreement = field(default_factory=Same)
 
     @property
     def sample(self) -> Sample:
         """These rows, with what says how near two of them are."""
-        return Sample(self.explanations, to_labels(self.labels), self.compared, clusters=self.clusters)
+        labels = self.labels if self.agreement.of_numbers else to_labels(self.labels)
+        return Sample(self.explanations, labels, self.compared, clusters=self.clusters, agreement=self.agreement)
 
     @classmethod
-    def of(cls, log: AuditedLog, rows: KeyedRows, labels: Labels | Numbers, k: int) -> "Examples":
-        """The rows of the k worst explanations; of numbers, those at both ends."""
+    def of(cls, log: AuditedLog, rows: KeyedRows, numbers: NumberRows | None, k: int) -> "Examples":
+        """Rows of the k worst explanations; of numbers, those of the pairs that are farthest apart."""
         schema, nan_decimals = log.source.table.schema(), engine_of(log.source.table).nan_decimals
         columns = {name: shown(name, schema[name], nan_decimals=nan_decimals) for name in log.others}
         known = {name: column for name, column in columns.items() if column is not None}
         short = {f"x{j}": column for j, column in enumerate(known.values())}
-        worst = _worst(rows, k) if isinstance(labels, Labels) else _worst_numbers(log, rows, labels, k)
-        among = None if log.stream is None else fetch(worst.select(*rows.keys))
-        candidates = log.rows(shown=short, among=among)
-        if isinstance(labels, Numbers):
-            chosen = _worst_numbers(log, candidates, labels, k)
-            answer = rows_at_ends(candidates, labels, chosen, _EXAMPLES, list(short))
-        else:
+        if numbers is None:
+            among = None if log.stream is None else fetch(_worst(rows, k).select(*rows.keys))
+            candidates = log.rows(shown=short, among=among)
             answer = _some_rows(candidates, k, list(short))
+        else:
+            candidates = log.rows(shown=short)
+            answer = _rows_far_apart(candidates, numbers, k, list(short))
         table = answer.select(list(short)).rename_columns(list(known))
         lists = table.to_pydict()
         named = NamedRows({name: lists.pop(name) for name in log.ids}, lists)
         compared = table.select(list(lists)) if lists else None
         clusters = _numbered(answer.column(CLUSTER).to_pylist()) if candidates.clustered else None
-        return cls(candidates.read(answer), _predictions(answer, labels), named, compared, clusters)
+        labels = _labels(answer) if numbers is None else _numbers(answer, candidates)
+        agreement = log.options.agreement
+        return cls(candidates.read(answer), labels, named, compared, clusters, agreement)
 
 
 def _numbered(values: Sequence[Any]) -> Ints:
@@ -110,28 +113,47 @@ def _numbered(values: Sequence[Any]) -> Ints:
     return np.array([number.setdefault(value, len(number)) for value in values], np.int64)
 
 
-def number_pairs(log: AuditedLog, rows: KeyedRows, numbers: Numbers, examples: Examples, k: int) -> dict[str, Any]:
+def number_pairs(numbers: NumberRows, examples: Examples, k: int) -> dict[str, Any]:
     """Up to k pairs of rows with one explanation whose predictions are farthest apart."""
-    worst = fetch(_worst_numbers(log, rows, numbers, k))
-    apart = np.asarray(worst.column("disagreement").to_numpy(zero_copy_only=False), np.float64)
-    clusters = np.arange(len(examples.labels)) if examples.clusters is None else examples.clusters
-    known = (examples.explanations, examples.labels, examples.compared, clusters)
-    return farthest_rows(rows.read(worst), apart, *known, k, log.options.agreement)
+    return counterexamples(numbers.counts, examples.sample, k)
 
 
-def _predictions(answer: Any, labels: Labels | Numbers) -> Any:
-    """The predictions of fetched rows: labels as a list, missing ones as text; numbers as an array."""
-    if isinstance(labels, Numbers):
-        columns = [answer.column(name).to_numpy(zero_copy_only=False) for name in labels.columns]
-        return columns[0].astype(np.float64) if len(columns) == 1 else np.column_stack(columns).astype(np.float64)
+def _rows_far_apart(rows: KeyedRows, numbers: NumberRows, k: int, columns: Sequence[str]) -> Any:
+    """The rows of the k pairs of numbers that are farthest apart, as they stand in the log: one for each prediction."""
+    import ibis
+
+    found = counterexamples(numbers.numbered, numbers.sample, k)
+    chosen = np.unique(np.concatenate([found["row_a"], found["row_b"]]))
+    wanted = numbers.sample.take(chosen)
+    first = wanted.labels if wanted.labels.ndim == 1 else wanted.labels[:, 0]
+    table = rows.table.filter(rows.table[VALUE].isin(np.unique(first).tolist()))
+    kind = [*rows.keys, *rows.predicted, *([CLUSTER] if rows.clustered else [])]
+    table = table.mutate(place=ibis.row_number().over(ibis.window(group_by=kind, order_by=list(columns) or kind)))
+    answer = in_fixed_order(fetch(table.filter(table["place"] == 0).drop("place")))
+    owners = answer.column(CLUSTER).to_pylist() if rows.clustered else None
+    lines = _told(numbers.distinct.locate(rows.read(answer)), _numbers(answer, rows), owners)
+    whose = numbers.sample.clusters
+    owners = None if whose is None else [numbers.clusters[number] for number in whose[chosen]]
+    known = set(_told(wanted.explanations.key[0][:, 0], wanted.labels, owners))
+    return answer.take([place for place, line in enumerate(lines) if line in known])
+
+
+def _told(codes: Ints, predicted: Floats, clusters: list[Any] | None) -> list[tuple[int, str, Any]]:
+    """What tells rows apart: the number of the explanation, the prediction, and the cluster."""
+    whose = [None] * len(codes) if clusters is None else clusters
+    return list(zip(codes.tolist(), map(repr, predicted.tolist()), whose, strict=True))
+
+
+def _numbers(answer: Any, rows: KeyedRows) -> Floats:
+    """The predicted numbers of fetched rows, (n,) or (n, k)."""
+    columns = [answer.column(name).to_numpy(zero_copy_only=False).astype(np.float64) for name in rows.predicted]
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+def _labels(answer: Any) -> list[Any]:
+    """The labels of fetched rows, missing ones as text."""
     values = answer.column("label").to_pylist()
     return list(map(str, values)) if None in values else values
-
-
-def _worst_numbers(log: AuditedLog, rows: KeyedRows, numbers: Numbers, k: int) -> Table:
-    """The keys of the k explanations whose rows disagree most, with `disagreement`, as an expression."""
-    ranked = ranked_explanations(rows, numbers, log.options.agreement)
-    return ranked.filter(ranked["disagreement"] > 0).limit(k)
 
 
 def stranger_pairs(rows: KeyedRows, counts: Counts, k: int) -> Ints:
@@ -169,10 +191,16 @@ def _ranked(rows: KeyedRows) -> Table:
 
 def _ranked_strangers(rows: KeyedRows) -> Table:
     """The same, of pairs of rows of different clusters (`met`), and how many rows are of one at most (`together`)."""
+    import ibis
+
     table = rows.table.group_by([*rows.keys, "label", CLUSTER]).aggregate(given=rows.table.count().cast("float64"))
     given, keys = table["given"], list(rows.keys)
-    every, part = total(given, keys), total(given, [*keys, CLUSTER])
-    apart = every - part - total(given, [*keys, "label"]) + given
+
+    def total(*groups: str) -> Expression:
+        return given.sum().over(ibis.window(group_by=[*keys, *groups]))
+
+    every, part = total(), total(CLUSTER)
+    apart = every - part - total("label") + given
     table = table.mutate(disagreeing=given * apart, met=given * (every - part), together=part)
     sums = {name: table[name].sum().cast("int64") for name in ("disagreeing", "met")}
     largest = table["together"].max().cast("int64")

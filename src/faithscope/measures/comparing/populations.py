@@ -351,7 +351,7 @@ def measure_groups(
     for grouping in to_groupings(groups, sample.X):
         parts, asking = sample.split(grouping.values), sample.asking(grouping.values)
         names = [grouping.crossed.get(group, group) for group in parts]
-        estimates = [_in_group(part, measure) for part in parts.values()]
+        estimates = [measure_group(part, measure) for part in parts.values()]
         among = Populations(dict(zip(names, estimates, strict=True)), grouping.name)
         if beside is None:
             measured.append(among)
@@ -363,7 +363,7 @@ def measure_groups(
     return replace(measured[-1], each=tuple(measured[:-1]))
 
 
-def _in_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
+def measure_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
     """The measure within one group; unknown if its predictions do not vary and the measure is a share of variance."""
     predictions = part.counted().labels
     if not isinstance(part.agreement, Spread) or (predictions != predictions[0]).any():

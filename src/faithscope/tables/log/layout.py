@@ -22,8 +22,6 @@ from faithscope.tables.log.streaming import split
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource, unpacked
 
-_MOST_OUTPUTS = 32  # columns of predictions, of which every two are multiplied
-
 
 def laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     """The log with its columns named by the caller, by the log itself, or by their names and types."""
@@ -122,8 +120,6 @@ def _predictions(source: LogSource, options: AuditOptions) -> tuple[str, ...]:
         columns: tuple[str, ...] = (one_column(source.columns, names, "prediction"),)  # type: ignore[arg-type]
     else:
         columns = tuple(dict.fromkeys(several_columns(source.columns, names, "prediction")))
-    if vectors and len(columns) > _MOST_OUTPUTS:
-        raise BadInput(f"Spread adds up at most {_MOST_OUTPUTS} columns in an engine; got {len(columns)}: name fewer.")
     if not vectors and len(columns) > 1:
         raise BadInput(
             f"A prediction is one column; got {len(columns)}: name one, or pass agreement=fs.Spread(), which adds up "

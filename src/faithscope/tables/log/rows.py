@@ -19,6 +19,7 @@ from faithscope.tables.log.streaming import KEY, Stream
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
 
+VALUE = "y0"  # the column of predicted numbers, or the first of several
 CLUSTER = "cluster"  # the column of clusters, if rows are clustered
 _NONE: Mapping[Any, Any] = MappingProxyType({})
 
@@ -218,6 +219,11 @@ class KeyedRows:
     def clustered(self) -> bool:
         """Whether rows belong to clusters."""
         return CLUSTER in self.table.columns
+
+    @property
+    def predicted(self) -> list[str]:
+        """The columns of predicted numbers: y0 …"""
+        return [name for name in self.table.columns if name[0] == "y" and name[1:].isdigit()]
 
     def independent(self) -> "KeyedRows":
         """The same rows without their clusters."""

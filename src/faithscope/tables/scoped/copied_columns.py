@@ -12,7 +12,7 @@ from faithscope.measures.notes import PROBED, are_enough, copy_note, one_to_one,
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.labels import Labels
-from faithscope.tables.numbers.counts import Numbers
+from faithscope.tables.numbers import Numbers
 from faithscope.tables.scoped.rows import ScopedRows
 
 Ints = NDArray[np.int64]

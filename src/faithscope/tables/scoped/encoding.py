@@ -10,7 +10,7 @@ from faithscope.notes import doubts, of_kind
 from faithscope.tables.log.kinds import RuleColumn, SetColumn
 from faithscope.tables.log_sample import sample_of_log
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.numbers.counts import Numbers
+from faithscope.tables.numbers import Numbers
 from faithscope.tables.scoped.patterns import Patterns, RowBlocks, to_counts
 from faithscope.tables.scoped.rows import MOST_FETCHED, ScopedRows
 

@@ -23,7 +23,7 @@ from faithscope.relations import Alike
 from faithscope.tables.log.kinds import NumberColumns, RuleColumn, SetColumn
 from faithscope.tables.log_sample import rows_of_log, sample_of_log
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.numbers.counts import Numbers
+from faithscope.tables.numbers import Numbers
 from faithscope.tables.scoped.copied_columns import copied_columns
 from faithscope.tables.scoped.patterns import Patterns, RowBlocks, applies, to_counts
 from faithscope.tables.scoped.rows import MOST_FETCHED, ScopedRows

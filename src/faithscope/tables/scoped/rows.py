@@ -34,7 +34,7 @@ from faithscope.tables.log.kinds import Kind, RuleColumn
 from faithscope.tables.log.rows import AuditedLog
 from faithscope.tables.log.writing import DOCUMENT
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.numbers.counts import Numbers
+from faithscope.tables.numbers import Numbers
 from faithscope.tables.scoped.patterns import MetConditions, Patterns, RowBlocks
 from faithscope.tables.sources.snapshot import refuse_change
 
