@@ -164,7 +164,8 @@ class Monitor(Shareable):
         ----------
         explanations, predictions, discretizer
             As for `consistency`; the same explainer and discretizer for all batches. With scopes, explanations are
-            rules or their texts. A `Log` in place of both is added by `add_log`.
+            rules, their texts, or importances, each for the scope of the features that it names. A `Log`
+            in place of both is added by `add_log`.
         X : array-like or table, n rows, optional
             The rows, with scopes alone: which of them they lie in.
         when : date, datetime, str or array-like (n,), optional

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
+from faithscope.explanations.importances import Importances
 from faithscope.explanations.rules import Rules
 from faithscope.monitor.batch import Batch, Cells, cells_of, counted_batch, labels_alone
 from faithscope.monitor.scoped.patterns import RowPatterns
@@ -21,12 +22,18 @@ Ints = NDArray[np.int64]
 def to_sample(scopes: Scopes | None, explanations: Any, predictions: Any, X: Any, discretizer: Any) -> Sample:
     """The rows that are added: with X if there are scopes, and only then."""
     if scopes is None and X is not None:
-        raise BadInput("X= tells which rows lie in scopes, and this monitor has none: leave X away, or pass scopes=.")
+        raise BadInput(
+            "X= tells which rows lie in scopes, and this monitor has none: leave X away, or begin one with scopes=, of "
+            "importances scopes=importances.to_rules(X_train, k, bins)."
+        )
     refuse_discretizer(scopes, discretizer)
     if scopes is not None and X is None:
         raise BadInput("This monitor has scopes, and which rows lie in them depends on their features: pass X=.")
     with labels_alone():
-        return Sample.of(explanations if scopes is None else to_rules(explanations), predictions, X)
+        if scopes is None:
+            return Sample.of(explanations, predictions)
+        known = isinstance(explanations, Importances)
+        return Sample.of(scopes.alike(explanations, X) if known else to_rules(explanations), predictions, X)
 
 
 def refuse_discretizer(scopes: Scopes | None, discretizer: Any) -> None:

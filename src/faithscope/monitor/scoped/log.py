@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.importances import Importances
 from faithscope.inputs.hints import hint
 from faithscope.monitor.batch import Batch
 from faithscope.monitor.scoped.batch import pattern_batch
@@ -67,6 +68,11 @@ def scoped_log_batch(
     inside = np.empty((lines, len(scopes)), bool)
     for place in range(len(scopes)):
         inside[:, place] = numbers_of(answer, f"w{place // _BITS}") >> (place % _BITS) & 1
+    if isinstance(explanations, Importances):
+        raise BadInput(
+            "A monitor with scopes reads rules from a log, a text per row: add importances from memory, with their "
+            "inputs, monitor.add(importances, predictions, X=inputs)."
+        )
     rules = to_rules(explanations)
     patterns, codes, first = RowPatterns.of(scopes.number(rules), inside)
     return pattern_batch(rules.take(first), patterns, scopes, (codes, *cells), names, tuple(rules.notes))

@@ -14,6 +14,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.categories import joined_categories
 from faithscope.explanations.conditions.condition import NOTHING, conjoin
 from faithscope.explanations.conditions.grammar import parse_rule, write_rule
+from faithscope.explanations.importances import Importances
 from faithscope.explanations.rules import Rules
 from faithscope.monitor.queries import fetch_value
 from faithscope.relations import Applies, Parts
@@ -116,6 +117,28 @@ class Scopes:
             inside[:, scopes_of[part]] &= mask[:, None]
         return inside
 
+    def alike(self, importances: Importances, X: Any) -> Rules:
+        """For each row, the scope of just the features that it names, in which it lies: bins are those of the scopes.
+
+        So rows are alike on every day by the bins with which the store began. As many features are named as scopes
+        speak of at most.
+        """
+        own = [_features(self.rules.conjunction(place)) for place in range(len(self))]
+        rough = importances.to_rules(X, max(1, *map(len, own)))
+        named = [_features(parts) for parts in rough.distinct]
+        same = np.array([[scope == features for scope in own] for features in named]).reshape(-1, len(own))
+        fits = same[rough.codes] & self.inside(rough, X, len(importances))
+        odd = np.flatnonzero(fits.sum(axis=1) != 1)
+        if len(odd):
+            row = int(odd[0])
+            features = " and ".join(map(repr, sorted(named[rough.codes[row]]))) or "no feature"
+            lies = "two scopes" if fits[row].any() else "no scope"
+            raise BadInput(
+                f"Row {row} names {features}, and lies in {lies} of just these: begin another state with "
+                "scopes=importances.to_rules(X_train, k, bins) of rows that name all that is named, such as with k=1."
+            )
+        return self.rules.take(fits.argmax(axis=1))
+
     def refuse_overlap(self, inside: NDArray[np.bool_]) -> None:
         """Raise if a row lies in two scopes whose conditions exclude each other."""
         for number in range(int(self.classes.max()) + 1):
@@ -153,8 +176,12 @@ def settled_scopes(given: Scopes | None, began: Mapping[str, str], name: str) ->
 
 def features_of(scopes: Scopes) -> list[str]:
     """The features that scopes speak of."""
-    conditions: Any = (part for parts in scopes.rules.distinct for part in parts)
-    return list(dict.fromkeys(part.feature for part in conditions if part.position >= 0))
+    return list(dict.fromkeys(feature for parts in scopes.rules.distinct for feature in _features(parts)))
+
+
+def _features(conditions: Any) -> dict[str, None]:
+    """The features that conditions speak of, in order."""
+    return dict.fromkeys(part.feature for part in conditions if part.position >= 0)
 
 
 def to_rules(given: Any, what: str = "explanations") -> Rules:
@@ -162,7 +189,10 @@ def to_rules(given: Any, what: str = "explanations") -> Rules:
     if isinstance(given, Rules):
         return given
     if isinstance(given, Explanations):
-        raise WrongType(f"A monitor with scopes watches rules; these {what} are {given.kind}: pass fs.Rules, or texts.")
+        advice = " such as importances.to_rules(X_train, k, bins)," if isinstance(given, Importances) else ""
+        raise WrongType(
+            f"A monitor with scopes watches rules; these {what} are {given.kind}: pass fs.Rules,{advice} or texts."
+        )
     if given is None or isinstance(given, str):
         raise WrongType(f"{what} are an fs.Rules, or a list of one text per rule; got {given!r}.")
     return Rules.parse(given)
