@@ -1,12 +1,13 @@
 """Best: choose a discretizer on one half of the rows, and report it on the other."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from faithscope.discretizers import to_discretizer, usual
 from faithscope.errors import BadInput
 from faithscope.inputs.arrays import to_items
+from faithscope.inputs.checks import check_whole
 from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.consistency import measure_consistency
 from faithscope.sample import Sample, learned_note
@@ -24,14 +25,20 @@ class Best:
     discretizers : sequence of discretizers or their words, optional
         The discretizers to choose from; None among them means no discretization. By default the paper's for the kind
         of explanation.
+    seed : int
+        Of the halves; that of `evaluate` and `compare` goes before it.
 
     Examples
     --------
     >>> Best(["sign", "rank"])
-    Best(discretizers=['sign', 'rank'])
+    Best(discretizers=['sign', 'rank'], seed=0)
     """
 
     discretizers: Sequence[Any] | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole(self.seed, "Best's seed", 0)
 
     def _among(self, sample: Sample, confidence: float) -> Any:
         """The discretizer with the highest lower limit on these rows; of several, the fewest silent rows."""
@@ -51,6 +58,11 @@ class Best:
 def learns(choice: Any) -> bool:
     """Whether a choice is settled on one half of the rows and reported on the other."""
     return isinstance(choice, Best) or bool(getattr(choice, "learns", False))
+
+
+def halves_seed(choices: Iterable[Any], seed: int) -> int:
+    """The seed of the halves: what the caller said, or what the first choice that learns says."""
+    return seed or next((int(choice.seed) for choice in choices if learns(choice)), 0)
 
 
 def settled(choice: Any, sample: Sample, confidence: float) -> Any:

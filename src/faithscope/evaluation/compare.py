@@ -11,7 +11,7 @@ from faithscope.counting.leave_out import LeftOut
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
-from faithscope.evaluation.best import Best, choice_notes, learns, settled, to_choice
+from faithscope.evaluation.best import Best, choice_notes, halves_seed, learns, settled, to_choice
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.foreign import adapted
@@ -313,7 +313,8 @@ def compare(
     same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
     one_for_all, looked = not isinstance(discretizer, Mapping), 0
     if chosen_here:
-        halves = {name: sample.halves(seed) for name, sample in samples.items()}
+        chance = halves_seed(choices.values(), seed)
+        halves = {name: sample.halves(chance) for name, sample in samples.items()}
         for name, (half, reported) in halves.items():
             choice = _fitting(choices[name], half.explanations, one_for_all)
             samples[name] = reported.noting(choice_notes(choice, half))

@@ -9,7 +9,7 @@ from faithscope.counting.counts import count_rows
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, Identity, function_of, refuse_swapped
-from faithscope.evaluation.best import Best, choice_notes, learns, settled, to_choice
+from faithscope.evaluation.best import Best, choice_notes, halves_seed, learns, settled, to_choice
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.foreign import adapted
@@ -130,7 +130,7 @@ def evaluate(
     sample = sample.noting(fitted_notes(model, explainer, X))
     options = Options(confidence, *how, relation, seed, unlabeled, name_of(clusters), at_least)
     if learns(choice):
-        looked, sample = sample.halves(seed)
+        looked, sample = sample.halves(halves_seed([choice], seed))
         sample = sample.noting(choice_notes(choice, looked))
         choice = settled(choice, looked, confidence)
     with asker.watch.phase(f"measuring {who.name}", sample.n):
