@@ -9,7 +9,7 @@ import shap
 
 import faithscope as fs
 from faithscope.discretizers import discretize
-from faithscope.errors import Incompatible, WrongType
+from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.keys import Plain, Records
 from faithscope.readers import as_explanations
 from held import columns, tables
@@ -80,6 +80,9 @@ def test_prototypes_are_sets_of_indices():
     assert fs.Prototypes(np.array([3, 3, 5])).group()[0].tolist() == [0, 0, 1]
     assert fs.Prototypes(np.array([[1, 2], [2, 1]])).group()[0].tolist() == [0, 0]
     assert len(fs.Prototypes([])) == 0
+    bare, with_points = fs.Prototypes([[1], [0]]), fs.Prototypes([[0]], points=[[0.0], [1.0]])
+    assert bare.join(with_points).points is with_points.join(bare).points is with_points.points
+    refused(BadInput, "names prototype 2, but there are only 2 points", fs.Prototypes([[2]]).join, with_points)
     small, large = fs.Prototypes([[1], [2]]), fs.Prototypes([[1, 2], [2]])
     assert small.join(large).group()[0].tolist() == [0, 1, 2, 1]
     assert small.locate(large).tolist() == large.locate(small).tolist() == [-1, 1]

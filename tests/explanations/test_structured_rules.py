@@ -165,6 +165,10 @@ def test_values_are_read_as_the_column_holds_them_and_told():
         assert rules.describe(0) == 'age == 2 and ward == "37" and old == 1 and day <= 2024-01-02'
         assert "values written as texts, such as '2', were read as numbers (1 time)" in rules.notes
         assert any("read as texts" in note for note in rules.notes)
+    for value in (37, 37.0):  # as the column writes it, if it has it
+        for column, text in (("37", "37"), ("37.0", "37.0"), ("x", str(value))):
+            rules = fs.Reasons([json.dumps(one("is", value, feature="ward"))]).to_rules(pd.DataFrame({"ward": [column]}))
+            assert rules.describe(0) == f'ward == "{text}"'
     bounds = [("age", "<=", "37"), ("ward", "==", "37")]
     assert fs.Reasons([json.dumps(objects(bounds))]).to_rules().describe(0) == 'age <= 37 and ward == "37"'
 

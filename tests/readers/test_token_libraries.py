@@ -68,6 +68,11 @@ def test_all_sequences_of_one_output_of_inseq_are_rows_and_dimensions_count_by_t
     assert fs.read([row], top=1).item(0) == {"great"}
 
 
+def test_an_output_of_inseq_without_what_is_known_of_it_is_no_empty_explanation():
+    for sequences, told in (([SimpleNamespace()], "look like those of inseq, but cannot be read"), ([], "no sequences")):
+        refused(BadInput, told, fs.read, SimpleNamespace(sequence_attributions=sequences))
+
+
 def test_pieces_of_every_vocabulary_become_words():
     for tokens, words in (
         (["un", "##believ", "##able", "[SEP]"], {"unbelievable"}),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,13 @@ class Prototypes(Shared):
             raise Incompatible(
                 "These prototypes have different points or metrics: pass the same points and the same metric for both."
             )
+
+    def join(self, other: Self) -> Self:
+        both = super().join(other)
+        points = self.points if self.points is not None else other.points
+        if points is not None:
+            _refuse_beyond(both.distinct, both.codes, len(points))
+        return both._with(points=points)
 
     def nearest(self, X: Any, k: int) -> "Prototypes":
         """The k prototypes nearest to each row; among equally near ones the earlier."""

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.tensors import to_host
 from faithscope.readers.shared.rows import rows_of_objects
@@ -19,8 +20,10 @@ def recognizes(thing: Any) -> bool:
 
 def read(thing: Any, wanted: Wanted) -> Explanations:
     """Highlights of the source's tokens, or of the prompt's if there is no source, largest over all generated ones."""
-    given = getattr(thing, "sequence_attributions", thing)
-    rows = rows_of_objects(list(given) if given is not thing else given, "source_attributions", "target")
+    held = getattr(thing, "sequence_attributions", None)
+    rows = rows_of_objects(thing, "source_attributions", "target") if held is None else list(held)
+    if not rows:
+        raise BadInput("There are no sequences in this output of inseq: attribute at least one.")
     pairs = [_tokens_and_scores(row) for row in rows]
     wanted.refuse_class("these explanations are of one class")
     return highlighted([tokens for tokens, _ in pairs], [scores for _, scores in pairs], wanted)

@@ -35,23 +35,27 @@ class Columns:
         Of the columns of a table whose values are of one family.
     folded : dict from folded name to name
         Of names whose folded form is that of no other.
+    texts : dict from name to array
+        The columns of the table that hold texts.
     """
 
     names: tuple[str, ...] | None
     families: dict[str, str]
     folded: dict[str, str]
+    texts: dict[str, NDArray[Any]]
 
     @classmethod
     def of(cls, features: Any) -> "Columns":
         """From names, from the table of the rows, or from nothing."""
         if features is None:
-            return cls(None, {}, {})
+            return cls(None, {}, {}, {})
         given, columns = frame_columns(features) if is_frame(features) else (features, [])
         names = distinct_names(given)
-        pairs = zip(names, columns, strict=False)
-        families = {name: family for name, column in pairs if (family := _family(column)) is not None}
-        folded = Counter(map(_folded, names))
-        return cls(names, families, {_folded(name): name for name in names if folded[_folded(name)] == 1})
+        held = dict(zip(names, columns, strict=False))
+        families = {name: family for name, column in held.items() if (family := _family(column)) is not None}
+        count = Counter(map(_folded, names))
+        folded = {_folded(name): name for name in names if count[_folded(name)] == 1}
+        return cls(names, families, folded, {name: held[name] for name in families if families[name] == "text"})
 
     def placed(self, triple: Triple, habits: Counter[str]) -> Triple:
         """The condition with the name of its column and a value of its family; raises if there is no such column."""
@@ -59,9 +63,10 @@ class Columns:
         name = self._name(feature, habits)
         ordered = operator.removesuffix(OR_MISSING) in (*BOUNDS, "between")
         family = self.families.get(name, "number or date" if ordered else "")
+        column = self.texts.get(name)
         if isinstance(value, tuple):
-            return name, operator, tuple(_typed(item, family, habits) for item in value)
-        return name, operator, _typed(value, family, habits)
+            return name, operator, tuple(_typed(item, family, column, habits) for item in value)
+        return name, operator, _typed(value, family, column, habits)
 
     def _name(self, feature: Any, habits: Counter[str]) -> str:
         if self.names is None:
@@ -99,7 +104,7 @@ def _family(column: NDArray[Any]) -> str | None:
     return "number" if all(is_real(item) or isinstance(item, bool | np.bool_) for item in present) else None
 
 
-def _typed(value: Any, family: str, habits: Counter[str]) -> Any:
+def _typed(value: Any, family: str, column: NDArray[Any] | None, habits: Counter[str]) -> Any:
     """A value as its column has it, if it was written as the text of one, or as a number in place of a text."""
     if isinstance(value, str) and family in ("number", "number or date") and _NUMBER.fullmatch(value.strip()):
         habits[f"values written as texts, such as {value!r}, were read as numbers"] += 1
@@ -109,9 +114,10 @@ def _typed(value: Any, family: str, habits: Counter[str]) -> Any:
         return value.strip().lower() == "true"
     if isinstance(value, str) and family in ("date", "number or date") and _DATE.fullmatch(value.strip()):
         return _to_date(value.strip())
-    if family == "text" and isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+    if column is not None and isinstance(value, int | float) and not isinstance(value, bool) and value == value:
         habits[f"values written as numbers, such as {value!r}, were read as texts, as their column holds"] += 1
-        return str(value)
+        whole = [f"{value:.0f}", f"{value:.1f}"] if isinstance(value, float) and value.is_integer() else [f"{value}.0"]
+        return next((text for text in (str(value), *whole) if (column == text).any()), str(value))
     return value
 
 
