@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
-from harness import ends, said
+from harness import ends, in_bins, said
 
 import faithscope as fs
 
@@ -104,7 +104,7 @@ def rules(X, column, bound=2.0, fifths=False):
     if fifths:
         low[:, 0] = np.minimum((5 * X[:, 0]).astype(int), 4) / 5
         high[:, 0] = (np.minimum((5 * X[:, 0]).astype(int), 4) + 1) / 5
-    return fs.Rules.from_bins(low, high, [f"x{j}" for j in range(COLUMNS)])
+    return in_bins(low, high, [f"x{j}" for j in range(COLUMNS)])
 
 
 def margin(X):

@@ -14,6 +14,8 @@ from itertools import count, islice, repeat
 import numpy as np
 from numpy.random import default_rng
 
+import faithscope as fs
+
 NOMINAL = 0.95
 ROUNDING = 1e-9
 
@@ -145,6 +147,15 @@ def said(what):
 def ends(result, truth):
     """The answer of a result with limits."""
     return result.low, result.high, truth
+
+
+def in_bins(lower, upper, features):
+    """One rule per row: every feature within its bin, ``lower < x <= upper``; an infinite end is no bound."""
+    rows = []
+    for bin_ends in zip(np.asarray(lower, float).tolist(), np.asarray(upper, float).tolist(), strict=True):
+        bounds = zip(features, *bin_ends, strict=True)
+        rows.append([(name, *end) for name, low, high in bounds for end in ((">", low), ("<=", high))])
+    return fs.Rules.from_conditions([[bound for bound in row if np.isfinite(bound[2])] for row in rows], features)
 
 
 def streams(seed):

@@ -6,7 +6,7 @@
 """
 
 import numpy as np
-from harness import Line, ends, from_200, named, said
+from harness import Line, ends, from_200, in_bins, named, said
 
 import faithscope as fs
 
@@ -57,7 +57,7 @@ def tables(sizes, n, rng):
     many = sizes(rng, labels)
     cluster, first = np.repeat(np.arange(n), many), np.cumsum(many) - many
     X = codes[cluster, None].astype(float)
-    rules = fs.Rules.from_bins(X - 0.5, X + 0.5, ["a"])
+    rules = in_bins(X - 0.5, X + 0.5, ["a"])
     found = fs.evaluate(labels[cluster], rules, X, clusters=cluster, progress=False)
     by_label = [np.mean(sizes(np.random.default_rng(0), np.full(10_000, label))) for label in (0, 1)]
     share = SHARES * by_label[1] / (SHARES * by_label[1] + (1 - SHARES) * by_label[0])  # of rows

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from harness import in_bins
 from numpy.random import default_rng
 
 import faithscope as fs
@@ -60,7 +61,7 @@ class Kinds:
     def rules(self):
         """One rule per kind, about the number of the kind; kinds that it covers lie side by side."""
         first, last = self.covers.argmax(axis=1), len(self.p) - 1 - self.covers[:, ::-1].argmax(axis=1)
-        return fs.Rules.from_bins(first[:, None] - 0.5, last[:, None] + 0.5, ["x"])
+        return in_bins(first[:, None] - 0.5, last[:, None] + 0.5, ["x"])
 
     def ruled(self, kinds):
         """Rows with their rules, as keyword arguments."""

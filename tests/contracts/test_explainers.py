@@ -84,7 +84,6 @@ CASES = [
     (PLAIN, "counterfactual", lambda X: Counterfactual(forest(), X)),
     (PLAIN, "shap of trees", lambda X: Shap(forest(), X[:20])),
     (PLAIN, "shap", lambda X: Shap(forest(), X[:20], algorithm="permutation", evaluations=30)),
-    (PLAIN, "shap by kernel", lambda X: Shap(forest(), X[:20], algorithm="kernel", evaluations=40)),
     (PLAIN, "shap of labels", lambda X: Shap(forest(), X[:20], output="label")),
     (PLAIN, "constant", lambda X: Constant()),
     (PLAIN, "unique", lambda X: Unique()),
@@ -229,7 +228,6 @@ SEEDED = [name for name in PLACES if name.split(" |")[0] in ("lime", "lime, own 
 SEEDED += [name for name in PLACES if "anchors |" in name] + [
     "dice | " + PAIR[0],
     "shap | plain",
-    "shap by kernel | plain",
 ]
 
 

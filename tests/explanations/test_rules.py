@@ -574,42 +574,10 @@ def test_dates_of_every_library_are_the_same_dates():
 # -- bins ---------------------------------------------------------------------------------------------------------
 
 
-@given(seed=st.integers(0, 10_000))
-def test_bins_are_the_rules_that_their_bounds_say(seed):
-    rng = np.random.default_rng(seed)
-    ends = [-np.inf, -1.0, -0.0, 0.0, 2.5, np.inf]
-    lower, upper = rng.choice(ends, (2, 12, 3))
-    written = [
-        [(j, ">", low[j]) for j in range(3) if low[j] > -np.inf]
-        + [(j, "<=", high[j]) for j in range(3) if high[j] < np.inf]
-        for low, high in zip(lower, upper, strict=True)
-    ]
-    expected = Rules.from_conditions(written, FEATURES)
-    rules = Rules.from_bins(lower, upper, FEATURES)
-    assert rules.distinct == expected.distinct
-    assert rules.codes.tolist() == expected.codes.tolist()
-    assert not rules.partitions
-
-
-def test_many_rows_in_few_bins_are_few_rules():
-    rng = np.random.default_rng(0)
-    lower = rng.choice([-np.inf, 0.0, 1.0], (100_000, 3))
-    rules = Rules.from_bins(lower, lower + 1, FEATURES)
-    assert (len(rules), len(rules.distinct)) == (100_000, 3**3)
-
-
-@pytest.mark.parametrize(
-    ("lower", "upper", "error", "message"),
-    [
-        ([[0.0, math.nan]], [[1.0, 1.0]], BadInput, "lower is NaN at row 0, feature 'b'"),
-        ([[0.0, 0.0]], [[1.0]], BadInput, r"upper must have shape \(n_rows, 2\), one column per feature; got \(1, 1\)"),
-        ([[0.0, 0.0]] * 2, [[1.0, 1.0]], BadInput, "lower has 2 rows but upper has 1"),
-        ([["a", "b"]], [[1.0, 1.0]], WrongType, "lower must be an"),
-        ([0.0, 0.0], [[1.0, 1.0]], BadInput, r"got \(2,\)"),
-    ],
-)
-def test_bins_that_do_not_fit_are_refused(lower, upper, error, message):
-    refused(error, message, Rules.from_bins, lower, upper, ["a", "b"])
+def test_rules_from_bins_were_removed_and_what_to_do_is_said():
+    with pytest.raises(AttributeError, match=r"^Rules.from_bins was removed: write each bin as two conditions, Rules"):
+        Rules.from_bins([[18.0]], [[37.0]], ["age"])
+    assert Rules.from_conditions([[("age", ">", 18), ("age", "<=", 37)]]).describe(0) == "18 < age <= 37"
 
 
 # -- together -----------------------------------------------------------------------------------------------------

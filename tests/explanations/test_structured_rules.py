@@ -167,7 +167,9 @@ def test_values_are_read_as_the_column_holds_them_and_told():
         assert any("read as texts" in note for note in rules.notes)
     for value in (37, 37.0):  # as the column writes it, if it has it
         for column, text in (("37", "37"), ("37.0", "37.0"), ("x", str(value))):
-            rules = fs.Reasons([json.dumps(one("is", value, feature="ward"))]).to_rules(pd.DataFrame({"ward": [column]}))
+            rules = fs.Reasons([json.dumps(one("is", value, feature="ward"))]).to_rules(
+                pd.DataFrame({"ward": [column]})
+            )
             assert rules.describe(0) == f'ward == "{text}"'
     bounds = [("age", "<=", "37"), ("ward", "==", "37")]
     assert fs.Reasons([json.dumps(objects(bounds))]).to_rules().describe(0) == 'age <= 37 and ward == "37"'

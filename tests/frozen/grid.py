@@ -469,7 +469,6 @@ def explainers() -> Iterator[Case]:
         "Shap of probabilities": lambda: e.Shap(forest, X_train[:20]),
         "Shap of labels": lambda: e.Shap(forest, X_train[:20], output="label"),
         "Shap by permutation": lambda: e.Shap(forest.predict_proba, X_train[:10], algorithm="permutation"),
-        "Shap by kernel": lambda: e.Shap(forest.predict_proba, X_train[:10], algorithm="kernel", evaluations=30),
         "Counterfactual": lambda: e.Counterfactual(forest, X_train),
         "SufficientReason": lambda: e.SufficientReason(forest, X_train),
         "SufficientReason with missing values": lambda: e.SufficientReason(boosted, holes),

@@ -70,7 +70,6 @@ CALLS = {
     "Counterfactuals": (fs.Counterfactuals, {"points": TRAIN[:2], "originals": TRAIN[2:4]}),
     "Rules.parse": (fs.Rules.parse, {"texts": ["a <= 1"]}),
     "Rules.from_conditions": (fs.Rules.from_conditions, {"conditions": [[("a", "<=", 1.0)]]}),
-    "Rules.from_bins": (fs.Rules.from_bins, {"lower": [[0.0]], "upper": [[1.0]], "features": ["a"]}),
     "Rules.from_tree": (fs.Rules.from_tree, {"tree": tree(), "X": TRAIN}),
     "Reasons.to_rules": (fs.Reasons(['{"feature": "a", "op": "<", "value": 3}'] * 2).to_rules, {}),
     "Reasons.to_highlights": (fs.Reasons(['I see "so"'] * 2, ["so it is"] * 2).to_highlights, {}),

@@ -499,7 +499,6 @@ OWN = {
     "Prototypes.nearest": {"X": some_rows(3), "k": st.integers(1, 3)},
     "Prototypes.within": {"indices": st.just([0, 1]), "X": some_rows(3), "tau": st.just(1.0)},
     "explainers.TreePath": {"tree": SCALARS},
-    "explainers.Shap.read": {"explanation": shap_explanations},
     "explainers.SufficientReason": {
         "model": st.one_of(st.builds(tree), MODELS, SCALARS),
         "order": st.one_of(any_of("importance", "coverage", [0], ["x1"], [0, 0]), WORDS, SCALARS),

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import faithscope as fs
+from bins import rules_in_bins
 from brute_numbers import agreement_of
 from faithscope.counting.moments import spread_by_explanation
 from faithscope.measures.chance import exceeds_chance, shuffled_spread
@@ -99,7 +100,7 @@ def test_the_spread_of_shuffled_predictions_is_that_of_all_permutations(agreemen
 def test_the_spread_of_shuffled_predictions_is_never_too_small_where_explanations_overlap(agreement):
     rng, n = np.random.default_rng(3), 80
     X, width = rng.random((n, 1)), rng.random((n, 2)) ** 3 / 2
-    rules = fs.Rules.from_bins(X - width[:, :1], X + width[:, 1:], ["a"])
+    rules = rules_in_bins(X - width[:, :1], X + width[:, 1:], ["a"])
     y = (rng.random(n) < 0.9).astype(int) if agreement is None else rng.normal(size=n)
     found = fs.sufficiency(rules, y, X, agreement=agreement)
     spread = shuffled_spread(found.counts.profile(), found.margins.weight)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
+from bins import rules_in_bins
 from faithscope.counting.counts import count_rows
 from faithscope.errors import BadInput, Incompatible, NotProven
 from faithscope.measures.counterexamples import counterexamples
@@ -191,7 +192,7 @@ def test_sizes_are_seen_to_go_with_predictions_although_rows_agree_as_much_as_cl
         codes, labels = rng.integers(0, 400, 1000), (rng.random(1000) < 0.3).astype(int)
         customer = np.repeat(np.arange(1000), np.where(labels == 1, 6, 1))
         X = codes[customer, None].astype(float)
-        found = fs.sufficiency(fs.Rules.from_bins(X - 0.6, X + 1.4, ["x"]), labels[customer], X, clusters=customer)
+        found = fs.sufficiency(rules_in_bins(X - 0.6, X + 1.4, ["x"]), labels[customer], X, clusters=customer)
         assert found.method == "kept rows"
         held += found.low <= share**2 + (1 - share) ** 2 <= found.high
     assert held >= 14
@@ -204,7 +205,7 @@ def ruled(seed, clusters, size):
     label, customer = (rng.random(clusters) < 0.05 + 0.09 * code).astype(int), np.repeat(np.arange(clusters), many)
     codes, labels = code[customer], label[customer]
     X = codes[:, None].astype(float)
-    return fs.Rules.from_bins(X - 0.5, X + 0.5 + (X % 3 == 1), ["a"]), labels, X, customer
+    return rules_in_bins(X - 0.5, X + 0.5 + (X % 3 == 1), ["a"]), labels, X, customer
 
 
 def test_local_measures_are_those_of_rows_of_other_clusters():
@@ -256,7 +257,7 @@ def test_intervals_of_single_rows_and_explanations_hold_for_clustered_rows(size)
     held = {"local": [], "table": [], "scopes": []}
     for seed in range(25):
         _, labels, X, customer = ruled(seed, 80, size)
-        rules = fs.Rules.from_bins(X - 0.5, X + 0.5, ["a"])
+        rules = rules_in_bins(X - 0.5, X + 0.5, ["a"])
         ev = fs.evaluate(labels, rules, X, clusters=customer, progress=False)
         first = np.unique(customer, return_index=True)[1]
         truth = {rules.describe(row): 0.05 + 0.09 * X[row, 0] for row in first}

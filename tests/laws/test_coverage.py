@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import faithscope as fs
+from bins import rules_in_bins
 from faithscope.counting.coverage import cover
 from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
 from faithscope.measures.sufficiency import coverage_estimate
@@ -53,7 +54,7 @@ def checked(groups, agreement, n=250):
 def sufficiency(system, n, blocks=False):
     def interval(rng):
         x, y, low, high = system.draw(n, rng)
-        rules = fs.Rules.from_bins(low[:, None], high[:, None], ["x"])
+        rules = rules_in_bins(low[:, None], high[:, None], ["x"])
         if blocks:
             found = cover(Sample(rules, y, x[:, None]), Applies(), exact=0)
             return ends(coverage_estimate(found, "sufficiency", 0.95))
@@ -78,7 +79,7 @@ def weighted_back(system):
         x = x[rng.random(900) < np.where(x > 0.5, 1.0, 1 / 3)]
         labels = (rng.random(len(x)) < system.chance(x)).astype(int)
         low, high = system.interval(x)
-        rules = fs.Rules.from_bins(low[:, None], high[:, None], ["x"])
+        rules = rules_in_bins(low[:, None], high[:, None], ["x"])
         return ends(fs.sufficiency(rules, labels, x[:, None], weights=np.where(x > 0.5, 1.0, 3.0)))
 
     return Case(interval, system.truth, times=120)

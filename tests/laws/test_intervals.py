@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 import brute_numbers
 import faithscope as fs
+from bins import rules_in_bins
 from faithscope.counting.coverage import cover
 from faithscope.measures.intervals.margins import margins
 from faithscope.measures.sufficiency import coverage_estimate
@@ -170,7 +171,7 @@ def test_an_interval_never_collapses_where_no_disagreement_was_seen(agreement):
 
 def test_agreement_of_overlapping_rules_everywhere_does_not_collapse_the_interval():
     x = np.linspace(0, 1, 400)
-    rules = fs.Rules.from_bins(x[:, None] - 0.1, x[:, None] + 0.1, ["x"])
+    rules = rules_in_bins(x[:, None] - 0.1, x[:, None] + 0.1, ["x"])
     found = fs.sufficiency(rules, np.ones(400), x[:, None])
     assert found.value == 1
     assert 0.9 < found.low < 1 - 2 * math.log(2 / 0.05) / 400 + 1e-12
@@ -187,7 +188,7 @@ def test_few_rows_that_decide_are_named_and_one_that_decides_everything_leaves_t
 
 def test_blocks_of_rows_give_nearly_the_interval_of_single_rows_whatever_the_order():
     x, y, low, high = SCOPED["sliding, noisy"].draw(3000, np.random.default_rng(0))
-    rules = fs.Rules.from_bins(low[:, None], high[:, None], ["x"])
+    rules = rules_in_bins(low[:, None], high[:, None], ["x"])
     single, blocks = (
         coverage_estimate(cover(Sample(rules, y, x[:, None]), Applies(), exact=exact), "sufficiency", 0.95)
         for exact in (10**8, 0)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import brute
 import faithscope as fs
+from bins import rules_in_bins
 from faithscope.counting.counts import count
 from faithscope.counting.coverage import cover
 from faithscope.errors import Incompatible, NotProven
@@ -162,7 +163,7 @@ def test_a_trees_sufficiency_is_its_consistency():
 def test_sufficiency_is_the_mean_precision_of_the_rules_leaving_the_row_out(seed):
     rng = np.random.default_rng(seed)
     X, labels = rng.random((40, 1)), rng.integers(0, 2, 40)
-    rules = fs.Rules.from_bins(np.full((40, 1), -np.inf), np.round(X, 1) + 0.1, ["x"])
+    rules = rules_in_bins(np.full((40, 1), -np.inf), np.round(X, 1) + 0.1, ["x"])
     local = fs.evaluate(labels, rules, X).local()
     precision = (local["covered_y"] - 1) / (local["covered"] - 1)
     assert local["sufficiency"].fillna(0).mean() == pytest.approx(fs.sufficiency(rules, labels, X).value)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
+from bins import rules_in_bins
 from brute_numbers import agreement_of
 from faithscope.agreements import Same as SameLabel
 from faithscope.counting.clusters import Strangers
@@ -133,7 +134,7 @@ def windows(seed, n=400):
     x = rng.random(n)
     low = (np.floor(x * 40) / 40)[:, None]
     labels = (rng.random(n) < 0.3).astype(int)
-    return fs.Rules.from_bins(low - 0.02, low + 0.04, ["x"]), labels, x[:, None], np.where(labels == 1, 4.0, 1.0)
+    return rules_in_bins(low - 0.02, low + 0.04, ["x"]), labels, x[:, None], np.where(labels == 1, 4.0, 1.0)
 
 
 def told(estimate):
@@ -214,7 +215,7 @@ def test_rules_that_partition_the_rows_are_as_sufficient_as_they_are_consistent(
     rng = np.random.default_rng(0)
     x = rng.random((300, 1))
     leaves = np.ceil(x * 30) / 30
-    rules = fs.Rules.from_bins(leaves - 1 / 30, leaves, ["x"])
+    rules = rules_in_bins(leaves - 1 / 30, leaves, ["x"])
     labels = (rng.random(300) < leaves[:, 0]).astype(int)
     how = {"weights": np.where(labels == 1, 3.0, 1.0)}
     suffices, agrees = fs.sufficiency(rules, labels, x, **how), fs.consistency(rules, labels, **how)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
+from bins import rules_in_bins
 
 X = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0, 4.0]})
 LABELS = np.array([0, 0, 1, 1, 1])
@@ -37,7 +38,7 @@ def test_every_rule_has_its_precision_and_coverage_and_wrongly_covered_rows_are_
 def test_a_plan_for_sufficiency_reads_the_same_curves():
     rng = np.random.default_rng(0)
     x, labels = rng.random((200, 1)), rng.integers(0, 2, 200)
-    rules = fs.Rules.from_bins(np.round(x, 2) - 0.004, np.round(x, 2) + 0.004, ["x"])
+    rules = rules_in_bins(np.round(x, 2) - 0.004, np.round(x, 2) + 0.004, ["x"])
 
     def silent(rows):
         return fs.sufficiency(rules.take(rows), labels[rows], x[rows]).unverifiable

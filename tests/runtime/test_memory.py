@@ -321,7 +321,7 @@ BEYOND = {
     ),
     "Distances from 500 vectors": "fs.within(np.random.default_rng(0).random((500, 60_000)), [0] * 500, 1.0)",
     "coalitions of 20,000 features": (
-        "fs.explainers.Shap(lambda X: X[:, 0], np.zeros((1, 20_000)), output='margin', algorithm='kernel')"
+        "fs.explainers.Shap(lambda X: X[:, 0], np.zeros((1, 20_000)), output='margin', evaluations=10**6)"
     ),
     "Memory ran out (Unable to allocate": (
         "fs.evaluate(np.zeros(9), lambda X: np.ones((9, 10**10)), np.zeros((9, 1)), progress=False)"

@@ -8,7 +8,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.errors import BadInput, Incompatible, Removed
 from faithscope.explanations.base import Explanations, shorten
 from faithscope.explanations.conditions.categories import decoded, joined_categories
 from faithscope.explanations.conditions.condition import NOTHING, OR_MISSING, Condition, Triple, conjoin
@@ -18,10 +18,8 @@ from faithscope.explanations.conditions.features import array_columns, default_n
 from faithscope.explanations.conditions.texts import read_texts
 from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.conditions.written import is_triple, to_condition, written_row
-from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.arrays import frame_names, is_frame, to_items, to_vector
 from faithscope.inputs.dates import dated_column
-from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
 from faithscope.visible import visible
 
@@ -38,7 +36,7 @@ class Rules(Conjunctions):
     """One conjunction of conditions per row, such as "education-num <= 9 and capital-gain <= 0".
 
     Equal rules are equal however they were written: order, repetition and redundant bounds do not count.
-    Make them with `parse`, `from_conditions`, `from_tree` or `from_bins`.
+    Make them with `parse`, `from_conditions` or `from_tree`.
 
     Attributes
     ----------
@@ -165,34 +163,9 @@ class Rules(Conjunctions):
         codes, distinct, names, tree_name = read_tree(tree, X, features, stable=False)
         return cls(codes, distinct, names, tree=tree_name)._labelled(X)
 
-    @classmethod
-    def from_bins(cls, lower: Any, upper: Any, features: Sequence[Hashable]) -> Self:
-        """Rules from bins: for every feature ``lower < x <= upper``, as LIME and Anchors use.
-
-        Parameters
-        ----------
-        lower, upper : (n, d) arrays
-            -inf and inf mean no bound; a feature with neither is left out.
-        features : sequence of d names
-
-        Examples
-        --------
-        >>> Rules.from_bins([[18.0, -np.inf]], [[37.0, np.inf]], features=["age", "hours"]).describe(0)
-        '18 < age <= 37'
-        """
-        names = distinct_names(features)
-        low, high = _bounds(lower, "lower", names), _bounds(upper, "upper", names)
-        if low.shape != high.shape:
-            raise BadInput(f"lower has {len(low):,} rows but upper has {len(high):,}: pass one of each per row.")
-        same_rows(lower=lower, upper=upper)
-        codes, first = group((low, high))
-        read = cache(lambda position, above, to: _bin(position, names[position], above, to))
-        bounded = (low > -np.inf) | (high < np.inf)
-        conjunctions = [
-            conjoin(read(j, low[row, j], high[row, j]) for j in np.flatnonzero(bounded[row]).tolist()) for row in first
-        ]
-        distinct, numbers = number_conjunctions(conjunctions)
-        return cls(numbers[codes], distinct, names)._labelled(lower)
+    from_bins = Removed(
+        "write each bin as two conditions, Rules.from_conditions([[('age', '>', 18), ('age', '<=', 37)]])"
+    )
 
     @property
     def kind(self) -> str:
@@ -386,25 +359,3 @@ def _table_columns(frame: Any, needed: Mapping[int, Condition]) -> tuple[int, Fe
                 f"Rows have two columns {name!r}, which {str(condition)!r} needs: rename or drop one of them."
             )
     return frame.shape[0], lambda position: dated_column(frame, names.index(needed[position].feature))
-
-
-def _bounds(given: Any, what: str, names: Sequence[str]) -> NDArray[np.float64]:
-    try:
-        if np.iscomplexobj(given):
-            raise TypeError("complex")
-        bounds = np.asarray(given, np.float64) + 0.0
-    except (TypeError, ValueError, OverflowError):
-        raise WrongType(
-            f"{what} must be an array of numbers of shape (n_rows, n_features); got {type(given).__name__}."
-        ) from None
-    if bounds.ndim != 2 or bounds.shape[1] != len(names):
-        raise BadInput(f"{what} must have shape (n_rows, {len(names)}), one column per feature; got {bounds.shape}.")
-    if np.isnan(bounds).any():
-        row, j = np.argwhere(np.isnan(bounds))[0]
-        raise BadInput(f"{what} is NaN at row {row}, feature {names[j]!r}: use -inf or inf for no bound.")
-    return bounds
-
-
-def _bin(position: int, feature: str, above: float, to: float) -> Condition:
-    upper = to_condition(position, feature, "<=", to)
-    return upper & to_condition(position, feature, ">", above) if above > -np.inf else upper

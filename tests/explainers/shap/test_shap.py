@@ -13,9 +13,11 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import faithscope as fs
 from explainers.systems import assert_refused, library, trees
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers import Shap
+from refused import refused
 
 X, Y = make_classification(900, 12, n_informative=8, random_state=0)
 X3, Y3 = make_classification(600, 9, n_informative=7, n_classes=3, random_state=0)
@@ -66,9 +68,13 @@ SYSTEMS = [
         {"output": "probability"},
         lambda: lambda rows: fitted("linear").predict_proba(rows)[:, 1],
     ),
-    (lambda: fitted("linear"), {"output": "margin", "algorithm": "kernel"}, lambda: fitted("linear").decision_function),
+    (
+        lambda: fitted("linear"),
+        {"output": "margin", "algorithm": "permutation"},
+        lambda: fitted("linear").decision_function,
+    ),
     (lambda: fitted("forest"), {"output": "label"}, lambda: fitted("forest").predict),
-    (lambda: chance, {"algorithm": "kernel", "evaluations": 100}, lambda: chance),
+    (lambda: chance, {"algorithm": "permutation", "evaluations": 100}, lambda: chance),
     (product, {"algorithm": "permutation"}, lambda: product().predict),
 ]
 
@@ -99,10 +105,9 @@ def test_rows_at_a_threshold_go_the_way_the_model_sends_them():
     assert_sums(Shap(model, BACKGROUND, output="margin"), model.decision_function, BACKGROUND, rows)
 
 
-@pytest.mark.parametrize("algorithm", ["permutation", "kernel"])
-def test_features_that_are_not_used_get_exactly_nothing_and_change_nothing(algorithm):
+def test_features_that_are_not_used_get_exactly_nothing_and_change_nothing():
     rows = np.vstack([ROWS, ROWS + np.r_[np.zeros(3), np.ones(9)]])[:, :9]
-    values = Shap(chance, BACKGROUND[:, :9], algorithm=algorithm).explain(rows).values
+    values = Shap(chance, BACKGROUND[:, :9], algorithm="permutation").explain(rows).values
     assert (values[:, 3:] == 0).all()
     np.testing.assert_array_equal(values[:30], values[30:])
 
@@ -115,18 +120,13 @@ def test_sampled_values_miss_the_exact_ones_no_more_than_those_of_shap():
     def model(rows):
         return fitted("forest").predict_proba(rows)[:, 1]
 
-    def kernel(seed):
-        np.random.seed(seed)  # noqa: NPY002
-        return shap.KernelExplainer(model, BACKGROUND).shap_values(rows, nsamples=asked, l1_reg=False, silent=True)
-
     def permutation(seed):
         return shap.PermutationExplainer(model, BACKGROUND, seed=seed)(rows, max_evals=asked, silent=True).values
 
     exact = Shap(model, BACKGROUND, evaluations=2**12).explain(rows).values
-    for algorithm, reference in (("kernel", kernel), ("permutation", permutation)):
-        ours = [Shap(model, BACKGROUND, algorithm=algorithm, evaluations=asked, seed=seed) for seed in range(6)]
-        missed = np.mean([np.square(explainer.explain(rows).values - exact).mean() for explainer in ours])
-        assert 0 < missed < 1.3 * np.mean([np.square(reference(seed) - exact).mean() for seed in range(6)])
+    ours = [Shap(model, BACKGROUND, evaluations=asked, seed=seed) for seed in range(6)]
+    missed = np.mean([np.square(explainer.explain(rows).values - exact).mean() for explainer in ours])
+    assert 0 < missed < 1.3 * np.mean([np.square(permutation(seed) - exact).mean() for seed in range(6)])
 
 
 # Classes and outputs.
@@ -250,7 +250,6 @@ WRONG_TYPE = [
     (lambda: Shap(product(), BACKGROUND, output="probability"), 'Regressor has no predict_proba: use output="margin"'),
     (shap_of("svc", output="probability"), "SVC has no predict_proba"),
     (without_margin, 'MLPClassifier has no margin: use output="probability"'),
-    (lambda: Shap.read(np.zeros((3, 2))), r"reads a shap.Explanation; got ndarray"),
 ]
 
 
@@ -271,33 +270,17 @@ def test_a_missing_package_is_named_with_its_extra_where_trees_need_it(monkeypat
     assert Shap(fitted("forest"), BACKGROUND, algorithm="permutation").explain(ROWS[:1]).values.shape == (1, 12)
 
 
-# Explanations that shap has made.
+# What went.
 
 
-def test_a_ready_explanation_is_read():
-    shap = library("shap")
-    frame = pd.DataFrame(X).add_prefix("f")
-    ready = shap.TreeExplainer(fitted("boosted"), frame[:40])(frame[600:630])
-    explanations = Shap.read(ready)
-    np.testing.assert_array_equal(explanations.values, ready.values)
-    assert explanations.names[0] == "f0"
-    np.testing.assert_array_equal(Shap.read(ready[4]).values, ready.values[4:5])
-    with pytest.raises(BadInput, match="have no axis of classes: class_index must be None; got 1"):
-        Shap.read(ready, class_index=1)
-    pairs = shap.Explanation(np.zeros((5, 4, 4)), base_values=np.zeros(5), data=np.zeros((5, 4)))
-    with pytest.raises(BadInput, match="interaction values"):
-        Shap.read(pairs)
+def test_what_was_removed_says_what_to_do():
+    refused(BadInput, 'algorithm="kernel" was removed: "permutation"', Shap, chance, BACKGROUND, algorithm="kernel")
+    with pytest.raises(AttributeError, match=r"^Shap.read was removed: fs.read\(explanation, class_index=...\) reads"):
+        Shap.read(None)
 
 
-def test_a_ready_explanation_of_classes_is_read_class_by_class():
+def test_what_shap_has_made_of_classes_is_read_as_we_give_it():
     rows, ours = X3[300:320], Shap(forest3(), X3[:20])
     ready = library("shap").TreeExplainer(forest3(), X3[:20], feature_perturbation="interventional")(rows)
-    np.testing.assert_allclose(Shap.read(ready).values, ours.explain(rows).values, atol=1e-6)
-    assert Shap.read(ready).names == ours.explain(rows[:1]).names
-    np.testing.assert_array_equal(Shap.read(ready, class_index=2).values, ready.values[:, :, 2])
-    np.testing.assert_array_equal(Shap.read(ready[4], class_index=2).values, ready.values[4:5, :, 2])
-    with pytest.warns(UserWarning, match="different class from row to row"):
-        values = Shap.read(ready, class_index="predicted").values
-    np.testing.assert_array_equal(values, ready.values[np.arange(20), :, forest3().predict(rows)])
-    with pytest.raises(BadInput, match="class_index must be a class from 0 to 2"):
-        Shap.read(ready, class_index=3)
+    np.testing.assert_allclose(fs.read(ready).values, ours.explain(rows).values, atol=1e-6)
+    np.testing.assert_array_equal(fs.read(ready, class_index=2).values, ready.values[:, :, 2])

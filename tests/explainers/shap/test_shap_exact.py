@@ -160,13 +160,12 @@ def test_outputs_are_explained_by_their_shapley_values_and_missing_values_are_va
         assert explainer.algorithm == "tree"
 
 
-@pytest.mark.parametrize("algorithm", ["permutation", "kernel"])
-def test_functions_are_explained_by_their_shapley_values(algorithm):
+def test_functions_are_explained_by_their_shapley_values():
     def function(rows):
         return np.exp(rows[:, 0]) * rows[:, 1] - np.maximum(rows[:, 2], rows[:, 3]) ** 3
 
     X, _ = sample(2)
-    assert_exact(Shap(function, X[:7], algorithm=algorithm, evaluations=2**D), function, X[:7], X[200:204])
+    assert_exact(Shap(function, X[:7], evaluations=2**D), function, X[:7], X[200:204])
 
 
 @pytest.mark.parametrize("name", ["histograms", "lightgbm", "xgboost", "catboost", "boosting"])
@@ -199,15 +198,15 @@ def smooth(rows):
     return 1 / (1 + np.exp(-rows[:, 0] * rows[:, 1] - rows[:, 2] * rows[:, 3] * rows[:, 4] + rows[:, 5:].sum(axis=1)))
 
 
-@pytest.mark.parametrize(("algorithm", "evaluations"), [("permutation", None), ("permutation", 700), ("kernel", 500)])
+@pytest.mark.parametrize("evaluations", [None, 700])
 @pytest.mark.slow
-def test_the_error_told_is_the_error_made(algorithm, evaluations):
+def test_the_error_told_is_the_error_made(evaluations):
     background, rows = WIDE[:10], WIDE[10:40]
     exact = Shap(smooth, background, evaluations=2**12)
     wanted = exact.explain(rows).values
     ratios = []
     for seed in range(6):
-        explainer = Shap(smooth, background, algorithm=algorithm, evaluations=evaluations, seed=seed)
+        explainer = Shap(smooth, background, evaluations=evaluations, seed=seed)
         explanations, errors = explainer.explain_with_error(rows)
         assert errors.shape == explanations.values.shape
         assert explainer.error == explanations.error == errors.max() > 0

@@ -27,16 +27,11 @@ class Bound(ABC):
 
     def proves(self, reach: Bools) -> Bools:
         """Whether all rows of each box get its prediction: (n,)."""
-        return self.proves_by(reach)[0]
-
-    def proves_by(self, reach: Bools) -> tuple[Bools, Floats]:
-        """Whether all rows of each box get its prediction, and the slack by which: (n,) each."""
-        slack = self.slack(reach)
-        proven = slack > 0
+        proven = self.slack(reach) > 0
         near = np.flatnonzero(~proven)
         if len(near):
             proven[near] = np.count_nonzero(reach[:, near], axis=0) == len(self.ensemble.leaves.starts)
-        return proven, slack
+        return proven
 
     def take(self, rows: Bools | Ints | slice) -> "Bound":
         """The bound of some of the rows."""

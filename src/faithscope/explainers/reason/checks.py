@@ -30,18 +30,18 @@ def check_eps(eps: Any, ensemble: Ensemble, model: Any) -> float | None:
     return float(eps)
 
 
-def check_order(order: Any, ensemble: Ensemble, names: Sequence[str] | None, trained: bool) -> list[int]:
+def check_order(order: Any, ensemble: Ensemble, names: Sequence[str] | None) -> list[int]:
     """Positions of the features whose conditions are dropped first."""
     if isinstance(order, str):
-        if order not in ("importance", "coverage"):
-            raise BadInput(f'order must be "importance", "coverage" or a list of features; got {order!r}.')
-        if order == "coverage" and not trained:
-            raise BadInput('order="coverage" counts training rows: pass X_train too.')
+        if order == "coverage":
+            raise BadInput('order="coverage" was removed: use "importance", or list features, those to drop first.')
+        if order != "importance":
+            raise BadInput(f'order must be "importance" or a list of features; got {order!r}.')
         return []
     try:
         listed = list(order)
     except TypeError:
-        raise WrongType(f'order must be "importance", "coverage" or a list of features; got {order!r}.') from None
+        raise WrongType(f'order must be "importance" or a list of features; got {order!r}.') from None
     known = tuple(ensemble.names or names or [f"x{j}" for j in range(ensemble.features)])
     positions = [_position(feature, known) for feature in listed]
     if len(set(positions)) < len(positions):

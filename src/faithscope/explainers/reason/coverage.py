@@ -1,4 +1,4 @@
-"""Training rows as cells: how many of them a box covers without one of its conditions."""
+"""Training rows as cells: how many of them a box covers."""
 
 from dataclasses import dataclass
 
@@ -16,12 +16,11 @@ class TrainingCells:
 
     cells: Codes
 
-    def covered(self, boxes: Boxes, without: int = -1) -> Ints:
-        """How many training rows each box covers, without its condition on a feature: (n,)."""
+    def covered(self, boxes: Boxes) -> Ints:
+        """How many training rows each box covers: (n,)."""
         inside = np.ones((len(self.cells), len(boxes.low)), bool)
         for j in np.flatnonzero(boxes.kept.any(axis=0)).tolist():
-            if j != without:
-                inside &= _holds(self.cells[:, j, None], boxes, j) | ~boxes.kept[:, j]
+            inside &= _holds(self.cells[:, j, None], boxes, j) | ~boxes.kept[:, j]
         return np.asarray(np.count_nonzero(inside, axis=0))
 
 

@@ -12,7 +12,7 @@ from faithscope.explainers.reason.boxes import Boxes
 from faithscope.explainers.reason.checks import check_eps, check_names, check_order, check_read, misread, ordered_first
 from faithscope.explainers.reason.coverage import MOST, TrainingCells
 from faithscope.explainers.reason.reading import read
-from faithscope.explainers.reason.search import by_slack, drop_by_coverage, drop_in_order, widen
+from faithscope.explainers.reason.search import by_slack, drop_in_order, widen
 from faithscope.explainers.reason.written import to_rules
 from faithscope.explainers.shared.arrays import Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
@@ -50,10 +50,10 @@ class SufficientReason(Mannered):
         scikit-learn's decision trees, random forests, extra trees, GradientBoosting and HistGradientBoosting; models
         and boosters of XGBoost and LightGBM. Splits on categories are not read.
     X_train : (n, d) array or table, optional
-        Rows on which coverage is counted, 10,000 at most: for ``order="coverage"``, and for what the rules claim.
-    order : "importance", "coverage" or sequence of features
-        Which condition is dropped first: the one that the bound needs least, the one without which the rule covers
-        most of `X_train`, or the first feature listed. Features that are not listed come last, by importance.
+        Rows on which the coverage that rules claim is counted, 10,000 at most.
+    order : "importance" or sequence of features
+        Which condition is dropped first: the one that the bound needs least, or the first feature listed. Features
+        that are not listed come last, by importance.
     minimal : bool
         Drop conditions until none can be dropped. If False, the rule is all that the row meets on its ways.
     widen : bool
@@ -86,7 +86,7 @@ class SufficientReason(Mannered):
         self._ensemble = read(model)
         self.eps = check_eps(eps, self._ensemble, model)
         self._names = columns_with_names(X_train)[0] if X_train is not None and is_frame(X_train) else None
-        self._listed = check_order(order, self._ensemble, self._names, X_train is not None)
+        self._listed = check_order(order, self._ensemble, self._names)
         self._training = None if X_train is None else self._training_cells(X_train)
 
     @in_memory("explain fewer rows, or a model with fewer leaves")
@@ -125,10 +125,7 @@ class SufficientReason(Mannered):
         check_read(boxes, bound, self.model)
         if not self.minimal:
             return boxes
-        if self.order == "coverage" and self._training is not None:
-            boxes = drop_by_coverage(boxes, bound, self._training)
-        else:
-            boxes = drop_in_order(boxes, bound, ordered_first(by_slack(boxes, bound), self._listed))
+        boxes = drop_in_order(boxes, bound, ordered_first(by_slack(boxes, bound), self._listed))
         return widen(boxes, bound) if self.widen else boxes
 
     def _bound(self, label: int, numbers: Floats) -> Bound:

@@ -7,7 +7,6 @@ import numpy as np
 
 from faithscope.explainers.reason.bounds import Bound
 from faithscope.explainers.reason.boxes import Boxes, outside
-from faithscope.explainers.reason.coverage import TrainingCells
 from faithscope.explainers.shared.arrays import Bools, Codes, Ints
 
 
@@ -35,27 +34,6 @@ def drop_in_order(boxes: Boxes, bound: Bound, order: Ints) -> Boxes:
         proven = bound.take(rows).proves(without == 0)
         kept[rows[proven], features[rows[proven]]] = False
         shut[:, rows[proven]] = without[:, proven]
-    return replace(boxes, kept=kept, shut=shut)
-
-
-def drop_by_coverage(boxes: Boxes, bound: Bound, training: TrainingCells) -> Boxes:
-    """Boxes without the conditions that can be dropped, one at a time.
-
-    At every step that condition is dropped without which a box covers most training rows; among several, the one that
-    the bound needs least.
-    """
-    possible, kept, shut = boxes.kept.copy(), boxes.kept.copy(), boxes.shut.copy()
-    while possible.any():
-        current = replace(boxes, kept=kept, shut=shut)
-        covered, slack = np.full(kept.shape, -1, np.int64), np.full(kept.shape, -np.inf)
-        for j in np.flatnonzero(possible.any(axis=0)).tolist():
-            rows = np.flatnonzero(possible[:, j])
-            possible[rows, j], slack[rows, j] = bound.take(rows).proves_by(current.take(rows).without(j) == 0)
-            covered[possible[:, j], j] = training.covered(current.take(possible[:, j]), without=j)
-        rows = np.flatnonzero(possible.any(axis=1))
-        best = np.lexsort((-slack[rows], -covered[rows]))[:, 0]
-        shut[:, rows] = current.take(rows).without(best)
-        kept[rows, best] = possible[rows, best] = False
     return replace(boxes, kept=kept, shut=shut)
 
 

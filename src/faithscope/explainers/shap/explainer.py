@@ -8,14 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from faithscope.errors import BadInput, MissingExtra
+from faithscope.errors import BadInput, MissingExtra, Removed
 from faithscope.explainers.shap.classes import as_vectors, computed_classes, of_highest
-from faithscope.explainers.shap.coalitions import Game, Tell, budget_of, game
+from faithscope.explainers.shap.coalitions import Game, Tell, budget_of, permutations
 from faithscope.explainers.shap.coded_rows import CodedRows
 from faithscope.explainers.shap.mixtures import Effort, MixtureAnswers
 from faithscope.explainers.shap.outputs import Output, chosen_output, outputs_of
 from faithscope.explainers.shap.pairs import affordable, asked_values
-from faithscope.explainers.shap.ready import read_explanation
 from faithscope.explainers.shap.rows import distinct, moved, refuse_lost, widened
 from faithscope.explainers.shap.trees import Trees, is_off
 from faithscope.explainers.shared.arrays import Bools, Floats
@@ -71,16 +70,16 @@ class Shap(Mannered):
         The class explained. None: class 1 of two; if there are more, every class, one vector after the other. A single
         margin is that of class 1, and class 0 has its negative. The predicted class is the class of highest output. A
         regressor, such as scikit-learn's, has no classes: None explains its output, or every one of several.
-    algorithm : {"auto", "tree", "permutation", "kernel"}
+    algorithm : {"auto", "tree", "permutation"}
         ``"tree"`` reads the trees of a model by the package ``shap``. Sums of trees are explained exactly by its
         interventional tree SHAP; probabilities of boosted trees, which are no sums, by a table of all coalitions.
         ``"auto"`` takes ``"tree"`` if shap reads the model correctly, else ``"permutation"``; the attribute `algorithm`
-        says which. ``"permutation"`` and ``"kernel"`` need no package.
+        says which. ``"permutation"`` needs no package.
     evaluations : int, optional
         Coalitions of features that are tried per row, each on the whole background. By default 20 per feature for
-        permutations (ten of them, and their reverses), 2,048 and 2 per feature for the kernel, and 16,384 for tables of
-        trees. A row is explained exactly if this allows all coalitions of the features in which it differs from
-        background rows, on average over these (trees tell values apart by thresholds only); else it is sampled.
+        permutations (ten of them, and their reverses), and 16,384 for tables of trees. A row is explained exactly if
+        this allows all coalitions of the features in which it differs from background rows, on average over these
+        (trees tell values apart by thresholds only); else it is sampled.
     seed : int
 
     Attributes
@@ -104,6 +103,8 @@ class Shap(Mannered):
     0.0
     """
 
+    read = Removed("fs.read(explanation, class_index=...) reads what shap has made")
+
     _kept_as = MappingProxyType({"output": "_output_given", "algorithm": "_algorithm_given"})
 
     def __init__(
@@ -113,12 +114,14 @@ class Shap(Mannered):
         *,
         output: Output | None = None,
         class_index: int | str | None = None,
-        algorithm: Literal["auto", "tree", "permutation", "kernel"] = "auto",
+        algorithm: Literal["auto", "tree", "permutation"] = "auto",
         evaluations: int | None = None,
         seed: int = 0,
     ) -> None:
         check_word(output, "output", ("margin", "probability", "label"), optional=True)
-        check_word(algorithm, "algorithm", ("auto", "tree", "permutation", "kernel"))
+        if isinstance(algorithm, str) and algorithm == "kernel":
+            raise BadInput('algorithm="kernel" was removed: "permutation" estimates the same values.')
+        check_word(algorithm, "algorithm", ("auto", "tree", "permutation"))
         self.model, self.class_index, self.error = model, class_index, 0.0
         self.asked, self.saved = 0, 0
         self._output_given, self._algorithm_given = output, algorithm
@@ -136,7 +139,7 @@ class Shap(Mannered):
         self._missing_read: dict[int, bool] = {}
         self._trees = self._find_trees(algorithm)
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
-        self._budget = budget_of(self.algorithm, len(self.table.names), evaluations)
+        self._budget = budget_of(len(self.table.names), evaluations)
         self._table_budget = _TABLE if evaluations is None else self._budget
         self._game: Game | None = None
         if not self._trees and 2 ** len(self.table.names) - 2 > self._budget:
@@ -195,19 +198,6 @@ class Shap(Mannered):
         )
         told = {"asked": effort.asked, "saved": effort.saved, "label": label_of(self.model, self.class_index)}
         return importances._with(error=error, remarks=remarks, **told)._labelled(X), as_vectors(errors[place])
-
-    @staticmethod
-    def read(explanation: Any, class_index: int | str | None = None) -> Importances:
-        """The values of a ready ``shap.Explanation``; if it has classes, those of the class explained.
-
-        Parameters
-        ----------
-        explanation : shap.Explanation
-            Of one row or many, with or without a last axis of classes.
-        class_index : int, "predicted" or None
-            As for `Shap`; must be None if there is no axis of classes.
-        """
-        return read_explanation(explanation, class_index)
 
     def _outputs(self, rows: Floats, table: Table) -> Floats:
         """The model's outputs for encoded rows: (n, outputs)."""
@@ -274,7 +264,7 @@ class Shap(Mannered):
     def _sampled(self) -> Game:
         """The coalitions that are drawn for rows of which not all can be tried."""
         if self._game is None:
-            self._game = game(self.algorithm, len(self.table.names), self._budget, self.seed)
+            self._game = permutations(len(self.table.names), self._budget, self.seed)
         return self._game
 
     def _find_trees(self, algorithm: str) -> "Trees | None":
@@ -291,7 +281,7 @@ class Shap(Mannered):
 
     def _read_trees(self) -> "Trees":
         if self.output == "label":
-            raise BadInput('Trees do not give output="label": use algorithm="permutation" or "kernel".')
+            raise BadInput('Trees do not give output="label": use algorithm="permutation".')
         if self.table.categorical.any():
             raise BadInput('shap reads trees over numbers only, not over categories: use algorithm="permutation".')
         trees = Trees.read(self.model, self.background, self._known, self._margins(), self._classes)
@@ -362,7 +352,7 @@ def _need_shap() -> None:
     except ImportError as problem:
         raise MissingExtra(
             'SHAP of trees needs the shap package: pip install "faithscope[shap]". '
-            'algorithm="permutation" and "kernel" work without it.'
+            'algorithm="permutation" works without it.'
         ) from problem
 
 
