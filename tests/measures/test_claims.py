@@ -8,7 +8,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
-from faithscope.readers.shared.conditions import claims
+from faithscope.explanations.base import claims
 
 ROWS = pd.DataFrame({"x": np.arange(400) % 10, "z": np.arange(400) % 3})
 LABELS = np.where(ROWS["x"] < 5, "low", "high")

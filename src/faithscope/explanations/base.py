@@ -2,7 +2,7 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -162,6 +162,15 @@ def join_all(parts: Sequence[Explanations]) -> Explanations:
         return parts[0]
     half = len(parts) // 2
     return join_all(parts[:half]).join(join_all(parts[half:]))
+
+
+def claims(columns: Mapping[str, Sequence[float] | NDArray[np.float64]]) -> NDArray[Any]:
+    """Numbers that an explainer says of its own explanations, by name: one structured row per explanation."""
+    arrays = {name: np.asarray(column, np.float64) for name, column in columns.items()}
+    claimed = np.empty(len(next(iter(arrays.values()))), [(name, np.float64) for name in arrays])
+    for name, column in arrays.items():
+        claimed[name] = column
+    return claimed
 
 
 def shorten(parts: Sequence[str], most: int = 12) -> str:

@@ -34,7 +34,7 @@ from faithscope.populations.base import RealRows, seeds_of, to_population, unifo
 from faithscope.populations.tables import SourceRows
 from faithscope.populations.training import Perturbed, Product
 from faithscope.readers import as_explanations
-from faithscope.readers.shared.wanted import ClassIndex, Wanted
+from faithscope.readers.wanted import ClassIndex, Wanted
 from faithscope.rounding import down, in_brackets, told_share, up
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample

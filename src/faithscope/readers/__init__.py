@@ -1,4 +1,4 @@
-"""What other libraries made, as `Explanations`: one file per library, none of which is imported."""
+"""What other libraries made, as `Explanations`: a table of libraries, none of which is imported."""
 
 from faithscope.readers.reading import as_explanations, read
 

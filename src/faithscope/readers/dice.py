@@ -10,10 +10,10 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.inputs.checks import is_real
 from faithscope.inputs.hints import hint
-from faithscope.readers.shared.dice_cells import to_numbers
-from faithscope.readers.shared.rows import first_of, one_per_row
-from faithscope.readers.shared.wanted import Wanted
+from faithscope.inputs.missing import is_missing
+from faithscope.readers.wanted import Wanted, first_of, one_per_row
 
 _SHOWN = 10  # rows that an error lists
 Rows = list[list[Any]]
@@ -49,7 +49,7 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
     names = examples[0].names[:-1]
     originals = _in_order([example.original for example in examples], names, wanted)
     points = _in_order([example.others[0] for example in examples], names, wanted)
-    after, before = to_numbers(points, originals)
+    after, before = _as_in_the_data(points, originals)
     remarks = (*_remarks(examples), *_lost_truth(examples))
     return Counterfactuals(after, before, names=wanted.features or names)._with(remarks=remarks)
 
@@ -169,3 +169,42 @@ def _same(first: Any, second: Any) -> bool:
         return bool(np.float64(first) == np.float64(second))
     except (TypeError, ValueError):
         return bool(first == second)
+
+
+def _as_in_the_data(points: Rows, originals: Rows) -> tuple[Rows, Rows]:
+    """Counterfactuals and the rows that they are of: numbers that dice-ml made texts or rounded, as they were.
+
+    Examples
+    --------
+    >>> _as_in_the_data([["30.5", "clerk"]], [[float(np.float32(32.249)), "cook"]])
+    ([[30.5, 'clerk']], [[32.249, 'cook']])
+    """
+    count = len(points)
+    rows = [*points, *originals]
+    if not any(isinstance(value, str) for row in rows for value in row):  # truth values among numbers alone are 0 and 1
+        rows = [[int(value) if isinstance(value, bool | np.bool_) else value for value in row] for row in rows]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    for place, column in enumerate(columns):
+        present = [value for value in column[count:] if not is_missing(value)]
+        if present and all(map(is_real, present)):
+            after = [float(value) if _is_number(value) else value for value in column[:count]]
+            columns[place] = [*_doubles(after), *_doubles(column[count:])]
+    rows = [[column[row] for column in columns] for row in range(2 * count)]
+    return rows[:count], rows[count:]
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a text is that of a number."""
+    try:
+        return isinstance(value, str) and float(value) is not None
+    except ValueError:
+        return False
+
+
+def _doubles(column: list[Any]) -> list[Any]:
+    """A column with the shortest decimals of its floats, if all of them are of single precision."""
+    floats = [isinstance(value, float | np.floating) and bool(np.isfinite(value)) for value in column]
+    for value, is_float in zip(column, floats, strict=True):
+        if is_float and abs(float(np.float32(value)) - float(value)) > 1e-10 * max(1.0, abs(float(value))):
+            return column
+    return [float(str(np.float32(one))) if known else one for one, known in zip(column, floats, strict=True)]

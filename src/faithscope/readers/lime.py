@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import OWN_CLASSES, side_by_side
-from faithscope.readers.shared.classes import PREDICTED
-from faithscope.readers.shared.rows import first_of, one_per_row, rows_of_objects
-from faithscope.readers.shared.tokens import highlighted
-from faithscope.readers.shared.wanted import ClassIndex, Wanted
+from faithscope.readers.arrays import PREDICTED
+from faithscope.readers.tokens import highlighted
+from faithscope.readers.wanted import ClassIndex, Wanted, first_of, one_per_row, rows_of_objects
 
 Pairs = Sequence[tuple[Any, float]]
 

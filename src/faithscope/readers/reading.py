@@ -1,48 +1,21 @@
 """read(): whatever a caller holds as `Explanations`; as_explanations(): the same, at every door of the package."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from faithscope.errors import BadInput, FaithscopeError
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
+from faithscope.explanations.structured.json_texts import json_values
+from faithscope.explanations.structured.rules import structured_rules
+from faithscope.explanations.structured.statements import is_structured
+from faithscope.explanations.structured.unreadable import Unreadable
 from faithscope.inputs.alignment import index_of
-from faithscope.readers import (
-    anchors,
-    calibrated,
-    captum,
-    dice,
-    ferret,
-    inseq,
-    interpret,
-    interpreto,
-    lime,
-    mappings,
-    plain,
-    pyxai,
-    shap,
-    structured,
-)
-from faithscope.readers.shared.classes import of_class
-from faithscope.readers.shared.wanted import ClassIndex, Wanted
-
-READERS: tuple[ModuleType, ...] = (
-    shap,
-    lime,
-    anchors,
-    dice,
-    pyxai,
-    calibrated,
-    interpret,
-    captum,
-    ferret,
-    inseq,
-    interpreto,
-    structured,
-    mappings,
-)  # the first that recognizes a thing reads it
+from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
+from faithscope.readers.wanted import ClassIndex, Wanted, one_per_row
 
 
 def read(thing: Any, *, class_index: ClassIndex = None, top: int | None = None, features: Any = None) -> Explanations:
@@ -102,17 +75,15 @@ def _read(thing: Any, wanted: Wanted) -> Explanations:
     if isinstance(thing, Explanations):
         wanted.refuse_all(thing.kind)
         return thing
-    for reader in READERS:
-        if reader.recognizes(thing):
-            with understood(reader.__name__.rpartition(".")[2]):
-                explanations: Explanations = reader.read(thing, wanted)
-                return explanations
-    values, remarks = of_class(thing, wanted)
-    return plain.read(values, wanted, remarks)
+    for library, recognizes, reads in READERS:
+        if recognizes(thing):
+            with _understood(library):
+                return reads(thing, wanted)
+    return arrays.read(thing, wanted)
 
 
 @contextmanager
-def understood(library: str) -> Iterator[None]:
+def _understood(library: str) -> Iterator[None]:
     """Raise one sentence if an object has the attributes of a library's, but not its content."""
     try:
         yield
@@ -128,3 +99,74 @@ def understood(library: str) -> Iterator[None]:
 def _indexed(given: Any, explanations: Explanations) -> Explanations:
     index = index_of(given) if explanations.index is None else None
     return explanations if index is None or len(index) != len(explanations) else explanations._with(index=index)
+
+
+# -- InterpretML --------------------------------------------------------------------------------------------------
+
+
+def _is_interpret(thing: Any) -> bool:
+    """Whether this is what ``explain_local`` gives; arrays of ``eval_terms`` are read as any array."""
+    return hasattr(thing, "explanation_type") and hasattr(thing, "selector") and callable(getattr(thing, "data", None))
+
+
+def _read_interpret(thing: Any, wanted: Wanted) -> Explanations:
+    """Importances over terms, interactions included, one row for each row explained."""
+    if thing.explanation_type != "local":
+        raise BadInput("This explanation of InterpretML is a global one: pass ebm.explain_local(X), one per row.")
+    rows = thing.data(-1)["specific"]
+    if not rows:
+        raise BadInput("This explanation of InterpretML has no rows: explain at least one.")
+    names = [str(name) for name in rows[0]["names"]]
+    scores = np.array([np.asarray(row["scores"], np.float64) for row in rows])
+    if scores.ndim < 3:
+        scores, remarks = arrays.of_two(scores, wanted)
+        return wanted.importances(scores, names, *remarks)
+    titles = [str(label) for label in rows[0].get("meta", {}).get("label_names", range(scores.shape[2]))]
+    values, kept, left = wanted.per_class(scores, names)
+    outputs = scores.sum(axis=1) + np.array([np.sum(row["extra"]["scores"], axis=0) for row in rows])
+    flat, named, remarks, label = arrays.chosen(values, kept, wanted.class_index, titles, outputs)
+    return left.importances(flat, named, *remarks, label=label)
+
+
+# -- conditions as dicts, {"feature", "op", "value"}, or their JSON, one rationale per row ---------------------------
+
+
+def _are_conditions(thing: Any) -> bool:
+    """Whether the first row that holds anything is such a dict, a list of them, or the JSON of either and no more."""
+    first = next((row for row in one_per_row(thing) if not isinstance(row, str | Mapping | list) or row), None)
+    values = [first]
+    if isinstance(first, str):
+        try:
+            values = json_values(first) if first.lstrip()[:1] in ("{", "[") else []
+        except Unreadable:
+            return False
+    return any(map(_is_conditions, values))
+
+
+def _is_conditions(value: Any) -> bool:
+    """Whether conditions are dicts; lists of three are read otherwise."""
+    holds = isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(item, Mapping) for item in value))
+    return holds and bool(value) and is_structured(value)
+
+
+def _read_conditions(thing: Any, wanted: Wanted) -> Explanations:
+    """Rules over the features that the caller names, or those that conditions name."""
+    wanted.refuse_class("these are rules")
+    wanted.refuse_top("conditions")
+    return structured_rules(one_per_row(thing), wanted.features, "error")
+
+
+Reader = tuple[str, Callable[[Any], bool], Callable[[Any, Wanted], Explanations]]
+
+READERS: tuple[Reader, ...] = (  # the first that recognizes a thing reads it
+    ("shap", shap.recognizes, shap.read),
+    ("lime", lime.recognizes, lime.read),
+    ("anchors", rules.are_anchors, rules.read_anchors),
+    ("dice", dice.recognizes, dice.read),
+    ("pyxai", rules.are_pyxai, rules.read_pyxai),
+    ("calibrated", rules.are_calibrated, rules.read_calibrated),
+    ("interpret", _is_interpret, _read_interpret),
+    *tokens.READERS,
+    ("structured", _are_conditions, _read_conditions),
+    ("mappings", pairs.recognizes, pairs.read),
+)

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.axes import are_interactions
-from faithscope.readers.shared.classes import check_class, chosen, label_named, of_two
-from faithscope.readers.shared.rows import first_of, one_per_row
-from faithscope.readers.shared.tokens import highlighted
-from faithscope.readers.shared.wanted import Wanted
+from faithscope.readers.arrays import check_class, chosen, label_named, of_two
+from faithscope.readers.tokens import highlighted
+from faithscope.readers.wanted import Wanted, first_of, one_per_row
 
 
 def recognizes(thing: Any) -> bool:

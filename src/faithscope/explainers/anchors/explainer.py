@@ -19,10 +19,10 @@ from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.table import Table, Unseen
+from faithscope.explanations.base import claims
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
-from faithscope.readers.shared.conditions import claims
 from faithscope.runtime.memory import in_memory
 
 _GROUP = 1024  # rows searched at the same time, at most

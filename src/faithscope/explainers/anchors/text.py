@@ -20,9 +20,9 @@ from faithscope.explainers.shared.documents import Tokenizer, to_documents, word
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.seeds import row_digests
+from faithscope.explanations.base import claims
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.checks import check_function, check_whole
-from faithscope.readers.shared.conditions import claims
 
 _GROUP = 256  # documents searched at the same time
 _BATCH = 50  # draws in one batch

@@ -8,11 +8,11 @@ import numpy as np
 from faithscope.explainers.reason.boxes import Boxes
 from faithscope.explainers.reason.coverage import TrainingCells
 from faithscope.explainers.reason.nodes import Leaves
+from faithscope.explanations.base import claims
 from faithscope.explanations.conditions.condition import Condition, conjoin
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.conditions.written import to_condition
 from faithscope.explanations.rules import Rules
-from faithscope.readers.shared.conditions import claims
 
 
 def to_rules(boxes: Sequence[Boxes], names: tuple[str, ...], leaves: Leaves, training: TrainingCells | None) -> Rules:

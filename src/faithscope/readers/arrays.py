@@ -1,24 +1,161 @@
-"""Importances of several classes: which axis is classes, and the importances of those that a caller wants."""
+"""Arrays, lists and tables: importances if they are numbers, records if they are not, else one key per row.
+
+Of several classes, which axis is classes, and the importances of those that a caller wants.
+"""
 
 import re
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput
-from faithscope.explanations.importances import OWN_CLASSES, side_by_side
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import Explanations, readable
+from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.importances import OWN_CLASSES, Importances, side_by_side
+from faithscope.explanations.keys import Plain, Records
+from faithscope.inputs.arrays import frame_column, frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.axes import are_interactions, shape_of
+from faithscope.inputs.dates import has_zone
+from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.tensors import is_tensor, to_host
-from faithscope.readers.shared.wanted import ClassIndex, Wanted
+from faithscope.readers.wanted import ClassIndex, Wanted
+from faithscope.runtime.memory import need
+from faithscope.runtime.of_logs import AnswersVerbs
 
+_VALUES = ("builtins", "datetime", "decimal", "fractions", "numpy", "pandas")  # whose objects are single values
+_ATTRIBUTES = ("values", "attributions", "scores", "shap_values", "importances", "weights")
 _LOOK = 1000  # rows that nearly always tell that a column varies
 PREDICTED = "fs.read(explanations, class_index='predicted')"
 _BIAS = "the constant last column, the bias of a boosted model, was left out"
 
 
-def of_class(thing: Any, wanted: Wanted) -> tuple[Any, tuple[str, ...]]:
+def read(thing: Any, wanted: Wanted) -> Explanations:
+    """Rows of numbers as importances, sets of words as highlights, other tables as records, other rows as keys."""
+    given, remarks = _of_class(thing, wanted)
+    refuse_query(given, "Explanations")
+    if hasattr(given, "tocsr"):
+        rows, features = given.shape
+        what = f"Importances as a dense array ({rows:,} rows, {features:,} features)"
+        need(8 * rows * features, what, "keep fewer columns, or pass the largest ones of each row as fs.Highlights")
+        return _importances(given.toarray(), wanted, remarks)
+    if len(shape_of(given)) > 2:
+        return _importances(given, wanted, remarks)
+    if is_frame(given):
+        return _from_frame(given, wanted, remarks)
+    _refuse_single(given)
+    column = to_vector(given, "Explanations")
+    if column.ndim == 1 and column.dtype == object and len(column):
+        return _from_objects(column, wanted, remarks)
+    if column.ndim == 1:
+        wanted.refuse_all("plain keys")
+        return Plain(given if has_zone(given) else column)
+    texts = column.dtype == object and column.size > 0 and all(isinstance(item, str) for item in column.flat)
+    if column.dtype.kind in "biufcO" and not texts:
+        return _importances(column, wanted, remarks)
+    wanted.refuse_all("records")
+    return Records(list(column.T), [f"x{j}" for j in range(column.shape[1])])
+
+
+def _importances(values: Any, wanted: Wanted, remarks: Sequence[str]) -> Importances:
+    read = wanted.importances(values, None, *remarks)
+    return read if read.names else read._with(remarks=(*read.remarks, *_bias_note(read.values)))
+
+
+def _from_objects(column: NDArray[Any], wanted: Wanted, remarks: Sequence[str]) -> Explanations:
+    first = column[0]
+    if is_row(first):
+        _refuse_texts(column)
+        if len(_shape(first)) < 2:
+            return _importances(list(column), wanted, remarks)
+        shapes = {_shape(item) for item in column}
+        if len(shapes) > 1:
+            raise BadInput(
+                f"Explanations have rows of different shapes, {sorted(shapes)}: give every row the same shape."
+            )
+        return _importances(np.array(list(column)), wanted, remarks)
+    if all(isinstance(item, set) and all(isinstance(word, str) for word in item) for item in column):
+        wanted.refuse_all("sets of words")
+        return Highlights(column)
+    wanted.refuse_all("plain keys")
+    _refuse_identities(column)
+    return Plain(column)
+
+
+def _refuse_texts(column: NDArray[Any]) -> None:
+    """Raise if rows are lists of texts, which may be codes or words."""
+    lists = (row for row in column if hasattr(row, "__len__") and getattr(row, "shape", None) != ())
+    first: Any = next(filter(len, lists), ())
+    if len(first) and all(isinstance(item, str) for item in first):
+        raise WrongType(
+            f"Explanations are lists of texts, such as {readable(tuple(first[:3]))}: pass fs.Codes(explanations) if "
+            "they are codes of reasons, or fs.Highlights(explanations) if they are words of documents."
+        )
+
+
+def _refuse_single(thing: Any) -> None:
+    """Raise if this is one object, of a library that is not known, rather than one per row."""
+    library = type(thing).__module__.partition(".")[0]
+    if library in _VALUES or is_tensor(thing) or hasattr(thing, "__array__") or hasattr(thing, "__iter__"):
+        return
+    if isinstance(thing, AnswersVerbs):
+        raise WrongType(
+            "A log came where explanations are taken: read its rows, rows = log.read(), and pass rows.explanations and "
+            "rows.predictions."
+        )
+    raise _unknown(thing, "Explanations came as one {}, which is not known here")
+
+
+def _refuse_identities(column: NDArray[Any]) -> None:
+    """Raise if rows are objects that equal nothing but themselves, so that every explanation would seem unique."""
+    unknown = tuple(kind for kind in set(map(type, column)) if _is_unknown(kind))
+    if unknown:
+        row, item = next((row, item) for row, item in enumerate(column) if isinstance(item, unknown))
+        raise _unknown(item, f"Explanations are objects of {{}} (row {row}), which are not known here")
+
+
+def _is_unknown(kind: type) -> bool:
+    if kind.__module__.partition(".")[0] in _VALUES or issubclass(kind, Enum):
+        return False
+    return getattr(kind, "__eq__", None) is object.__eq__
+
+
+def _unknown(thing: Any, seen: str) -> WrongType:
+    """The error that says what was seen, and the three nearest ways in."""
+    held = next((name for name in _ATTRIBUTES if getattr(thing, name, None) is not None), None)
+    numbers = "its array of shape (n_rows, n_features)" if held is None else f"the numbers in its .{held}"
+    name = f"{type(thing).__module__}.{type(thing).__qualname__}"
+    return WrongType(
+        f"{seen.format(name)}. Pass {numbers} as fs.Importances(values), its words as fs.Highlights([{{'great'}}, ...])"
+        ", or its conditions as fs.Rules.parse(['age <= 37', ...])."
+    )
+
+
+def _shape(item: Any) -> tuple[int, ...]:
+    try:
+        return np.shape(item)
+    except ValueError:
+        raise BadInput(
+            "Explanations have rows that hold lists of different lengths: give every row the same number of numbers."
+        ) from None
+
+
+def _from_frame(frame: Any, wanted: Wanted, remarks: Sequence[str]) -> Explanations:
+    names, columns = frame_columns(frame)
+    if not columns:
+        raise BadInput("Explanations have no columns: pass at least one.")
+    if all(column.dtype.kind in "biuf" for column in columns):
+        return _importances(frame, wanted, remarks)
+    wanted.refuse_all("records, since not all columns are numbers")
+    return Records([frame_column(frame, j) for j in range(len(columns))], names)
+
+
+# -- classes ------------------------------------------------------------------------------------------------------
+
+
+def _of_class(thing: Any, wanted: Wanted) -> tuple[Any, tuple[str, ...]]:
     """An array of several classes as that of the class wanted, and how it was read; anything else as it is.
 
     Known are shap's (n, features, classes), its older list of one (n, features) per class, CatBoost's and XGBoost's
@@ -29,16 +166,20 @@ def of_class(thing: Any, wanted: Wanted) -> tuple[Any, tuple[str, ...]]:
     if len(shape) == 2 and wanted.features is not None and not hasattr(thing, "columns"):
         classes, rest = divmod(shape[1], len(wanted.features) + 1)
         if not rest and classes == 1:
-            return _without_bias(thing)
+            values = _host(thing)
+            biased = len(values) and (values[:, -1] == values[0, -1]).all()
+            return (values[:, :-1], (_BIAS,)) if biased else (thing, ())
         if not rest and wanted.class_index is not None:  # LightGBM's classes, each with its bias, in one row
             thing = _host(thing).reshape(shape[0], classes, -1)
             shape = thing.shape
     if wanted.class_index is None or len(shape) < 3 or len(shape) == 4:
         if wanted.class_index in (0, 1) and len(shape) == 2 and not hasattr(thing, "columns"):
             values = _host(thing)
-            if values.dtype.kind in "biuf" and not bias_note(values):
+            if values.dtype.kind in "biuf" and not _bias_note(values):
                 return of_two(values, wanted)
-        wanted.refuse_class(_one_class(shape, wanted))
+        several = " (LightGBM's several classes are told apart by features=[...])" * (wanted.features is None)
+        one = f"these explanations have shape {shape}, of one class{several}"
+        wanted.refuse_class(one if len(shape) == 2 else "these have no axis of classes")
         return thing, ()
     if isinstance(thing, list | tuple) and hasattr(thing[0], "shape"):
         _refuse_one_per_row(shape, wanted)
@@ -63,13 +204,6 @@ def of_two(values: NDArray[Any], wanted: Wanted) -> tuple[NDArray[Any], tuple[st
     return values, ()
 
 
-def _one_class(shape: tuple[int, ...], wanted: Wanted) -> str:
-    if len(shape) != 2:
-        return "these have no axis of classes"
-    several = "" if wanted.features is not None else " (LightGBM's several classes are told apart by features=[...])"
-    return f"these explanations have shape {shape}, of one class{several}"
-
-
 def _refuse_one_per_row(shape: tuple[int, ...], wanted: Wanted) -> None:
     """Raise if a list may hold one array (features, classes) per row, and not one (rows, features) per class."""
     features = None if wanted.features is None else len(wanted.features)
@@ -83,7 +217,7 @@ def _refuse_one_per_row(shape: tuple[int, ...], wanted: Wanted) -> None:
         )
 
 
-def bias_note(values: NDArray[Any]) -> tuple[str, ...]:
+def _bias_note(values: NDArray[Any]) -> tuple[str, ...]:
     """A note if some columns, the last among them, look like the biases of a boosted model's classes."""
     if len(values) < 10 or values.dtype.kind != "f" or not values.shape[1] or not values[0, -1]:
         return ()
@@ -187,11 +321,3 @@ def _refuse_unclear(values: NDArray[Any], wanted: Wanted) -> None:
             f"Importances have shape {values.shape}, and it is not clear which axis is classes: name the "
             "features, fs.read(values, class_index=1, features=[...]), of shape (n_rows, n_features, n_classes)."
         )
-
-
-def _without_bias(thing: Any) -> tuple[Any, tuple[str, ...]]:
-    """An array of one column more than there are features, without the last if that is a bias."""
-    values = None if hasattr(thing, "columns") else _host(thing)
-    if values is None or not len(values) or not (values[:, -1] == values[0, -1]).all():
-        return thing, ()
-    return values[:, :-1], (_BIAS,)

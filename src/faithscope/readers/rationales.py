@@ -1,0 +1,439 @@
+"""read_rationales(): from a log of language models or judges to reasons, predictions and inputs."""
+
+import csv
+import io
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput, FaithscopeError, UnknownName, WrongType
+from faithscope.explanations.base import several
+from faithscope.explanations.reasons import Reasons
+from faithscope.explanations.structured.json_texts import once
+from faithscope.inputs.alignment import index_of
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_objects, to_vector
+from faithscope.inputs.checks import check_word
+from faithscope.inputs.folding import fold
+from faithscope.inputs.hints import hint
+from faithscope.inputs.queries import refuse_query
+from faithscope.readers.log_entries import MISSING, AskedFields, Entry, field, has, input_text, opened, rationale_text
+from faithscope.readers.log_forms import FORMS, RECORDS, Form, any_holds
+from faithscope.visible import visible
+
+_NULLS = ("error", "drop", "key")
+_TRIED = 1000  # rows that are shown to readers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rationales:
+    """Rationales of a log, with the predictions that they explain and the inputs that they are about.
+
+    Made by `read_rationales`. Every measure takes its parts: ``fs.consistency(r.reasons, r.predictions)``.
+
+    Attributes
+    ----------
+    reasons : Reasons
+        The rationales as texts, with their inputs as texts if the log has them. Their notes say how they were read.
+    predictions : (n,) array
+        What was decided: the model's answer, or the judge's verdict.
+    inputs : (n,) array
+        What it was decided about, as the log has it; None for a row without one.
+    ids : (n,) array
+        Which case each row is, as the log has it; None for a row without one. Repeated ones are ``clusters=``.
+
+    Examples
+    --------
+    >>> from faithscope import read_rationales
+    >>> rationales = read_rationales([{"input": "Win money!", "answer": "spam", "explanation": "It offers money."}])
+    >>> rationales
+    <1 rationale, with predictions and inputs>
+    """
+
+    reasons: Reasons
+    predictions: NDArray[Any]
+    inputs: NDArray[Any]
+    ids: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.predictions)
+
+    def __repr__(self) -> str:
+        known = {"inputs": self.inputs, "ids": self.ids}
+        held = ["predictions", *(name for name, column in known.items() if any(item is not None for item in column))]
+        many = "rationale" if len(self) == 1 else "rationales"
+        return f"<{len(self):,} {many}, with {', '.join(held[:-1])}{' and ' * (len(held) > 1)}{held[-1]}>"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the log was read, and what was left out."""
+        return self.reasons.notes
+
+    def to_frame(self) -> Any:
+        """A pandas table with the columns id, input, prediction and rationale."""
+        import pandas as pd
+
+        columns = {
+            "id": self.ids,
+            "input": self.inputs,
+            "prediction": self.predictions,
+            "rationale": self.reasons.texts,
+        }
+        return pd.DataFrame({name: list(column) for name, column in columns.items()})
+
+    def input_table(self) -> Any:
+        """Inputs that are dicts of features, or their JSON, as a pandas table: the rows of a measure of rules.
+
+        Examples
+        --------
+        >>> from faithscope import read_rationales
+        >>> why = '{"feature": "age", "op": "<", "value": 30}'
+        >>> log = [{"input": {"age": age}, "answer": "no", "explanation": why} for age in (25, 29)]
+        >>> rationales = read_rationales(log)
+        >>> rationales.reasons.to_rules(rationales.input_table()).describe(0)
+        'age < 30'
+        """
+        import pandas as pd
+
+        rows = [opened(given) for given in self.inputs]
+        odd = next((row for row, given in enumerate(rows) if not isinstance(given, Mapping)), None)
+        if odd is not None:
+            seen = visible(repr(self.inputs[odd])[:60])
+            raise BadInput(
+                f"The input of row {odd} is no dict of features ({seen}): pass the table of rows that you have."
+            )
+        return pd.DataFrame([dict(given) for given in rows])
+
+
+def read_rationales(
+    thing: Any,
+    *,
+    name: str | None = None,
+    answer: str | None = None,
+    explanation: str | None = None,
+    input: str | None = None,
+    id: str | None = None,
+    nulls: Literal["error", "drop", "key"] = "error",
+) -> Rationales:
+    """The rationales of a log, with the predictions that they explain and the inputs that they are about.
+
+    Objects are recognized by their attributes, tables and records by their fields; no library is imported.
+
+    Parameters
+    ----------
+    thing : object
+        Of Inspect: a log, samples, scores, or the table of ``samples_df``. Of MLflow: feedback, traces, or tables of
+        ``search_traces`` and ``evaluate``. Of Phoenix: scores, or tables of evaluations or annotations. Of Langfuse:
+        scores or traces. Chats and batch results in which the reply is JSON with an answer and an explanation. Else
+        records or a table with an input, an answer and an explanation. The path of a .jsonl, .json or .csv file of any
+        of these.
+    name : str, optional
+        Whose rationales, if the log holds those of several scorers or judges.
+    answer : str, optional
+        The field that holds what was decided, such as "answer" of Inspect's scores, whose "value" is read by default;
+        a field of a field is "value.correct".
+    explanation, input, id : str, optional
+        The fields that hold the rest, if they have other names than usual.
+    nulls : {"error", "drop", "key"}
+        Rows without an answer or a rationale: an error with their number; left out; or kept, with an empty rationale
+        and the answer "missing".
+
+    Returns
+    -------
+    Rationales
+
+    Examples
+    --------
+    >>> from faithscope import consistency
+    >>> log = [{"input": "Win money!", "answer": "spam", "explanation": "It offers money."},
+    ...        {"input": "Cash for you", "answer": "spam", "explanation": "it offers money"},
+    ...        {"input": "See you at 5", "answer": "ham", "explanation": "A friend writes."}]
+    >>> rationales = read_rationales(log)
+    >>> round(consistency(rationales.reasons, rationales.predictions).verified, 2)
+    1.0
+    """
+    asked = AskedFields(name, answer, explanation, input, id)
+    for option, given in vars(asked).items():
+        if given is not None and (not isinstance(given, str) or not given):
+            raise WrongType(f"{option} must be a text; got {given!r}.")
+    check_word(nulls, "nulls", _NULLS)
+    rows = _log_rows(thing)
+    if not rows:
+        raise BadInput("The log holds no rows: pass one that holds rationales.")
+    form, _, entries = _form_of(rows, asked.explanation)
+    with _understood(form):
+        listed, remarks = entries(rows, asked)
+    _refuse_unknown(listed, asked, rows)
+    kept, dropped = _present(_of_name(listed, asked.name), nulls)
+    return _assembled(kept, (*remarks, *dropped), index_of(thing) if is_frame(thing) else None)
+
+
+def _form_of(rows: Sequence[Any], explanation: str | None) -> Form:
+    """The form that recognizes a row; the first rows may be of cases that failed.
+
+    If the caller names the field of the explanation, that is one of the rows, or of the replies in chats.
+    """
+    form = next((each for row in rows[:_TRIED] for each in FORMS if each[1](row)), RECORDS)
+    in_reply = form[0] == "chats" and not (explanation and any_holds(rows, explanation))
+    return form if explanation is None or in_reply else RECORDS
+
+
+@contextmanager
+def _understood(form: str) -> Iterator[None]:
+    """Raise one sentence if rows have the fields of a library's, but not their content."""
+    try:
+        yield
+    except FaithscopeError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as why:
+        raise BadInput(
+            f"Rows look like {form}, but cannot be read ({type(why).__name__}: {why}): pass dicts with input, answer "
+            "and explanation."
+        ) from why
+
+
+# -- rows of a log ----------------------------------------------------------------------------------------------------
+
+
+def _log_rows(thing: Any) -> list[Any]:
+    """The rows of a log, whatever holds them: a file, a table, a column, a list, or an object that has one of these."""
+    if isinstance(thing, str | os.PathLike):
+        return _log_rows(_read_file(thing))
+    refuse_query(thing, "Rationales")
+    if is_frame(thing):
+        return _table_rows(thing)
+    if isinstance(thing, list | tuple) or (isinstance(thing, np.ndarray) and thing.ndim == 1):
+        return list(thing)
+    if hasattr(thing, "to_pylist") or hasattr(thing, "to_list"):  # a column of records
+        return _items(thing)
+    for held in ("samples", "result_df", "data", "traces"):
+        inner = field(thing, held)
+        if is_frame(inner) or (isinstance(inner, list) and inner):
+            return _log_rows(inner)
+    if isinstance(thing, Mapping) or any(recognizes(thing) for _, recognizes, _ in FORMS):
+        return [thing]
+    raise WrongType(
+        f"Rationales came as {type(thing).__module__}.{type(thing).__qualname__}, which is not known here: pass a list "
+        "of dicts with input, answer and explanation, a table, or the path of a file."
+    )
+
+
+def _table_rows(frame: Any) -> list[dict[str, Any]]:
+    names = frame_names(frame)
+    if len(set(names)) < len(names):
+        raise BadInput(f"Two columns are called {max(names, key=names.count)!r}: rename one of them.")
+    columns = {name: _items(frame_column(frame, j)) for j, name in enumerate(names)}
+    index = index_of(frame)
+    if index is not None and isinstance(index.name, str) and index.name not in columns:
+        columns[index.name] = index.tolist()
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+def _items(column: Any) -> list[Any]:
+    return list(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
+
+
+_LINES, _WHOLE, _CELLS = (".jsonl", ".ndjson"), (".json",), (".csv", ".tsv")
+_LONGEST = 2**31 - 1  # characters of a cell; Python's own limit is 131,072
+
+
+def _read_file(path: Any) -> Any:
+    """The records of a file, or the JSON that it holds."""
+    place = Path(os.fspath(path))
+    ending = place.suffix.lower()
+    if ending not in (*_LINES, *_WHOLE, *_CELLS):
+        advice = " (read it with inspect_ai.log.read_eval_log, and pass that)" if ending == ".eval" else ""
+        known = ", ".join((*_LINES, *_WHOLE, *_CELLS))
+        raise BadInput(f"Rationales are read from files that end in {known}; got {str(place)!r}{advice}.")
+    try:
+        content = place.read_bytes()
+    except (OSError, ValueError) as why:
+        raise BadInput(f"The file {str(place)!r} cannot be read ({why}): pass the path of a log.") from None
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if ending in _CELLS:
+        return list(_csv_lines(place.name, content))
+    whole = _one_value(place.name, content) if ending in _WHOLE else None
+    return list(_json_lines(place.name, content)) if whole is None else whole
+
+
+def _one_value(name: str, content: bytes) -> Any:
+    """The value of a file that holds one; None if it holds one per line, as some exports called .json do."""
+    try:
+        return json.loads(content, object_pairs_hook=once)
+    except (ValueError, RecursionError):
+        if content.lstrip()[:1] == b"[" or b"\n" not in content.strip():
+            return [_value(name, 1, content)]
+        return None
+
+
+def _json_lines(name: str, content: bytes) -> Iterator[Any]:
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if line.strip():
+            yield _value(name, number, line)
+
+
+def _value(name: str, number: int, line: bytes) -> Any:
+    try:
+        return json.loads(_decoded(name, number, line), object_pairs_hook=once)
+    except RecursionError:
+        why = "it nests too deeply"
+    except ValueError as problem:
+        if isinstance(problem, BadInput):
+            raise
+        why = str(problem)
+    raise BadInput(f"Line {number:,} of {name} is no JSON ({why}): mend it, or leave it out if the log was cut short.")
+
+
+def _decoded(name: str, number: int, line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as why:
+        raise BadInput(f"Line {number:,} of {name} is not UTF-8 ({why.reason}): save the file in UTF-8.") from None
+
+
+def _csv_lines(name: str, content: bytes) -> Iterator[dict[str, Any]]:
+    """The lines of a CSV file as dicts; an empty cell is missing."""
+    text = "\n".join(_decoded(name, number, line) for number, line in enumerate(content.split(b"\n"), 1))
+    header = text.partition("\n")[0]
+    limit = csv.field_size_limit(_LONGEST)
+    try:
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), strict=True)
+        names = next(lines, [])
+        if len(set(names)) < len(names):
+            raise BadInput(f"Two columns of {name} are called {max(names, key=names.count)!r}: rename one of them.")
+        for line in lines:
+            if line and len(line) != len(names):
+                raise BadInput(
+                    f"Line {lines.line_num:,} of {name} has {len(line)} cells, but there are {len(names)} columns."
+                )
+            if line:
+                yield {column: cell or None for column, cell in zip(names, line, strict=True)}
+    except csv.Error as why:
+        raise BadInput(
+            f"Line {lines.line_num:,} of {name} is no CSV ({why}): mend it, or save the log as JSON lines."
+        ) from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+# -- which entries are measured: those of one name, with an answer and a rationale ------------------------------------
+
+_PARTS = {"answer": "answer", "explanation": "rationale", "input": "input", "id": "id"}
+
+
+def _of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
+    """The entries of one name: the one asked for, or the only one that has rationales."""
+    names = list(dict.fromkeys(entry.name for entry in listed if entry.name is not None))
+    telling = list(
+        dict.fromkeys(entry.name for entry in listed if entry.name is not None and entry.rationale is not None)
+    )
+    if name is None:
+        if len(telling) > 1:
+            shown = ", ".join(map(repr, telling[:12]))
+            raise BadInput(f"The log holds rationales by {shown}: choose one, such as name={telling[0]!r}.")
+        nameless = sum(entry.name is None and entry.rationale is not None for entry in listed)
+        if telling and nameless:
+            count = several(nameless, "rationale", "rationales")
+            raise BadInput(f"The log holds {count} of nobody beside those by {telling[0]!r}: pass name={telling[0]!r}.")
+        name = next(iter(telling or names), None)
+    elif name not in names:
+        raise UnknownName(f"The log holds no rationales by {name!r}. {hint(name, names)}")
+    return [entry for entry in listed if entry.name == name]
+
+
+def _refuse_unknown(listed: Sequence[Entry], asked: AskedFields, rows: Sequence[Any]) -> None:
+    """Raise if no row holds anything in a field that the caller names, such as one whose name is misspelled."""
+    for option, part in _PARTS.items():
+        given = getattr(asked, option)
+        if given is not None and listed and all(getattr(entry, part) is None for entry in listed):
+            names = dict.fromkeys(str(name) for row in rows if isinstance(row, Mapping) for name in row)
+            raise UnknownName(
+                f"No row of the log holds anything in the field {given!r}, {option}=. {hint(given, names)}"
+            )
+
+
+def _present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[str, ...]]:
+    """The entries with an answer and a rationale, and a remark on the others."""
+    missing = [entry for entry in listed if entry.answer is None or entry.rationale is None]
+    if not missing:
+        return list(listed), ()
+    count = f"{len(missing):,} of {several(len(listed), 'row', 'rows')} without an answer or a rationale"
+    what = " and ".join(f"its {word}" for word in ("answer", "rationale") if getattr(missing[0], word) is None)
+    kept = [entry for entry in listed if entry.answer is not None and entry.rationale is not None]
+    if nulls == "error" and kept:
+        first = f"the first is row {missing[0].row}, without {what}"
+        raise BadInput(f'The log has {count}; {first}: pass nulls="drop" to leave such rows out.')
+    if nulls == "key":
+        return list(listed), (f'{count} were kept, with an empty rationale or the answer "{MISSING}"',)
+    if not kept:
+        raise BadInput(f"The log has {count}, so no row is left to measure: read one that holds both.")
+    return kept, (f"{count} were left out",)
+
+
+# -- entries as Rationales --------------------------------------------------------------------------------------------
+
+_JSON = "rationales that are no texts were written as JSON"
+
+
+def _assembled(kept: Sequence[Entry], remarks: tuple[str, ...], index: Any = None) -> Rationales:
+    """The parts of these entries, with what is to be said of them among the notes of the reasons.
+
+    `index` has the labels of the rows of the log, if it is a table of pandas.
+    """
+    texts = ["" if entry.rationale is None else rationale_text(entry.row, entry.rationale) for entry in kept]
+    about = to_objects([input_text(entry.input) for entry in kept])
+    ids = to_objects([entry.id for entry in kept])
+    as_json = any(not isinstance(entry.rationale, str | None) for entry in kept)
+    told = (*remarks, *((_JSON,) if as_json else ()), *_repeated_ids(ids), *_alike(kept))
+    labels = None if index is None else index[[entry.row for entry in kept]]
+    reasons = Reasons(texts)._with(about=about, remarks=told, index=labels)
+    predictions = to_vector(_answers(kept), "Predictions")
+    return Rationales(reasons, predictions, to_objects([entry.input for entry in kept]), ids)
+
+
+def _answers(kept: Sequence[Entry]) -> list[Any]:
+    answers = [None if entry.answer is None else _answer(entry) for entry in kept]
+    if any(given is None for given in answers) and MISSING in answers:
+        raise BadInput(f'An answer is {MISSING!r} already, so missing ones cannot be kept: pass nulls="drop".')
+    return [MISSING if given is None else given for given in answers]
+
+
+def _answer(entry: Entry) -> Any:
+    """The answer, which is one value."""
+    if isinstance(entry.answer, Mapping) or has(entry.answer, "__dataclass_fields__"):
+        keys = list(entry.answer) if isinstance(entry.answer, Mapping) else []
+        inside = f", such as answer='value.{keys[0]}' of a field called 'value'" if keys else ""
+        raise WrongType(f"The answer at row {entry.row} has several parts ({entry.answer!r}): choose one{inside}.")
+    if isinstance(entry.answer, list | tuple | set | np.ndarray):
+        raise WrongType(
+            f"The answer at row {entry.row} is a list ({entry.answer!r}): name a field that holds one value, or pass a "
+            "table if these are columns."
+        )
+    return entry.answer
+
+
+def _repeated_ids(ids: Any) -> tuple[str, ...]:
+    """A remark if rows are of the same case, such as several epochs of a sample: they are not independent."""
+    texts = [repr(item) for item in ids if item is not None]
+    rows = sum(count for count in Counter(texts).values() if count > 1)
+    told = f"{rows:,} of {len(ids):,} rows share their id with another row: pass clusters=rationales.ids to a measure"
+    return (told,) if rows else ()
+
+
+def _alike(kept: Sequence[Entry]) -> tuple[str, ...]:
+    """A remark if answers differ in nothing but case, punctuation and white space: they are different predictions."""
+    texts = dict.fromkeys(entry.answer for entry in kept if isinstance(entry.answer, str))
+    first: dict[str, str] = {}
+    for text in texts:
+        other = first.setdefault(fold(text), text)
+        if other is not text and fold(text):
+            pair = f"{visible(repr(other))[:40]} and {visible(repr(text))[:40]}"
+            return (f"answers such as {pair} are different predictions: write them alike if they mean the same",)
+    return ()

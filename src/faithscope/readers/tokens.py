@@ -1,0 +1,149 @@
+"""Tokens with a number each, of captum, ferret, inseq and interpreto, as highlights of the words largest in size."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.tokenizers import split_lower_words, split_words
+from faithscope.inputs.tensors import to_host
+from faithscope.readers.arrays import check_class
+from faithscope.readers.wanted import Wanted, rows_of_objects
+
+_SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|UNK|MASK|BOS|EOS)\]|<[^<>\s]*>|<\|[^|]*\|>")
+_STARTS = ("Ġ", "▁")  # before the first piece of a word, in byte-pair and SentencePiece vocabularies
+_CONTINUES = "##"  # before a later piece of a word, in WordPiece vocabularies
+
+Parts = tuple[Iterable[str], NDArray[Any]]  # the tokens of one text, and a number for each
+
+
+def highlighted(tokens: Sequence[Iterable[str]], scores: Sequence[NDArray[Any]], wanted: Wanted) -> Highlights:
+    """The words largest in size of every text, as many as are wanted.
+
+    Pieces of a word count together, and so do its occurrences; among words of the same size the earlier one is kept; a
+    word of size 0 is not highlighted. Special tokens, such as [CLS], are left out.
+
+    Parameters
+    ----------
+    tokens : sequence of lists of str
+        The tokens of each text.
+    scores : sequence of (tokens,) arrays
+        A number for each.
+    """
+    weighed = [_weighed(row, *pair) for row, pair in enumerate(zip(tokens, scores, strict=True))]
+    lower = not any(word != word.lower() for words in weighed for word in words)
+    largest = [
+        sorted((word for word, size in words.items() if size), key=lambda word: -abs(words[word]))[: wanted.tokens]
+        for words in weighed
+    ]
+    remark = f"highlights are the {wanted.tokens} words largest in size of every text"
+    return Highlights(largest, split_lower_words if lower else split_words)._with(remarks=(remark,))
+
+
+def _weighed(row: int, tokens: Iterable[str], scores: NDArray[Any]) -> dict[str, float]:
+    """Every word of a text with the sum of its tokens' numbers, in the order of the text."""
+    pieces, numbers = list(map(str, tokens)), np.asarray(scores, np.float64).reshape(-1)
+    if len(pieces) != len(numbers):
+        raise BadInput(f"Row {row} has {len(pieces)} tokens but {len(numbers)} numbers: pass one number per token.")
+    if not np.isfinite(numbers).all():
+        raise BadInput(f"Row {row} has a number that is NaN or infinite: pass one finite number per token.")
+    words: dict[str, float] = {}
+    for word, number in _joined(pieces, numbers.tolist()):
+        for part in split_words(word):
+            words[part] = words.get(part, 0.0) + number
+    return words
+
+
+def _joined(pieces: Sequence[str], numbers: Sequence[float]) -> list[tuple[str, float]]:
+    """Pieces of words put together, each word with the sum of their numbers."""
+    marked = any(piece.startswith(_STARTS) for piece in pieces)
+    spaced = not marked and any(piece != piece.rstrip() for piece in pieces)  # shap leaves the space after a word
+    words: list[tuple[str, float]] = []
+    for place, (piece, number) in enumerate(zip(pieces, numbers, strict=True)):
+        if _SPECIAL.fullmatch(piece.strip()):
+            continue
+        text = piece.strip().removeprefix(_CONTINUES).lstrip("".join(_STARTS))
+        later = piece.startswith(_CONTINUES) or (marked and not piece.startswith(_STARTS))
+        later = later or (spaced and place > 0 and pieces[place - 1] == pieces[place - 1].rstrip())
+        if later and words:
+            words[-1] = words[-1][0] + text, words[-1][1] + number
+        else:
+            words.append((text, number))
+    return words
+
+
+def _sequence(row: Any) -> Parts:
+    """Of inseq: tokens of the source, or of the prompt if there is no source, over all that was generated."""
+    if row.source_attributions is not None:
+        tokens, values = row.source, to_host(row.source_attributions)
+    else:  # a model without an encoder: what was generated is explained by the prompt before it
+        start = int(row.attr_pos_start)
+        tokens, values = row.target[:start], to_host(row.target_attributions)[:start]
+    if values.ndim == 3:  # a number per dimension of the embedding: inseq takes the norm, too
+        values = np.linalg.norm(values, axis=2)
+    return [str(getattr(token, "token", token)) for token in tokens], np.nansum(values, axis=1)
+
+
+# By library: the attributes of the object of one text, and its tokens with their numbers.
+_LIBRARIES: dict[str, tuple[tuple[str, ...], Callable[[Any], Parts]]] = {
+    "captum": (("seq_attr", "input_tokens"), lambda row: (row.input_tokens, to_host(row.seq_attr))),
+    "ferret": (("tokens", "scores", "explainer"), lambda row: (row.tokens, np.asarray(row.scores))),
+    "inseq": (("source_attributions", "target"), _sequence),
+}
+
+
+def _of(library: str, attributes: tuple[str, ...], parts: Callable[[Any], Parts]) -> tuple[str, Any, Any]:
+    """The line of a library in the table of readers; inseq's output holds its objects as ``sequence_attributions``."""
+
+    def recognizes(thing: Any) -> bool:
+        held = library == "inseq" and hasattr(thing, "sequence_attributions")
+        return held or bool(rows_of_objects(thing, *attributes))
+
+    def read(thing: Any, wanted: Wanted) -> Explanations:
+        held = getattr(thing, "sequence_attributions", None) if library == "inseq" else None
+        rows = rows_of_objects(thing, *attributes) if held is None else list(held)
+        if not rows:
+            raise BadInput("There are no sequences in this output of inseq: attribute at least one.")
+        wanted.refuse_class("these explanations are of one class")
+        pairs = [parts(row) for row in rows]
+        return highlighted([tokens for tokens, _ in pairs], [scores for _, scores in pairs], wanted)
+
+    return library, recognizes, read
+
+
+def _recognizes_interpreto(thing: Any) -> bool:
+    return bool(rows_of_objects(thing, "elements", "attributions"))
+
+
+def _read_interpreto(thing: Any, wanted: Wanted) -> Explanations:
+    """Highlights of the largest elements, for the class wanted.
+
+    Attributions are (elements,), (classes, elements) or, before version 0.4, its transpose.
+    """
+    elements, scores = [], []
+    for number, row in enumerate(rows_of_objects(thing, "elements", "attributions")):
+        if not isinstance(row.elements, list | tuple) or not all(isinstance(part, str) for part in row.elements):
+            raise BadInput(f"The elements of row {number} are no texts: decode them into tokens first.")
+        values = to_host(row.attributions)
+        if values.ndim > 1:
+            by_class = values if values.shape[-1] == len(row.elements) else values.T
+            classes = len(by_class)
+            if wanted.class_index is None and classes > 2:
+                raise BadInput(f"These attributions are of {classes} classes: choose one, such as class_index=1.")
+            values = by_class[
+                check_class(min(1, classes - 1) if wanted.class_index is None else wanted.class_index, classes)
+            ]
+        elements.append(list(row.elements))
+        scores.append(np.asarray(values))
+    return highlighted(elements, scores, wanted)
+
+
+READERS = (
+    *(_of(library, *known) for library, known in _LIBRARIES.items()),
+    ("interpreto", _recognizes_interpreto, _read_interpreto),
+)
