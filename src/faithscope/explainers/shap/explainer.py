@@ -119,7 +119,7 @@ class Shap(Mannered):
         seed: int = 0,
     ) -> None:
         check_word(output, "output", ("margin", "probability", "label"), optional=True)
-        if isinstance(algorithm, str) and algorithm == "kernel":
+        if str(algorithm) == "kernel":
             raise BadInput('algorithm="kernel" was removed: "permutation" estimates the same values.')
         check_word(algorithm, "algorithm", ("auto", "tree", "permutation"))
         self.model, self.class_index, self.error = model, class_index, 0.0
