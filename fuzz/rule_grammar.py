@@ -3,7 +3,7 @@
 import sys
 
 from faithscope.errors import FaithscopeError
-from faithscope.explanations.conditions.grammar import parse_rule, write_rule
+from faithscope.explanations.rule_text import parse_rule, write_rule
 from faithscope.explanations.rules import Rules
 
 LONGEST = 400  # characters of a sentence

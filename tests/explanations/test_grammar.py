@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from conditions import conditions
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.conditions.grammar import parse_rule, write_rule
+from faithscope.explanations.rule_text import parse_rule, write_rule
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.dates import Moment
 from refused import refused

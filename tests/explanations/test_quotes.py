@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.errors import BadInput
-from faithscope.explanations.structured.quotes import quoted_spans
+from faithscope.explanations.quotes import quoted_spans
 from faithscope.explanations.tokenizers import folded_words
 from limited import cpu_seconds
 from refused import refused

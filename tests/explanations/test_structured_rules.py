@@ -14,12 +14,13 @@ import faithscope as fs
 from conditions import conditions
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
-from faithscope.explanations.structured.operators import _KNOWN, to_operator
+from faithscope.explanations.rule_json import SPELLINGS as KNOWN
+from faithscope.explanations.rule_json import to_operator
 from limited import cpu_seconds
 from refused import refused
 
 FEATURES = ["age", "job", "hours per week"]
-SPELLINGS = {operator: [word for word, known in _KNOWN.items() if known == operator] for operator in _KNOWN.values()}
+SPELLINGS = {operator: [word for word, known in KNOWN.items() if known == operator] for operator in KNOWN.values()}
 WRAPPINGS = (
     lambda objects: json.dumps(objects),
     lambda objects: json.dumps({"reasons": objects}),

@@ -119,7 +119,7 @@ class Reasons(Explanations):
         >>> rules.describe(0), rules.describe(1)
         ('age >= 60', 'age < 30 and job == clerk')
         """
-        from faithscope.explanations.structured.rules import structured_rules
+        from faithscope.explanations.rule_json import structured_rules
 
         return structured_rules(self.texts, features, unreadable)._with(index=self.index)
 
@@ -143,7 +143,7 @@ class Reasons(Explanations):
         >>> reasons.to_highlights().describe(0)
         'a, dull, plot'
         """
-        from faithscope.explanations.structured.quotes import quoted_highlights
+        from faithscope.explanations.quotes import quoted_highlights
 
         return quoted_highlights(self.texts, self.about, unreadable)._with(index=self.index)
 

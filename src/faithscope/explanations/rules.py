@@ -15,9 +15,9 @@ from faithscope.explanations.conditions.condition import NOTHING, OR_MISSING, Co
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
 from faithscope.explanations.conditions.feature_column import FeatureColumn, Mask
 from faithscope.explanations.conditions.features import array_columns, default_names, distinct_names
-from faithscope.explanations.conditions.texts import read_texts
 from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.conditions.written import is_triple, to_condition, written_row
+from faithscope.explanations.rule_text import read_texts
 from faithscope.inputs.arrays import frame_names, is_frame, to_items, to_vector
 from faithscope.inputs.dates import dated_column
 from faithscope.inputs.hints import hint

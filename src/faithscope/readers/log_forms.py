@@ -9,8 +9,7 @@ from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several, shorten
-from faithscope.explanations.structured.json_texts import json_values
-from faithscope.explanations.structured.unreadable import Unreadable
+from faithscope.explanations.rule_json import Unreadable, json_values
 from faithscope.readers.log_entries import (
     ANSWERS,
     EXPLANATIONS,

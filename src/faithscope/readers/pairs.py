@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import OWN_CLASSES
-from faithscope.explanations.structured.json_texts import once
+from faithscope.explanations.rule_json import once
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.hints import hint
 from faithscope.readers.tokens import highlighted

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, FaithscopeError, UnknownName, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.reasons import Reasons
-from faithscope.explanations.structured.json_texts import once
+from faithscope.explanations.rule_json import once
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_objects, to_vector
 from faithscope.inputs.checks import check_word

@@ -9,10 +9,7 @@ import numpy as np
 from faithscope.errors import BadInput, FaithscopeError
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
-from faithscope.explanations.structured.json_texts import json_values
-from faithscope.explanations.structured.rules import structured_rules
-from faithscope.explanations.structured.statements import is_structured
-from faithscope.explanations.structured.unreadable import Unreadable
+from faithscope.explanations.rule_json import Unreadable, is_structured, json_values, structured_rules
 from faithscope.inputs.alignment import index_of
 from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
 from faithscope.readers.wanted import ClassIndex, Wanted, one_per_row

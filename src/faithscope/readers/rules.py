@@ -13,9 +13,9 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations, claims
 from faithscope.explanations.conditions.condition import BOUNDS, Triple
-from faithscope.explanations.conditions.grammar import parse_rule
-from faithscope.explanations.conditions.texts import ROUNDED
 from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.rule_json import SPELLINGS
+from faithscope.explanations.rule_text import ROUNDED, parse_rule
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import split_lower_words, split_words
 from faithscope.readers.wanted import Wanted, first_of, one_per_row
@@ -336,7 +336,6 @@ def _factual(row: Any, names: Sequence[str], top: int | None) -> list[Read]:
 
 # -- PyXAI: what ``explainer.to_features(reason, details=True)`` gives ---------------------------------------------
 
-_OPERATORS = {"LE": "<=", "LT": "<", "GE": ">=", "GT": ">", "EQ": "==", "NEQ": "!="}
 _SIGNED, _THRESHOLD = "operator_sign_considered", "threshold"
 
 
@@ -359,7 +358,9 @@ def read_pyxai(thing: Any, wanted: Wanted) -> Explanations:
             )
         codes = [str(getattr(literal[_SIGNED], "value", literal[_SIGNED])) for literal in literals]
         pairs = zip(literals, codes, strict=True)
-        conditions.append([(str(one["name"]), _OPERATORS.get(code, code), one[_THRESHOLD]) for one, code in pairs])
+        conditions.append(
+            [(str(one["name"]), SPELLINGS.get(code.lower(), code), one[_THRESHOLD]) for one, code in pairs]
+        )
     return _to_rules(conditions, None, wanted)
 
 

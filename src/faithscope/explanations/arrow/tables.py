@@ -19,7 +19,6 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
-from faithscope.explanations.conditions.grammar import parse_rule, write_rule
 from faithscope.explanations.counterfactuals import Balls, Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.explanations.distances.points import Points
@@ -28,6 +27,7 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.reasons import Reasons
+from faithscope.explanations.rule_text import parse_rule, write_rule
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import TOKENIZERS
 from faithscope.inputs.arrays import to_objects

@@ -12,12 +12,12 @@ from faithscope.errors import BadInput
 from faithscope.explanations.arrow.columns import read_column, to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.codes import Codes
-from faithscope.explanations.conditions.grammar import parse_rule
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.reasons import Reasons
+from faithscope.explanations.rule_text import parse_rule
 from faithscope.explanations.rules import Rules
 
 Values = Sequence[Any]  # Arrow columns of key values, one entry per explanation

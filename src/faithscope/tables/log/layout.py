@@ -9,7 +9,7 @@ from faithscope.discretizers import Original
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.tables import Settings, understood
-from faithscope.explanations.conditions.grammar import parse_rule
+from faithscope.explanations.rule_text import parse_rule
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.shown_columns import refuse_nested, shown
 from faithscope.tables.log.columns import Names, name_list, named_columns, one_column, several_columns

@@ -1,15 +1,170 @@
-"""One pass over the text of a rule: names and values quoted or bare, in the words of several libraries."""
+"""The rule grammar: a conjunction of conditions as one line of text, written and read back exactly, never evaluated.
+
+::
+
+    rule       =  "true"  |  "everything"  |  conditions
+    conditions =  condition { ( "and" | "&" | "," | ";" ) condition }
+    condition  =  test [ "or missing" ]  |  "(" conditions ")" [ "or missing" ]
+    test       =  feature operator value  |  number order feature [ order number ]
+               |  feature ( "in" | "not in" ) "{" [ value { "," value } ] "}"
+               |  feature "between" "[" value "," value "]"
+               |  feature "in" "]" number "," number "]", of which either bracket may be turned, as PyXAI prints it
+               |  feature "is" ( "missing" | "present" )
+    order      =  "<="  "<"  ">="  ">"
+    operator   =  order  |  "=="  "="  "!="
+    value      =  number  |  date  |  "true"  |  "false"  |  "missing"  |  text
+    date       =  2024-03-01  |  2024-03-01T12:30  |  2024-03-01T12:30:05.25, with a Z after it if it is in UTC
+
+A feature and a text are quoted, with escapes as in JSON, or bare: petal width (cm), Self-emp-not-inc. A bare feature
+ends before its operator, a bare text before what can only be the next condition; what has a sign of the grammar in it
+is quoted, unless it is a feature that the caller names: of these, the longest that fits is read.
+A bare value that could be a number, a date, true, false or missing is one; a category that is called 37 or missing is
+a text, and quoted. A number with a point or an exponent, ``inf`` and ``-inf`` are floats, any other is an integer.
+A test on a missing value is false, that of ``!=`` too; ``is missing``, ``== missing`` and ``or missing`` say otherwise.
+`write_rule` quotes every text, and writes numbers in full; `Rules.describe` quotes what it has to, and rounds.
+"""
 
 import json
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from faithscope.errors import BadInput
-from faithscope.explanations.conditions.condition import BOUNDS, OR_MISSING, Triple
-from faithscope.explanations.conditions.shown import NUMBER, TYPED, are_typed
+import numpy as np
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.conditions.condition import BOUNDS, NUMBER, OR_MISSING, TYPED, Triple, are_typed
+from faithscope.inputs.arrays import to_items
+from faithscope.inputs.checks import is_real
 from faithscope.inputs.dates import WRITTEN, Moment
+from faithscope.inputs.missing import is_missing
+
+_WORD = r"[^\W\d][\w]*(?:[.\-][\w]+)*"
+_RESERVED = {"and", "in", "not", "between", "is", "true", "false", "missing", "inf"}
+_COMPARE = (*BOUNDS, "==", "!=")
+_ALL = {"true", "everything"}  # a rule that covers all rows
+
+
+def write_rule(conditions: Iterable[Sequence[Any]]) -> str:
+    """A conjunction as one line of text, from which `parse_rule` makes the same conditions.
+
+    Parameters
+    ----------
+    conditions : list of (feature, operator, value)
+        As `Rules.from_conditions` takes them for one row, features by name. None and NaN are written ``missing``.
+
+    Examples
+    --------
+    >>> write_rule([("age", "<=", 37.0), ("job", "in", ("clerk", None)), ("odd name; --", ">", -0.0)])
+    'age <= 37.0 and job in {"clerk", missing} and "odd name; --" > -0.0'
+    >>> write_rule([("age", "<= or missing", 37.0), ("job", "==", "missing")])
+    '(age <= 37.0 or missing) and job == "missing"'
+    >>> write_rule([])
+    'true'
+    """
+    return " and ".join(_write_condition(*triple) for triple in conditions) or "true"
+
+
+def _write_condition(feature: Any, operator: str, value: Any) -> str:
+    if not isinstance(feature, str):
+        raise WrongType(f"A rule is written with features by name; got {feature!r}: pass its name.")
+    if isinstance(operator, str) and operator.endswith(OR_MISSING):
+        return f"({_write_condition(feature, operator.removesuffix(OR_MISSING), value)}{OR_MISSING})"
+    name = feature if re.fullmatch(_WORD, feature) and feature not in _RESERVED else _quote(feature)
+    if operator in ("in", "not in"):
+        return f"{name} {operator} {{{', '.join(map(_write_value, value))}}}"
+    if operator == "between":
+        return f"{name} between [{', '.join(map(_write_value, value))}]"
+    if operator not in _COMPARE:
+        raise BadInput(f"Operator {operator!r} on feature {feature!r} is not in the rule grammar.")
+    return f"{name} {operator} {_write_value(value)}"
+
+
+def _write_value(value: Any) -> str:
+    value = value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value
+    if isinstance(value, str):
+        return _quote(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if is_missing(value):
+        return "missing"
+    if isinstance(value, int | float):
+        return repr(value)
+    moment = value if isinstance(value, Moment) else Moment.of(value)
+    if moment is not None:
+        return str(moment)
+    raise WrongType(
+        f"A rule cannot hold {value!r} ({type(value).__name__}): use a number, text, a date or True and False."
+    )
+
+
+def _quote(text: str) -> str:
+    # A lone surrogate cannot be encoded, so such a text is escaped whole.
+    return json.dumps(text, ensure_ascii=any("\ud800" <= character <= "\udfff" for character in text))
+
+
+def parse_rule(text: str, features: Iterable[str] | None = None) -> list[Triple]:
+    """The conditions in a rule's text, as (feature, operator, value).
+
+    A text that starts with ``[`` is read as JSON, a list of ``[feature, operator, value]`` with null for missing.
+
+    Parameters
+    ----------
+    text : str
+    features : iterable of str, optional
+        _Names that may stand bare whatever they hold: the longest that fits is read.
+
+    Examples
+    --------
+    >>> parse_rule('age <= 37.0 and job == clerk')
+    [('age', '<=', 37.0), ('job', '==', 'clerk')]
+    >>> parse_rule("0.00 < petal width (cm) <= 0.80")
+    [('petal width (cm)', '>', 0.0), ('petal width (cm)', '<=', 0.8)]
+    >>> parse_rule('[["age", "in", [1, null]]]')
+    [('age', 'in', (1, None))]
+    """
+    return rule_reader(features)(text)
+
+
+def rule_reader(features: Iterable[str] | None = None) -> Callable[[str], list[Triple]]:
+    """`parse_rule` for many texts with the same features."""
+    names = _Names.of(features)
+
+    def read(text: str) -> list[Triple]:
+        if not isinstance(text, str):
+            raise WrongType(f"A rule must be a text; got {text!r} ({type(text).__name__}).")
+        if text.lstrip().startswith("["):
+            return _parse_json(text)
+        return [] if text.strip() in _ALL else _Parser(text, names).rule()
+
+    return read
+
+
+def _parse_json(text: str) -> list[Triple]:
+    try:
+        rows = json.loads(text)
+    except ValueError as problem:
+        raise BadInput(f"The rule {text[:60]!r} starts like JSON but is not: {problem}.") from None
+    except RecursionError:
+        raise BadInput(f"The rule {text[:60]!r} nests lists too deeply: a value is at most a list of values.") from None
+    for triple in rows:
+        if not (
+            isinstance(triple, list) and len(triple) == 3 and isinstance(triple[0], str) and isinstance(triple[1], str)
+        ):
+            raise BadInput(f"A rule in JSON is a list of [feature, operator, value]; got {json.dumps(triple)[:60]}.")
+    return [(feature, operator, _from_json(value)) for feature, operator, value in rows]
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(None if item is None or item != item else item for item in value)
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+# -- one pass over the text of a rule ---------------------------------------------------------------------------------
+
 
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _ORDER = r"<=|>=|≤|≥|<|>"
@@ -57,14 +212,14 @@ def _list_parts(closing: str) -> "tuple[re.Pattern[str], re.Pattern[str]]":
 _LIST_PARTS = {opening: _list_parts(closing) for opening, closing in ("{}", "[]", "()")}
 
 
-def misread(text: str, place: int, what: str) -> BadInput:
+def _misread(text: str, place: int, what: str) -> BadInput:
     """What is wrong with a rule, and where."""
     excerpt = text[max(0, place - 20) : place] + "⟪here⟫" + text[place : place + 20]
     return BadInput(f"The rule {excerpt!r} cannot be read at character {place + 1}: it has {what}.")
 
 
 @dataclass(frozen=True)
-class Names:
+class _Names:
     """How the name of a feature and its operator look: one that the caller names, and any other.
 
     Attributes
@@ -77,7 +232,7 @@ class Names:
     first: "re.Pattern[str]"
 
     @classmethod
-    def of(cls, features: Iterable[str] | None) -> "Names":
+    def of(cls, features: Iterable[str] | None) -> "_Names":
         """The names of these features, or none in particular."""
         names = sorted({name for name in features or () if name}, key=len, reverse=True)
         known = f"(?:{'|'.join(map(re.escape, names))})" if names else r"(?!)"
@@ -86,16 +241,16 @@ class Names:
         )
 
 
-class Parser:
+class _Parser:
     """One pass over the text of a rule.
 
     Parameters
     ----------
     text : str
-    names : Names
+    names : _Names
     """
 
-    def __init__(self, text: str, names: Names) -> None:
+    def __init__(self, text: str, names: _Names) -> None:
         self.text, self.names, self.place, self.depth = text, names, 0, 0
 
     def rule(self) -> list[Triple]:
@@ -117,7 +272,7 @@ class Parser:
         at += len(self.text[at:]) - len(self.text[at:].lstrip())
         seen = re.match(r"[\w.\-]+|.|\Z", self.text[at:], re.DOTALL)
         what = repr(seen[0]) if seen and seen[0] else "its end"
-        return misread(self.text, at, f"{what} instead of {wanted}")
+        return _misread(self.text, at, f"{what} instead of {wanted}")
 
     def _conjunction(self) -> list[Triple]:
         triples = self._term()
@@ -133,14 +288,14 @@ class Parser:
         place = self.place
         if self._match(_OR_MISSING):
             if len({feature for feature, *_ in triples}) > 1:
-                raise misread(self.text, place, "'or missing' after conditions on several features")
+                raise _misread(self.text, place, "'or missing' after conditions on several features")
             triples = [(name, operator.removesuffix(OR_MISSING) + OR_MISSING, it) for name, operator, it in triples]
         return triples
 
     def _group(self) -> list[Triple]:
         self.place, self.depth = self.place + 1, self.depth + 1
         if self.depth > 50:
-            raise misread(self.text, self.place, "too many parentheses in one another")
+            raise _misread(self.text, self.place, "too many parentheses in one another")
         triples = self._conjunction()
         if self.text[self.place : self.place + 1] != ")":
             raise self._wrong("')'")
@@ -156,7 +311,7 @@ class Parser:
             self._match(_QUOTED)
             raise self._wrong("one of <= < >= > == != in, not in, between, is missing")
         if self.text[self.place : self.place + 1] == '"':
-            raise misread(self.text, self.place, "a text that is never closed")
+            raise _misread(self.text, self.place, "a text that is never closed")
         raise self._wrong("a feature with an operator such as <= or ==")
 
     def _interval(self) -> list[Triple] | None:
@@ -170,7 +325,7 @@ class Parser:
             return None
         above = _SAME.get(left["above"], left["above"])
         if above[0] != operator[0]:
-            raise misread(self.text, name.start("operator"), f"{operator!r} after {above!r}: two bounds point one way")
+            raise _misread(self.text, name.start("operator"), f"{operator!r} after {above!r}: two bounds point one way")
         feature = self._feature(name)
         return [(feature, _TURNED[above], self._typed(left["low"], start)), (feature, operator, self._bound())]
 
@@ -257,7 +412,7 @@ class Parser:
 
     def _open(self) -> BadInput | None:
         never = self.text[self.place : self.place + 1] == '"'
-        return misread(self.text, self.place, "a text that is never closed") if never else None
+        return _misread(self.text, self.place, "a text that is never closed") if never else None
 
     def _value(self) -> Any:
         """A value that stands alone: quoted, or bare up to the end of its condition."""
@@ -272,7 +427,7 @@ class Parser:
             raise self._open() or self._wrong(_WANTED)
         inside = _SIGN_INSIDE.search(bare)
         if inside is not None:
-            raise misread(
+            raise _misread(
                 self.text, start, f"{bare!r}, which is not one value: a text that has this in it is in quotes"
             )
         self.place = end
@@ -305,7 +460,7 @@ class Parser:
         try:
             return str(json.loads(written, strict=False))
         except ValueError:
-            raise misread(self.text, place, "a text with an escape that JSON does not know") from None
+            raise _misread(self.text, place, "a text with an escape that JSON does not know") from None
 
     def _typed(self, bare: str, place: int) -> Any:
         """What a bare value is: a number, a date, true, false or missing; any other is a text."""
@@ -322,11 +477,92 @@ def _to_number(text: str, bare: str, place: int) -> float | int:
     try:
         return float(bare) if re.search(r"[.eEi]", bare) else int(bare)
     except ValueError:  # an integer of thousands of digits
-        raise misread(text, place, "a number with too many digits") from None
+        raise _misread(text, place, "a number with too many digits") from None
 
 
 def _to_date(text: str, bare: str, place: int) -> Moment:
     try:
         return Moment.parse(bare)
     except ValueError:
-        raise misread(text, place, "a date that does not exist") from None
+        raise _misread(text, place, "a date that does not exist") from None
+
+
+# -- one text per row, printed by this package, by lime or by anchor-exp ----------------------------------------------
+
+
+_NOTHING = "nothing"  # what `describe` prints for a rule that no row satisfies
+ROUNDED = "bounds are as printed, to 2 decimals, so that a rule may not cover the row that it explains"
+_UNWEIGHED = "the weights of conditions were left out"
+_PRINTED_BOUND = re.compile(rf"(?:[<>≤≥]=?\s*(?P<right>{NUMBER}))|(?:(?P<left>{NUMBER})\s*[<>≤≥])")
+_TWO_DECIMALS = re.compile(r"[+-]?\d+\.\d\d")
+
+Conditions = list[Triple]
+
+
+def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[Conditions], tuple[str, ...]]:
+    """The conditions of each row, and how they were read.
+
+    Parameters
+    ----------
+    rows : list of str, or of lists of str or of (str, weight)
+        The rule of each row as one text, or as one text per condition.
+    features : sequence of str, optional
+    """
+    if isinstance(rows, str):
+        raise WrongType(f"Rules are a list with one text per row; got the text {rows!r}: pass [{rows!r}].")
+    given = [_pieces(row, item) for row, item in enumerate(to_items(rows, "Rules, one text per row,"))]
+    read = cache(rule_reader(features))
+    conditions = [_conditions_of(row, pieces, read) for row, (pieces, _) in enumerate(given)]
+    texts = dict.fromkeys(piece for pieces, _ in given for piece in pieces)
+    empty = sum(not "".join(pieces).strip() for pieces, _ in given)
+    remarks = [ROUNDED] if _are_rounded(texts) else []
+    remarks += [f"{empty:,} of {len(given):,} rows have no condition, and cover every row"] if empty else []
+    remarks += [_UNWEIGHED] if any(weighed for _, weighed in given) else []
+    return _with_nothing(conditions, features), tuple(remarks)
+
+
+def _pieces(row: int, item: Any) -> tuple[tuple[str, ...], bool]:
+    """The texts of one row's conditions, and whether they had weights."""
+    if isinstance(item, str):
+        return (item,), False
+    pieces = list(item) if isinstance(item, list | tuple) else [item]
+    weighed = bool(pieces) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pieces)
+    if weighed and all(isinstance(text, str) and is_real(weight) for text, weight in pieces):
+        return tuple(text for text, _ in pieces), True
+    odd = next((piece for piece in pieces if not isinstance(piece, str)), None)
+    if odd is not None or pieces == [None]:
+        raise WrongType(
+            f"Rules, row {row}: a rule is a text, or a list of one text per condition; got {item!r}. A rule that "
+            "covers every row is 'everything'."
+        )
+    return tuple(pieces), False
+
+
+def _conditions_of(row: int, pieces: Iterable[str], read: Callable[[str], Conditions]) -> Conditions:
+    conditions: Conditions = []
+    for piece in pieces:
+        if piece.strip() == _NOTHING:
+            conditions.append((_NOTHING, "", ()))
+        elif piece.strip():
+            try:
+                conditions += read(piece)
+            except BadInput as problem:
+                raise type(problem)(f"Rules, row {row}: {problem}") from None
+    return conditions
+
+
+def _with_nothing(rows: list[Conditions], features: Sequence[str] | None) -> list[Conditions]:
+    """The same, with an empty set of values for rules that no row satisfies."""
+    if not any(not operator for row in rows for _, operator, _ in row):
+        return rows
+    named = features or [name for row in rows for name, operator, _ in row if operator]
+    if not named:
+        raise BadInput("Rules that hold on nothing, and name no feature: pass features=, the names of the columns.")
+    never = (named[0], "in", ())
+    return [[triple if triple[1] else never for triple in row] for row in rows]
+
+
+def _are_rounded(texts: Iterable[str]) -> bool:
+    """Whether all bounds have two decimals, as lime and anchor-exp print them."""
+    bounds = [match["left"] or match["right"] for text in texts for match in _PRINTED_BOUND.finditer(text)]
+    return bool(bounds) and all(_TWO_DECIMALS.fullmatch(bound) for bound in bounds)

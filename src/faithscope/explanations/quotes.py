@@ -7,7 +7,7 @@ from typing import Any
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.structured.unreadable import CHOICES, Problems, listed
+from faithscope.explanations.rule_json import CHOICES, Problems, listed
 from faithscope.explanations.tokenizers import folded_words
 from faithscope.inputs.checks import check_word
 

@@ -1,1 +1,0 @@
-"""Structured rationales: conditions written as JSON become rules, quotes of the input become highlights."""
