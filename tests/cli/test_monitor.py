@@ -3,15 +3,20 @@
 import json
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from faithscope.cli import app
+from faithscope.cli.monitor import _judge
 from faithscope.errors import BadInput
+from faithscope.monitor.monitor import Monitor
+from faithscope.monitor.telling import Told
 
 STATE = "state.duckdb"
 REPORT = f"report --state {STATE}"
@@ -136,3 +141,13 @@ def test_a_settled_reference_is_read_from_the_state():
     assert "beside the reference" in run(REPORT).stdout
     with pytest.raises(BadInput, match="begun with reference=1, not with reference=2"):
         run(f"{REPORT} --reference 2")
+
+
+def test_the_exit_status_is_that_of_alarms_alone_which_share_one_error():
+    run(ADD)
+    told = Told.of(Monitor(STATE, at_least=0.9))
+    below = replace(told, limits=replace(told.limits, high=0.5), alarms={})
+    assert below.limits.verdict == "alarm"
+    _judge(below, None)
+    with pytest.raises(typer.Exit):
+        _judge(replace(told, alarms={None: ("drop",)}), None)

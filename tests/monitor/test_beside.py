@@ -165,3 +165,22 @@ def test_the_page_tells_what_is_beside_the_reference(tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "↓ drop beside the reference since about 2026-01-11" in page
     assert '<section id="beside"' in page
+
+
+def test_no_later_rows_a_new_group_and_explanations_that_the_reference_never_had_are_told_as_such(tmp_path):
+    monitor = fs.Monitor(by="g", reference=5)
+    monitor.add(["a", "b"] * 50, [0, 1] * 50, by=["x"] * 100, when="2026-01-01", batch="1")
+    assert not monitor.alarms()
+    assert str(monitor.beside()) == "none of 0 rows since the reference can be checked"
+    monitor.to_html(tmp_path / "page.html")
+    added = monitor.add(["a", "c"] * 50, [0, 1] * 50, by=["y"] * 100, when="2026-01-06", batch="2")
+    assert "the reference until 2026-01-05 has 100 rows" in str(added)
+    told = monitor.beside("y")
+    assert (told.value, told.before, told.n, told.checked) == (1.0, None, 100, 50)
+    assert "none of its own rows can be checked; 50 of 100 rows can be checked" in str(told)
+    assert monitor.beside("x").value is None
+    assert not monitor.alarms()
+    monitor.add(["c"] * 9, [0] * 9, by=["x"] * 9, when="2026-01-07", batch="3")
+    assert str(monitor.beside("x")) == "none of 9 rows since the reference can be checked"
+    assert "faithscope_monitor_beside_low" in prometheus(Told.of(monitor))
+    monitor.to_html(tmp_path / "page.html")

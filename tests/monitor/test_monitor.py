@@ -57,6 +57,8 @@ def test_late_rows_of_a_closed_day_are_counted_and_the_table_says_so(monkeypatch
     assert (line["n"], line["parts"]) == (350, 2)
     assert pd.isna(line["low"])
     same(monitor.single_look(), pd.concat([rows, rows[:50]]))
+    monitor.confidence = 0.99
+    assert "the intervals of 4 closed days are of 0.95 confidence" in str(monitor)
 
 
 @pytest.mark.thorough

@@ -163,6 +163,7 @@ def report(
     from faithscope.monitor.metrics import prometheus
     from faithscope.monitor.monitor import Monitor
     from faithscope.monitor.telling import Told
+    from faithscope.monitor.watched import write
 
     if fail_under is not None:
         check_share(fail_under, "--fail-under")
@@ -176,7 +177,7 @@ def report(
     with monitor._store.transaction():  # what is printed and the page show one state
         told = Told.of(monitor, reference, "by group" if as_json else "of all rows" if summary else None)
         if html is not None:
-            monitor.to_html(html, reference)
+            write(monitor._record(reference, told), html)
     if as_json:
         print_json(json.dumps(told.to_dict(), allow_nan=False))
     elif metrics:

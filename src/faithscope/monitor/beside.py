@@ -88,12 +88,16 @@ class Beside:
         return asdict(self)
 
     def __str__(self) -> str:
-        if self.value is None or self.before is None:
+        if self.value is None:
             return f"none of {self.n:,} rows since the reference can be checked"
+        own = (
+            "none of its own rows can be checked"
+            if self.before is None
+            else f"{self.before:.3f} of its own rows do, between {down(self.before_low)} and {up(self.before_high)}"
+        )
         return (
             f"{self.value:.3f} of rows since the reference agree with it, between {down(self.low)} and {up(self.high)}"
-            f"; {self.before:.3f} of its own rows do, between {down(self.before_low)} and {up(self.before_high)}; "
-            f"{self.checked:,} of {self.n:,} rows can be checked"
+            f"; {own}; {self.checked:,} of {self.n:,} rows can be checked"
         )
 
     __repr__ = __str__

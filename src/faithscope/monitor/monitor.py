@@ -29,6 +29,7 @@ from faithscope.monitor.limits import Limits, all_alarms, all_draws, all_limits,
 from faithscope.monitor.log_batch import log_batch, refuse_learning
 from faithscope.monitor.merging import merge
 from faithscope.monitor.moments import refuse_times, to_days
+from faithscope.monitor.queries import fetch_lines
 from faithscope.monitor.scoped.batch import scoped_batch, to_sample
 from faithscope.monitor.scoped.scopes import Scopes, features_of, settled_scopes
 from faithscope.monitor.sequential import Alarm
@@ -57,6 +58,8 @@ _IDS_AGAIN = (
     'truth and "holds" is not said; begin another state with clusters={0!r}, on the command line --cluster'
 )
 
+_OTHERWISE = "SELECT count(DISTINCT day), max(confidence) FROM days WHERE confidence <> ?"
+_CLOSED = "the intervals of {:,} closed days are of {:g} confidence, at which they were closed: none is shown at {:g}"
 _ADDED_UP = (
     "monitors that were added up had rows after the reference, each judged beside rows of its own, so nothing is told "
     "beside the reference; days are still compared among themselves"
@@ -288,6 +291,7 @@ class Monitor(Shareable):
         forgotten, come_back = self._history.forgotten, self._history.come_back
         with self._store.transaction() as connection:
             once, known = cluster_notes(connection), ids_again(connection)
+            closed = fetch_lines(connection, _OTHERWISE, [self.confidence])[0]
         gone = (
             f"{several(forgotten, 'row', 'rows')} of explanations that came once, more than a year ago, are no longer "
             "known by explanation and count as unverifiable"
@@ -295,7 +299,8 @@ class Monitor(Shareable):
         again = () if come_back is None else (_AGAIN.format(*(f"{number:,}" for number in come_back)),)
         again = again if known is None else (_IDS_AGAIN.format(*known),)
         merged = (_ADDED_UP,) if self._store.settings().get("beside") == FORGOTTEN else ()
-        return (*once, *((gone,) if forgotten else ()), *again, *merged)
+        kept = (_CLOSED.format(closed[0], closed[1], self.confidence),) if closed[0] else ()
+        return (*once, *((gone,) if forgotten else ()), *again, *merged, *kept)
 
     @property
     def groups(self) -> list[Any]:
@@ -435,10 +440,10 @@ class Monitor(Shareable):
         """
         write(self._record(reference), path)
 
-    def _record(self, reference: int | None = None) -> MonitorRecord:
+    def _record(self, reference: int | None = None, told: Told | None = None) -> MonitorRecord:
         reference = self._settled(reference)
         with self._store.transaction() as connection:
-            return watched_record(self, Told.of(self, reference), connection, reference)
+            return watched_record(self, told or Told.of(self, reference), connection, reference)
 
     def _card(self) -> Card:
         return Told.of(self, days="of all rows").card()

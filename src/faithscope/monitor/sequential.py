@@ -27,6 +27,7 @@ _STEPS = 45
 _AGES = 8
 PARTS = 64  # shares are counted in so many parts of 1
 _MEANS = 1000  # and means in thousandths
+_AT_ONCE, _ROUNDING = 50_000, 1e-9
 _BETS = np.array([1 / 2, 1 / 8, 1 / 32, 1 / 128])  # shares of the wealth
 
 
@@ -276,10 +277,6 @@ def departures(
     return tuple(alarms)
 
 
-def _parts(places: Integers) -> list[Integers]:
-    return np.array_split(places, 1 + len(places) // 50_000)
-
-
 @cache
 def _gains() -> Numbers:
     """Logarithms of what a bet on "more than b" makes of 1, by draw (0/64 to 64/64), bet, and b = 0.001 to 1.000."""
@@ -308,17 +305,21 @@ def bet_above(draws: ArrayLike) -> Numbers:
     >>> bet_above(draws)[[699, 799, 849]].round(2)
     array([ 6.65,  0.66, -0.25])
     """
-    return _wealth(draws, _gains())
+    return _mixed(np.tensordot(np.asarray(draws, np.float64), _gains(), 1))
 
 
 def bet_below(draws: ArrayLike) -> Numbers:
     """Logarithm of the evidence that a mean is less than 0.000, 0.001, … 0.999; it grows with the mean."""
-    return _wealth(draws, _gains()[::-1, :, ::-1])
+    return _mixed(np.tensordot(np.asarray(draws, np.float64), _losses(), 1))
 
 
-def _wealth(draws: ArrayLike, gains: Numbers) -> Numbers:
-    """The average over bets, from what each makes of a draw by its value, at some means."""
-    wealth = np.tensordot(np.asarray(draws, np.float64), gains, 1)
+def _losses() -> Numbers:
+    """The same of a bet on "less than b", for b = 0.000 to 0.999."""
+    return _gains()[::-1, :, ::-1]
+
+
+def _mixed(wealth: Numbers) -> Numbers:
+    """The average over bets, the last axis but one, of logarithms."""
     most = wealth.max(axis=-2)
     return np.asarray(most + np.log(np.exp(wealth - most[..., None, :]).mean(axis=-2)), np.float64)
 
@@ -376,27 +377,26 @@ def drops_beside(days: NDArray[Any], before: Numbers, after: Numbers, error: flo
     offsets = np.array([day.toordinal() for day in days.tolist()], np.int64) - start
     first, last = watched(offsets)
     errors = error * shares(offsets[first])
-    known, total = bet_above(before), np.concatenate([np.zeros((1, PARTS + 1)), np.cumsum(after, axis=0)])
-
-    def proves(windows: Integers, means: Any = slice(None)) -> Numbers:
-        """How much more evidence there is than the error asks for, at the least of some means."""
-        draws = total[last[windows] + 1] - total[first[windows]]
-        evidence = _wealth(draws, _gains()[::-1, :, ::-1][..., means]) + known[means]
-        return np.asarray(evidence.min(axis=1) + np.log(errors[windows]))
-
+    asked, windows = -np.log(errors), np.arange(len(first))
+    known = bet_above(before)
     # Most windows are known to prove nothing at the mean before, and most others at a few.
     most = int((np.arange(PARTS + 1) @ before) / (PARTS * max(1.0, before.sum())) * (_MEANS - 1))
-    windows = np.arange(len(first))
-    for means in ([most], slice(None, None, _MEANS // 25)):
-        windows = windows[np.concatenate([proves(some, means) for some in _parts(windows)]) >= 0]
+    for means in ([most], np.arange(0, _MEANS, _MEANS // 25)):
+        wealth = np.cumsum(np.tensordot(after, _losses()[..., means], 1), axis=0)
+        wealth = np.concatenate([np.zeros_like(wealth[:1]), wealth])
+        parts = []
+        for part in np.array_split(windows, 1 + len(windows) // _AT_ONCE):
+            evidence = _mixed(wealth[last[part] + 1] - wealth[first[part]]) + known[means]
+            parts.append(part[evidence.min(axis=1) >= asked[part] - _ROUNDING])
+        windows = np.concatenate(parts)
     for end in np.unique(last[windows]):
         here = windows[last[windows] == end]
-        proven = proves(here)
+        draws = np.stack([after[start : end + 1].sum(axis=0) for start in first[here]])
+        proven = np.min(bet_below(draws) + known, axis=1) - asked[here]
         if proven.max() >= 0:
             window = here[proven.argmax()]
             since = after[first[window] :].sum(axis=0)
-            ends = (share_limits(each, float(errors[window])) for each in (since, before))
+            (low, high), reference = (share_limits(each, float(errors[window])) for each in (since, before))
             day, begin = days[[end, first[window]]].tolist()
-            (low, high), reference = ends
             return (DropBeside("drop beside the reference", day, begin, low, high, reference),)
     return ()
