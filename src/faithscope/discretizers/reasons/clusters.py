@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.reasons.digests import bytes_digest
-from faithscope.discretizers.reasons.texts import keys_of, to_reasons
+from faithscope.discretizers.reasons.keys import keys_of, text_digest, to_reasons
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
@@ -104,7 +103,7 @@ class Clusters(Discretizer):
 
     @cached_property
     def _digest(self) -> str:
-        return bytes_digest(np.ascontiguousarray(self.embeddings + 0.0).tobytes())
+        return text_digest(np.ascontiguousarray(self.embeddings + 0.0).tobytes())
 
 
 def _as_written(reasons: Reasons) -> dict[str, str]:

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.reasons.digests import text_digest
+from faithscope.discretizers.reasons.keys import OTHER, set_keys, text_digest, to_reasons
 from faithscope.discretizers.reasons.patterns import Pattern, Texts, WordMatches
-from faithscope.discretizers.reasons.sets import OTHER, set_keys
-from faithscope.discretizers.reasons.texts import to_reasons
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain

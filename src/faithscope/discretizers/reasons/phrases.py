@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.reasons.digests import text_digest
-from faithscope.discretizers.reasons.sets import OTHER
-from faithscope.discretizers.reasons.texts import keys_of, to_reasons
+from faithscope.discretizers.reasons.keys import OTHER, keys_of, text_digest, to_reasons
 from faithscope.discretizers.reasons.words import CUE_WORDS, STOP_WORDS, fold_around_marks
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.reasons.texts import to_reasons
+from faithscope.discretizers.reasons.keys import to_reasons
 from faithscope.discretizers.reasons.words import INPUT, LABEL, STOP_WORDS, WordSequences, label_phrases
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
