@@ -238,56 +238,55 @@ def to_cuts(columns: Any, X: Any, rows: int) -> list[Cut]:
     return [cut for cut in cuts if cut is not None]
 
 
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """Rows of one half, each scored by its agreement with everybody."""
+Found = tuple[float, tuple[Condition, ...]]  # how many standard errors a slice lies below the rest, and its conditions
 
-    score: Floats
-    cuts: list[Cut]
-    code: list[Ints]  # of each cut, the bins of these rows, those in none after all others
-    fewest: int
 
-    def _lower(self, rows: Array, total: Array) -> Floats:
+def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Found:
+    """The slice that lies lowest, but for what chance adds to the lowest of many.
+
+    Parameters
+    ----------
+    score : (n,) array
+        The agreement of each row with everybody.
+    codes : list of (n,) arrays
+        Of each cut, the bins of these rows, those in none after all others.
+    fewest : int
+        Rows of a slice.
+    """
+    n, whole, spread = len(score), float(score.sum()), max(float(score.std()), 1e-12)
+
+    def below(rows: Array, total: Array) -> Floats:
         """How many standard errors slices of so many rows with so large a sum lie below all others."""
-        n, whole = len(self.score), float(self.score.sum())
         rest = n - rows
-        fits = (rows >= self.fewest) & (rows <= _LARGEST * n) & (rest >= self.fewest)
+        fits = (rows >= fewest) & (rows <= _LARGEST * n) & (rest >= fewest)
         rows, rest = np.where(fits, rows, 1), np.where(fits, rest, 1)
-        error = max(float(self.score.std()), 1e-12) * np.sqrt(1 / rows + 1 / rest)
+        error = spread * np.sqrt(1 / rows + 1 / rest)
         return np.where(fits, ((whole - total) / rest - total / rows) / error, -np.inf)
 
-    def best(self) -> "Found":
-        """The slice that lies lowest, but for what chance adds to the lowest of many, and how low it lies."""
-        single = [self._lowest(j) for j in range(len(self.cuts))]
-        beam = sorted(range(len(single)), key=lambda j: -single[j][0])[:_BEAM]
-        pairs = [pair for pair in combinations(range(len(single)), 2) if pair[0] in beam or pair[1] in beam]
-
-        def beyond_chance(found: Found) -> float:
-            many = math.prod(map(len, self._ranges([each.column for each in found[1]])))
-            return max(found[0], 0.0) ** 2 - _SIMPLER * math.log(many)
-
-        return max([*single, *(self._lowest(*pair) for pair in pairs)], key=beyond_chance)
-
-    def _ranges(self, columns: Sequence[int]) -> list[Ints]:
+    def ranges(columns: Sequence[int]) -> list[Ints]:
         """The ranges of each column that make slices with those of the others."""
-        return [self.cuts[j].ranges if len(columns) == 1 else self.cuts[j].paired for j in columns]
+        return [cuts[j].ranges if len(columns) == 1 else cuts[j].paired for j in columns]
 
-    def _lowest(self, *columns: int) -> "Found":
+    def lowest(*columns: int) -> Found:
         """The lowest slice of one column, or of two."""
-        ends, sizes = self._ranges(columns), [len(self.cuts[j].names) + 1 for j in columns]
-        key = np.ravel_multi_index([self.code[j] for j in columns], sizes)
-        tables = [np.bincount(key, each, math.prod(sizes)).reshape(sizes) for each in (None, self.score)]
+        ends, sizes = ranges(columns), [len(cuts[j].names) + 1 for j in columns]
+        key = np.ravel_multi_index([codes[j] for j in columns], sizes)
+        tables = [np.bincount(key, each, math.prod(sizes)).reshape(sizes) for each in (None, score)]
         for each in ends:
             tables = [np.moveaxis(_between(table, each), 0, -1) for table in tables]
-        lower = self._lower(*tables).T
+        lower = below(*tables).T
         place = np.unravel_index(int(lower.argmax()), lower.shape)[::-1]
         chosen = (Condition(j, *each[at].tolist()) for j, each, at in zip(columns, ends, place, strict=True))
         return float(lower.max()), tuple(chosen)
 
+    def beyond_chance(found: Found) -> float:
+        many = math.prod(map(len, ranges([each.column for each in found[1]])))
+        return max(found[0], 0.0) ** 2 - _SIMPLER * math.log(many)
 
-Found = tuple[
-    float, tuple[Condition, ...]
-]  # how many standard errors a slice lies below other rows, and its conditions
+    single = [lowest(j) for j in range(len(cuts))]
+    beam = sorted(range(len(single)), key=lambda j: -single[j][0])[:_BEAM]
+    pairs = (pair for pair in combinations(range(len(single)), 2) if pair[0] in beam or pair[1] in beam)
+    return max([*single, *(lowest(*pair) for pair in pairs)], key=beyond_chance)
 
 
 def _between(table: Array, ends: Ints) -> Array:
@@ -474,28 +473,33 @@ def find_slices(
     searched = _search(sample.take(looked), looked, cuts, most)
     half = sample.take(reported)
     asked = list(_ask(searched, cuts, half, reported, confidence))
-    shown = _holm({number: each.difference for number, each in enumerate(asked)}, confidence)
+    lying_lower = _holm({number: each.difference for number, each in enumerate(asked)}, confidence)
     families: dict[int, list[tuple[_Asked, Difference]]] = {}
     for number, each in enumerate(asked):
-        if number in shown:
-            families.setdefault(each.family, []).append((each, shown[number]))
+        if number in lying_lower:
+            families.setdefault(each.family, []).append((each, lying_lower[number]))
     score, checked = Strangers(sample).shares()
     there, found, seen = np.zeros(sample.n, bool), list[Slice](), np.zeros(sample.n, bool)
     there[reported] = checked[reported]  # rows that did not choose the conditions
-    shares = Strangers(half).shares()
+    other, met = Strangers(half).shares()  # of the other half
     for known in families.values():
         best, apart = _simplest(known, score, there)
         whole = _within(best.conditions, cuts)
         if 3 * np.sum(whole & seen) > whole.sum():
             continue  # what is left of a slice that was found before
         seen |= best.rows
-        found.append(_slice(sample, half, best, best.rows[reported], apart, cuts, *shares))
+        mine, rows = best.rows[reported], sample.places[best.rows]
+        name = " and ".join(cuts[each.column].told(each.first, each.stop) for each in best.conditions)
+        told, size = replace(apart, a=name, b="elsewhere"), (len(rows), len(rows) / sample.n)
+        agreement, rest = (float(other[met & of].mean()) for of in (mine, ~mine))
+        shown = _failing(half, other, met & mine)
+        found.append(Slice(name, *size, best.beside.estimate(1), agreement, rest, told, *shown, rows))
     found.sort(key=lambda each: each.difference.value)
     chance = [lower for number, (lower, _) in enumerate(searched) if number not in families]
     by_holm = float(-ndtri((1 - confidence) / (2 * max(1, len(asked)))))
-    limit = _detectable(shares[0][shares[1]], max([by_holm, *chance[:1]]))
+    limit = _detectable(other[met], max([by_holm, *chance[:1]]))
     notes = asked[0].beside.notes if asked else ()
-    return Slices(found, len(asked), len(cuts), limit, not shares[1].any(), tuple(dict.fromkeys(notes)))
+    return Slices(found, len(asked), len(cuts), limit, not met.any(), tuple(dict.fromkeys(notes)))
 
 
 class _Asked(NamedTuple):
@@ -546,24 +550,6 @@ def _simplest(known: Sequence[tuple[_Asked, Difference]], score: Floats, checked
     return min(enough, key=lambda pair: pair[1].high) if enough else whole
 
 
-def _slice(
-    sample: Sample,
-    half: Sample,
-    asked: _Asked,
-    mine: Bools,
-    apart: Difference,
-    cuts: list[Cut],
-    score: Floats,
-    met: Bools,
-) -> Slice:
-    """What is told of a slice, of which these are the rows of the other half; `met` are those that can be checked."""
-    agreement, rest = (float(score[met & of].mean()) for of in (mine, ~mine))
-    name = " and ".join(cuts[each.column].told(each.first, each.stop) for each in asked.conditions)
-    rows = sample.places[asked.rows]
-    told, shown = replace(apart, a=name, b="elsewhere"), _failing(half, score, met & mine)
-    return Slice(name, len(rows), len(rows) / sample.n, asked.beside.estimate(1), agreement, rest, told, *shown, rows)
-
-
 def _search(half: Sample, places: Ints, cuts: list[Cut], most: int) -> list[Found]:
     """Slices that one half of the rows points out, and how many standard errors each lies below the rows left over."""
     score, checked = Strangers(half).shares()
@@ -574,7 +560,7 @@ def _search(half: Sample, places: Ints, cuts: list[Cut], most: int) -> list[Foun
         if len(rows) < 2 * fewest or float(np.ptp(score[left])) == 0:
             break
         codes = [np.where(cut.code[rows] < 0, len(cut.names), cut.code[rows]) for cut in cuts]
-        lower, conditions = _Search(score[left], cuts, codes, fewest).best()
+        lower, conditions = _best(score[left], cuts, codes, fewest)
         if not lower > 1:
             break
         chosen.append((lower, conditions))
