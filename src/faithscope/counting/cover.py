@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -57,7 +57,12 @@ def _of_parts(cover: Parts, layout: Layout) -> Callable[[int, int], Bits]:
     else:
         parts = np.empty((count, words), np.uint64)
         masks, step = cover.masks(layout.source), max(1, _PACKED // max(1, 64 * words))
-        for numbers, packed in in_threads(partial(_pack, layout), iter(lambda: list(islice(masks, step)), [])):
+
+        def pack(numbered: list[tuple[int, Bools]]) -> tuple[list[int], Bits]:
+            arranged = np.stack([mask for _, mask in numbered])
+            return [1 + number for number, _ in numbered], layout.pack_arranged(arranged)
+
+        for numbers, packed in in_threads(pack, iter(lambda: list(islice(masks, step)), [])):
             parts[numbers] = packed
     parts[0] = layout.everybody
     sizes = np.array([len(parts) for parts in cover.lists], np.int64)
@@ -78,11 +83,6 @@ def _of_parts(cover: Parts, layout: Layout) -> Callable[[int, int], Bits]:
         return bitmaps
 
     return bits
-
-
-def _pack(layout: Layout, numbered: list[tuple[int, Bools]]) -> tuple[list[int], Bits]:
-    """The bitmaps of masks by the number of their part."""
-    return [1 + number for number, _ in numbered], layout.pack_arranged(np.stack([mask for _, mask in numbered]))
 
 
 def _of_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:

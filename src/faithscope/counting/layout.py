@@ -1,6 +1,5 @@
 """Layout: the order of rows in bitmaps, by which rows of a segment are counted 64 at a time."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -136,17 +135,12 @@ class Layout:
     def fold(self, words: Array, kind: Any = np.float64) -> Array:
         """Sums of one value per word over the words of each segment: (b, labels, blocks)."""
         sums = np.zeros((len(words), len(self.depth), self.blocks), kind)
-        for depth, labels, start, stop in self._depths():
-            part = words[:, start:stop].reshape(len(words), len(labels), depth, self.blocks)
-            sums[:, labels] = part.sum(axis=2, dtype=kind)
-        return sums
-
-    def _depths(self) -> Iterator[tuple[int, Any, int, int]]:
-        """The labels that have as many words per segment, and the first and last of their words."""
         for depth in np.unique(self.depth[self.depth > 0]).tolist():
-            labels = np.flatnonzero(self.depth == depth)
+            labels = np.flatnonzero(self.depth == depth)  # they have as many words per segment, and stand together
             start = int(self.first[labels[0]])
-            yield depth, labels, start, start + len(labels) * depth * self.blocks
+            part = words[:, start : start + len(labels) * depth * self.blocks]
+            sums[:, labels] = part.reshape(len(words), len(labels), depth, self.blocks).sum(axis=2, dtype=kind)
+        return sums
 
     def holds(self, bits: Bits, which: Ints, rows: Ints) -> Bools:
         """Whether bitmap ``which[i]`` holds row ``rows[i]``."""

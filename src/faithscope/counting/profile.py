@@ -179,10 +179,20 @@ def sum_by(index: Ints, values: Ints, size: int) -> Ints:
 
 
 def compact(single: int, others: Ints, agreeing: Ints, pairs: Ints, rows: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Merge equal entries, and add one entry for `single` rows whose explanation covers no other row."""
+    """Merge equal entries, and add one entry for `single` rows whose explanation covers no other row.
+
+    Of many entries, each different one stands once, with all its rows; in order, where a single number tells them.
+    """
     columns = (others, agreeing, pairs, rows)
     if len(rows) > _SMALL:
-        columns = _merged(columns)
+        spans = [int(column.max()) + 1 for column in columns]
+        if math.prod(spans) >= 2**63:
+            codes, first = group([np.column_stack(columns[:3])])
+            columns = (others[first], agreeing[first], pairs[first], sum_by(codes, rows, len(first)))
+        else:
+            numbers, times = np.unique(np.ravel_multi_index(columns, spans), return_counts=True)
+            others, agreeing, pairs, rows = np.unravel_index(numbers, spans)
+            columns = (others, agreeing, pairs, rows * times)
     return with_lone(single, *columns)
 
 
@@ -193,15 +203,3 @@ def with_lone(single: int, others: Ints, agreeing: Array, pairs: Array, rows: In
     none = np.zeros(1, np.int64)
     others, agreeing, pairs = (np.concatenate([none, column]) for column in (others, agreeing, pairs))
     return others, agreeing, pairs, np.concatenate([none + single, rows])
-
-
-def _merged(columns: tuple[Ints, Ints, Ints, Ints]) -> tuple[Ints, Ints, Ints, Ints]:
-    """Each different entry once, with all its rows; in order, where entries can be told by a single number."""
-    spans = [int(column.max()) + 1 for column in columns]
-    if math.prod(spans) >= 2**63:
-        codes, first = group([np.column_stack(columns[:3])])
-        others, agreeing, pairs = (column[first] for column in columns[:3])
-        return others, agreeing, pairs, sum_by(codes, columns[3], len(first))
-    numbers, times = np.unique(np.ravel_multi_index(columns, spans), return_counts=True)
-    others, agreeing, pairs, rows = np.unravel_index(numbers, spans)
-    return others, agreeing, pairs, rows * times

@@ -54,8 +54,7 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
     total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
     met: Met = total - own, same - counts.agreement.itself * own, np.ones(sample.n)
     if sample.clusters is not None:
-        others, agreeing, together = _strangers(sample, relation)
-        met = others, agreeing, together
+        met = _strangers(sample, relation)
     measured = local_columns("sufficiency", counts, met, confidence)
     itself: Array = own.astype(object) if coverage.asked is not None else own
     if coverage.asked is not None:
@@ -65,11 +64,12 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
     return columns if coverage.asked is None else columns | {"asked": coverage.asked.per_explanation[coverage.codes]}
 
 
-def _strangers(sample: Sample, relation: Relation) -> Floats:
+def _strangers(sample: Sample, relation: Relation) -> Met:
     """Of clustered rows, what `Strangers.met` is of the rows that their explanations cover; every row counts once."""
     met = cover(replace(sample, weights=None), relation, interval=False).strangers
     assert met is not None
-    return met
+    others, agreeing, together = met
+    return others, agreeing, together
 
 
 def per_scope(

@@ -197,11 +197,11 @@ class DevicePairs:
         rows = self.codes * self.names + self.labels
         missing = rows[~own]
         every = torch.cat([keys, missing]).unique() if len(missing) else keys.sort().values
-        total, missed = torch.zeros_like(every), torch.zeros_like(every)
+        total = torch.zeros_like(every)
         total[torch.searchsorted(every, keys)] = covered.long()
-        given = torch.bincount(torch.searchsorted(every, rows), minlength=len(every))
-        if len(missing):
-            missed = torch.bincount(torch.searchsorted(every, missing), minlength=len(every))
+        given, missed = (
+            torch.bincount(torch.searchsorted(every, cells), minlength=len(every)) for cells in (rows, missing)
+        )
         columns = [every // self.names, every % self.names, given, total, missed]
         return DeviceCells(torch.stack(columns), own, close)
 
