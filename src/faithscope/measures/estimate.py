@@ -15,8 +15,8 @@ from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.measures.chance import exceeds_chance
-from faithscope.measures.intervals.margins import Bracket, LeftOutDeviations, Margins
-from faithscope.measures.intervals.tight import PowerSums, equality_margins
+from faithscope.measures.intervals.margins import Bracket, Margins
+from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.notes import label_notes, occurrence_notes, restatement_notes
 from faithscope.measures.numbers.words import beside_value, named, told_number
 from faithscope.measures.telling import (
@@ -223,25 +223,18 @@ def unverifiable(profile: Profile) -> float:
 def estimate(
     counts: Counts | Profile,
     *,
-    measure: str = "consistency",
     confidence: float = 0.95,
     interval: str | None = None,
-    left_out: LeftOutDeviations | None = None,
-    powers: PowerSums | None = None,
 ) -> Estimate:
     """The paper's estimator from unweighted counts, for equality.
 
     Parameters
     ----------
     counts : Counts or Profile
-    measure : str
-        The name of the measure.
     confidence : float
         The confidence of the interval.
     interval : {"proven"}, optional
         How the interval is made, as for `consistency`.
-    left_out, powers : LeftOutDeviations and PowerSums, optional
-        What the interval reads of rows, if an engine has summed it; by default it is read from the profile.
     """
     how = interval or "tight"
     if counts.n == 0:
@@ -251,8 +244,8 @@ def estimate(
             "These counts are weighted or clustered, and the interval needs the rows again: call consistency(...)."
         )
     profile = counts.profile()
-    margins = equality_margins(profile, how, confidence, 2, left_out, powers)
-    return to_estimate(counts, profile.terms, margins, measure, confidence, how)
+    margins = equality_margins(profile, how, confidence)
+    return to_estimate(counts, profile.terms, margins, "consistency", confidence, how)
 
 
 def to_interval(interval: Any, unseen: Any = False) -> tuple[str | None, bool]:

@@ -37,7 +37,7 @@ _FLAT = 1e-7  # of the mean square of what rows add, below which it is rounding;
 
 
 class PowerSums(NamedTuple):
-    """What the tight interval reads of explanations and rows: sums of powers, which an engine can hand over.
+    """What the tight interval reads of explanations and rows: sums of powers.
 
     Attributes
     ----------
@@ -168,9 +168,8 @@ def equality_margins(
     confidence: float,
     sides: int = 2,
     known: LeftOutDeviations | None = None,
-    powers: PowerSums | None = None,
 ) -> Margins:
-    """Margins of consistency by a method; an engine hands over what is known of leave-one-out values, and powers."""
+    """Margins of consistency by a method; leave-one-out values may be `known`."""
     if known is None and profile.n > 1:
         known = LeftOutDeviations.of(parts_left_out(profile.parts())[1])
     plain = margins(known, float(profile.n), confidence, sides)
@@ -180,7 +179,7 @@ def equality_margins(
         found = proven(profile, confidence, sides) if method == "proven" else mcdiarmid(profile, confidence, sides)
         again = partial(equality_margins, profile, method, known=known)
         return Margins(*found, verified=plain.verified, again=again)
-    return tightest(powers or PowerSums.of(profile), known, plain, confidence, sides)
+    return tightest(PowerSums.of(profile), known, plain, confidence, sides)
 
 
 def mcdiarmid(profile: Profile, confidence: float, sides: int) -> tuple[float, float]:
