@@ -277,25 +277,21 @@ def _alike_within_labels(sample: Sample, codes: Ints) -> bool:
     return False
 
 
-def kept_rows(sample: Sample, seed: int = 0) -> Sample:
+def kept_rows(sample: Sample) -> Sample:
     """A plain sample of the target population: of each cluster, or row, one row is kept by chance.
 
     It is kept with probability ``W_k / max W``, so that it is an independent draw, whatever weights and sizes have to
-    do with predictions; which row of a cluster it is goes by their weights.
-
-    Parameters
-    ----------
-    seed : int
-        Of the draws, which depend on the content of rows and not on their order.
+    do with predictions; which row of a cluster it is goes by their weights. Draws depend on the content of rows and not
+    on their order.
     """
     content = Content(sample.labels, (sample.explanations,), sample.X, sample.weights, sample.clusters)
     mass = Units.of(sample).mass
-    chosen = content.chances(seed, by_cluster=True) * mass.max() < mass
+    chosen = content.chances(0, by_cluster=True) * mass.max() < mass
     if sample.clusters is None:
         rows = np.flatnonzero(chosen)
     else:
         # Of independent waiting times at the rate of the weights, each is the shortest in proportion to its rate.
-        waiting = -np.log1p(-content.chances(seed + 1, by_cluster=False)) / sample.weight
+        waiting = -np.log1p(-content.chances(1, by_cluster=False)) / sample.weight
         order = np.lexsort((waiting, sample.clusters))
         rows = np.sort(order[run_starts(sample.clusters[order])][chosen])
     return replace(sample.take(rows), weights=None, clusters=None, notes=())

@@ -68,7 +68,7 @@ def share_losses(counts: Counts) -> Losses:
     return Losses(by_scope, which * labels + counts.label[cells], alike, labels)
 
 
-def share_left_out(counts: Counts, lost: Floats, cell: Ints, own: Bools, rows: Ints | None = None) -> LeftOut:
+def share_left_out(counts: Counts, lost: Floats, cell: Ints, own: Bools) -> LeftOut:
     """The share without each row in turn: its own term is left out, and others lose it as a witness.
 
     Parameters
@@ -79,8 +79,6 @@ def share_left_out(counts: Counts, lost: Floats, cell: Ints, own: Bools, rows: I
         Its cell among those to which a row belongs.
     own : (m,) array
         Whether it is covered by its own explanation.
-    rows : (m,) array, optional
-        How many rows are of its kind.
     """
     occupied = np.flatnonzero(counts.given)
     covered, total = counts.covered[occupied], counts.per_explanation[counts.explanation[occupied]]
@@ -93,7 +91,7 @@ def share_left_out(counts: Counts, lost: Floats, cell: Ints, own: Bools, rows: I
     leaning = lost[2] - counted / np.maximum(others, 1)
     value = (agreeing - term + lost[0] - changed) / left
     silent = (unmet - alone + lost[1] - (counted & (others == 1))) / left
-    return LeftOut(value, silent, float(leaning.max()), leaning + 1 - alone, rows)
+    return LeftOut(value, silent, float(leaning.max()), leaning + 1 - alone)
 
 
 class ShareRows:
@@ -277,6 +275,8 @@ def recall_left_out(
     counts: Counts, reaching: Floats, cell: Ints, own: Bools, rows: Ints | None = None
 ) -> NecessityTerms:
     """The recall of labeled, independent rows that count alike, and the same without each; as `share_left_out`.
+
+    Each entry may stand for several `rows`.
 
     With ``P_y`` the ordered pairs of rows with label y of which the explanation of the first covers the second, and
     ``n_y`` rows, label y adds ``P_y / (n_y - 1)``. Without row j of this label, all have one other row fewer, and
