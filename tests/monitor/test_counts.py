@@ -67,7 +67,8 @@ def test_nothing_changes_if_days_are_closed_and_monitors_added_up(tmp_path, monk
     limits, parts = merged.limits(), [one.limits() for one in each]
     assert limits.openers == sum(part.openers for part in parts)
     assert sum(part.pairs for part in parts) <= limits.pairs <= limits.openers
-    pairs = merged._history.pairs.of_group(-1)
+    pairs = merged._history.pairs
+    pairs = pairs.take(pairs.group == -1)
     assert pairs.rows.sum() == len(rows)
     assert (pairs.agreeing <= pairs.matched).all()
     merged.save(tmp_path / "all")

@@ -128,7 +128,7 @@ def add(
     if not state.exists():  # begun in memory: if these rows cannot be added, nothing is settled
         first = Monitor(by=by or None, **settled)
         added = first.add_log(declaration, **rows)
-        if not first._save_new(state):  # another process was faster
+        if not first._store.save(state):  # another process was faster
             added = None
     if added is None:
         added = Monitor(state, **settled).add_log(declaration, **rows)

@@ -59,10 +59,6 @@ class PairColumns:
     matched: Ints
     agreeing: NDArray[np.float64]
 
-    def of_group(self, code: int) -> "PairColumns":
-        """The lines of one group."""
-        return self.take(self.group == code)
-
     def take(self, chosen: Any) -> "PairColumns":
         """Some of the lines, by a mask, places or a slice."""
         return PairColumns(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))

@@ -461,12 +461,8 @@ class Monitor(Shareable):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to a new file, such as that of two monitors added up."""
-        if not self._save_new(path):
+        if not self._store.save(path):
             raise BadInput(f"{str(to_path(path))!r} exists already: name another file.")
-
-    def _save_new(self, path: str | os.PathLike[str]) -> bool:
-        """Write all of it to a file, wholly or not at all; False if there is one already."""
-        return self._store.save(path)
 
     def __str__(self) -> str:
         return "\n".join(Told.of(self).lines())
