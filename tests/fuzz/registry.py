@@ -30,6 +30,7 @@ from faithscope.measures.within import WithinCurve
 from faithscope.readers.rationales import Rationales
 from faithscope.relations import to_relation
 from faithscope.tables.audit import Audit
+from faithscope.tables.logs import LogColumns
 from faithscope.tables.windows import Windows
 from fuzz.hostile import SIZES
 from fuzz.kinds import INSTANCES, SIZED, fitting_rows, of_any_kind, some_rows
@@ -102,7 +103,11 @@ class Target:
     @property
     def parameters(self):
         """What it takes, by name."""
-        taken = inspect.signature(self.thing).parameters if callable(self.thing) else {}
+        taken = dict(inspect.signature(self.thing).parameters) if callable(self.thing) else {}
+        if "LogColumns" in str(getattr(taken.get("columns"), "annotation", "")):  # what a log takes, each by its name
+            del taken["columns"]
+            options = LogColumns.__annotations__
+            taken |= {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in options}
         return {name: taken[name] for name in taken if name != "self"}
 
     def strategies(self):
