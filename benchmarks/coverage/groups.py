@@ -1,9 +1,12 @@
 """Groups beside everybody: their intervals, and those of their differences, where the truth is known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from harness import ends
+from numeric import NUMERIC, NUMERIC_COVERED, NumericSystem
+from systems import COVERED, NECESSARY, FinitePopulation
 
 import faithscope as fs
 from faithscope.measures.comparing.beside import Beside
@@ -87,4 +90,97 @@ def beside_reference(system, n, rng, how):
     answers = {f"beside the reference, {how}": ends(asked.estimate(1), truth)}
     if system.group is system.rest:
         answers[f"difference from the reference, {how}"] = ends(asked.checked_difference([1], [0]), 0.0)
+    return answers
+
+
+# Rows that explanations cover, and numbers: a quarter of the rows are in the group, which has kinds as often.
+
+
+@dataclass(frozen=True, eq=False)
+class Quarter:
+    """A group that is a quarter of all rows, and the rest."""
+
+    group: FinitePopulation | NumericSystem
+    rest: FinitePopulation | NumericSystem
+
+    @cached_property
+    def everybody(self):
+        """All rows."""
+        if isinstance(self.rest, FinitePopulation):
+            return replace(self.rest, q=0.25 * self.group.q + 0.75 * self.rest.q)
+        return replace(self.rest, q=np.concatenate([self.group.q, *3 * [self.rest.q]], axis=1))
+
+    def draw(self, n, rng, how):
+        """Kinds, predictions and whether rows are in the group; and weights or clusters."""
+        inside = rng.random(n) < 0.25
+        drawn = [system.draw(n, rng) for system in (self.group, self.rest)]
+        kinds, predictions = (np.where(inside, mine, other) for mine, other in zip(*drawn, strict=True))
+        if how == "weighted":
+            return kinds, predictions, inside, {"weights": rng.lognormal(0, 0.5, n)}
+        if how == "clustered":
+            times = rng.integers(1, 4, n)
+            columns = (np.repeat(column, times) for column in (kinds, predictions, inside))
+            return *columns, {"clusters": np.repeat(np.arange(n), times)}
+        return kinds, predictions, inside, {}
+
+
+def shuffled(system):
+    """The same kinds, whose labels go with nothing."""
+    return replace(system, q=np.tile(system.p @ system.q, (len(system.p), 1)))
+
+
+def moved(system):
+    """The same kinds, whose numbers are higher and spread more."""
+    middle = system.q.mean(axis=1, keepdims=True)
+    return replace(system, q=middle + 1.5 * (system.q - middle) + 0.7 * system.q.std())
+
+
+def quarters(systems, names, other):
+    """Groups that are like the rest, and groups that are not."""
+    ways = (("alike", lambda system: system), (other.__name__, other))
+    return {f"{name}, {way}": Quarter(made(systems[name]), systems[name]) for name in names for way, made in ways}
+
+
+COVERED_GROUPS = quarters(COVERED, ("sliding, noisy", "nested", "beside its own row"), shuffled) | quarters(
+    NECESSARY, ("sliding, broad", "tree of ten leaves"), shuffled
+)
+NUMBER_GROUPS = quarters(NUMERIC_COVERED, ("sliding, normal", "sliding, Student t3"), moved)
+SPREAD_GROUPS = quarters(NUMERIC, ("4, normal", "20, uniform", "20, Student t3"), moved)
+
+
+def told(parts, truths, name):
+    """The interval of the group, and of its difference from the rest."""
+    (line,) = parts.differences().itertuples()  # of rows outside less those inside
+    group, rest = truths
+    return {f"{name}, group": ends(parts[True], group), f"{name}, difference": ends(line, rest - group)}
+
+
+def covered(system, n, rng, how):
+    """Sufficiency and necessity of labels, beside all rows that explanations cover."""
+    kinds, labels, inside, options = system.draw(n, rng, how)
+    rows = {**system.rest.ruled(kinds), "predictions": labels, "by": inside, **options}
+    everybody, sides = system.everybody, (system.group, system.rest)
+    others, alike = everybody.among(everybody.q), everybody.p[:, None] * everybody.q
+    shares = everybody.covers @ alike / alike.sum(axis=0)
+    share, recall = ([float(each.p @ (each.q * table).sum(axis=1)) for each in sides] for table in (others, shares))
+    return told(fs.sufficiency(**rows), share, f"sufficiency, {how}") | told(
+        fs.necessity(**rows), recall, f"necessity, {how}"
+    )
+
+
+def numbers_beside(system, n, rng, how, measure, names):
+    """One measure of numbers beside everybody, by several agreements; by spread among themselves too."""
+    kinds, y, inside, options = system.draw(n, rng, how)
+    rows = {"explanations": kinds} if measure == "consistency" else system.rest.ruled(kinds)
+    answers, everybody = {}, system.everybody
+    for name in names:
+        if name == "spread" and how == "clustered":
+            continue
+        agreement = fs.Spread() if name == "spread" else fs.Close(1.0)
+        parts = getattr(fs, measure)(**rows, predictions=y, agreement=agreement, by=inside, **options)
+        truths = [everybody.beside(each, name) for each in (system.group, system.rest)]
+        answers |= told(parts, truths, f"{measure}, {name}, {how}")
+        if name == "spread":
+            truth = everybody.spread_among(system.group)
+            answers[f"{measure}, spread among themselves, {how}"] = ends(parts.among[True], truth)
     return answers

@@ -32,26 +32,38 @@ class NumericSystem(Kinds):
     @cache  # noqa: B019 - systems live as long as the study
     def truth(self, agreement):
         """The mean agreement of a row and a row that its explanation covers; of spread, the variance explained."""
-        return self._spread() if agreement == "spread" else self._mean(agreement)
+        return self.beside(self, agreement)
 
-    def _mean(self, agreement):
+    def beside(self, group, agreement):
+        """The same of rows of a group, which has kinds as often, beside these rows."""
+        return self._spread(group) if agreement == "spread" else self._mean(group, agreement)
+
+    def _mean(self, group, agreement):
         total = 0.0
         for kind, mass in enumerate(self.p):
             others = [kind] if self.covers is None else np.flatnonzero(self.covers[kind])
             weight, values = np.repeat(self.p[others], self.q.shape[1]), self.q[others].reshape(-1)
             order = np.argsort(values)
-            agreeing = agreement_sums(agreement, self.q[kind], values[order], weight[order])
+            agreeing = agreement_sums(agreement, group.q[kind], values[order], weight[order])
             total += mass * agreeing.mean() / weight.sum()
         return total
 
-    def _spread(self):
+    def _spread(self, group, answering=None):
         """One minus the mean of half the squared distance from a covered row, over the variance of all predictions."""
         outputs = self.q.reshape(*self.q.shape[:2], -1)
-        outputs = outputs - np.einsum("k,kmo->o", self.p, outputs) / outputs.shape[1]
-        moments = np.column_stack([(outputs**2).mean(axis=1).sum(axis=1), outputs.mean(axis=1)])
-        others = self.among(moments)
-        within = (moments[:, 0] + others[:, 0]) / 2 - (moments * others)[:, 1:].sum(axis=1)
-        return 1 - self.p @ within / (self.p @ moments[:, 0])
+        mean = np.einsum("k,kmo->o", self.p, outputs) / outputs.shape[1]
+
+        def moments(system):
+            apart = system.q.reshape(*system.q.shape[:2], -1) - mean
+            return np.column_stack([(apart**2).mean(axis=1).sum(axis=1), apart.mean(axis=1)])
+
+        mine, others = moments(group), self.among(moments(answering or self))
+        within = (mine[:, 0] + others[:, 0]) / 2 - (mine * others)[:, 1:].sum(axis=1)
+        return 1 - self.p @ within / (self.p @ moments(self)[:, 0])
+
+    def spread_among(self, group):
+        """The share of the variance of these rows that explanations account for among rows of the group."""
+        return self._spread(group, group)
 
 
 def agreement_sums(agreement, y, values, weight):

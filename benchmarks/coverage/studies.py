@@ -7,7 +7,16 @@ import numpy as np
 from decoders import DECODED, simulatability
 from draws import ROW_KINDS, TABLES, of_kinds, of_rules
 from encoders import CHOICES, ENCODERS, HONEST, Choices, encoded_bar, encodes, found_bar
-from groups import GROUPED, beside, beside_reference
+from groups import (
+    COVERED_GROUPS,
+    GROUPED,
+    NUMBER_GROUPS,
+    SPREAD_GROUPS,
+    beside,
+    beside_reference,
+    covered,
+    numbers_beside,
+)
 from harness import Line, by_sample, ends, from_200, named, said, spelled
 from naming import NAMING, naming
 from numeric import AGREEMENTS, NUMERIC, NUMERIC_COVERED, NUMERIC_WITHIN, UNSEEN, VECTORS, measured
@@ -123,6 +132,18 @@ def lines():
     for how, times in (("independent", 300), ("weighted", 200), ("clustered", 200)):
         ask, seeds = partial(beside, how=how), named(f"beside everybody: {how}")
         yield Line("beside", ask, GROUPED, ROWS[1:], times, seeds, from_200, ("medium, random, 40%",))
+    for how in ("independent", "weighted", "clustered"):
+        ask, seeds = partial(covered, how=how), named(f"beside all that are covered: {how}")
+        yield Line("beside/covered", ask, COVERED_GROUPS, ROWS[1:], 100, seeds, from_200, ("nested, shuffled",))
+        for measure, names, systems in (
+            ("consistency", ("spread",), SPREAD_GROUPS),
+            ("sufficiency", ("close", "spread"), NUMBER_GROUPS),
+        ):
+            if measure == "consistency" and how == "clustered":
+                continue
+            ask = partial(numbers_beside, how=how, measure=measure, names=names)
+            seeds, quick = named(f"beside everybody: {measure} of numbers, {how}"), (next(iter(systems)),)
+            yield Line("beside/outputs", ask, systems, ROWS[1:], 100, seeds, from_200, quick)
     for how in ("independent", "weighted"):
         ask, seeds = partial(beside_reference, how=how), named(f"beside a reference: {how}")
         yield Line("beside/reference", ask, GROUPED, ROWS[1:], 200, seeds, from_200, ("medium, alike, 40%",))

@@ -395,15 +395,20 @@ def to_clusters(clusters: Any, rows: int) -> Ints | None:
     return codes
 
 
-def to_askers(askers: Any, rows: int) -> Ints:
-    """1 for rows that ask, 0 for those that only answer."""
+def with_askers(sample: Sample, askers: Any, by: Any) -> Sample:
+    """The sample with 1 for rows that ask, 0 for those that only answer; itself if no askers are given."""
+    if askers is None:
+        return sample
+    if by is not None:
+        raise BadInput("Pass by=, whose groups ask in turn, or askers=, the rows of one group; not both.")
+    rows = sample.n
     column = to_labels(askers, "Askers")
     same_length(explanations=rows, askers=len(column))
     if column.dtype.kind != "b":
         raise WrongType(f"askers= says of each row whether it asks, True or False; got {column[:1].tolist()[0]!r}.")
     if not column.any():
         raise BadInput("askers= is False for every row, so nobody asks: pass True for the rows of a group.")
-    return column.astype(np.int64)
+    return replace(sample, askers=column.astype(np.int64))
 
 
 def refuse_swapped(explanations: Any, predictions: Any, X: Any) -> None:

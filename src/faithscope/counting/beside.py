@@ -15,11 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.agreements import Spread
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import Cells, ClusterTotals
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import numbered_pairs, sums
 from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, parts_left_out, ratio
+from faithscope.counting.moments import Moments, SpreadCounts, SpreadParts
 from faithscope.explanations.base import Explanations
 from faithscope.relations import Beside as BesideEverybody
 from faithscope.sample import Sample
@@ -75,6 +77,8 @@ class Kinds:
     cluster : (k,) array or None
     answers : (k,) array of bool, optional
         Which of them answer; by default all do.
+    moments : Moments, optional
+        Of one row each, for `Spread`.
     """
 
     code: Ints
@@ -88,6 +92,7 @@ class Kinds:
     sums: AgreementSums
     itself: float
     answers: Bools | None = None
+    moments: Moments | None = None
 
     @classmethod
     def of(cls, sample: Sample, group: Ints) -> "Kinds":
@@ -102,7 +107,10 @@ class Kinds:
         kernel = sample.agreement.over(sample.values)
         code, value, mine = (column[first] for column in columns[:3])
         weight, itself = sample.weight[first], sample.agreement.itself
-        return cls.counted(code, value, mine, times, weight, clusters, kernel, itself)
+        kinds = cls.counted(code, value, mine, times, weight, clusters, kernel, itself)
+        if not isinstance(sample.agreement, Spread):
+            return kinds
+        return replace(kinds, moments=Moments.of_rows(sample)[first])
 
     @classmethod
     def counted(
@@ -197,6 +205,26 @@ class Kinds:
         units = float(np.sum(times[mine > 0]))
         left_out = replace(left_out, reach=self._reach(asks) / float(heaviest.max()))
         return Asked(total, left_out, units, good, chance, by_chance.value)
+
+    def spread(self, asks: Bools, asked: Asked, unit: float) -> SpreadCounts | None:
+        """W of the kinds that ask, S of those that answer and T of all, with all rows and without each."""
+        if self.moments is None:
+            return None
+        one, many = self.moments, int(self.code.max()) + 1
+        held, answers = one.times(self.rows), self._answering > 0
+        everyone, rows = held.whole(), sums(self.code, self.rows * answers, many)[self.code]
+        alone, pair = answers & (rows == 1), answers & (rows == 2)
+        silent, other = one.times(alone), held.times(answers).sums(self.code, many)[self.code] - one
+        whole, rest = silent.whole(), everyone - one
+        parts = SpreadParts.of(np.array([asked.sums.agreeing / asked.sums.total]), whole, everyone)
+        without = SpreadParts.of(asked.left_out.value, whole - silent + other.times(pair), rest)
+        return SpreadCounts(
+            parts.asked(everyone, np.array([asked.sums.total])),
+            without.asked(rest, asked.sums.total - self.each * asks),
+            asked.sums.silent / asked.sums.total,
+            one[np.repeat(np.arange(len(self.code)), self.rows)].kurtosis(),
+            unit,
+        )
 
     def _reach(self, asks: Bools) -> float:
         """How much of the weight that asks leans on a unit that answers, of the few on which most does.

@@ -30,6 +30,8 @@ class Coverage:
     asked: Asked | None = None  # the pairs of which it is known whether one covers the other; None if all are
     necessity: "NecessityCounts | None" = None  # if it was counted in the same pass
     strangers: Floats | None = None  # of clustered rows, (3, n): as `Strangers.met`
+    chance: float | None = None  # of rows that ask beside everybody: their agreement with any row
+    chance_left_out: Floats | None = None  # the same without each block; None if all rows ask
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread, scaled
+from faithscope.counting.asking import AskingGroups
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.compared import LabelCells, NumberTable, cells_of, compare_labels, compare_numbers, independent
 from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
@@ -119,9 +120,8 @@ def count_necessity(
     The parameters are those of `cover`. Weighted and clustered rows, and numbers, are left out in up to 100 blocks.
     """
     listed = sample.agreement.of_numbers or sample.clusters is not None
-    # Each block is a query per row, unless rows are labeled.
-    blocks = int(np.clip(_QUERIES // sample.n, _FEWEST, _BLOCKS)) if listed else _BLOCKS
-    rows = _rows(sample, relation, exact, beside, blocks=blocks if listed or sample.weights is not None else None)
+    blocks = _block_count(sample) if listed or sample.weights is not None else None
+    rows = _rows(sample, relation, exact, beside, blocks=blocks)
     covers = sample.covered_by(rows.distinct, relation)
     refuse_unasked(covers, "Necessity")
     tally: LabelTally | ListTally
@@ -134,6 +134,23 @@ def count_necessity(
     found = tally.necessity(relation, idle)
     assert found is not None
     return found
+
+
+def ask_groups(sample: Sample, relation: Relation, *, recall: bool = False, among: bool = False) -> AskingGroups | None:
+    """Groups of a sample, by their numbers in ``sample.askers``, beside everybody: rows that they cover answer.
+
+    Rows are left out in up to 100 blocks. The parameters are those of `AskingGroups`. None if a judge was not asked
+    about all pairs.
+    """
+    rows = _rows(sample, relation, 0, blocks=_block_count(sample))
+    covers = sample.covered_by(rows.distinct, relation)
+    if covers.asked is not None:
+        return None
+    asking = AskingGroups(sample, rows, recall, among)
+    listed = rows.numbers or rows.sparse_blocks
+    tally = ListTally(sample, rows, asking=asking) if listed else LabelTally(rows, asking=asking)
+    idle = _over(covers, tally)
+    return asking.counted(tally.counts(relation), tally.own, idle)
 
 
 def encoded(sample: Sample, relation: Relation, exact: int = EXACT) -> Encoded:
@@ -166,6 +183,12 @@ def _rows(
     alone = sample.clusters is None and (sample.weights is None or exact == sys.maxsize)
     among = None if among is None else relation.scopes(among)
     return Rows.of(sample, relation.scopes(sample.explanations), exact if alone else 0, beside, among, blocks)
+
+
+def _block_count(sample: Sample) -> int:
+    """How many blocks to leave out: each is a query per row, unless rows are labeled."""
+    listed = sample.agreement.of_numbers or sample.clusters is not None
+    return int(np.clip(_QUERIES // sample.n, _FEWEST, _BLOCKS)) if listed else _BLOCKS
 
 
 def _device(device: str, sample: Sample) -> str:
@@ -287,6 +310,8 @@ class LabelTally:
         For what rows, or blocks of rows, are to be left out: sufficiency, necessity, encoding.
     own : (n,) array of bool, optional
         Whether each row is covered by its own explanation, if that is known.
+    asking : AskingGroups, optional
+        Groups to which batches are told, in place of all this.
     """
 
     def __init__(
@@ -296,7 +321,9 @@ class LabelTally:
         recall: bool = False,
         gap: bool = False,
         own: Bools | None = None,
+        asking: AskingGroups | None = None,
     ) -> None:
+        self.asking = asking
         self.rows, self.wanted, self.layout = rows, (share, recall, gap), rows.layout()
         self.own = np.zeros(rows.n, bool) if own is None else own
         self.cells: list[Cells] = []
@@ -305,7 +332,7 @@ class LabelTally:
         self.keep = single and any(self.wanted)  # bitmaps, to leave out single rows
         self.bits: list[tuple[int, Bits]] = []
         # Counts do not give the sums of weighted rows.
-        shared = (share and not single) or (rows.weighted and not recall and not gap)
+        shared = (share and not single) or (rows.weighted and not recall and not gap and asking is None)
         self.share = ShareBlocks(rows.blocks, even=not rows.weighted) if shared else None
         self.recall, self.gap = None, GapBlocks(rows.blocks) if gap and not single else None
         if recall and not single:
@@ -350,6 +377,8 @@ class LabelTally:
         if self.recall is not None:
             everywhere = OwnCluster.alone(askers, np.ones(len(askers.row)), 1.0)
             adding.append(partial(self.recall.add, *self.recall.terms(askers, covered, own, everywhere)))
+        if self.asking is not None:
+            adding.append(partial(self.asking.add, askers, covered, own))
         if self.gap is not None and isinstance(covered, Tabled):
             adding.append(partial(add_gap, self.gap, askers, *covered.tables))
         return adding
@@ -472,8 +501,15 @@ class ListTally:
     """
 
     def __init__(
-        self, sample: Sample, rows: Rows, share: bool = False, recall: bool = False, gap: bool = False
+        self,
+        sample: Sample,
+        rows: Rows,
+        share: bool = False,
+        recall: bool = False,
+        gap: bool = False,
+        asking: AskingGroups | None = None,
     ) -> None:
+        self.asking = asking
         need(200 * rows.n, f"Sums over {rows.n:,} rows", "sample rows")
         self.sample, self.rows, self.layout, self.interval = sample, rows, rows.layout(), share
         self.sums, self.itself = sample.agreement.over(sample.values), sample.agreement.itself
@@ -492,7 +528,7 @@ class ListTally:
             order, self.strangers = np.argsort(rows.labels, kind="stable"), Strangers(sample)
             self.own_alike = self.strangers.within(self.strangers.cluster)
             self.recall = RecallBlocks(Listed(rows, self.sums, 1, np.zeros(rows.n, np.int64), order))
-        else:
+        elif asking is None:
             moments = Moments.of_rows(sample) if isinstance(sample.agreement, Spread) else None
             self.share = (
                 ShareRows(rows, self.itself, self.sums, moments)
@@ -533,7 +569,9 @@ class ListTally:
             others = covered.weight.sum(axis=1)[askers.scope] - own.weight
             agreeing = np.maximum(self.agreeing[askers.row] - own.agreeing, 0.0)
             self.met[:, askers.row] = others, agreeing, largest[askers.scope]
-        if self.share is not None:
+        if self.asking is not None:
+            self.asking.add(askers, covered, own)
+        elif self.share is not None:
             self.share.add(*self.share.terms(askers, covered, own))
         elif self.recall is not None:
             cluster = self.strangers.cluster[askers.row]

@@ -67,9 +67,9 @@ class Moments:
         """All four arrays."""
         return self.weight, self.own, self.total, self.square
 
-    def where(self, kept: Bools) -> "Moments":
-        """The sets that are kept; the others are empty."""
-        return Moments(*(np.where(kept if column.ndim == 1 else kept[:, None], column, 0) for column in self.columns))
+    def times(self, many: "Bools | Ints") -> "Moments":
+        """Each set so many times; not at all if it is not kept."""
+        return Moments(*(column * (many if column.ndim == 1 else many[:, None]) for column in self.columns))
 
     def sums(self, index: Ints, size: int) -> "Moments":
         """The sums of the sets with the same index."""
@@ -112,6 +112,16 @@ class SpreadParts(NamedTuple):
         mean = everyone.total * (1 / everyone.weight)[:, None]
         inverse = 1 / everyone.freedom
         return cls(np.asarray(within), silent.about(mean) * inverse, everyone.about(mean) * inverse)
+
+    def asked(self, everyone: Moments, asking: Floats) -> "SpreadParts":
+        """The same if rows of this weight ask: what is silent, of whomever, falls to them; unknown if nobody asks.
+
+        The predictions of an explanation that was seen once differ from that of a row that asks, in the mean, by no
+        more than both lie from the mean of all: ``v_g + (1 - s) v_r`` if a share s of its rows ask, of variance v_g.
+        """
+        known = asking > _NONE_LEFT * everyone.weight
+        times = np.divide(everyone.weight, asking, out=np.zeros(len(asking)), where=known)
+        return SpreadParts(self.within, self.silent * times, np.where(known, self.whole, 0.0))
 
     @property
     def explained(self) -> Floats:

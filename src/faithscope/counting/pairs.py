@@ -69,6 +69,12 @@ class Askers(NamedTuple):
         columns = (rows.codes[row] - start, rows.labels[row], rows.block[row], rows.weight[row])
         return cls.of(many, *columns, np.broadcast_to(1.0, len(row)), own[row], row)
 
+    def only(self, chosen: Bools) -> "Askers":
+        """Some of them, with the groups that these are of."""
+        groups, group = np.unique(self.group[chosen], return_inverse=True)
+        columns: list[Any] = [column[chosen] for column in self[2:]]
+        return Askers(group.reshape(-1), self.scopes[groups], *columns)
+
     @property
     def scope(self) -> Ints:
         """The explanation of each, within the batch."""
@@ -97,6 +103,10 @@ class OwnCluster(NamedTuple):
         """Independent rows: each is its own cluster, as far as it is `among` the witnesses."""
         weight = np.asarray(askers.weight / askers.rows * among, np.float64)
         return cls(weight, np.asarray(1.0 * among), itself * weight)
+
+    def only(self, chosen: Bools | Ints) -> "OwnCluster":
+        """Those of some askers."""
+        return OwnCluster(*(column[chosen] for column in self))
 
 
 class Witnesses(ABC):
@@ -245,11 +255,15 @@ class Listed(Witnesses):
         return self.sums.at(self._in_blocks, askers.scope * self.blocks + askers.block, askers.value)
 
     def answering(self, askers: Askers) -> Floats:
-        each, asking = len(askers.scopes) // self.many, GroupedRows(askers.group, askers.value, askers.weight)
-        tables = [
-            self._table(self.mass * self.sums.at(asking, each * self.scope + kind, self.value)) for kind in range(each)
-        ]
-        return np.stack(tables, axis=1).reshape(-1, self.blocks)
+        asking = GroupedRows(askers.group, askers.value, askers.weight)
+        first, last = (np.searchsorted(askers.scopes, self.scope, side=side) for side in ("left", "right"))
+        total = np.zeros(len(askers.scopes) * self.blocks)
+        for kind in range(int((last - first).max(initial=0))):
+            met = np.flatnonzero(first + kind < last)
+            group, row = first[met] + kind, self.row[met]
+            agreeing = self.mass[met] * self.sums.at(asking, group, self.value[met])
+            total += sums(group * self.blocks + self.rows.block[row], agreeing, len(total))
+        return total.reshape(-1, self.blocks)
 
     def by_block(self, scope: Ints, value: Ints) -> Floats:
         group = scope[:, None] * self.blocks + np.arange(self.blocks)

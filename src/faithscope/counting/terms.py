@@ -101,7 +101,7 @@ class ShareRows:
         self.rows, self.itself, self.sums, self.moments = rows, itself, sums, moments
         self.term, self.others = np.zeros(rows.n), np.zeros(rows.n, np.int64)
         self.lost = np.zeros((3, rows.n))  # per row, over the explanations of others that cover it
-        self.newly = None if moments is None else moments.where(np.zeros(rows.n, bool))  # of rows that become silent
+        self.newly = None if moments is None else moments.times(np.zeros(rows.n, bool))  # of rows that become silent
 
     def add(self, askers: Askers, scope: Ints, row: Ints, agreeing: Floats) -> None:
         """Add a batch of explanations that cover pairs of an explanation and a row."""
@@ -142,7 +142,7 @@ class ShareRows:
             return None
         alone, everyone = self.others == 0, self.moments.whole()
         silent = self.moments[alone].whole()
-        without = silent - self.moments.where(alone) + self.newly
+        without = silent - self.moments.times(alone) + self.newly
         return _spread(self.total(), left_out, self.moments, (silent, without), everyone - self.moments, unit)
 
 
@@ -164,7 +164,7 @@ class ShareBlocks:
         self.agreeing, self.silent, self.leaning = np.zeros(1 + blocks), np.zeros(1 + blocks), np.zeros(blocks)
         self.checked = 0.0
         none = np.zeros(1 + blocks, bool)
-        self.silenced = None if moments is None else moments[none.astype(np.int64)].where(none)
+        self.silenced = None if moments is None else moments[none.astype(np.int64)].times(none)
 
     def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster) -> tuple[Any, ...]:
         """What a batch of explanations adds; several threads may ask for it."""
@@ -201,13 +201,13 @@ class ShareBlocks:
         return Sums(float(self.agreeing[0]), silent, silent + self.checked)  # all silent is exactly all
 
     def left_out(self, per_block: Floats, units: float) -> LeftOut:
-        """The share without each block, of which the weight is given, as is the number of rows or clusters.
+        """The share without each block, of which the weight is given, as is the number of rows or clusters that ask.
 
         If rows count alike, the weight of each in the measure follows from the variance between blocks, into which they
         are dealt at random.
         """
         n, blocks, leaning = float(per_block.sum()), len(per_block), self.leaning
-        left = n - per_block
+        left = np.maximum(n - per_block, _ROUNDING * n)
         reach = 1 + float((leaning - leaning.mean()).max()) * units / n
         weight = None
         if self.even:
@@ -215,22 +215,31 @@ class ShareBlocks:
             weight = np.full(blocks, math.sqrt(n * ((1 + float(leaning.sum()) / n) ** 2 + among) / blocks))
         return LeftOut(self.agreeing[1:] / left, self.silent[1:] / left, reach, weight)
 
-    def spread(self, left_out: LeftOut, unit: float, block: Ints) -> SpreadCounts | None:
-        """W, S and T of `Spread`, with all blocks and without each."""
+    def spread(self, left_out: LeftOut, unit: float, block: Ints, asking: Floats | None = None) -> SpreadCounts | None:
+        """W, S and T of `Spread`, with all blocks and without each; `asking` is what asks of each block, if not all."""
         if self.moments is None or self.silenced is None:
             return None
         blocks = len(self.leaning)
         silent = self.silenced[np.zeros(1, np.int64)], self.silenced[np.arange(1, 1 + blocks)]
         everyone = self.moments.whole() - self.moments.sums(block, blocks)
-        return _spread(self.total(), left_out, self.moments, silent, everyone, unit)
+        return _spread(self.total(), left_out, self.moments, silent, everyone, unit, asking)
 
 
 def _spread(
-    total: Sums, left_out: LeftOut, moments: Moments, silent: tuple[Moments, Moments], everyone: Moments, unit: float
+    total: Sums,
+    left_out: LeftOut,
+    moments: Moments,
+    silent: tuple[Moments, Moments],
+    everyone: Moments,
+    unit: float,
+    asking: Floats | None = None,
 ) -> SpreadCounts:
     """From the moments of silent rows, with all and without each, and of all rows without each."""
     without = SpreadParts.of(left_out.value, silent[1], everyone)
     whole = SpreadParts.of(np.array([total.agreeing / total.total]), silent[0], moments.whole())
+    if asking is not None:
+        whole = whole.asked(moments.whole(), np.array([total.total]))
+        without = without.asked(everyone, total.total - asking)
     return SpreadCounts(whole, without, total.silent / total.total, moments.kurtosis(), unit)
 
 

@@ -26,7 +26,7 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures import scopes
 from faithscope.measures.comparing.groupings import names_columns, to_groupings
-from faithscope.measures.comparing.populations import Populations, measure_groups
+from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import measure_by, measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding import Encoding, measure_encoding
@@ -34,7 +34,7 @@ from faithscope.measures.estimate import MEASURES, Estimate, noted
 from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import TogetherRows, per_explanation, per_row
 from faithscope.measures.named_labels import LabelWords, label_word_notes
-from faithscope.measures.necessity import measure_necessity, reached
+from faithscope.measures.necessity import measure_necessity, necessity_by, reached
 from faithscope.measures.notes import asked_notes, copy_notes
 from faithscope.measures.slices import Slices, find_slices
 from faithscope.measures.sufficiency import (
@@ -43,6 +43,7 @@ from faithscope.measures.sufficiency import (
     leaning_on,
     made_otherwise,
     measure_sufficiency,
+    sufficiency_by,
 )
 from faithscope.measures.telling import WANTED, estimate_columns
 from faithscope.relations import Alike, Relation, bind, says_where, to_relation
@@ -315,24 +316,11 @@ class Evaluation(OfOneExplainer):
         if check_word(measure, "measure", MEASURES) == "consistency":
             return measure_by(self.sample, groups, self.options.confidence, self.options.method)
         self._scoped()
-        if measure == "necessity":
-            return measure_groups(self._ruled, groups, self._measure_necessity)
         options = self.options
-        return measure_groups(
-            self._ruled,
-            groups,
-            lambda part: self._of_method(
-                measure_sufficiency(
-                    part,
-                    options.bound,
-                    options.confidence,
-                    options.method,
-                    options.further,
-                    unseen=options.unseen,
-                    elsewhere=True,
-                )
-            ),
-        )
+        if measure == "necessity":
+            return necessity_by(self._ruled, groups, options.bound, options.confidence, unseen=options.unseen)
+        asked = (options.bound, options.confidence, options.method, options.further)
+        return sufficiency_by(self._ruled, groups, *asked, unseen=options.unseen)
 
     def slices(self, columns: Any = None, *, most: int = 5, seed: int = 0) -> Slices:
         """Where explanations fail, found without being told where to look: rows that agree less with everybody.
@@ -367,10 +355,6 @@ class Evaluation(OfOneExplainer):
     def _of_method(self, sufficiency: Estimate) -> Estimate:
         """The estimate with a note if its interval is not made by the method that was asked for."""
         return noted(sufficiency, made_otherwise(sufficiency, self.options.method))
-
-    def _measure_necessity(self, sample: Sample) -> Estimate:
-        options = self.options
-        return measure_necessity(sample, options.bound, options.confidence, unseen=options.unseen)
 
     def _grouped(self, groups: Any) -> "Evaluation":
         """The same evaluation with every measure by group of rows."""

@@ -22,7 +22,6 @@ from faithscope.measures.estimate import (
     about,
     estimate,
     noted,
-    refuse_spread,
     refuse_unproven,
     to_estimate,
     to_interval,
@@ -34,7 +33,7 @@ from faithscope.measures.spread import spread_consistency
 from faithscope.notes import MAY_MISS, Note
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.of_logs import takes_log
-from faithscope.sample import Sample, to_askers
+from faithscope.sample import Sample, with_askers
 
 
 @overload
@@ -131,22 +130,24 @@ def consistency(
     >>> est.value
     0.5
     """
-    sample = Sample.of(explanations, predictions, None, weights, agreement, clusters)
-    if askers is not None:
-        sample = replace(sample, askers=to_askers(askers, sample.n))
+    sample = with_askers(Sample.of(explanations, predictions, None, weights, agreement, clusters), askers, by)
     coarse = sample.discretized(discretizer)
     method, _ = to_interval(interval)
     if by is not None:
-        if askers is not None:
-            raise BadInput("Pass by=, whose groups ask in turn, or askers=, the rows of one group; not both.")
         return measure_by(coarse, by, confidence, method)
     return noted(measure_consistency(coarse, confidence, method), label_word_notes(sample, coarse, discretizer))
 
 
 def measure_by(sample: Sample, groups: Any, confidence: float = 0.95, method: str | None = None) -> Populations:
-    """The consistency of each group of rows, beside everybody and among themselves; by `Spread`, the latter alone."""
-    beside = None if isinstance(sample.agreement, Spread) else lambda rows: Beside.of(rows, confidence, method)
-    return measure_groups(sample, groups, lambda part: measure_consistency(part, confidence, method), beside)
+    """The consistency of each group of rows, beside everybody and among themselves."""
+    if isinstance(sample.agreement, Spread):
+        refuse_unproven(method, "Spread")
+    return measure_groups(
+        sample,
+        groups,
+        lambda part: measure_consistency(part, confidence, method),
+        lambda rows: Beside.of(rows, confidence, method),
+    )
 
 
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | None = None) -> Estimate:
@@ -163,7 +164,6 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
 
     if counted.askers is not None:
         refuse_unproven(method, "askers")
-        refuse_spread(counted.agreement, "askers")
         return Beside.of(counted, confidence, method).estimate(1)
 
     def again(part: Sample) -> Estimate:

@@ -55,7 +55,6 @@ _UNPROVEN = {
     "fs.consistency(..., clusters=..., interval='proven').",
 }
 _NO_SPREAD = {
-    "askers": "Groups beside everybody compare agreements from 0 to 1, and Spread() sums distances: use Close(eps).",
     "encoding": "Encoding compares agreements from 0 to 1, and Spread() sums squared distances, which have no bound: "
     "use fs.encoding(..., agreement=fs.Close(eps)).",
     "necessity": "Necessity needs agreements from 0 to 1, and Spread() sums distances: use Close(eps) or "

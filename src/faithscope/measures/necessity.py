@@ -1,11 +1,15 @@
 """Necessity: of all rows with a prediction, how many does the explanation of one of them cover?"""
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, overload
 
 import numpy as np
 
 from faithscope.counting.counted import NecessityCounts
-from faithscope.counting.coverage import count_necessity
+from faithscope.counting.coverage import ask_groups, count_necessity
+from faithscope.counting.leave_out import LeftOut
+from faithscope.measures.comparing.beside import BesideCovered, by_prediction_notes
+from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
 from faithscope.measures.encoding import scoped
 from faithscope.measures.estimate import (
@@ -18,13 +22,45 @@ from faithscope.measures.estimate import (
     to_interval,
 )
 from faithscope.measures.intervals.margins import LeftOutDeviations, UnseenRows, margins
-from faithscope.measures.sufficiency import FEWER, coverage_notes
+from faithscope.measures.sufficiency import FEWER, asked_about_all, coverage_notes
 from faithscope.relations import check_rows
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.of_logs import takes_log
-from faithscope.sample import Sample
+from faithscope.sample import Sample, with_askers
 
 
+@overload
+def necessity(
+    explanations: Any,
+    predictions: Any = ...,
+    X: Any = ...,
+    *,
+    relation: Any = ...,
+    confidence: float = ...,
+    interval: Method | None = ...,
+    unseen: bool = ...,
+    weights: Any = ...,
+    agreement: Any = ...,
+    clusters: Any = ...,
+    askers: Any = ...,
+    by: None = None,
+) -> Estimate: ...
+@overload
+def necessity(
+    explanations: Any,
+    predictions: Any = ...,
+    X: Any = ...,
+    *,
+    relation: Any = ...,
+    confidence: float = ...,
+    interval: Method | None = ...,
+    unseen: bool = ...,
+    weights: Any = ...,
+    agreement: Any = ...,
+    clusters: Any = ...,
+    askers: None = None,
+    by: Any,
+) -> Populations: ...
 @takes_log
 @in_memory(FEWER)
 def necessity(
@@ -39,7 +75,9 @@ def necessity(
     weights: Any = None,
     agreement: Any = None,
     clusters: Any = None,
-) -> Estimate:
+    askers: Any = None,
+    by: Any = None,
+) -> Any:
     """Probability that x's explanation applies to a row that gets x's prediction: the recall beside the precision.
 
     ``(1/n) Σ_i Σ_j K(i, j) C(i, j) / Σ_j K(i, j)`` over other rows j, where the explanation of row i covers row j if
@@ -72,10 +110,14 @@ def necessity(
         How much two predictions agree if they are numbers, as for `consistency`.
     clusters : array-like, (n,), optional
         Which rows belong together, as for `consistency`.
+    askers : array-like of bool, (n,), optional
+        Which rows ask, as for `sufficiency`: of all rows with their predictions, how many do their explanations cover?
+    by : array-like, (n,), or str or list of str, optional
+        The group of each row, or columns of X by name, as for `sufficiency`.
 
     Returns
     -------
-    Estimate
+    Estimate, or Populations if `by` is given
         Rows whose prediction nobody else gets are `unverifiable`. `chance` is the share of *all* other rows that
         explanations cover, which is what one that has nothing to do with the prediction reaches.
 
@@ -89,8 +131,13 @@ def necessity(
     check_rows(X, relation)
     method, allowed = to_interval(interval, unseen)
     refuse_unproven(method, "scopes")
-    sample = Sample.of(explanations, predictions, X, weights, agreement, clusters)
-    return measure_necessity(*sample._scoped_by(relation), confidence, unseen=allowed)
+    sample = with_askers(Sample.of(explanations, predictions, X, weights, agreement, clusters), askers, by)
+    sample, bound = sample._scoped_by(relation)
+    if by is not None:
+        return necessity_by(sample, by, bound, confidence, unseen=allowed)
+    if sample.askers is not None:
+        return necessity_beside(sample, bound, confidence, unseen=allowed).estimate(1)
+    return measure_necessity(sample, bound, confidence, unseen=allowed)
 
 
 def measure_necessity(
@@ -109,6 +156,35 @@ def measure_necessity(
         return necessity_estimate(reached(part, relation), confidence, unseen=unseen)
 
     return settled(noted(found, counted.all_notes), counted.evenly(), kept)
+
+
+def necessity_beside(
+    sample: Sample, relation: Any = None, confidence: float = 0.95, *, unseen: bool = False
+) -> BesideCovered:
+    """The necessity of the groups of ``sample.askers``: of all rows with a prediction, those that they cover."""
+    counted, chosen = scoped(sample, relation, "necessity")
+    asking = ask_groups(counted, chosen, recall=True)
+    notes = (*by_prediction_notes(counted), *counted.all_notes)
+
+    def measure(groups: Collection[int]) -> tuple[Estimate, LeftOut | None, float]:
+        assert asking is not None
+        known = asking.necessity(groups)
+        found = necessity_estimate(known, confidence, unseen=unseen)
+        return noted(found, notes), known.terms.left_out, asking.good(groups)
+
+    return asked_about_all(None if asking is None else BesideCovered(notes, confidence, measure=measure), "Necessity")
+
+
+def necessity_by(
+    sample: Sample, groups: Any, relation: Any = None, confidence: float = 0.95, *, unseen: bool = False
+) -> Populations:
+    """The necessity of each group of rows, beside everybody and among themselves."""
+    return measure_groups(
+        sample,
+        groups,
+        lambda part: measure_necessity(part, relation, confidence, unseen=unseen),
+        lambda rows: necessity_beside(rows, relation, confidence, unseen=unseen),
+    )
 
 
 def reached(sample: Sample, relation: Any = None) -> NecessityCounts:

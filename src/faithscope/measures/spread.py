@@ -14,6 +14,7 @@ from faithscope.inputs.chunks import rows_at
 from faithscope.measures.estimate import Estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, margins
 from faithscope.notes import Notes
+from faithscope.relations import Beside
 from faithscope.sample import Sample
 
 _HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance; 3 for a normal distribution
@@ -63,9 +64,12 @@ def spread_estimate(
     if left_out.weight is not None:
         rows = 1.0 if left_out.rows is None else left_out.rows
         found = replace(found, weight=float(np.sum(rows * left_out.weight**2)))
+    asked = isinstance(counts.relation, Beside)  # what shuffled predictions reach is not known of some rows that ask
+    found = replace(found, beyond=among.below) if asked else found
     sums = Sums(-within * counts.n, silent * counts.n, float(counts.n))
     gap = None if silent >= 1 else spread.unit * math.sqrt(2 * float(whole.within[0]) / (1 - silent))
-    estimate = to_estimate(counts, sums, found, measure, confidence, notes=notes, spread=spread, among=among, gap=gap)
+    told = {"notes": notes, "shuffled": not asked, "spread": spread, "among": among, "gap": gap}
+    estimate = to_estimate(counts, sums, found, measure, confidence, **told)
     if spread.kurtosis <= _HEAVY:
         return estimate
     few = f"a few predictions far from the others decide the variance (kurtosis {spread.kurtosis:.0f}, 3 if normal)"

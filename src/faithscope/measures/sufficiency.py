@@ -1,19 +1,19 @@
 """Sufficiency: wherever an explanation applies, is the prediction the same? Among real rows, or among draws."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import to_agreement
+from faithscope.agreements import Spread, to_agreement
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
-from faithscope.counting.coverage import cover, reach_of
+from faithscope.counting.coverage import ask_groups, cover, reach_of
 from faithscope.counting.drawn import DrawnCounts, count_draws
-from faithscope.counting.leave_out import Sums
+from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights
@@ -27,7 +27,9 @@ from faithscope.inputs.regressors import regressor_name
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond
+from faithscope.measures.comparing.beside import BesideCovered, beside_notes, by_prediction_notes, few_ask
 from faithscope.measures.comparing.paired import LeftOutEstimate, sufficiency_left_out
+from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
 from faithscope.measures.estimate import (
     FOR_EQUALITY,
@@ -49,7 +51,7 @@ from faithscope.rounding import in_brackets
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.of_logs import takes_log
 from faithscope.runtime.renamed import renamed
-from faithscope.sample import Sample
+from faithscope.sample import Sample, with_askers
 
 Ask = Callable[[Any], NDArray[Any]]
 
@@ -57,6 +59,44 @@ _MATTERS = 0.02  # a difference of intervals that a reader should know of
 FEWER = "sample rows, or explanations"  # what to do if memory is short
 
 
+@overload
+def sufficiency(
+    explanations: Any,
+    predictions: Any = ...,
+    X: Any = ...,
+    *,
+    relation: Any = ...,
+    population: Any = ...,
+    confidence: float = ...,
+    interval: Method | None = ...,
+    unseen: bool = ...,
+    weights: Any = ...,
+    agreement: Any = ...,
+    clusters: Any = ...,
+    unlabeled: Any = ...,
+    device: str = ...,
+    askers: Any = ...,
+    by: None = None,
+) -> Estimate: ...
+@overload
+def sufficiency(
+    explanations: Any,
+    predictions: Any = ...,
+    X: Any = ...,
+    *,
+    relation: Any = ...,
+    population: Any = ...,
+    confidence: float = ...,
+    interval: Method | None = ...,
+    unseen: bool = ...,
+    weights: Any = ...,
+    agreement: Any = ...,
+    clusters: Any = ...,
+    unlabeled: Any = ...,
+    device: str = ...,
+    askers: None = None,
+    by: Any,
+) -> Populations: ...
 @takes_log
 @in_memory(FEWER)
 @renamed(further="unlabeled")
@@ -75,7 +115,9 @@ def sufficiency(
     clusters: Any = None,
     unlabeled: Any = None,
     device: str = "auto",
-) -> Estimate:
+    askers: Any = None,
+    by: Any = None,
+) -> Any:
     """Probability that a row to which x's explanation applies gets x's prediction.
 
     Like `consistency`, it takes for granted that rows are independent draws (or `clusters` of rows are), and that the
@@ -120,10 +162,16 @@ def sufficiency(
         explanations, the interval allows for it, and the more there are that X lacks the less `unseen` needs to.
     device : {"auto", "cpu", "cuda"}
         "auto" counts balls of counterfactuals, and of single prototypes, on a GPU if there is one and they are many.
+    askers : array-like of bool, (n,), optional
+        Which rows ask: each of them is compared with all rows that its explanation covers, whether these ask or not. So
+        a group is measured beside everybody; blocks of rows are left out.
+    by : array-like, (n,), or str or list of str, optional
+        The group of each row, or columns of X by name: every group asks in turn, and is measured among its own rows
+        too. On draws of a `population` a row is compared with its own draws alone, so that there is one number.
 
     Returns
     -------
-    Estimate
+    Estimate, or Populations if `by` is given
         A row that its own explanation does not cover is compared with all rows that it covers; `notes` give the number
         of such rows.
 
@@ -145,7 +193,16 @@ def sufficiency(
         if isinstance(chosen, RealRows):
             raise
         raise type(error)(str(error).replace(OF_NUMBERS, OF_DRAWN_NUMBERS)) from None
-    given, (sample, bound) = sample, sample._scoped_by(relation)
+    given, (sample, bound) = sample, with_askers(sample, askers, by)._scoped_by(relation)
+    grouped = askers is not None or by is not None
+    if isinstance(chosen, RealRows) and grouped:
+        refuse_unproven(method, "askers")
+        if device == "cuda":
+            raise BadInput("Groups beside everybody are not counted on a GPU: pass device='cpu'.")
+        if by is None:
+            beside = sufficiency_beside(sample, bound, confidence, unlabeled, unseen=allowed)
+            return asked_about_all(beside, "Sufficiency").estimate(1)
+        return sufficiency_by(sample, by, bound, confidence, method, unlabeled, unseen=allowed)
     if isinstance(chosen, RealRows):
         named = (given, relation) if isinstance(relation, Alike) else None
         found = measure_sufficiency(sample, bound, confidence, method, unlabeled, device, unseen=allowed, named=named)
@@ -173,7 +230,13 @@ def sufficiency(
             "or leave population= out."
         )
     model = predictions if chosen.model is None else chosen.model
-    return _on_draws(sample, chosen, asking(model, agreement, "draws"), confidence)
+
+    def on_draws(part: Sample) -> Estimate:
+        return _on_draws(part, chosen, asking(model, agreement, "draws"), confidence)
+
+    if by is not None:
+        return measure_groups(sample, by, on_draws)
+    return on_draws(sample if sample.askers is None else sample.take(np.flatnonzero(sample.askers)))
 
 
 def measure_sufficiency(
@@ -212,6 +275,77 @@ def measure_sufficiency(
     estimate = noted(estimate, notes)
     estimate = estimate if method == "jackknife" else settled(estimate, counted, kept)
     return estimate if named is None else beyond_baselines(estimate, bare, sample, *named, further, unseen=unseen)
+
+
+def sufficiency_beside(
+    sample: Sample,
+    relation: Any = None,
+    confidence: float = 0.95,
+    further: Any = None,
+    *,
+    unseen: bool = False,
+    among: bool = False,
+    method: str | None = None,
+) -> BesideCovered | None:
+    """The sufficiency of the groups of ``sample.askers``, beside all rows that their explanations cover.
+
+    None if a judge was not asked about all pairs. By `Spread`, groups are measured `among` themselves too, against the
+    variance of all rows.
+    """
+    counted = sample.counted().evenly()
+    relation = to_relation(relation, counted.explanations)
+    asking = ask_groups(counted, relation, among=among)
+    if asking is None:
+        return None
+    notes = (*by_prediction_notes(counted), *counted.all_notes, *copy_notes(counted), *beside_notes(method))
+
+    def measure(groups: Collection[int]) -> tuple[Estimate, LeftOut | None, float]:
+        coverage, rows = leaning_on(asking.coverage(groups), counted, relation, further, elsewhere=True)
+        chosen = np.isin(asking.groups, list(groups))
+        weights = None if counted.weights is None else counted.weights[chosen]
+        found = coverage_estimate(coverage, "sufficiency", confidence, "jackknife", rows, weights, unseen=unseen)
+        left_out, spread = coverage.left_out, coverage.spread
+        if spread is not None and left_out is not None:
+            found, left_out = noted(found, few_ask(spread)), spread.left_out(left_out)
+        return noted(found, notes), left_out, asking.good(groups)
+
+    own = None
+    if isinstance(counted.agreement, Spread) and not among:
+        own = sufficiency_beside(sample, relation, confidence, further, unseen=unseen, among=True)
+    return BesideCovered(notes, confidence, measure=measure, own=own)
+
+
+def asked_about_all(beside: BesideCovered | None, measure: str) -> BesideCovered:
+    """Groups beside everybody; raises if a judge was not asked about all pairs."""
+    if beside is None:
+        raise NotProven(
+            f"{measure} beside everybody needs to know of every row whether an explanation applies to it, and the "
+            "judge was asked about some pairs only: ask about all of them, fs.pairs_to_ask(explanations, "
+            "per_explanation=None), or measure the rows of the group alone."
+        )
+    return beside
+
+
+def sufficiency_by(
+    sample: Sample,
+    groups: Any,
+    relation: Any,
+    confidence: float,
+    method: str | None = None,
+    further: Any = None,
+    *,
+    unseen: bool = False,
+) -> Populations:
+    """The sufficiency of each group of rows, beside everybody and among themselves."""
+
+    def among(part: Sample) -> Estimate:
+        found = measure_sufficiency(part, relation, confidence, method, further, unseen=unseen, elsewhere=True)
+        return noted(found, made_otherwise(found, method))
+
+    def beside(rows: Sample) -> BesideCovered | None:
+        return sufficiency_beside(rows, relation, confidence, further, unseen=unseen, method=method)
+
+    return measure_groups(sample, groups, among, beside)
 
 
 def beyond_baselines(
@@ -296,19 +430,22 @@ def coverage_estimate(
             )
         return spread_estimate(counts, coverage.spread, left_out, measure, confidence, notes)
     terms = counts.profile().terms if coverage.sums is None else coverage.sums
+    asked = coverage.chance_left_out is not None
     how, widest = "jackknife", None
     if method != "jackknife" and counts.covers_once and counts.plain:  # this is consistency
         how = method or "tight"
         found = equality_margins(counts.profile(), how, confidence)
     else:
-        known = None if left_out is None else LeftOutDeviations.of(left_out)
+        known = None if left_out is None else LeftOutDeviations.of(left_out, coverage.chance_left_out)
         found = margins(known, counts.effective_n, confidence)
         if not counts.relation.partitions and known is not None:  # else a row that was missed has one explanation
             missed = [unseen_rows(coverage, further, weights)]
             widest = margins(known, counts.effective_n, confidence, unseen=missed)
     if widest is not None and unseen:
         found, widest = widest, None
-    estimate = to_estimate(counts, terms, found, measure, confidence, how, notes)
+    estimate = to_estimate(
+        counts, terms, found, measure, confidence, how, notes, shuffled=not asked, chance=coverage.chance
+    )
     if widest is None:
         return estimate
     low, high = max(0.0, estimate.value - widest.below), min(1.0, estimate.upper + widest.above)

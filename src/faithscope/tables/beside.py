@@ -94,7 +94,9 @@ def beside(
         notes = (*notes, *((BY_PREDICTION,) if sizes_matter(sample) else ()))
     ones, kernel = np.ones(len(rows)), agreement.over(values)
     counted = Kinds.counted(codes, predicted, groups, rows, ones, clusters, kernel, agreement.itself)
-    return Beside(counted, labels, explanations.take(first), agreement, notes, confidence)
+    return Beside(
+        notes, confidence, kinds=counted, labels=labels, distinct=explanations.take(first), agreement=agreement
+    )
 
 
 def _numbered(column: tuple[list[Any], Ints], place: Mapping[Any, int]) -> Ints:

@@ -1,25 +1,29 @@
 """Beside everybody: the consistency of groups whose rows ask while all rows answer, and how such groups differ."""
 
 import math
-from collections.abc import Collection, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from faithscope.agreements import Agreement
+from faithscope.agreements import Agreement, Spread, scaled
 from faithscope.counting.beside import Asked, Kinds, counts_beside
 from faithscope.counting.kept import goes_with_predictions
 from faithscope.counting.leave_out import LeftOut, ratio
+from faithscope.counting.moments import SpreadCounts
 from faithscope.explanations.base import Explanations
 from faithscope.measures.comparing.differences import Apart, Difference
-from faithscope.measures.estimate import FOR_EQUALITY, Estimate, to_estimate
+from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
+from faithscope.measures.spread import spread_estimate
 from faithscope.notes import MAY_MISS, Note, of_kind
 from faithscope.sample import Sample
 
+_BLOCKS = 100  # of rows that explanations cover, at most
 _KEPT = 5 * 10**7  # numbers that are kept for differences
 BY_PREDICTION = Note(
     "weights, or the sizes of clusters, go with the prediction, and groups beside everybody weigh pairs of rows, so "
@@ -41,6 +45,10 @@ class Side(NamedTuple):
         As how many units of the same weight they are.
     known : bool
         Whether at least two units ask.
+    checked : float
+        The measure among rows that can be checked; the measure itself if none can.
+    bound : float
+        As for `Apart`.
     """
 
     value: float
@@ -49,11 +57,17 @@ class Side(NamedTuple):
     left_out: LeftOut
     good: float
     known: bool
+    checked: float
+    bound: float = 1.0
 
-    @property
-    def checked(self) -> float:
-        """The measure among rows that can be checked; the measure itself if none can."""
-        return self.value / (1 - self.silence) if self.silence < 1 else self.value
+    @classmethod
+    def of(cls, estimate: Estimate, left_out: LeftOut | None, good: float) -> "Side":
+        """Of an estimate of rows that ask, and the same without each unit, or block of them."""
+        silence = estimate.unverifiable if estimate.silence is None else estimate.silence
+        known, none = left_out or LeftOut(np.zeros(1), np.zeros(1)), left_out is None
+        checked = estimate.value if estimate.verified is None else estimate.verified
+        bound = math.inf if isinstance(estimate.agreement, Spread) else 1.0
+        return cls(estimate.value, silence, estimate.n, known, good, not none, checked, bound)
 
     @property
     def missed(self) -> float:
@@ -70,7 +84,7 @@ class Side(NamedTuple):
             )
             found = margins(known, 2 / math.hypot(*(side.missed / side.good for side in (self, other))), confidence)
         least, most = self.value - other.value - other.silence, self.value + self.silence - other.value
-        apart = Apart(least, most, found, confidence)
+        apart = Apart(least, most, found, confidence, max(self.bound, other.bound))
         return Difference.of(names, self.checked - other.checked, min(self.rows, other.rows), apart)
 
     def checked_less(
@@ -105,74 +119,40 @@ class Side(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
-    """Groups beside everybody, by their numbers.
+class Sides(ABC):
+    """Groups of rows that ask, by their numbers, beside everybody.
 
-    A row of a group is compared with all rows that have its explanation, of its group or not, and of other clusters.
-    Intervals leave out every unit in turn, as one that asks and as one that answers.
+    Intervals leave out every unit in turn, or every block of units, as one that asks and as one that answers.
     """
 
-    kinds: Kinds
-    labels: Sequence[Any]  # the different predictions
-    distinct: Explanations  # the different explanations
-    agreement: Agreement
     notes: tuple[str, ...] = ()  # what a reader should know of all groups
     confidence: float = 0.95
     _kept: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        most = max(2, _KEPT // max(1, len(self.kinds.code)))
+        most = max(2, _KEPT // max(1, self._units))
         object.__setattr__(self, "_kept", lru_cache(most)(self._side))
 
-    @classmethod
-    def of(cls, sample: Sample, confidence: float = 0.95, method: str | None = None) -> "Beside":
-        """The groups of a sample, by their numbers in ``sample.askers``."""
-        counted = sample.counted()
-        even, groups = counted.evenly(), counted.askers
-        assert groups is not None
-        first = counted.explanations.group()[1]
-        notes: tuple[str, ...] = ()
-        if goes_with_predictions(even):
-            notes = (BY_PREDICTION,)
-        elif even.weights is not None:
-            notes = (NOT_BY_PREDICTION,)
-        notes = (*notes, *counted.explanations.notes, *counted.notes)
-        notes = (*notes, *given_code_notes(counted), *beside_notes(method))
-        distinct, labels = counted.explanations.take(first), counted.numbered_labels[0]
-        return cls(Kinds.of(even, groups), labels, distinct, counted.agreement, notes, confidence)
+    @property
+    @abstractmethod
+    def _units(self) -> int:
+        """How many numbers are kept of each side."""
 
-    def answered_by(self, groups: Collection[int]) -> "Beside":
-        """The same groups beside some of them, such as a reference, whose rows alone answer."""
-        answers = np.isin(self.kinds.group, list(groups))
-        return replace(self, kinds=replace(self.kinds, answers=answers))
-
+    @abstractmethod
     def estimate(self, *groups: int) -> Estimate:
         """The estimate of one group, or of some together."""
-        asks = np.isin(self.kinds.group, groups)
-        asked = self.kinds.asked(asks)
-        counts = counts_beside(self.kinds, asks, asked, self.labels, self.distinct)
-        return to_estimate(
-            replace(counts, agreement=self.agreement),
-            asked.sums,
-            _margins(asked, self.confidence),
-            "consistency",
-            self.confidence,
-            notes=self.notes,
-            shuffled=False,
-            chance=asked.chance,
-        )
+
+    @abstractmethod
+    def _side(self, groups: frozenset[int]) -> Side: ...
+
+    def among(self, group: int) -> Estimate | None:
+        """The estimate of a group among themselves, if it is known here: by `Spread`, whose variance is that of all."""
+        return None
 
     def side(self, groups: Collection[int]) -> Side:
         """Some groups as one side of a difference."""
         side: Side = self._kept(frozenset(groups))
         return side
-
-    def _side(self, groups: frozenset[int]) -> Side:
-        asks = np.isin(self.kinds.group, list(groups))
-        asked = self.kinds.asked(asks)
-        total, rows = asked.sums.total, int(self.kinds.rows[asks].sum())
-        value, silence = asked.sums.agreeing / total, asked.sums.silent / total
-        return Side(value, silence, rows, asked.left_out, asked.good, asked.units > 1)
 
     def checked_difference(
         self, a: Collection[int], b: Collection[int], names: tuple[Any, Any] = ("", "")
@@ -184,6 +164,128 @@ class Beside:
         """The difference of two sets of groups."""
         sure = not of_kind(self.notes, "interval")
         return self.side(a).less(self.side(b), names, self.confidence, sure=sure)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Beside(Sides):
+    """The consistency of groups: a row is compared with all rows that have its explanation, of other clusters."""
+
+    kinds: Kinds
+    labels: Sequence[Any]  # the different predictions
+    distinct: Explanations  # the different explanations
+    agreement: Agreement
+
+    @property
+    def _units(self) -> int:
+        return len(self.kinds.code)
+
+    @classmethod
+    def of(cls, sample: Sample, confidence: float = 0.95, method: str | None = None) -> "Beside":
+        """The groups of a sample, by their numbers in ``sample.askers``."""
+        counted = sample.counted()
+        even, groups = counted.evenly(), counted.askers
+        assert groups is not None
+        first = counted.explanations.group()[1]
+        notes = (*by_prediction_notes(even), *counted.all_notes)
+        notes = (*notes, *given_code_notes(counted), *beside_notes(method))
+        return cls(
+            kinds=Kinds.of(even, groups),
+            labels=counted.numbered_labels[0],
+            distinct=counted.explanations.take(first),
+            agreement=counted.agreement,
+            notes=notes,
+            confidence=confidence,
+        )
+
+    def answered_by(self, groups: Collection[int]) -> "Beside":
+        """The same groups beside some of them, such as a reference, whose rows alone answer."""
+        answers = np.isin(self.kinds.group, list(groups))
+        return replace(self, kinds=replace(self.kinds, answers=answers))
+
+    def estimate(self, *groups: int) -> Estimate:
+        """The estimate of one group, or of some together."""
+        return self._estimate(groups)[0]
+
+    def among(self, group: int) -> Estimate | None:
+        return None if self.kinds.moments is None else self.answered_by([group]).estimate(group)
+
+    def _estimate(self, groups: Collection[int]) -> tuple[Estimate, Asked, SpreadCounts | None]:
+        asks = np.isin(self.kinds.group, list(groups))
+        asked = self.kinds.asked(asks)
+        counts = replace(counts_beside(self.kinds, asks, asked, self.labels, self.distinct), agreement=self.agreement)
+        unit = scaled(np.asarray(self.labels, np.float64))[1] if self.kinds.moments is not None else 1.0
+        spread = self.kinds.spread(asks, asked, unit)
+        if spread is not None:
+            found = spread_estimate(counts, spread, asked.left_out, "consistency", self.confidence, self.notes)
+            return noted(found, few_ask(spread)), asked, spread
+        found = to_estimate(
+            counts,
+            asked.sums,
+            _margins(asked, self.confidence),
+            "consistency",
+            self.confidence,
+            notes=self.notes,
+            shuffled=False,
+            chance=asked.chance,
+        )
+        return found, asked, None
+
+    def _side(self, groups: frozenset[int]) -> Side:
+        if self.kinds.moments is not None:
+            found, asked, spread = self._estimate(groups)
+            return Side.of(found, None if spread is None else spread.left_out(asked.left_out), asked.good)
+        asks = np.isin(self.kinds.group, list(groups))
+        asked = self.kinds.asked(asks)
+        total, rows = asked.sums.total, int(self.kinds.rows[asks].sum())
+        value, silence = asked.sums.agreeing / total, asked.sums.silent / total
+        checked = value / (1 - silence) if silence < 1 else value
+        return Side(value, silence, rows, asked.left_out, asked.good, asked.units > 1, checked)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BesideCovered(Sides):
+    """The sufficiency or necessity of groups: all rows that an explanation covers answer.
+
+    Attributes
+    ----------
+    measure : callable
+        The estimate of some groups, the same without each block of rows if that is known, and as how many units of the
+        same weight they are.
+    own : BesideCovered, optional
+        The same groups among themselves.
+    """
+
+    measure: Callable[[Collection[int]], tuple[Estimate, LeftOut | None, float]]
+    own: "BesideCovered | None" = None
+
+    @property
+    def _units(self) -> int:
+        return _BLOCKS
+
+    def estimate(self, *groups: int) -> Estimate:
+        """The estimate of one group, or of some together."""
+        return self.measure(groups)[0]
+
+    def among(self, group: int) -> Estimate | None:
+        return None if self.own is None else self.own.estimate(group)
+
+    def _side(self, groups: frozenset[int]) -> Side:
+        return Side.of(*self.measure(groups))
+
+
+def few_ask(spread: SpreadCounts) -> tuple[str, ...]:
+    """A note if no interval of a share of variance is known, since nobody asks without one of the rows."""
+    if spread.always_vary:
+        return ()
+    why = "too few rows ask, or too few predictions vary, for an interval of a share of variance"
+    return (Note(f"{why}: {MAY_MISS}", "interval"),)
+
+
+def by_prediction_notes(sample: Sample) -> tuple[str, ...]:
+    """What a reader should know of weights, and of the sizes of clusters, beside everybody."""
+    if goes_with_predictions(sample):
+        return (BY_PREDICTION,)
+    return () if sample.weights is None else (NOT_BY_PREDICTION,)
 
 
 def beside_notes(method: str | None) -> tuple[str, ...]:

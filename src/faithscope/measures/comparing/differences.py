@@ -22,17 +22,20 @@ class Apart(NamedTuple):
         How far the truth may lie below the one and above the other: 0 if it is known, 1 if nothing is.
     confidence : float
         The confidence that was asked for.
+    bound : float
+        How far measures can differ: shares of variance beside everybody have no lower end.
     """
 
     least: float
     most: float
     margins: Margins
     confidence: float
+    bound: float = 1.0
 
     def interval(self, confidence: float | None = None) -> tuple[float, float]:
-        """The interval at this confidence, or as it was asked for; a difference of measures lies between -1 and 1."""
-        found = self.margins if confidence is None else self.margins.at(confidence)
-        low, high = (min(1.0, max(-1.0, end)) for end in (self.least - found.below, self.most + found.above))
+        """The interval at this confidence, or as it was asked for."""
+        found, bound = self.margins if confidence is None else self.margins.at(confidence), self.bound
+        low, high = (min(bound, max(-bound, end)) for end in (self.least - found.below, self.most + found.above))
         return low, high
 
 

@@ -16,7 +16,7 @@ from faithscope.explanations.base import told_apart
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
-from faithscope.measures.comparing.beside import Beside
+from faithscope.measures.comparing.beside import Sides
 from faithscope.measures.comparing.differences import MANY, POPULATION_COLUMNS, Apart, Difference, less, together
 from faithscope.measures.comparing.groupings import to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate
@@ -333,7 +333,7 @@ def measure_groups(
     sample: Sample,
     groups: Any,
     measure: Callable[[Sample], Estimate],
-    beside: Callable[[Sample], Beside] | None = None,
+    beside: Callable[[Sample], Sides | None] | None = None,
 ) -> Populations:
     """One measure of each group of rows: beside everybody, and among themselves.
 
@@ -344,19 +344,22 @@ def measure_groups(
     measure : callable
         Measures the rows of one group, among themselves.
     beside : callable, optional
-        Prepares the groups of a sample to be measured beside everybody; if it is None, they are measured among
+        Prepares the groups of a sample to be measured beside everybody; if there is none, they are measured among
         themselves alone.
     """
     measured = []
     for grouping in to_groupings(groups, sample.X):
-        parts, asking = sample.split(grouping.values), sample.asking(grouping.values)
+        parts = sample.split(grouping.values)
         names = [grouping.crossed.get(group, group) for group in parts]
-        estimates = [measure_group(part, measure) for part in parts.values()]
+        asked = None if beside is None else beside(sample.asking(grouping.values))
+        estimates = [
+            (None if asked is None else asked.among(number)) or measure_group(part, measure)
+            for number, part in enumerate(parts.values())
+        ]
         among = Populations(dict(zip(names, estimates, strict=True)), grouping.name)
-        if beside is None:
+        if asked is None:
             measured.append(among)
             continue
-        asked = beside(asking)
         estimates = [asked.estimate(number) for number in range(len(names))]
         found = dict(zip(names, estimates, strict=True))
         measured.append(Populations(found, grouping.name, among=among, _apart=asked.difference))
