@@ -141,11 +141,11 @@ def quarters(systems, names, other):
     return {f"{name}, {way}": Quarter(made(systems[name]), systems[name]) for name in names for way, made in ways}
 
 
-COVERED_GROUPS = quarters(COVERED, ("sliding, noisy", "nested", "beside its own row"), shuffled) | quarters(
-    NECESSARY, ("sliding, broad", "tree of ten leaves"), shuffled
+COVERED_GROUPS = quarters(COVERED, ("sliding, noisy", "nested"), shuffled) | quarters(
+    NECESSARY, ("tree of ten leaves",), shuffled
 )
-NUMBER_GROUPS = quarters(NUMERIC_COVERED, ("sliding, normal", "sliding, Student t3"), moved)
-SPREAD_GROUPS = quarters(NUMERIC, ("4, normal", "20, uniform", "20, Student t3"), moved)
+NUMBER_GROUPS = quarters(NUMERIC_COVERED, ("sliding, Student t3",), moved)
+SPREAD_GROUPS = quarters(NUMERIC, ("4, normal", "20, Student t3"), moved)
 
 
 def told(parts, truths, name):

@@ -132,9 +132,10 @@ def lines():
     for how, times in (("independent", 300), ("weighted", 200), ("clustered", 200)):
         ask, seeds = partial(beside, how=how), named(f"beside everybody: {how}")
         yield Line("beside", ask, GROUPED, ROWS[1:], times, seeds, from_200, ("medium, random, 40%",))
+    times = {200: 40, 1_000: 20}
     for how in ("independent", "weighted", "clustered"):
         ask, seeds = partial(covered, how=how), named(f"beside all that are covered: {how}")
-        yield Line("beside/covered", ask, COVERED_GROUPS, ROWS[1:], 100, seeds, from_200, ("nested, shuffled",))
+        yield Line("beside/covered", ask, COVERED_GROUPS, ROWS[1:], times, seeds, from_200, ("nested, shuffled",))
         for measure, names, systems in (
             ("consistency", ("spread",), SPREAD_GROUPS),
             ("sufficiency", ("close", "spread"), NUMBER_GROUPS),
@@ -143,7 +144,7 @@ def lines():
                 continue
             ask = partial(numbers_beside, how=how, measure=measure, names=names)
             seeds, quick = named(f"beside everybody: {measure} of numbers, {how}"), (next(iter(systems)),)
-            yield Line("beside/outputs", ask, systems, ROWS[1:], 100, seeds, from_200, quick)
+            yield Line("beside/outputs", ask, systems, ROWS[1:], times, seeds, from_200, quick)
     for how in ("independent", "weighted"):
         ask, seeds = partial(beside_reference, how=how), named(f"beside a reference: {how}")
         yield Line("beside/reference", ask, GROUPED, ROWS[1:], 200, seeds, from_200, ("medium, alike, 40%",))

@@ -10,7 +10,6 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, NotProven, WrongType
-from faithscope.evaluation.assertions import Unfaithful
 from refused import refused
 
 RNG = np.random.default_rng(0)
@@ -37,10 +36,14 @@ def test_an_evaluation_says_what_the_measures_say(agreement):
         assert found.consistency == compared["a"].consistency == fs.consistency(RULES, NUMBERS, **how)
         assert found.sufficiency == compared["a"].sufficiency == fs.sufficiency(RULES, NUMBERS, ROWS, **how)
         groups = found.by(ROWS[:, 1])
-        for group, estimate in (groups.among or groups).estimates.items():
+        for group, estimate in groups.among.estimates.items():
             rows = np.flatnonzero(ROWS[:, 1] == group)
             how["weights"] = weights[rows]
-            assert estimate == fs.consistency(RULES.take(rows), NUMBERS[rows], **how)
+            alone = fs.consistency(RULES.take(rows), NUMBERS[rows], **how)
+            if agreement == fs.Spread():  # the variance is that of all rows, and how far pairs are apart is the group's
+                assert (estimate.gap, estimate.unverifiable) == pytest.approx((alone.gap, alone.unverifiable))
+            else:
+                assert estimate == alone
 
 
 def test_how_numbers_are_held_changes_nothing():
@@ -66,39 +69,37 @@ def test_how_numbers_are_held_changes_nothing():
         assert told(held) == told(VECTORS)
 
 
-def test_a_group_without_variance_is_unknown_and_says_why():
+def test_a_group_without_variance_is_measured_against_the_variance_of_all_rows():
     groups = np.where(np.arange(N) < 40, "constant", "varied").astype(object)
     groups[50] = "one row"
     predictions = np.where(np.arange(N) < 40, 2.5, NUMBERS)
     found = fs.evaluate(predictions, RULES, ROWS, agreement=fs.Spread(), by=groups)
-    whys = {"constant": "all predictions are equal (2.5)", "one row": "nothing can be told of one row"}
     for populations in (found.populations, found.sufficiency_populations):
-        for name, why in whys.items():
-            unknown = populations.estimates[name]
-            assert (unknown.low, unknown.high, unknown.verified, unknown.above_chance) == (0.0, 1.0, None, None)
-            assert why in str(unknown)
-            assert fs.plan(unknown).n == unknown.n
-        assert populations.estimates["varied"].verified is not None
+        assert populations.among["constant"].gap == 0
+        assert populations.among["constant"].verified == 1
+        assert populations["constant"].verified < 1, "beside everybody they differ from the others"
+        for unknown in (populations["one row"], populations.among["one row"]):
+            assert "too few rows ask" in str(unknown)
+            assert not unknown.above_chance
         differences = populations.differences()
-        unknown = differences[(differences[["a", "b"]] != "varied").any(axis=1)]
-        assert not unknown["differ"].any()
-        assert (unknown[["low", "high"]] == [-1, 1]).all(axis=None)
+        lone = differences[(differences[["a", "b"]] == "one row").any(axis=1)]
+        assert not lone["differ"].any()
         populations.table(), populations.to_dict(), str(populations)
-    words = r"population constant: .* nothing can be told: all predictions are equal"
-    refused(Unfaithful, words, fs.assert_faithful, found.populations, at_least=0.5)
-    weights = 1.0 * (np.arange(N) % 4 != 2)  # the rows of the first group that vary have no weight
-    predictions = np.where(np.arange(N) % 4 == 0, 1.0, NUMBERS)
-    found = fs.evaluate(predictions, KEYS, ROWS, agreement="spread", weights=weights, by=np.arange(N) % 2)
-    assert "all predictions are equal (1)" in str(found.populations.estimates[0])
+    refused(WrongType, r"populations.among\[group\]", fs.plan, found.populations["varied"])
+    alike = fs.evaluate(np.full(N, 2.5), RULES, ROWS, agreement=fs.Close(1.0))
+    with pytest.raises(BadInput, match="Predictions are all equal"):
+        fs.consistency(RULES, np.full(N, 2.5), agreement=fs.Spread(), by=groups)
+    assert alike.consistency.value == 1
 
 
-def test_differences_of_groups_by_spread_allow_for_silence_and_stay_between_minus_one_and_one():
-    why = np.where(ROWS[:, 1] > 2, np.arange(N), KEYS)
+def test_differences_of_groups_by_spread_allow_for_silence():
+    why = np.where(ROWS[:, 1] > 2, 10.0 + np.arange(N), KEYS)
     found = fs.evaluate(NUMBERS, why, ROWS, agreement=fs.Spread()).by(ROWS[:, 1] > 2)
     a, b = found.estimates[False], found.estimates[True]
     (pair,) = found._differences()
-    assert pair.low == pytest.approx(max(-1, a.value - b.upper - np.hypot(a.margins.below, b.margins.above)))
-    assert pair.high == b.upper == 1, "all rows of the second group are silent"
+    assert pair.low < a.value - b.upper
+    assert pair.high > a.upper - b.value
+    assert b.verified is None, "all rows of the second group are silent"
     assert (pair.a_at_equal_n, pair.b_at_equal_n) == (None, None)
 
 

@@ -279,7 +279,7 @@ class Spread(Agreement):
     the squared distances of silent rows from the mean of all, per row, and T the variance of all predictions: the
     value is ``1 - (W + S) / T``, its upper end ``1 - W / T``, and chance is 0. Numbers, or (n, k) outputs such as
     probabilities, whose columns add up. One-hot labels give `Estimate.adjusted` back. A few outliers can decide it,
-    which a note says.
+    which a note says. Groups of rows are measured against the variance T of all rows.
 
     Examples
     --------

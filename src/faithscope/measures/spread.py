@@ -68,8 +68,18 @@ def spread_estimate(
     found = replace(found, beyond=among.below) if asked else found
     sums = Sums(-within * counts.n, silent * counts.n, float(counts.n))
     gap = None if silent >= 1 else spread.unit * math.sqrt(2 * float(whole.within[0]) / (1 - silent))
-    told = {"notes": notes, "shuffled": not asked, "spread": spread, "among": among, "gap": gap}
-    estimate = to_estimate(counts, sums, found, measure, confidence, **told)
+    estimate = to_estimate(
+        counts,
+        sums,
+        found,
+        measure,
+        confidence,
+        notes=notes,
+        shuffled=not asked,
+        spread=spread,
+        among=among,
+        gap=gap,
+    )
     if spread.kurtosis <= _HEAVY:
         return estimate
     few = f"a few predictions far from the others decide the variance (kurtosis {spread.kurtosis:.0f}, 3 if normal)"
