@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import faithscope as fs
@@ -295,3 +296,15 @@ def test_on_draws_a_group_is_measured_by_its_own_rows():
     assert parts.among is None
     alone = fs.sufficiency(rules, model, X, **how, askers=groups == 1)
     assert (alone.value, alone.interval, alone.n) == (parts[1].value, parts[1].interval, (groups == 1).sum())
+
+
+def test_a_log_by_group_is_measured_as_its_rows_are():
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"why": rng.integers(0, 6, 200), "y": rng.normal(size=200), "region": rng.integers(0, 3, 200)})
+    log = fs.Log(table, prediction="y", explanation="why", kind="keys")
+    here = fs.consistency(table["why"].tolist(), table["y"], agreement=fs.Spread(), by=table["region"])
+    there = fs.consistency(log, agreement=fs.Spread(), by="region")
+    for found, expected in ((there, here), (there.among, here.among)):
+        assert [each.value for each in found.estimates.values()] == pytest.approx(
+            [each.value for each in expected.estimates.values()]
+        )
