@@ -391,7 +391,7 @@ OWN = {
         "epsilon": st.one_of(any_of(0.1, 0.3, 0.9), SHARES),
         "budget": st.one_of(any_of(1, 5, 100), COUNTS),
     },
-    **{name: {"by": labels} for name in ("consistency", "Evaluation.to_html")},
+    **{name: {"by": labels} for name in ("consistency", "sufficiency", "necessity", "Evaluation.to_html")},
     "assert_faithful": {
         "result": st.one_of(
             EVALUATIONS,

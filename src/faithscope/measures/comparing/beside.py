@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from faithscope.agreements import Agreement, Spread, scaled
+from faithscope.agreements import Agreement, scaled
 from faithscope.counting.beside import Asked, Kinds, counts_beside
 from faithscope.counting.kept import goes_with_predictions
 from faithscope.counting.leave_out import LeftOut, ratio
 from faithscope.counting.moments import SpreadCounts
 from faithscope.explanations.base import Explanations
-from faithscope.measures.comparing.differences import Apart, Difference
+from faithscope.measures.comparing.differences import Apart, Difference, bound_of
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
@@ -66,8 +66,7 @@ class Side(NamedTuple):
         silence = estimate.unverifiable if estimate.silence is None else estimate.silence
         known, none = left_out or LeftOut(np.zeros(1), np.zeros(1)), left_out is None
         checked = estimate.value if estimate.verified is None else estimate.verified
-        bound = math.inf if isinstance(estimate.agreement, Spread) else 1.0
-        return cls(estimate.value, silence, estimate.n, known, good, not none, checked, bound)
+        return cls(estimate.value, silence, estimate.n, known, good, not none, checked, bound_of(estimate))
 
     @property
     def missed(self) -> float:

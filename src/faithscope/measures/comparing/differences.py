@@ -1,11 +1,14 @@
 """Differences of two measures: what their intervals are made of, and intervals that hold for many pairs together."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from faithscope.agreements import Spread
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Margins, check_confidence
+from faithscope.relations import Beside
 from faithscope.sinks.json_values import for_json
 
 MANY = 10  # with more pairs, a report shows intervals that hold for all of them together
@@ -37,6 +40,12 @@ class Apart(NamedTuple):
         found, bound = self.margins if confidence is None else self.margins.at(confidence), self.bound
         low, high = (min(bound, max(-bound, end)) for end in (self.least - found.below, self.most + found.above))
         return low, high
+
+
+def bound_of(estimate: Estimate) -> float:
+    """How far such measures can differ: a group's share of the variance of all rows has no lower end."""
+    asked = isinstance(getattr(estimate.counts, "relation", None), Beside)
+    return math.inf if asked and isinstance(estimate.agreement, Spread) else 1.0
 
 
 def less(a: Estimate, b: Estimate) -> float:

@@ -17,7 +17,15 @@ from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.measures.comparing.beside import Sides
-from faithscope.measures.comparing.differences import MANY, POPULATION_COLUMNS, Apart, Difference, less, together
+from faithscope.measures.comparing.differences import (
+    MANY,
+    POPULATION_COLUMNS,
+    Apart,
+    Difference,
+    bound_of,
+    less,
+    together,
+)
 from faithscope.measures.comparing.groupings import to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.intervals.margins import Margins
@@ -54,6 +62,7 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
         a.bracket[1] - b.bracket[0],
         Margins(1.0, 1.0) if unknown else _added(a.margins, b.margins),
         min(a.confidence, b.confidence),
+        bound_of(a),
     )
     return Difference.of(
         names,
@@ -96,7 +105,8 @@ def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
 
     def difference_of(place: int, group: Any) -> Difference:
         least, most = apart_by[place].tolist()
-        apart = Apart(least, most, at(place, known[place].confidence), known[place].confidence)
+        confidence = known[place].confidence
+        apart = Apart(least, most, at(place, confidence), confidence, bound_of(known[place]))
         value = float(values[place] - shares[place] @ values)
         smaller = min(int(rows[place]), int(rows.sum() - rows[place]))
         return Difference.of((group, _REST), value, smaller, apart)
