@@ -3,6 +3,7 @@
     python benchmarks/audit.py                  # minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/audit.py --quick          # seconds, on small logs; nothing is judged
     python benchmarks/audit.py --wide           # only logs of many features
+    python benchmarks/audit.py --numbers        # only predictions that are numbers
     python benchmarks/audit.py --large          # also 100,000,000 rows inside 8 GB of memory; needs 10 GB of disk
 
 1. A Parquet log of 10,000,000 rows and 14 importances, read in place by both. The bare SQL groups the rows by the same
@@ -11,7 +12,8 @@
 2. Growth: the time for ten times the rows.
 3. Many features: 20,000 rows of 60, 500 and 2,000 features, read in place, over the same file read into memory and
    measured there; and 5,000,000 rows of 14. Peak memory of a fresh process for the largest.
-4. With --large, peak memory of a fresh process that audits 100,000,000 rows with DuckDB's memory limited to 6 GB.
+4. Predictions that are numbers, by `Close`, `Tolerance` and `Spread`, over labels of the same 1,000,000 rows.
+5. With --large, peak memory of a fresh process that audits 100,000,000 rows with DuckDB's memory limited to 6 GB.
 
 Times are the best of a few runs in turns, so that a busy moment of the machine hits everybody.
 """
@@ -41,6 +43,7 @@ audited = partial(fs.audit, prediction="yhat", explanation="phi_*")
 SIZES = {  # rows that each part measures, in full and quickly, and which parts are asked for
     "group_by": (10_000_000, 100_000),
     "growth": ((100_000, 1_000_000, 10_000_000), (10_000, 100_000)),
+    "scored": (1_000_000, 10_000),
     "runs": (3, 2),
     "features": (((20_000, 60), (20_000, 500), (20_000, 2_000), (5_000_000, 14)), ((2_000, 60), (2_000, 300))),
 }
@@ -60,7 +63,7 @@ def written(n, width=FEATURES, spread=None, decimals=15):
             values = default_rng(start).standard_normal((rows, width))
             labels = (values[:, 0] > 0).astype(np.int64)
         columns = {f"phi_{j}": column for j, column in enumerate(np.round(values, decimals).T)}
-        table = pa.table({**columns, "yhat": labels})
+        table = pa.table({**columns, "yhat": labels, "score": np.round(values[:, :3].sum(axis=1), 3)})
         writer = writer or pq.ParquetWriter(path.with_suffix(".part"), table.schema, compression="zstd")
         writer.write_table(table)
     writer.close()
@@ -107,7 +110,7 @@ def growth(sizes):
 def in_memory(path, discretizer):
     """Rows counted after the file was read whole."""
     table = pq.read_table(path)
-    values = np.column_stack([column.to_numpy() for column in table.drop_columns("yhat").columns])
+    values = np.column_stack([column.to_numpy() for column in table.drop_columns(["yhat", "score"]).columns])
     return float(fs.consistency(values, table.column("yhat").to_numpy(), discretizer=discretizer).n)
 
 
@@ -123,6 +126,15 @@ def many_features(sizes):
             yield slower(what, race(work, runs), at_most=bar, limit=limit)
     peak = in_fresh_process(peak_gigabytes, str(path))
     yield Line(f"peak memory, {n:,} x {width:,}, SignOfTop(k=5)", peak, "GB", at_most=2)
+
+
+def numbers(sizes):
+    path = written(sizes.scored, spread="many")
+    for agreement, bar in ((fs.Close(0.5), 3), (fs.Tolerance(0.5), 3), (fs.Spread(), None)):
+        scored = partial(audited, path, prediction="score", discretizer=fs.Sign(), agreement=agreement)
+        work = {"numbers": lambda scored=scored: float(scored().consistency.n), "labels": rows_counted(path, fs.Sign())}
+        what = f"time over labels, n = {sizes.scored:,}, sign, {agreement!r}"
+        yield slower(what, race(work, sizes.runs), at_most=bar)
 
 
 def peak_gigabytes(path, decimals=None):
@@ -145,7 +157,8 @@ def large(n=100_000_000):
 
 def all_parts(sizes):
     try:
-        for part in (many_features,) if sizes.wide else (against_group_by, growth, many_features):
+        chosen = [part for part, asked in ((many_features, sizes.wide), (numbers, sizes.numbers)) if asked]
+        for part in chosen or (against_group_by, growth, many_features, numbers):
             yield from part(sizes)
         if sizes.large:
             yield from large()
@@ -155,4 +168,4 @@ def all_parts(sizes):
 
 if __name__ == "__main__":
     libraries = ("faithscope", "numpy", "duckdb", "pyarrow")
-    run(__doc__, libraries, (all_parts,), SIZES, large=False, wide=False)
+    run(__doc__, libraries, (all_parts,), SIZES, large=False, wide=False, numbers=False)
