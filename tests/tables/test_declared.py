@@ -135,6 +135,16 @@ def test_rows_that_are_dropped_are_told_in_memory_too():
     )
 
 
+@pytest.mark.parametrize("labels", [[1, 1, None, None, 0, 0], ["a", "a", None, None, "missing", "b"]])
+def test_missing_labels_and_clusters_are_a_value_in_memory_too(labels):
+    rows = pd.DataFrame({"k": list("aabbcc"), "y": labels, "w": [1.0] * 6, "owner": [None, 1, 2, None, 3, 3]})
+    how = {"prediction": "y", "explanation": "k", "nulls": "key"}
+    assert fs.consistency(fs.Log(rows, **how)).value == fs.consistency(fs.Log(rows, **how, weights="w")).value
+    owned = [fs.consistency(fs.Log(rows, **how, clusters="owner", **more)) for more in ({}, {"weights": "w"})]
+    assert owned[0].value == owned[1].value
+    assert owned[0].unverifiable == owned[1].unverifiable
+
+
 def test_a_query_is_read_once_and_asked_often():
     rows = pa.table({"k": list("aabb") * 10, "y": [0, 0, 1, 0] * 10})
     log = fs.Log(pa.RecordBatchReader.from_batches(rows.schema, rows.to_batches()), prediction="y", explanation="k")

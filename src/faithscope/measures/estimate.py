@@ -365,7 +365,7 @@ def about(pairs: Estimate, kept: Estimate) -> Estimate:
         high = max(kept.high if kept.verified_high is None else kept.verified_high, pairs.verified)
         above = None if pairs.above_chance is None else bool(kept.above_chance)
     notes: tuple[str, ...] = ()
-    if most - least - silent > _MATTERS:
+    if most - least - silent > _MATTERS + 1e-9:  # whatever the order in which rows were added
         notes = (f"the interval leaves as much open as if {most - least:.0%} of rows were unverifiable",)
     if pairs.verified is not None and not kept.low <= pairs.verified <= kept.high:
         notes = (*notes, "the share weighs pairs, and is off where weights go with predictions: read the interval")

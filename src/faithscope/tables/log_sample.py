@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.reasons import Reasons
@@ -79,7 +80,7 @@ def read_rows(
         X = answer.select(list(inputs)).rename_columns([features.get(name, name) for name in held])
     if "words" in answer.column_names:
         X = answer.column("words").to_pylist()
-    numbers = [_values(answer, name) for name in _predicted(log)]
+    numbers = [_with_missing(_values(answer, name)) for name in _predicted(log)]
     groups = [_values(answer, name) for name in used]
     told = (*explanations.remarks, *notes, *log.notes, *dropped_note(total - answer.num_rows))
     return LogRows(
@@ -87,7 +88,7 @@ def read_rows(
         numbers[0] if len(numbers) == 1 else np.column_stack(numbers),
         X,
         None if weights is None else groups[-1].astype(np.float64),
-        _values(answer, CLUSTER) if log.clusters else None,
+        _with_missing(_values(answer, CLUSTER)) if log.clusters else None,
         dict(zip(by, groups, strict=False)),
     )
 
@@ -143,8 +144,21 @@ def _fetched(table: Table) -> Any:
 
 
 def _values(answer: Any, name: str) -> NDArray[Any]:
-    values: NDArray[Any] = answer.column(name).to_numpy()
+    column = answer.column(name)
+    values: NDArray[Any] = to_objects(column.to_pylist()) if column.null_count else column.to_numpy()
     return values
+
+
+def _with_missing(values: NDArray[Any]) -> NDArray[Any]:
+    """Values as they are; if some are missing, which is a value then, all of them as texts."""
+    missing = np.array([value is None for value in values], bool) if values.dtype == object else np.zeros(1, bool)
+    if not missing.any():
+        return values
+    texts, word = values.astype(str).astype(object), "missing"
+    while word in texts:
+        word = f"{word} "
+    texts[missing] = word
+    return texts
 
 
 def rows_of_log(log: AuditedLog) -> tuple[Sample, Any, Any]:

@@ -37,6 +37,8 @@ class NumberColumns:
         Whether a value may be missing.
     order : str
         "" for importances, "features" if value j is the feature of rank j.
+    shape : tuple of int, optional
+        Of the map that values are regions of.
     """
 
     names: tuple[str, ...]
@@ -47,6 +49,7 @@ class NumberColumns:
     decimals: int | None = None
     bound: float | None = None
     holes: bool = True
+    shape: tuple[int, ...] | None = None
 
     what: ClassVar[str] = "importances"
 
@@ -64,7 +67,7 @@ class NumberColumns:
         """Explanations from their values as a matrix."""
         names = self.names if self.named else None
         if not self.order:
-            return Importances.made(matrix, names, self.form)
+            return Importances.made(matrix, names, self.form, shape=self.shape)
         return Rankings.made(matrix.astype(np.int64), names, self.form)
 
 

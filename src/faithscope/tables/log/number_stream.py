@@ -54,7 +54,9 @@ class NumberStream(Stream):
         order = "features" if isinstance(coarse, Rankings) else self.kind.order
         names = coarse.names or tuple(f"x{j}" for j in range(coarse.values.shape[1]))
         named = self.kind.named or coarse.names is not None
-        self.coarse_kind = replace(self.kind, names=tuple(names), named=named, form=form, order=order)
+        self.coarse_kind = replace(
+            self.kind, names=tuple(names), named=named, form=form, order=order, shape=coarse.shape
+        )
         self.rows_at_once = max(1, min(_MOST_ROWS, _CELLS // self.kind.width))
 
     def _begin(self) -> None:
