@@ -14,8 +14,8 @@ import pytest
 import faithscope as fs
 from faithscope.agreements import Same
 from faithscope.explanations.keys import Plain
-from faithscope.measures.comparing.populations import Populations, measure_groups
-from faithscope.measures.consistency import measure_by, measure_consistency
+from faithscope.measures.comparing.populations import Populations
+from faithscope.measures.consistency import measure_by
 from faithscope.tables.log.writing import to_log
 
 ROWS = 240
@@ -208,10 +208,7 @@ def table(columns, predictions=LABELS, customers=CUSTOMERS):
 
 def assert_same_groups(populations, sample, groups, interval=None):
     """Populations or windows, by what memory measures in each group; groups are told by their names as texts."""
-    if sample.agreement == fs.Spread():  # a log measures each group against its own variance
-        expected = measure_groups(sample, groups, measure_consistency)
-    else:
-        expected = measure_by(sample, groups, method=interval)
+    expected = measure_by(sample, groups, method=interval)
     if isinstance(populations, Populations) and expected.among is not None:
         for estimate, wanted in zip(populations.estimates.values(), expected.estimates.values(), strict=True):
             ours, theirs = ({**each.to_dict(), "notes": None} for each in (estimate, wanted))

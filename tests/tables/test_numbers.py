@@ -134,7 +134,7 @@ def test_a_single_row_and_equal_predictions(keys, words):
         key_and_y(keys, y, agreement=fs.Spread())
 
 
-def test_populations_and_windows_without_variance_are_unknown_and_the_rest_is_measured():
+def test_populations_and_windows_are_shares_of_the_variance_of_all_rows():
     regions = ["n"] * 20 + ["s"] * 5 + ["lone"]
     days = pd.to_datetime(["2026-03-01"] * 20 + ["2026-03-02"] * 5 + ["2026-03-03"])
     keys, y = [0, 1] * 13, np.random.default_rng(4).normal(size=26)
@@ -142,13 +142,16 @@ def test_populations_and_windows_without_variance_are_unknown_and_the_rest_is_me
     log = pd.DataFrame({"key": keys, "y": y, "region": regions, "day": days})
     how = {"prediction": "y", "explanation": "key", "kind": "keys", "agreement": fs.Spread()}
     audited = audit(log, **how, by="region", time="day", every="1d")
-    rows = np.flatnonzero(np.asarray(regions) == "n")  # a log measures each group against its own variance
-    assert_same(audited.populations["n"], fs.consistency([keys[row] for row in rows], y[rows], agreement=fs.Spread()))
-    named = dict(zip(audited.windows.estimates.values(), ("n", "s", "lone"), strict=True))
-    for window, name in named.items():
-        assert_same(window, audited.populations.estimates[name])
-    assert "one row" in audited.populations.estimates["lone"].notes[-1]
-    assert "(0.5)" in audited.populations.estimates["s"].notes[-1]
+    expected = fs.consistency(keys, y, by=regions, agreement=fs.Spread())
+    for name in ("n", "s", "lone"):
+        assert_same(audited.populations[name], expected[name])
+        assert_same(audited.populations.among[name], expected.among[name])
+    for window, name in zip(audited.windows.estimates.values(), ("n", "s", "lone"), strict=True):
+        assert_same(window, expected.among[name])
+    assert audited.populations.among["s"].value == 1  # all of its predictions are equal
+    together = audit(log, **how, time="day", every="1d", against=2).windows.reference
+    joined = fs.consistency(keys, y, by=["first"] * 25 + ["lone"], agreement=fs.Spread())
+    assert_same(together, joined.among["first"])
     assert len(audited.populations.differences()) == 3
     assert str(audited)
 

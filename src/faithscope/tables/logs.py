@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from faithscope.agreements import Spread, to_agreement
+from faithscope.agreements import to_agreement
 from faithscope.discretizers import Original, to_discretizer
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.inputs.checks import check_word
@@ -232,8 +232,8 @@ class Log:
         if self.weights is not None or not asked.keys() <= _COUNTED.get(name, set()):
             return None
         settings = self._options(**{option: value for option, value in asked.items() if option not in ("by", "words")})
-        if not _is_counted(settings) or (by is not None and isinstance(settings.agreement, Spread)):
-            return None  # an engine knows the variance of each group alone
+        if not _is_counted(settings):
+            return None
         columns = () if by is None else named_columns(rows.source.columns, by, "by")
         measured = MeasuredLog.of(rows.source, settings, columns)
         notes = (*rows.notes, *measured.log.notes)

@@ -1,6 +1,6 @@
 """Estimates from a log: of all rows, or of rows by the values of other columns."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -239,29 +239,39 @@ class MeasuredLog:
                 f"{title} gives {len(parts):,} populations, more than {_MOST_GROUPS:,}: bin the values first, such as "
                 "with pd.cut or width_bucket."
             )
-        among = Populations({named(name): self.estimate(counts) for name, counts in parts.items()}, title)
         found = self.beside(rows, by, list(parts))
+        among = Populations(dict(zip(map(named, parts), self.among(parts, found), strict=True)), title)
         if found is None:
             return among
         estimates = {name: found.estimate(number) for number, name in enumerate(among.estimates)}
         return Populations(estimates, title, among=among, _apart=found.difference)
+
+    def among(self, parts: Mapping[Any, CountedRows], beside: Beside | None) -> list[Estimate]:
+        """The estimates of populations among themselves: by `Spread`, shares of the variance of all rows."""
+        known = [None if beside is None else beside.among(number) for number in range(len(parts))]
+        return [one or self.estimate(counts) for one, counts in zip(known, parts.values(), strict=True)]
 
     def beside(
         self, rows: KeyedRows, by: Sequence[str], names: Sequence[Any], reference: "MeasuredLog | None" = None
     ) -> Beside | None:
         """These populations of the log, in this order, beside everybody; and then the rows of another log, as one more.
 
-        None by `Spread`, if too much had to be fetched, and if explanations or labels of two logs differ in kind.
+        None if too much had to be fetched, if explanations or labels of two logs differ in kind, and by `Spread` of
+        two logs.
         """
-        if isinstance(self.agreement, Spread):
+        options = self.log.options
+        if isinstance(self.agreement, Spread) and reference is not None:
             return None
+        if isinstance(self.labels, Numbers) and reference is None:
+            known_rows = NumberRows.of(rows, self.labels, self.agreement, by)
+            asking = replace(known_rows.sample, askers=known_rows.groups[1])
+            return Beside.of(asking, options.confidence, options.interval)
         parts = [(FetchedKinds.of(rows, self.agreement, by), {name: number for number, name in enumerate(names)})]
         if reference is not None:
             parts.append((FetchedKinds.of(reference.rows, self.agreement), {None: len(names)}))
         known = [(part, groups) for part, groups in parts if part is not None]
         if len(known) < len(parts) or len({_types(part.predicted[0]) for part, _ in known}) > 1:
             return None
-        options = self.log.options
         notes = (*of_kind(self.consistency.notes, "interval"), *beside_notes(options.interval))
         try:
             return beside(known, self.agreement, notes, options.confidence)

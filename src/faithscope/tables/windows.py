@@ -8,6 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from faithscope.agreements import Spread
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame
@@ -257,7 +258,9 @@ def over_time(
     parts = measured.parts(rows, ("window",), seen.missing.get(column, 0))
     if len(parts) > _MOST_WINDOWS:
         raise BadInput(f"every={every!r} gives {len(parts):,} windows: choose a longer one.")
-    estimates = {width.start(number): measured.estimate(counts) for number, counts in parts.items()}
+    by_variance = isinstance(measured.agreement, Spread)
+    asked = measured.beside(rows, ("window",), list(parts)) if by_variance else None
+    estimates = dict(zip(map(width.start, parts), measured.among(parts, asked), strict=True))
     among = _compared(measured, rows, parts, Windows(every, estimates, next(iter(estimates.values())), ""), reference)
     other = reference if isinstance(reference, MeasuredLog) else None
     found = _beside(among, measured, rows, list(parts), other)
@@ -293,7 +296,7 @@ def _beside(
     among: Windows, measured: MeasuredLog, rows: KeyedRows, numbers: Sequence[int], reference: MeasuredLog | None = None
 ) -> Windows:
     """The same windows beside the reference, if they can be measured so."""
-    found = measured.beside(rows, ("window",), numbers, reference)
+    found = None if isinstance(measured.agreement, Spread) else measured.beside(rows, ("window",), numbers, reference)
     if found is None:
         return among
     answering = range(among.first) if among.first else [len(numbers)]
@@ -303,8 +306,13 @@ def _beside(
 
 
 def _together(measured: MeasuredLog, rows: KeyedRows, windows: dict[int, int]) -> Estimate:
-    """The estimate of all rows of some windows, whose numbers of rows are known."""
-    table = rows.table.filter(rows.table["window"].isin(list(windows)))
+    """The estimate of all rows of some windows, the first ones, whose numbers of rows are known."""
+    first, window = min(windows), rows.table["window"]
+    if isinstance(measured.agreement, Spread):  # beside the others, whose variance counts too
+        joined = replace(rows, table=rows.table.mutate(window=window.isin(list(windows)).ifelse(first, window)))
+        parts = measured.parts(joined, ("window",), measured.labels.n)
+        return measured.among(parts, measured.beside(joined, ("window",), list(parts)))[list(parts).index(first)]
+    table = rows.table.filter(window.isin(list(windows)))
     table = table.mutate(window=table["window"] * 0)
     (counts,) = measured.parts(
         replace(rows, table=table), ("window",), measured.labels.n - sum(windows.values())
