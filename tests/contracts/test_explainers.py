@@ -74,7 +74,6 @@ def words():
 CASES = [
     (PLAIN, "tree path", lambda X: TreePath(tree())),
     (PLAIN, "sufficient reason", lambda X: SufficientReason(forest(), X)),
-    (PLAIN, "reason by coverage", lambda X: SufficientReason(forest(), X, order="coverage")),
     (PLAIN, "surrogate", lambda X: TreePath.surrogate(forest(), X, max_leaf_nodes=8)),
     (PLAIN, "neighbors", lambda X: NearestNeighbors(X[:100], k=3)),
     (PLAIN, "lime", lambda X: Lime(forest(), X, samples=300)),
