@@ -198,7 +198,7 @@ def test_equal_settings_are_equal_explainers_and_every_setting_counts_in_equalit
         other = METHODS[name] if setting == "method" else OTHERS[setting]
         changed = type(explainer)(**{**params, setting: other})
         assert changed != explainer, setting
-        assert repr(changed) != line
+        assert repr(changed) != line or setting == "algorithm"  # Shap shows what it chose, and here there is one choice
 
 
 def test_a_choice_left_to_shap_is_shown_as_it_was_made_and_given_back_as_it_was_left():
