@@ -28,7 +28,8 @@ def test_an_evaluation_has_the_necessity_of_its_rows():
 def test_it_is_measured_by_population():
     parts = fs.evaluate(LABELS, NARROW, X).by("b", measure="necessity")
     rows = np.flatnonzero(X["b"] == 1)
-    assert parts.estimates[1.0] == fs.necessity(NARROW.take(rows), LABELS[rows], X.iloc[rows])
+    assert parts.among[1.0] == fs.necessity(NARROW.take(rows), LABELS[rows], X.iloc[rows])
+    assert parts[1.0] == fs.necessity(NARROW, LABELS, X, by=X["b"])[1.0]
     assert parts.differences()["a_at_equal_n"].isna().all()
     assert "verdict" not in parts.to_markdown()
 
