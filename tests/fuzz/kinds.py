@@ -327,6 +327,7 @@ INSTANCES = {
     **RESULTS,
     **LATER,
     **{f"testing.{name}": systems for name, systems in SIMULATED.items()},
+    "Log": st.just(fs.Log(LOG, prediction="yhat", explanation="phi_*", time="when")),
     "Monitor": st.one_of(st.builds(monitors), st.builds(scoped_monitors)),
     "GibbsDecoder": _decoder(fs.GibbsDecoder),
     "OptimalDecoder": _decoder(fs.OptimalDecoder),

@@ -44,6 +44,10 @@ CALLS = {
     "leakage": (fs.leakage, {"reasons": REASONS, "predictions": ["yes", "no", "no", "yes"]}),
     "plan": (fs.plan, {"estimate": evaluation()}),
     "assert_faithful": (fs.assert_faithful, {"result": evaluation(), "at_least": 0.1}),
+    "Log": (
+        lambda **given: fs.consistency(fs.Log(**given)),
+        {"table": LOG, "prediction": "yhat", "explanation": "phi_*"},
+    ),
     "audit": (fs.audit, {"table": LOG, "prediction": "yhat", "explanation": "phi_*"}),
     "read": (fs.read, {"thing": PHI}),
     "read_rationales": (fs.read_rationales, {"thing": [{"answer": "a", "explanation": "x", "input": "y"}] * 3}),

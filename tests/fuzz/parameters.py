@@ -466,6 +466,18 @@ OWN = {
     },
     "Judged": {"answers": judgments},
     **{key: {"X_train": TRAINING} for key in ("Perturbed", "Product", "Conditional", "Alike", "Importances.to_rules")},
+    "Log": {
+        "table": log,
+        "prediction": COLUMNS,
+        "explanation": COLUMNS,
+        "clusters": COLUMNS,
+        "weights": COLUMNS,
+        "kind": st.one_of(any_of("importances", "keys", "rules", "words", "prototypes", "counterfactuals"), WORDS),
+    },
+    "Log.only": {
+        "where": st.one_of(any_of("g = 1", "yhat = 'a' or g > 1", "g = ", "nothing > 3"), SCALARS),
+        "since": st.one_of(any_of("2026-01-02", "2026-01-02T12:00", "soon"), SCALARS),
+    },
     "audit": {
         "table": log,
         "prediction": COLUMNS,
@@ -538,7 +550,7 @@ OWN = {
 USUAL = {
     **{f"explainers.{name}": settings for name, settings in FAST.items()},
     **{name: {"progress": False} for name in ("evaluate", "compare", "repeatability")},
-    "audit": {"prediction": "yhat", "explanation": "phi_*"},
+    **{name: {"prediction": "yhat", "explanation": "phi_*"} for name in ("Log", "audit")},
     "explainers.Anchors.explain_with_precision": {"samples": 10},
     "explainers.TextAnchors.explain_with_precision": {"samples": 10},
     "testing.check_consistency": {"cases": testing.CASES[:5]},
@@ -565,6 +577,7 @@ def explained_texts(n):
 # What is done with what a constructor or function gave, and with what that was given: lazily made things say what is
 # wrong only then.
 USED = {
+    **{name: lambda n: st.just(lambda log, _: fs.consistency(log)) for name in ("Log", "Log.only")},
     "Best": lambda n: st.tuples(labels(n), explanations(n), some_rows(n)).map(
         lambda rows: lambda best, _: fs.evaluate(*rows, discretizer=best, progress=False)
     ),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope import testing
+from faithscope.errors import Removed
 from faithscope.evaluation.assertions import Unfaithful
 from faithscope.explanations.keys import Plain, Records
 from faithscope.integrations import sklearn
@@ -203,7 +204,8 @@ def members(kind):
     """Methods and properties of a class that are neither private nor fields."""
     held = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
     for name, value in inspect.getmembers(kind):
-        if not name.startswith("_") and name not in held and (callable(value) or hasattr(value, "__get__")):
+        taken = callable(value) or hasattr(value, "__get__")
+        if not name.startswith("_") and name not in held and taken and not isinstance(value, Removed):
             yield name, value
 
 

@@ -325,9 +325,9 @@ class Evaluation(OfOneExplainer):
     def slices(self, columns: Any = None, *, most: int = 5, seed: int = 0) -> Slices:
         """Where explanations fail, found without being told where to look: rows that agree less with everybody.
 
-        Slices are categories, ranges of numbers and of time, and two of these together. They are searched on one half
-        of the rows, or of the clusters, and shown by the other half: what is listed holds, with Holm's correction for
-        all that were looked at.
+        Slices are categories, ranges of numbers and of time, and two of these together. They are searched on each
+        half of the rows, or of the clusters, and shown by the other half: what is listed holds, with Holm's correction
+        for all that were looked at.
 
         Parameters
         ----------

@@ -3,7 +3,8 @@
 A slice is a category, a range of bins, or two such conditions on different columns. On one half of the rows, or of the
 clusters, every row is scored once by its agreement with all rows that have its explanation, so that the mean of a slice
 is a sum over bins; the slices that lie lowest, in standard errors, are looked at on the other half. There, each is
-compared with the rest, beside everybody, by an interval; Holm's correction allows for their number.
+compared with the rest, beside everybody, by an interval; Holm's correction allows for their number. Then the halves
+change places: each direction has half of the error, so that what both tell holds together.
 """
 
 import math
@@ -51,7 +52,7 @@ _CATEGORIES = 50  # of a column, the commonest
 _BEAM = 10  # columns of which one is in every pair
 _FEWEST, _LEAST, _LARGEST = 20, 0.005, 0.6  # rows of a slice, at least and as a share of all
 _SIMPLER = 1.5  # times the logarithm of how many slices there are alike: what chance adds to the square of the best
-_NEEDED = 2.5  # standard errors by which rows of one condition lie above those of two, for two to be told
+_NEEDED = 2.0  # standard errors by which rows of one condition lie above those of two, for two to be told
 _SHOWN = 3  # explanations of a slice
 _POWER = 0.84  # standard errors that a fault found four times in five lies beyond the limit
 _SHARE = 0.1  # of rows: the fault of which it is told how large it would have to be
@@ -367,7 +368,7 @@ class Slices(Shareable):
     ----------
     found : list of Slice
     looked : int
-        Slices that one half of the rows pointed out, and the other half was asked about.
+        Slices that either half of the rows pointed out, and the other half was asked about.
     columns : int
         In how many columns they were looked for.
     detectable : float or None
@@ -456,7 +457,7 @@ def find_slices(
     columns : table, or list of str, optional
         A table with a row per row of the sample, or columns of X by name; by default all columns of X.
     most : int
-        How many slices one half of the rows may point out.
+        How many slices each half of the rows may point out.
     seed : int
         Of the halves.
     """
@@ -469,34 +470,46 @@ def find_slices(
     cuts = to_cuts(columns, sample.X, sample.n)
     if not cuts:
         raise BadInput("No column has values that several rows share, so there are no slices: pass columns= that have.")
-    looked, reported = sample.half_places(seed)
-    searched = _search(sample.take(looked), looked, cuts, most)
-    half = sample.take(reported)
-    asked = list(_ask(searched, cuts, half, reported, confidence))
-    lying_lower = _holm({number: each.difference for number, each in enumerate(asked)}, confidence)
+    halves = sample.half_places(seed)
+    rows_of = [sample.take(places) for places in halves]
+    searched, asked = list[Found](), list[_Asked]()
     families: dict[int, list[tuple[_Asked, Difference]]] = {}
-    for number, each in enumerate(asked):
-        if number in lying_lower:
-            families.setdefault(each.family, []).append((each, lying_lower[number]))
+    for looked, reported in ((0, 1), (1, 0)):  # each half points out what the other is asked about, at half the error
+        pointed = _search(rows_of[looked], halves[looked], cuts, most)
+        answers = [
+            each._replace(family=each.family + len(searched), half=reported)
+            for each in _ask(pointed, cuts, rows_of[reported], halves[reported], confidence)
+        ]
+        lower = _holm({number: each.difference for number, each in enumerate(answers)}, (1 + confidence) / 2)
+        for number, each in enumerate(answers):
+            if number in lower:
+                families.setdefault(each.family, []).append((each, lower[number]))
+        searched, asked = searched + pointed, asked + answers
     score, checked = Strangers(sample).shares()
-    there, found, seen = np.zeros(sample.n, bool), list[Slice](), np.zeros(sample.n, bool)
-    there[reported] = checked[reported]  # rows that did not choose the conditions
-    other, met = Strangers(half).shares()  # of the other half
+    shares = [Strangers(half).shares() for half in rows_of]
+    shown = []
     for known in families.values():
-        best, apart = _simplest(known, score, there)
+        there = np.zeros(sample.n, bool)
+        there[halves[known[0][0].half]] = checked[halves[known[0][0].half]]  # rows that did not choose the conditions
+        shown.append(_simplest(known, score, there))
+    shown.sort(key=lambda told: (-len(told[0].conditions), told[1].high))  # what needs two conditions is told by both
+    found, seen = list[Slice](), np.zeros(sample.n, bool)
+    for best, apart in shown:
         whole = _within(best.conditions, cuts)
         if 3 * np.sum(whole & seen) > whole.sum():
-            continue  # what is left of a slice that was found before
+            continue  # a slice that was found before, or what is left of it
         seen |= best.rows
-        mine, rows = best.rows[reported], sample.places[best.rows]
+        other, met = shares[best.half]
+        mine, rows = best.rows[halves[best.half]], sample.places[best.rows]
         name = " and ".join(cuts[each.column].told(each.first, each.stop) for each in best.conditions)
         told, size = replace(apart, a=name, b="elsewhere"), (len(rows), len(rows) / sample.n)
         agreement, rest = (float(other[met & of].mean()) for of in (mine, ~mine))
-        shown = _failing(half, other, met & mine)
-        found.append(Slice(name, *size, best.beside.estimate(1), agreement, rest, told, *shown, rows))
+        failing = _failing(rows_of[best.half], other, met & mine)
+        found.append(Slice(name, *size, best.beside.estimate(1), agreement, rest, told, *failing, rows))
     found.sort(key=lambda each: each.difference.value)
     chance = [lower for number, (lower, _) in enumerate(searched) if number not in families]
     by_holm = float(-ndtri((1 - confidence) / (2 * max(1, len(asked)))))
+    other, met = shares[1]
     limit = _detectable(other[met], max([by_holm, *chance[:1]]))
     notes = asked[0].beside.notes if asked else ()
     return Slices(found, len(asked), len(cuts), limit, not met.any(), tuple(dict.fromkeys(notes)))
@@ -510,6 +523,7 @@ class _Asked(NamedTuple):
     rows: Bools  # of all rows
     beside: Beside
     difference: Difference
+    half: int = 1  # which half was asked
 
 
 def _ask(searched: Sequence[Found], cuts: list[Cut], half: Sample, places: Ints, confidence: float) -> Iterator[_Asked]:
