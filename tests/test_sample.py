@@ -140,8 +140,11 @@ def test_where_all_weight_is_silent_nothing_is_verified():
 def test_an_interval_that_is_not_proven_says_so():
     evaluation = fs.evaluate(LABELS, RULES, X, interval="proven", by=LABELS)
     assert evaluation.consistency.method == "proven"
-    for estimate in (evaluation.sufficiency, *evaluation.sufficiency_populations.estimates.values()):
+    groups = evaluation.sufficiency_populations
+    for estimate in (evaluation.sufficiency, *groups.among.estimates.values()):
         assert any("the interval of sufficiency is not proven" in note for note in estimate.notes)
+    for estimate in groups.estimates.values():
+        assert any("the interval beside everybody is a jackknife" in note for note in estimate.notes)
 
 
 def test_predictions_and_lengths_are_checked_once_per_evaluation(monkeypatch):
