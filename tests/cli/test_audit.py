@@ -103,10 +103,10 @@ def test_a_word_names_how_numbers_are_compared(word):
     expected = fs.consistency(LEAF.tolist(), LOG.number, agreement=agreement)
     for name in ("value", "low", "high", "chance", "unverifiable"):
         assert said["consistency"][name] == pytest.approx(getattr(expected, name), abs=1e-9)
-    for group in said["populations"].get("among", said["populations"])["groups"]:
-        part = LOG[LOG.region == group["group"]]
-        value = fs.consistency(part.leaf.tolist(), part.number, agreement=agreement).value
-        assert group["value"] == pytest.approx(value, abs=1e-9)
+    groups = fs.consistency(LEAF.tolist(), LOG.number, agreement=agreement, by=LOG.region)
+    for told_groups, known in ((said["populations"], groups), (said["populations"]["among"], groups.among)):
+        for group in told_groups["groups"]:
+            assert group["value"] == pytest.approx(known[group["group"]].value, abs=1e-9)
 
 
 def test_several_predictions_are_several_outputs():
