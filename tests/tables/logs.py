@@ -212,7 +212,7 @@ def assert_same_groups(populations, sample, groups, interval=None):
     if isinstance(populations, Populations) and expected.among is not None:
         for estimate, wanted in zip(populations.estimates.values(), expected.estimates.values(), strict=True):
             ours, theirs = ({**each.to_dict(), "notes": None} for each in (estimate, wanted))
-            assert ours.pop("gap", None) == pytest.approx(theirs.pop("gap", None), rel=1e-9)
+            assert (ours.pop("gap", None) or 0.0) == pytest.approx(theirs.pop("gap", None) or 0.0, rel=1e-9)
             assert ours == pytest.approx(theirs, abs=1e-9)
         ours, theirs = (
             [(pair.value, pair.low, pair.high) for pair in each._differences()] for each in (populations, expected)
