@@ -170,6 +170,7 @@ REFUSED = {
     r"got a Log and clusters=, which are columns": (BadInput, lambda: fs.Monitor().add(LOG, clusters=[1, 2, 3])),
     r"got a Log and where=: say it": (BadInput, lambda: fs.Monitor().add_log(LOG, where="y = 1")),
     r"windows of time: name the column": (BadInput, lambda: fs.audit(LOG, every="1d")),
+    r"fs.audit has no option 'predictions'. .*prediction": (WrongType, lambda: fs.audit(FRAME, predictions="y")),
     r"A Log was made of a Log": (WrongType, lambda: fs.Log(LOG)),
     r"nulls must be|nulls=": (FaithscopeError, lambda: fs.Log(FRAME, nulls="maybe")),
     r"since is a date": (BadInput, lambda: LOG.only(since="soon")),

@@ -252,12 +252,7 @@ class Monitor(Shareable):
         Added
         """
         name = _batch_name(batch)
-        if isinstance(table, Log):
-            for option in columns:
-                raise BadInput(f"The monitor got a Log and {option}=: say it in the log, fs.Log(..., {option}=...).")
-            log = table
-        else:
-            log = Log(table, **columns)
+        log = Log._of(table, columns, "Monitor.add_log")
         moments = log.time if when is None else when
         groups = group_columns(self.by, by)
         counted = log_batch(log, discretizer=discretizer, when=moments, by=groups, scopes=self._scopes)

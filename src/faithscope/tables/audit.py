@@ -108,15 +108,12 @@ def audit(
 
 def _declared(table: Any, columns: LogColumns, every: str | None) -> tuple[Log, str | None, str]:
     """The log, the column of its windows if there are any, and how long these are."""
+    log = Log._of(table, columns, "fs.audit")
+    time = log.time
     if isinstance(table, Log):
-        for name in columns:
-            raise BadInput(f"fs.audit got a Log and {name}=: say it in the log, fs.Log(..., {name}=...).")
-        if every is not None and table.time is None:
+        if every is not None and time is None:
             raise BadInput(f"every={every!r} is the length of windows of time: name the column, fs.Log(..., time=...).")
-        log, time = table, None if every is None else table.time
-    else:
-        log = Log(table, **columns)
-        time = log.time
+        time = None if every is None else time
     if log.weights is not None:
         raise NotProven(
             "fs.audit counts rows where they are, and every row once: leave weights out of the log, or ask "

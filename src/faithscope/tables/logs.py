@@ -13,6 +13,7 @@ from faithscope.agreements import to_agreement
 from faithscope.discretizers import Original, to_discretizer
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.inputs.checks import check_word
+from faithscope.inputs.hints import hint
 from faithscope.inputs.queries import query_kind
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
@@ -137,6 +138,18 @@ class Log:
         check_word(self.kind, "kind", KINDS, optional=True)
         if self.since is not None:
             to_moment(self.since)
+
+    @classmethod
+    def _of(cls, table: Any, columns: LogColumns, what: str) -> "Log":
+        """The log that a function was handed, or that these options make of a table."""
+        if isinstance(table, Log):
+            for name in columns:
+                raise BadInput(f"{what} got a Log and {name}=: say it in the log, fs.Log(..., {name}=...).")
+            return table
+        known = list(LogColumns.__annotations__)
+        for name in (name for name in columns if name not in known):
+            raise WrongType(f"{what} has no option {name!r}. {hint(name, known)}")
+        return cls(table, **columns)
 
     def __repr__(self) -> str:
         table = repr(self.table) if isinstance(self.table, str) else f"<{type(self.table).__name__}>"
