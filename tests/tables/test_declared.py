@@ -1,5 +1,7 @@
 """fs.Log: every verb gives of a log what memory gives of its rows, where they are or read into memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -145,6 +147,21 @@ def test_missing_labels_and_clusters_are_a_value_in_memory_too(labels):
     assert owned[0].unverifiable == owned[1].unverifiable
 
 
+def test_rows_that_repeat_and_several_columns_of_groups_are_told_in_memory_too():
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({"k": rng.integers(0, 8, 200), "y": rng.choice(["a", "b"], 200), "w": rng.uniform(1, 2, 200)})
+    rows = rows.assign(g=rng.choice(["n", "s"], 200), h=rng.choice(["p", "q"], 200), x=rng.normal(size=200))
+    plain, weighted = (fs.Log(rows, prediction="y", explanation="k", kind="keys", weights=w) for w in (None, "w"))
+    twice = pd.concat([rows, rows])
+    for log in (plain, weighted):
+        assert not any("repeat an earlier row" in note for note in fs.consistency(log).notes)
+        again = fs.consistency(replace(log, table=twice))
+        assert any("50% of rows repeat an earlier row" in note for note in again.notes)
+    one, other = (fs.consistency(log, by=["g", "h"]) for log in (plain, weighted))
+    assert [each.by for each in one.groupings] == [each.by for each in other.groupings]
+    assert [list(each.estimates) for each in one.groupings] == [list(each.estimates) for each in other.groupings]
+
+
 def test_a_query_is_read_once_and_asked_often():
     rows = pa.table({"k": list("aabb") * 10, "y": [0, 0, 1, 0] * 10})
     log = fs.Log(pa.RecordBatchReader.from_batches(rows.schema, rows.to_batches()), prediction="y", explanation="k")
@@ -174,6 +191,10 @@ REFUSED = {
     r"A Log was made of a Log": (WrongType, lambda: fs.Log(LOG)),
     r"nulls must be|nulls=": (FaithscopeError, lambda: fs.Log(FRAME, nulls="maybe")),
     r"since is a date": (BadInput, lambda: LOG.only(since="soon")),
+    r"Column 'c' holds .*, and weights are numbers": (
+        WrongType,
+        lambda: fs.consistency(fs.Log(FRAME.assign(c="x"), prediction="y", explanation="phi_*", weights="c")),
+    ),
     r"no column 'weight' for weights": (
         BadInput,
         lambda: fs.consistency(fs.Log(FRAME, prediction="y", explanation="phi_a", weights="weight")),

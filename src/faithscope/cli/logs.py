@@ -41,8 +41,9 @@ def declared(
     if table is not None and connect is None:
         raise BadInput(f"--table {table} is a table of a database: say which with --connect.")
     discretizer = said.pop("discretize", None)
-    if "prediction" in said and len(said["prediction"]) == 1:
-        (said["prediction"],) = said["prediction"]
+    predicted = said.get("prediction")
+    if isinstance(predicted, list) and len(predicted) == 1:  # the option may be repeated
+        said["prediction"] = predicted[0]
     source = open_source(files or table, connect)
     return Log(source, connect=connect, **said), discretizer
 
@@ -62,5 +63,4 @@ def _kept(file: Path) -> dict[str, Any]:
         several = isinstance(value, list) and all(isinstance(item, str) for item in value)
         if not isinstance(value, str) and not (several and name in ("prediction", "explanation", "inputs", "id")):
             raise BadInput(f"--log {str(file)!r} says {name} = {value!r}: write a text, such as {name} = 'yhat'.")
-    lists = {name: [said[name]] for name in ("prediction",) if isinstance(said.get(name), str)}
-    return said | lists
+    return said

@@ -15,8 +15,10 @@ from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.hints import hint
 from faithscope.inputs.queries import query_kind
+from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
+from faithscope.sample import Sample
 from faithscope.tables.engine.missing import NULLS, Nulls
 from faithscope.tables.leakage import leakage
 from faithscope.tables.log.chosen_rows import ChosenRows, to_moment
@@ -271,15 +273,29 @@ class Log:
         if self.weights is not None and "weights" not in takes:
             raise NotProven(f"fs.{verb.__name__} takes rows that count alike, and the log has weights: leave them out.")
         known = self._read(rows, by, options.get("agreement"))
-        given = {"weights": known.weights, "clusters": known.clusters, "by": _groups(known)}
-        handed = {name: value for name, value in given.items() if value is not None}
-        X = (known.X,) if "X" in takes else ()
-        return verb(known.explanations, known.predictions, *X, **options, **handed)
+        given = {"weights": known.weights, "clusters": known.clusters}
+        options |= {name: value for name, value in given.items() if value is not None}
+        handed: tuple[Any, ...] = (known.explanations, known.predictions)
+        if "X" in takes:
+            handed = (*handed, known.X)
+        elif known.clusters is None:  # what is told of rows that repeat is told without X too
+            sample = Sample(*handed, known.X)
+            handed = (known.explanations._with(remarks=(*known.explanations.remarks, *sample._repeats())), handed[1])
+        if not known.by:
+            return verb(*handed, **options)
+        each = [replace(verb(*handed, **options, by=values), by=name) for name, values in known.by.items()]
+        if len(each) == 1:
+            return each[0]
+        crossed = verb(*handed, **options, by=_crossed(known))
+        return replace(crossed, by=crossed_name(list(known.by)), each=tuple(each))
 
     def _read(self, rows: ChosenRows, by: Names | None, agreement: Any = None) -> LogRows:
         columns = rows.source.columns
         groups = () if by is None else named_columns(columns, by, "by")
         weights = None if self.weights is None else one_column(columns, self.weights, "weights")
+        kind = None if weights is None else rows.source.table.schema()[weights]
+        if kind is not None and not kind.is_numeric():
+            raise WrongType(f"Column {weights!r} holds {kind}, and weights are numbers: name a column of numbers.")
         log, seen = open_log(rows.source, replace(self._options(agreement=agreement), raw=True), groups)
         return read_rows(log, seen.rows, weights, groups, rows.notes)
 
@@ -295,10 +311,8 @@ def _is_counted(options: AuditOptions) -> bool:
     return True
 
 
-def _groups(rows: LogRows) -> Any:
-    """The group of each row: a value, or a tuple of several columns' values."""
-    if len(rows.by) < 2:
-        return next(iter(rows.by.values()), None)
+def _crossed(rows: LogRows) -> Any:
+    """The group of each row: the values of several columns."""
     groups = np.empty(len(rows.predictions), object)
     groups[:] = list(zip(*(column.tolist() for column in rows.by.values()), strict=True))
     return groups

@@ -286,7 +286,7 @@ def _compared(
     if reference == 1 or len(starts) == 1:
         return replace(windows, against=f"the window of {starts[0]:{_MINUTE}}", first=1)
     if reference >= len(starts):
-        raise BadInput(f"reference={reference} takes all {len(starts)} windows: pass a smaller number of windows.")
+        raise BadInput(f"against={reference} takes all {len(starts)} windows: pass a smaller number of windows.")
     first = {number: counts.n for number, counts in list(parts.items())[:reference]}
     against = f"the first {reference} windows, up to that of {starts[reference - 1]:{_MINUTE}}"
     return replace(windows, reference=_together(measured, rows, first), against=against, first=reference)
