@@ -279,7 +279,7 @@ class Log:
         if "X" in takes:
             handed = (*handed, known.X)
         elif known.clusters is None:  # what is told of rows that repeat is told without X too
-            sample = Sample(*handed, known.X)
+            sample = Sample(known.explanations, known.predictions, known.X)
             handed = (known.explanations._with(remarks=(*known.explanations.remarks, *sample._repeats())), handed[1])
         if not known.by:
             return verb(*handed, **options)
