@@ -211,7 +211,7 @@ class System:
 
 
 def systems(
-    measure: str, seeds: Any, kinds: Any = None, names: Any = AGREEMENTS, most: int = 24
+    measure: str, seeds: Any = (0,), kinds: Any = None, names: Any = AGREEMENTS, most: int = 24
 ) -> Iterator[tuple[System, str, str]]:
     """Every kind of predictions with its agreements, plain, weighted, clustered and both; and how it is told apart."""
     if kinds is None:  # what rules, consistency and within do with awkward numbers, the others do by the same code

@@ -113,33 +113,12 @@ def test_counts_do_not_depend_on_how_many_features_are_multiplied_at_once(gpu, d
     check(gpu, about_half(rows, "euclidean", lambda each: np.quantile(each, 0.2)), codes, labels)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", ["euclidean", "cityblock", "hamming"])
-def test_many_radii_are_counted_as_each_by_itself(gpu, metric):
-    rows, codes, labels = random_points(metric, 1)
-    near = about_half(rows, metric, lambda each: 0.0)
-    quantiles = np.quantile(cdist(near.centers, rows, metric), np.linspace(0, 1, 10))  # more than one pass holds
-    check(gpu, near, codes, labels, quantiles[:, None] * np.ones(30))
-
-
-def test_where_too_much_is_in_doubt_all_is_counted_in_double_precision(gpu, monkeypatch):
-    monkeypatch.setattr(gpu, "STRIPS", 4)
-    rows, codes, labels = random_points("euclidean", 2, grid=True)
-    assert check(gpu, about_half(rows, "euclidean", lambda each: np.sort(each[0])[9]), codes, labels).exact
-
-
 @thorough
 def test_tables_that_do_not_fit_are_counted_in_pieces(gpu, monkeypatch):
     rows, codes, _ = random_points("euclidean", 4)
     monkeypatch.setattr(gpu, "_TABLE", 60 * gpu.THEIRS)
     near = about_half(rows, "euclidean", lambda each: np.quantile(each, 0.3))
     check(gpu, near, codes, np.arange(60))  # every row has a label of its own
-
-
-def test_points_far_from_the_others_cost_no_exactness(gpu):
-    rows, codes, labels = random_points("euclidean", 5)
-    rows[::9] *= 1e4
-    check(gpu, about_half(rows, "euclidean", lambda each: np.quantile(each, 0.2)), codes, labels)
 
 
 def test_the_bound_is_the_largest_square_whose_root_is_within(gpu):

@@ -9,7 +9,7 @@ import pytest
 import faithscope as fs
 from faithscope.counting import coverage
 from faithscope.counting import near as pair_counts
-from faithscope.counting.coverage import cover, cover_curve
+from faithscope.counting.coverage import cover
 from faithscope.counting.near import PairCounts
 from faithscope.explanations.distances import tiles
 from faithscope.explanations.distances.metrics import pairwise
@@ -185,15 +185,6 @@ def test_pairs_are_counted_as_bitmaps_are(name, monkeypatch):
     assert len(made) == 3
 
 
-def test_a_curve_holds_what_each_distance_gives_alone(monkeypatch):
-    sample = Sample(CASES["all different"][0], np.random.default_rng(8).integers(0, 3, 300))
-    relations = [Within(tau) for tau in (0.0, 0.5, 1.0, 2.0, 30.0)]
-    for exact in (0, 10**9):
-        monkeypatch.setattr(coverage, "EXACT", exact)
-        for one, relation in zip(cover_curve(sample, relations), relations, strict=True):
-            same_coverage(one, cover(sample, relation, exact=exact))
-
-
 def test_a_function_of_the_caller_is_never_called_in_another_thread():
     threads = set()
 
@@ -213,19 +204,3 @@ def test_large_whole_numbers_beside_small_ones_are_not_rounded(large):
     points = np.column_stack([[0.0, 1.0, 2.0, 3.0, 0.0], np.full(5, large)])
     estimate = fs.within(points, [0, 1, 0, 1, 0], 1.0)
     assert estimate.counts.per_explanation.tolist() == [3, 4, 3, 2]
-
-
-def test_large_whole_numbers_in_steps_are_not_rounded():
-    rng = np.random.default_rng(1)
-    steps, labels = 256.0 * rng.integers(0, 2, (9_000, 8)), rng.integers(0, 2, 9_000)
-    large, small = (fs.within(points, labels, 256.0).counts for points in (1.7e18 + steps, steps))  # nanoseconds
-    assert large.per_explanation.tolist() == small.per_explanation.tolist()
-
-
-@pytest.mark.parametrize("n", [40, 400])
-def test_what_is_kept_is_not_the_callers(n):
-    points = normal(n, 2, np.random.default_rng(11))
-    given = points.copy()
-    estimate = fs.within(given, np.arange(n) % 2, 0.5)
-    given[:] = 0.0
-    np.testing.assert_array_equal(estimate.counts.explanations.values, points)

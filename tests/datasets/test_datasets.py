@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from explainers.systems import graded
 from faithscope import datasets
 from faithscope.datasets import catalog
 from faithscope.errors import BadInput
@@ -117,21 +116,6 @@ def test_a_download_goes_on_where_it_was_cut_off(server, chess):
     assert len(server.asked) == 4
 
 
-def test_a_download_goes_on_in_the_next_run_but_not_with_leftovers_longer_than_the_file(server, chess, cache):
-    cache.mkdir(parents=True)
-    for part, asked in ((server.content[:100], "bytes=100-"), (b"x" * 10_000, "bytes=10000-")):
-        (cache / "chess.parquet").unlink(missing_ok=True)
-        (cache / "chess.part").write_bytes(part)
-        server.asked.clear()
-        assert len(datasets.load("chess").y) == 2
-        assert server.asked[0] == asked
-
-
-def test_a_server_that_cannot_resume_sends_the_whole_again(server, chess):
-    server.faults, server.resumes = ["cut"], False
-    assert len(datasets.load("chess").y) == 2
-
-
 @pytest.mark.parametrize(("faults", "why"), [([404], "answered 404"), (["cut"] * 9, "connection ended|Incomplete")])
 def test_what_cannot_be_reached_is_said_in_one_sentence(server, chess, faults, why):
     server.faults = faults
@@ -209,30 +193,3 @@ def test_the_real_files_hold_what_the_catalog_says(recwarn):
     sizes = {name: datasets.load(name).X.shape for name in datasets.NAMES}
     assert sizes["adult"] == (48_842, 14)
     assert not recwarn.list
-
-
-def as_source(name, frame):
-    """A data set as its source writes it."""
-    if name == "rt_polarity":
-        texts = (frame["text"][frame["label"] == sentiment] for sentiment in (0, 1))
-        neg, pos = ("".join(f"{text}\n" for text in documents).encode("cp1252") for documents in texts)
-        return tarred(neg=neg, pos=pos)
-    cut = {"avila": 10_430, "adult": 32_561}.get(name, len(frame))
-    how = {"index": False, "header": name == "bank", "na_rep": "?", "sep": ";" if name == "bank" else ","}
-    first, second = (part.to_csv(**how).encode() for part in (frame[:cut], frame[cut:]))
-    if name == "adult":
-        first, second = (part.replace(b",", b", ") for part in (first, second))
-        return zipped(adult_Pdata=first, adult_Ptest=b"|1x3\n" + second.replace(b"\n", b".\n"))
-    if name == "avila":
-        return zipped(avila_Dtr_Ptxt=first, avila_Dts_Ptxt=second)
-    if name == "bank":
-        return zipped(bank_Pzip=zipped(bank_Dfull_Pcsv=first.replace(b";label", b";y")))
-    return zipped(**{{"heart": "processed_Pcleveland_Pdata", "chess": "krkopt_Pdata"}[name]: first})
-
-
-@pytest.mark.skipif("FAITHSCOPE_DATA" not in os.environ, reason="FAITHSCOPE_DATA names no folder of data sets")
-@pytest.mark.parametrize("name", graded(["heart"], ["heart", "chess", "avila", "bank", "adult", "rt_polarity"]))
-def test_the_real_rows_as_their_source_writes_them_pass_the_check(name):
-    frame = pd.read_parquet(os.path.join(os.environ["FAITHSCOPE_DATA"], f"{name}.parquet"))
-    source = catalog.CATALOG[name]
-    assert catalog.content_of(source.parse(as_source(name, frame))) == source.content

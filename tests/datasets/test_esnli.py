@@ -1,7 +1,5 @@
 """e-SNLI: twelve files of a repository, as they are written there, from a server of our own or from a folder."""
 
-import os
-
 import pandas as pd
 import pytest
 
@@ -84,29 +82,3 @@ def test_other_content_is_refused_and_not_kept(repository, tmp_path):
     refused(BadInput, "consists of 12 files; got 11", esnli.parse, *list(CONTENTS.values())[1:])
     pd.DataFrame({"premise": ["a"], "hypothesis": ["b"]}).to_parquet(tmp_path / "esnli.parquet")
     refused(BadInput, "one column 'label'; it has 'premise', 'hypothesis'", datasets.load, "esnli", tmp_path)
-
-
-def test_the_label_may_be_any_column_of_a_file_in_a_folder(tmp_path):
-    table = esnli.parse(*CONTENTS.values())
-    table[["label", *(name for name in table.columns if name != "label")]].to_parquet(tmp_path / "esnli.parquet")
-    with pytest.warns(UserWarning, match="rows that its authors published, so numbers that are told"):
-        loaded = datasets.load("esnli", tmp_path)
-    assert loaded.y.tolist() == ["neutral", "contradiction", "entailment"]
-    assert "label" not in loaded.X
-
-
-@pytest.mark.skipif("FAITHSCOPE_DATA" not in os.environ, reason="FAITHSCOPE_DATA names no folder of data sets")
-def test_the_real_rows_as_the_repository_writes_them_pass_the_check(recwarn):
-    loaded = datasets.load("esnli")
-    table = loaded.X.assign(label=loaded.y)
-    contents = []
-    for file in esnli.FILES:
-        name, _, split = file.rpartition("/")[2].rpartition(".")
-        column = {"s1": "premise", "s2": "hypothesis", "labels": "label"}.get(
-            name, name.replace("preproc1_expl", "explanation")
-        )
-        end = " \n" if name in ("s1", "s2") else "\n"
-        contents.append(end.join([*table.loc[table["split"] == split, column], ""]).encode())
-    assert catalog.content_of(esnli.parse(*contents)) == catalog.CATALOG["esnli"].content
-    assert loaded.X.shape == (19_666, 6)
-    assert not recwarn.list

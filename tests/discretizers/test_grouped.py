@@ -55,25 +55,10 @@ def test_the_order_of_columns_and_other_rows_change_no_sum():
     np.testing.assert_allclose(wide, single.astype(float).sum(axis=1), rtol=0, atol=1e-12)
 
 
-def test_each_class_has_its_own_sums():
-    names = [f"{name} | class {c}" for c in (0, 1, 2) for name in NAMES]
-    grouped = fs.Grouped(JOB)(named([np.arange(12)], names))
-    assert grouped.names == tuple(f"{name} | class {c}" for c in (0, 1, 2) for name in ("age", "job", "hours"))
-    assert grouped.values.tolist() == [[0.0, 3.0, 3.0, 4.0, 11.0, 7.0, 8.0, 19.0, 11.0]]
-
-
 def test_the_error_of_a_sum_is_at_most_the_sum_of_errors():
     sampled = named([[1, 2, 3, 4]])._with(error=0.1)
     assert fs.Grouped(JOB)(sampled).error == pytest.approx(0.2)
     assert fs.consistency(sampled, [0], discretizer=fs.Grouped(JOB)).notes[0].endswith("up to 0.2")
-
-
-def test_no_rows_and_names_of_other_types():
-    assert fs.Grouped(JOB)(fs.Importances(np.empty((0, 4)), NAMES)).values.shape == (0, 3)
-    assert fs.Grouped({1: [2, 3]})(named([[1, 2]], ["2", "3"])).names == ("1",)
-    assert fs.Grouped(JOB) == fs.Grouped({"job": ("job_clerk", "job_cook")})
-    assert eval(f"fs.{fs.Grouped(JOB)!r}") == fs.Grouped(JOB)
-    assert repr(fs.Grouped({"all": map(str, range(13))})) == "Grouped(<1 group of 13 features>)"
 
 
 def test_groups_that_mean_nothing_are_refused():

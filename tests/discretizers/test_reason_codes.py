@@ -74,15 +74,6 @@ def test_what_is_left_after_another_discretizer_may_be_no_importance():
     assert (fs.SignOfTop(2) | fs.ReasonCodes(4))(importances).values.tolist() == [[0, 1, 1]]
 
 
-def test_provenance_reads_as_code_whatever_the_label():
-    assert repr(fs.ReasonCodes()) == "ReasonCodes(k=4)"
-    for label in ("a | b", "ordered=True)", "x", 1, 2.5, True, "it's"):
-        for ordered in (False, True):
-            code = fs.ReasonCodes(2, against=label, ordered=ordered)
-            assert eval(repr(code), {"ReasonCodes": fs.ReasonCodes}) == code
-            assert code(fs.Importances([[-1.0, -2.0, 1.0]])).describe(0) == ("x1, x0" if ordered else "x0, x1")
-
-
 def test_bad_codes_get_one_sentence():
     for options in ((0,), (1.5,), ("4",), (4, ["approved"]), (4, None, 1), (4, "a", "yes")):
         refused(BadInput, "whole number|favorable label|True or False", fs.ReasonCodes, *options)
@@ -93,12 +84,6 @@ def test_codes_name_features_that_speak_against():
     codes, ordered = (named_features(fs.ReasonCodes(4, ordered=order)(importances), 5) for order in (False, True))
     assert codes.features.tolist() == ordered.features.tolist() == [0, 2]
     assert codes.signs.tolist() == ordered.signs.tolist() == [-1, -1]
-
-
-def test_many_features_have_places_of_their_own():
-    wide = fs.ReasonCodes(300, ordered=True)(fs.Importances(-np.arange(1.0, 401.0)[None]))
-    assert wide.values[0, [399, 100, 99]].tolist() == [1, 300, 0]
-    assert wide.describe(0).startswith("x399, x398")
 
 
 def applicants(favorable=0):
@@ -144,17 +129,3 @@ def test_the_favorable_label_is_asked_for():
 
 def test_the_word_names_the_favorable_label_as_it_is_written():
     assert from_word("Ordered-Reason-Codes-3-against-Approved | 1") == fs.ReasonCodes(3, "Approved | 1", ordered=True)
-
-
-def test_explainers_of_other_libraries_keep_the_label_of_a_known_model():
-    X, decisions, _ = applicants()
-    model = LogisticRegression().fit(X, decisions)
-    shap, lime = pytest.importorskip("shap"), pytest.importorskip("lime.lime_tabular")
-    for explainer, label in (
-        (shap.LinearExplainer(model, X), "denied"),
-        (shap.KernelExplainer(model.predict_proba, X[:3]), "denied"),
-        (shap.KernelExplainer(lambda rows: model.predict_proba(rows)[:, 0], X[:3]), None),
-        (lime.LimeTabularExplainer(X, random_state=0), "denied"),
-    ):
-        explained = fs.evaluate(model, explainer, X[:6], progress=False).explanations
-        assert explained.label == label, explainer

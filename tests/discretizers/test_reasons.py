@@ -8,7 +8,6 @@ import faithscope as fs
 from faithscope.discretizers.reasons.words import label_phrases
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.readers import as_explanations
-from limited import cpu_seconds
 from refused import refused
 
 TEXTS = ["A man sleeps, so it is a contradiction.", "A DOG runs so it is a contradiction", "Nobody knows."]
@@ -88,14 +87,6 @@ def test_phrases_of_templates_keep_their_marks():
     assert len({*values}) == 2
 
 
-def test_the_order_of_rows_does_not_change_what_is_learned():
-    texts = ["he is outside", "she is not outside", "nobody is not here", "it is not outside"] * 3
-    order = np.random.default_rng(1).permutation(len(texts))
-    learned = [fs.CommonPhrases(5).learned_from(fs.Reasons(np.array(texts)[rows])) for rows in (slice(None), order)]
-    assert learned[0] == learned[1]
-    assert learned[0].phrases[:2] == ("is not", "outside")
-
-
 def test_phrases_of_stop_words_alone_are_not_common():
     learned = fs.CommonPhrases(9).learned_from(fs.Reasons(["it is the dog", "it is the cat"] * 2))
     assert learned.phrases[0] == "it is the cat"
@@ -126,22 +117,3 @@ def test_clusters_need_the_embeddings_of_these_reasons():
     refused(BadInput, "Embeddings.*row 1", fs.Clusters, [[0.0], [np.nan]], 2)
     for k in (0, 1.5, None):
         refused(BadInput, "number of clusters", fs.Clusters, [[0.0], [1.0]], k)
-
-
-def test_discretizers_that_differ_read_differently():
-    phrases = [fs.Phrases([f"{letter} {j}" for j in range(20)] + [end]) for letter, end in ("ax", "ax", "bx", "ay")]
-    clusters = [fs.Clusters(np.full((3, 2), value), 2) for value in (0.0, -0.0, 1.0)]
-    for one, same, *others in (phrases, clusters):
-        assert repr(one) == repr(same) not in map(repr, others)
-
-
-def test_many_phrases_take_no_longer_than_few():
-    words = [f"w{j}" for j in range(400)]
-    rng = np.random.default_rng(0)
-    reasons = fs.Reasons([" ".join(rng.choice(words, 12)) for _ in range(3_000)])
-    with cpu_seconds(20):
-        phrases = fs.CommonPhrases(10_000).learned_from(reasons)
-        found = phrases(reasons).values
-    assert len(phrases.phrases) == 10_000
-    for names, text in zip(found[:20], reasons.folded[:20], strict=True):
-        assert names == {phrase for phrase in phrases.phrases if f" {phrase} " in f" {text} "}

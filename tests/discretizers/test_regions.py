@@ -4,8 +4,6 @@ from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -64,21 +62,6 @@ def test_of_a_series_the_features_are_summed_unless_the_grid_has_them():
         assert fs.consistency(series, [0, 0, 1, 1], discretizer=discretizer).notes.count(note) == 1
 
 
-def test_a_rows_sums_do_not_depend_on_the_rows_beside_it():
-    values = np.random.default_rng(0).normal(size=(3_000, 3, 20, 17)).astype(np.float32)  # more than one block
-    whole, turned, some = (
-        fs.Pool((3, 5))(fs.Importances(values[rows])).values.tolist()
-        for rows in (slice(None), slice(None, None, -1), [0, 1_500])
-    )
-    assert (turned[::-1], some) == (whole, [whole[0], whole[1_500]])
-
-
-def test_single_precision_is_summed_as_double():
-    values = np.full((1, 1_000, 1_000), 0.1, np.float32)
-    exact = float(np.float32(0.1)) * 10**6
-    assert fs.Pool((1, 1))(fs.Importances(values)).values[0, 0] == pytest.approx(exact, rel=1e-12)
-
-
 @given(maps(), st.integers(1, 9))
 def test_top_regions_are_where_the_signs_of_the_top_are(drawn, k):
     values, grid = drawn
@@ -103,13 +86,6 @@ def test_regions_are_told_by_rows_and_columns():
         assert described.describe(0) == told
     twice = (fs.Pool((4, 2)) | fs.Pool((2, 1)))(importances)
     assert twice.names[0] == "rows 0-2, columns 0-3 to rows 3-5, columns 4-7"
-
-
-def test_named_steps_name_their_regions():
-    year = pd.DataFrame([[1.0] * 4], columns=["spring", "summer", "fall", "winter"], index=["b"])
-    pooled = fs.Pool(2)(fs.Importances(year))
-    assert pooled.names == ("spring to summer", "fall to winter")
-    assert list(pooled.index) == ["b"]
 
 
 def test_plain_arrays_of_maps_are_measured_and_their_shape_survives(tmp_path):
@@ -178,20 +154,3 @@ def test_maps_of_other_axes_are_not_compared():
     refused(Incompatible, r"\(4, 9\).*\(9, 4\)", maps_.join, fs.Importances(np.ones((2, 9, 4))))
     assert len(maps_.join(fs.Importances(np.ones((1, 1, 4, 9))))) == 3, "an axis of one entry is none"
     assert fs.Importances(np.ones((1, 36))).join(maps_).shape == (4, 9)
-
-
-def test_maps_are_certified_by_region_and_features_as_ever():
-    values = np.zeros((600, 1, 8, 8))
-    values[:, 0, 0, 0] = np.random.default_rng(0).normal(size=600)
-    predictions = values[:, 0, 0, 0] > 0
-    certificate = fs.certify(values, predictions)
-    assert certificate.discretizer == fs.Pool((4, 4)) | fs.Sign()
-    assert certificate.low > 0.5
-    usual = ["Original()", "Floor(decimals=2)", "Floor(decimals=1)", "Sign()", "Rank()", "SignOfTop(k=5)"]
-    named = fs.Importances(values, names=map(str, range(64)))
-    maps_, *features = (
-        list(fs.evaluate(predictions, given_, values).discretizations()["discretizer"])
-        for given_ in (values, values.reshape(600, 64), values[:, :, :3, :3], named)
-    )
-    assert maps_[5] == "Chain(first=Pool(grid=(4, 4)), second=TopRegions(k=3))"
-    assert features == [usual] * 3

@@ -52,24 +52,6 @@ def test_groups_are_compared_within_a_grouping_alone_and_an_audit_says_the_same(
     pd.testing.assert_frame_equal(audit.by(groups).differences(), differences)
 
 
-def test_every_grouping_has_a_table_in_the_report_and_the_text(tmp_path):
-    found = evaluated(by=["sex", "race"])
-    found.to_html(tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    for by in ("sex", "race", "sex × race"):
-        assert f"Consistency by {by}" in page
-        assert f"by {by}\n" in str(found.populations)
-    assert list(found.populations.to_dict()["each"]) == ["sex", "race"]
-    found.populations.plot()
-
-
-def test_a_list_as_long_as_the_rows_is_one_of_groups():
-    two = X.iloc[:2]
-    populations = fs.evaluate(LABELS[:2], KEYS[:2], two).by(["sex", "race"])
-    assert list(populations.estimates) == ["race", "sex"]
-    assert populations.by == ""
-
-
 def test_compare_and_assert_faithful_take_names():
     populations = fs.compare(LABELS, {"one": KEYS}, X, by=["sex", "child"]).populations["one"]
     assert populations.by == "sex × child"

@@ -1,10 +1,6 @@
 """The cache: a run goes on where it was cut off, a second run computes nothing, and a bad file is never trusted."""
 
 import math
-import os
-import signal
-import subprocess
-import sys
 from collections import Counter
 from functools import partial, partialmethod
 
@@ -14,7 +10,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import faithscope as fs
-from child import python
 from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.cache import Cache
 from refused import refused
@@ -158,16 +153,6 @@ def test_a_damaged_file_is_named_and_ignored(tmp_path):
     assert len(ASKED) == 2
 
 
-def test_nothing_half_written_is_left_behind(tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        refused(BadInput, "No space left on device", run, tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_every_kind_of_explanation_comes_back_from_the_cache(tmp_path):
     rows = pd.DataFrame({"a": np.arange(60.0), "b": np.where(np.arange(60) % 3, "x", "y")})
 
@@ -246,60 +231,6 @@ def test_rows_with_other_labels_are_other_rows(tmp_path):
         rows = pd.DataFrame(ROWS, index=index)
         kept = fs.evaluate(above, ByLabel(), rows, cache=tmp_path)
         assert kept.consistency == fs.evaluate(above, ByLabel(), rows).consistency
-
-
-WAITING = """
-import sys
-import numpy as np
-import faithscope as fs
-from faithscope.evaluation.cache import Cache
-
-class Asked(list):
-    def __fingerprint__(self):
-        return None
-
-asked = Asked()
-
-class Waiting:
-    def explain(self, rows):
-        asked.append(len(rows))
-        if len(asked) > int(sys.argv[2]):
-            print("waiting", flush=True)
-            sys.stdin.read()  # until it is killed
-        print("explaining", len(rows), flush=True)
-        return np.round(rows)
-
-rows = np.random.default_rng(0).normal(size=(400, 2))
-ev = fs.evaluate(lambda X: X[:, 0] > 0, Waiting(), rows, cache=Cache(sys.argv[1], rows=50), progress=False)
-print(repr(ev.consistency.to_dict()))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.thorough)])
-def test_a_killed_run_goes_on_from_its_cache_with_the_same_answer(tmp_path, how):
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-    with subprocess.Popen([sys.executable, "-c", WAITING, str(tmp_path / "cut"), "3"], **pipes) as first:
-        while first.stdout.readline().strip() not in ("waiting", ""):
-            pass
-        first.send_signal(how)
-        assert first.wait(60) != 0
-    assert len(list((tmp_path / "cut").glob("explanations-*.parquet"))) == 3
-    resumed, whole = (python(WAITING, str(tmp_path / name), "8").stdout for name in ("cut", "whole"))
-    assert resumed.count("explaining") == 5
-    assert resumed.splitlines()[-1] == whole.splitlines()[-1]
-
-
-@pytest.mark.slow
-@pytest.mark.thorough
-def test_two_processes_share_a_cache(tmp_path):
-    command = [sys.executable, "-c", WAITING, str(tmp_path), "8"]
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    answers = {one.communicate(timeout=120)[0].splitlines()[-1] for one in both}
-    again = python(WAITING, str(tmp_path), "8")
-    assert again.stdout.splitlines() == list(answers)
-    assert again.stderr == ""
-    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_folder_that_cannot_be_is_refused_in_a_sentence(tmp_path, monkeypatch):

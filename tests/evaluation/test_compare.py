@@ -57,28 +57,6 @@ def test_differences_say_which_explainers_differ(found):
     assert not lines.loc[("path", "unique"), "differ"]
 
 
-def test_differences_of_rules_allow_for_unseen_rows_if_asked():
-    rng = np.random.default_rng(0)
-    x, labels = rng.integers(0, 40, (200, 1)).astype(float), rng.integers(0, 2, 200)
-    given = {
-        str(width): fs.Rules.from_conditions([[("k", ">=", k), ("k", "<", k + width)] for k in x[:, 0]], features=["k"])
-        for width in (1.0, 4.0)
-    }
-    default, widest = (
-        fs.compare(labels, given, x, unseen=unseen).differences().set_index("measure").loc["sufficiency"]
-        for unseen in (False, True)
-    )
-    assert widest.low < default.low - 0.02
-    assert widest.high > default.high + 0.02
-
-
-def test_a_certificate_of_rows_logged_again_says_so():
-    rng = np.random.default_rng(0)
-    certificate = fs.certify(np.repeat(rng.integers(0, 10**6, 200), 12), np.repeat(rng.integers(0, 2, 200), 12), [None])
-    assert any("exactly 12 rows" in note for note in certificate.to_dict()["notes"])
-    assert certificate.notes[0] in " ".join(str(certificate).split())
-
-
 def test_one_discretizer_is_used_where_it_fits_and_the_table_says_where():
     mixed = fs.compare(TREE, {"path": METHODS["path"], "vectors": importances}, ROWS, discretizer=fs.Sign())
     assert mixed.table()["discretizer"].tolist() == ["Original()"] * 3 + ["Sign()"] * 3

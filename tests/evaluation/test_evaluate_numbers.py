@@ -1,15 +1,10 @@
 """Predictions that are numbers, all the way: evaluate, compare, groups, cache, logs, plans and verdicts."""
 
-import pickle
-
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import faithscope as fs
-from faithscope.errors import BadInput, NotProven, WrongType
+from faithscope.errors import BadInput, WrongType
 from refused import refused
 
 RNG = np.random.default_rng(0)
@@ -44,78 +39,6 @@ def test_an_evaluation_says_what_the_measures_say(agreement):
                 assert (estimate.gap, estimate.unverifiable) == pytest.approx((alone.gap, alone.unverifiable))
             else:
                 assert estimate == alone
-
-
-def test_how_numbers_are_held_changes_nothing():
-    whole = np.round(NUMBERS * 4) / 4  # exact in single precision
-
-    def told(predictions):
-        return fs.evaluate(predictions, KEYS, ROWS, agreement=fs.Spread()).consistency
-
-    for held in (
-        whole.tolist(),
-        whole.astype(np.float32),
-        whole[:, None],
-        whole[:, None].tolist(),
-        pd.Series(whole),
-        pd.DataFrame({"yhat": whole}),
-        pl.Series(whole),
-        pa.array(whole),
-        lambda rows: whole,
-    ):
-        assert told(held) == told(whole)
-    assert told((4 * whole).astype(int)).value == pytest.approx(told(whole).value)
-    for held in (VECTORS.tolist(), pd.DataFrame(VECTORS), pl.DataFrame(VECTORS)):
-        assert told(held) == told(VECTORS)
-
-
-def test_a_group_without_variance_is_measured_against_the_variance_of_all_rows():
-    groups = np.where(np.arange(N) < 40, "constant", "varied").astype(object)
-    groups[50] = "one row"
-    predictions = np.where(np.arange(N) < 40, 2.5, NUMBERS)
-    found = fs.evaluate(predictions, RULES, ROWS, agreement=fs.Spread(), by=groups)
-    for populations in (found.populations, found.sufficiency_populations):
-        assert populations.among["constant"].gap == 0
-        assert populations.among["constant"].verified == 1
-        assert populations["constant"].verified < 1, "beside everybody they differ from the others"
-        for unknown in (populations["one row"], populations.among["one row"]):
-            assert "too few rows ask" in str(unknown)
-            assert not unknown.above_chance
-        differences = populations.differences()
-        lone = differences[(differences[["a", "b"]] == "one row").any(axis=1)]
-        assert not lone["differ"].any()
-        populations.table(), populations.to_dict(), str(populations)
-    refused(WrongType, r"populations.among\[group\]", fs.plan, found.populations["varied"])
-    alike = fs.evaluate(np.full(N, 2.5), RULES, ROWS, agreement=fs.Close(1.0))
-    with pytest.raises(BadInput, match="Predictions are all equal"):
-        fs.consistency(RULES, np.full(N, 2.5), agreement=fs.Spread(), by=groups)
-    assert alike.consistency.value == 1
-
-
-def test_differences_of_groups_by_spread_allow_for_silence():
-    why = np.where(ROWS[:, 1] > 2, 10.0 + np.arange(N), KEYS)
-    found = fs.evaluate(NUMBERS, why, ROWS, agreement=fs.Spread()).by(ROWS[:, 1] > 2)
-    a, b = found.estimates[False], found.estimates[True]
-    (pair,) = found._differences()
-    assert pair.low < a.value - b.upper
-    assert pair.high > a.upper - b.value
-    assert b.verified is None, "all rows of the second group are silent"
-    assert (pair.a_at_equal_n, pair.b_at_equal_n) == (None, None)
-
-
-@pytest.mark.parametrize("predictions", [NUMBERS, VECTORS], ids=["numbers", "vectors"])
-def test_results_of_numbers_can_be_kept_and_shown(predictions, tmp_path):
-    compared = fs.compare(predictions, {"a": RULES, "b": ROWS[:, 1]}, ROWS, agreement=fs.Spread())
-    found = compared["a"]
-    again = pickle.loads(pickle.dumps(found))
-    assert (again.consistency, again.agreement, str(again)) == (found.consistency, found.agreement, str(found))
-    assert (len(compared.table()), len(compared.differences())) == (3, 1)
-    told = compared.to_dict()["evaluations"]["a"]["consistency"]
-    assert (told["gap"], told["agreement"]) == (found.consistency.gap, "Spread()")
-    found.to_parquet(tmp_path / "log.parquet")
-    written = pd.read_parquet(tmp_path / "log.parquet").filter(like="prediction")
-    assert list(written) == (["prediction"] if predictions.ndim == 1 else [f"prediction_{j}" for j in range(3)])
-    assert np.array_equal(written.to_numpy(), predictions.reshape(N, -1))
 
 
 @pytest.mark.parametrize("agreement", [fs.Spread(), pytest.param(fs.Close(1.0), marks=pytest.mark.thorough)])
@@ -219,10 +142,3 @@ UNFIT = [
 def test_agreements_that_do_not_fit_are_refused_in_a_sentence(predictions, agreement, error, message):
     n = len(predictions)
     refused(error, message, lambda: fs.evaluate(predictions, KEYS[:n], ROWS[:n], agreement=agreement()))
-
-
-def test_one_row_is_silent_by_close_and_no_bound_is_proven_for_spread():
-    found = fs.evaluate([1.5], ["a"], [[0.0]], agreement=fs.Close(1.0)).consistency
-    assert (found.low, found.high, found.unverifiable) == (0.0, 1.0, 1.0)
-    spread = fs.consistency(KEYS, NUMBERS, agreement=fs.Spread())
-    refused(NotProven, r"from 0 to 1, not for Spread\(\)", fs.mse_bound, spread)

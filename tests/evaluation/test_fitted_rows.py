@@ -90,11 +90,3 @@ def test_a_tree_that_is_the_model_is_not_told_and_a_surrogate_of_ones_own_is():
     (note,) = told(TreePath(tree), X[::-1])
     assert "unless its tree is the model itself" in note
     assert told(TreePath(tree), rows(300, 1)) == []
-
-
-def test_compare_tells_it_of_the_explainer_that_it_is_about_and_from_a_cache_too(tmp_path):
-    X = rows(200, 0)
-    explainers = {"own": TreePath.surrogate(flips, X), "other": TreePath.surrogate(flips, rows(200, 1))}
-    for _ in range(2):
-        comparison = fs.compare(flips, explainers, X, cache=tmp_path)
-        assert {name: bool(ev.consistency.notes) for name, ev in comparison.items()} == {"own": True, "other": False}

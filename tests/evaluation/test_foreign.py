@@ -152,48 +152,6 @@ def test_lime_of_several_classes_of_numbers_and_of_texts():
     assert "good" in evaluate(text, documents[:4], model).explanations.describe(0)
 
 
-@pytest.mark.slow
-def test_the_cache_knows_a_changed_explainer(tmp_path):
-    used = tabular()
-    used.explain_instance(ROWS.to_numpy()[0], lambda rows: np.tile([0.4, 0.6], (len(rows), 1)))
-    first = answers(tabular(), cache=tmp_path)
-    files = sorted(tmp_path.iterdir())
-    assert (answers(tabular(), cache=tmp_path) == first).all()
-    assert sorted(tmp_path.iterdir()) == files, "a second run computes nothing"
-    for other in (tabular(kernel_width=0.5), tabular(random_state=7), used):  # whose generator moved on
-        assert (answers(other, cache=tmp_path) != first).any()
-
-
-def test_shaps_explainers_of_texts_highlight_words_of_these_texts():
-    shap = pytest.importorskip("shap")
-    texts = [f"{first} {second} film" for first in ("great", "dull", "fine") for second in ("old", "new", "long")]
-    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, ["great" in text for text in texts])
-    for given in (texts, np.array(texts), pd.Series(texts)):
-        explainer = shap.Explainer(model.predict_proba, shap.maskers.Text(r"\W+"))
-        told = fs.evaluate(model, explainer, given, progress=False)
-        assert told.explanations.kind == "highlighted words"
-        assert told.sufficiency.counts.missed.sum() == 0
-
-
-def test_shaps_explainers_are_functions_of_rows():
-    shap = pytest.importorskip("shap")
-    held = evaluate(shap.TreeExplainer(MODEL))
-    assert (held.explanations.values == shap.TreeExplainer(MODEL)(ROWS).values[:, :, 1]).all()
-    assert held.explainer == "TreeExplainer"
-    model = RandomForestClassifier(2, random_state=0).fit(WINE, KINDS)
-    three = evaluate(shap.TreeExplainer(model), WINE[::20], model, discretizer=fs.SignOfTop(3))
-    assert three.explanations.values.shape[1] == 3 * WINE.shape[1]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("kind", ["Deep", "Gradient"])
-def test_shaps_explainers_of_modules_take_arrays_and_tables(kind):
-    shap, torch = pytest.importorskip("shap"), pytest.importorskip("torch")
-    net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2))
-    explainer = getattr(shap, f"{kind}Explainer")(net, torch.tensor(ARRAY[:9], dtype=torch.float32))
-    assert (answers(explainer, ROWS, net) == answers(explainer, ROWS.to_numpy(), net)).all()
-
-
 def test_what_lime_and_anchors_need_is_said():
     """Columns by position are told; anchors name their columns in the texts of rules, so they are refused."""
     pretty, named = ROWS.rename(columns=str.upper), anchors()
@@ -241,24 +199,6 @@ def test_captums_methods_explain_the_classes_that_ours_explain():
         ours = fs.explainers.Gradient(net, method="integrated gradients", class_index=chosen).explain(ROWS)
         assert theirs.names == ours.names
         np.testing.assert_allclose(theirs.values, ours.values, atol=1e-6)
-
-
-def test_captum_keeps_the_shape_of_images_and_names_what_it_needs():
-    captum, torch = pytest.importorskip("captum.attr"), pytest.importorskip("torch")
-    net, two = (torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, outputs)) for outputs in (10, 2))
-    images, pool = np.random.default_rng(0).random((6, 1, 8, 8)).astype(np.float32), fs.Pool((2, 2))
-    assert evaluate(captum.Saliency(two), images, two).explanations.shape == (1, 8, 8)
-    noisy = captum.NoiseTunnel(captum.Saliency(net))
-    assert (answers(noisy, images, net) == answers(noisy, images[::-1], net)[::-1]).all()
-    several, advice = captum.IntegratedGradients(net), r"class_index=1.*attribute\(torch.as_tensor\(X\).float\(\)"
-    refused(BadInput, r"GradientShap needs baselines.*target=1\)", evaluate, captum.GradientShap(net), images, net)
-    refused(BadInput, f"of several classes.*{advice}", evaluate, several, images, net, discretizer=pool)
-
-    def of_one_class(rows):
-        return several.attribute(torch.as_tensor(rows).float(), target=1)
-
-    for explainer in (of_one_class, fs.explainers.Gradient(net, class_index=1)):  # as the sentence says
-        assert answers(explainer, images, net, discretizer=pool).shape == (6, 4)
 
 
 def test_captum_that_mixes_rows_is_refused_and_modules_do_not_train():

@@ -48,14 +48,6 @@ def test_importances_of_other_columns_are_not_asked_unless_the_relation_is(syste
         fs.evaluate(y, phi, X[["a", "b"]], relation=fs.Alike(), progress=False)
 
 
-def test_weighted_and_clustered_rows(system):
-    X, phi, y = system
-    known = {"weights": np.arange(900) % 3 + 0.5, "clusters": np.arange(900) // 3}
-    for options in ({"weights": known["weights"]}, {"clusters": known["clusters"]}):
-        ev = fs.evaluate(y, phi, X, progress=False, **options)
-        assert ev.sufficiency == fs.sufficiency(phi, y, X, relation=fs.Alike(), **options)
-
-
 def test_wrong_features_are_told_wherever_a_verdict_is(system):
     X, phi, y = system
     comparison = fs.compare(
@@ -77,17 +69,6 @@ def test_wrong_features_are_told_wherever_a_verdict_is(system):
     table = comparison.table().set_index(["explainer", "measure"])
     assert table.beyond_random["right", "sufficiency"] == right.sufficiency.beyond_random.value
     assert len(comparison.differences()) == 3
-
-
-def test_what_is_asked_for_stands_beside_the_verdict(system, tmp_path):
-    X, phi, y = system
-    ev = fs.evaluate(y, phi, X, discretizer=fs.SignOfTop(2), progress=False, at_least=0.7)
-    for path, asked in (("a.html", None), ("b.html", 0.75)):
-        ev.to_html(tmp_path / path, at_least=asked)
-        page = (tmp_path / path).read_text(encoding="utf-8")
-        assert f"{asked or 0.7:.0%}" in page
-    with pytest.raises(fs.errors.BadInput, match="at_least must be a number strictly between 0 and 1"):
-        fs.evaluate(y, phi, X, at_least=90, progress=False)
 
 
 def test_reason_codes_are_asked_only_if_the_relation_is(system):

@@ -2,13 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, NotProven
-from faithscope.measures.telling import judge
-from faithscope.report.summary import summarize
-from faithscope.report.terminal import render
 from refused import refused
 
 RNG = np.random.default_rng(0)
@@ -34,14 +30,6 @@ def test_it_is_measured_by_population():
     assert "verdict" not in parts.to_markdown()
 
 
-def test_it_is_compared_on_the_same_rows():
-    for how in ({}, {"weights": np.linspace(1, 2, 300)}, {"clusters": np.arange(300) // 3}):
-        comparison = fs.compare(LABELS, {"narrow": NARROW, "broad": BROAD}, X, **how)
-        (pair,) = comparison.differences().query("measure == 'necessity'").itertuples()
-        assert pair.value == comparison["narrow"].necessity.value - comparison["broad"].necessity.value
-        assert pair.low <= pair.value <= pair.high < 0
-
-
 def test_it_is_judged_only_if_asked_for():
     narrow, broad = fs.evaluate(LABELS, NARROW, X), fs.evaluate(LABELS, BROAD, X)
     fs.assert_faithful(narrow, at_least=0.9)
@@ -64,34 +52,9 @@ def test_what_it_has_not_is_refused():
         refused(BadInput, METHODS, measure, NARROW, LABELS, X, interval="bootstrap")
 
 
-def test_it_changes_no_verdict_and_is_shown_beside_the_measures():
-    evaluation = fs.evaluate(LABELS, NARROW, X)
-    summary = summarize(evaluation)
-    (explainer,) = summary.explainers
-    assert [estimate.measure for estimate in explainer.measures] == ["consistency", "sufficiency"]
-    assert explainer.verdict.level == judge(explainer.measures, {}).level == "faithful"
-    assert explainer.necessity == evaluation.necessity
-    assert "necessity" in render(summary)
-    assert "Explanations apply to" in evaluation.necessity.to_markdown()
-
-
 def test_scopes_have_a_recall_with_an_interval():
     for line in fs.evaluate(LABELS, NARROW, X).scopes().itertuples():
         labeled = X["a"][line.label == LABELS]
         assert line.recall == (labeled == float(line.explanation.split()[-1])).mean()
         assert line.recall_low < line.recall <= line.recall_high
     assert fs.evaluate(LABELS, BROAD, X).scopes()["recall"].tolist() == [1.0, 1.0]
-
-
-@pytest.mark.parametrize("draws", [40, pytest.param(400, marks=pytest.mark.thorough)])
-def test_intervals_of_recalls_cover_whichever_label_is_chosen(draws):
-    rng, missed = np.random.default_rng(1), 0
-    for _ in range(draws):
-        place = rng.integers(0, 20, 60)
-        rules = fs.Rules.from_conditions([[("p", "<=", float(p // 7 * 7 + 6))] for p in place], features=["p"])
-        table = fs.evaluate(place % 5, rules, place[:, None].astype(float)).scopes()
-        line = table.iloc[int(rng.integers(0, len(table)))]
-        kinds = np.arange(20)[np.arange(20) % 5 == line["label"]]
-        truth = np.mean(kinds <= float(line["explanation"].split()[-1]))
-        missed += not line["recall_low"] <= truth <= line["recall_high"]
-    assert missed / draws <= 0.05

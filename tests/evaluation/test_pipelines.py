@@ -139,16 +139,6 @@ def test_every_explainer_speaks_of_the_tables_own_columns(adult, fitted, tmp_pat
     assert len(comparison["Counterfactual"].explanations) == 15
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("fitted", MODELS)
-def test_dice_speaks_of_the_tables_own_columns(adult, fitted):
-    pytest.importorskip("dice_ml")
-    model, table = fitted(adult)
-    points, where = explainers.Dice(model, table[:120]).find(table[120:122])
-    assert points.names == tuple(table)
-    assert len(points) == len(where)
-
-
 def test_what_tables_cannot_have_is_said_in_one_sentence(adult):
     torch = pytest.importorskip("torch")
     pytest.importorskip("dice_ml")

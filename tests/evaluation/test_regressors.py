@@ -151,13 +151,6 @@ def test_probabilities_are_asked_for_and_measured_by_spread():
     refused(BadInput, words, fs.evaluate, model, kind, rows, agreement=fs.Close(0.1), **how)
 
 
-def test_of_two_classes_agreements_of_one_number_compare_the_second():
-    model, how = LogisticRegression().fit(X, np.where(HIGH, "high", "low")), {"agreement": fs.Close(0.2)}
-    found = fs.evaluate(model, explain, X, output="probability", **how)
-    assert found.consistency.value == fs.consistency(explain(X), model.predict_proba(X)[:, 1], **how).value
-    assert "class probabilities (predict_proba), that of class 'low'" in str(found)
-
-
 def test_an_output_that_cannot_be_had_is_refused_in_a_sentence():
     tree = CLASSIFIERS["tree"]()
     for model, how, message in (

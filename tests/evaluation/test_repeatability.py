@@ -72,31 +72,6 @@ class _Fickle:
         return np.sign(np.asarray(rows) + np.random.normal(size=np.shape(rows)))  # noqa: NPY002
 
 
-def test_progress_names_each_run():
-    phases = []
-    fs.repeatability(lime, X, runs=2, progress=lambda phase, *_: phases.append(phase))
-    assert {"explaining with Lime, run 1 of 2", "explaining with Lime, run 2 of 2"} <= set(phases)
-
-
-@pytest.mark.thorough
-def test_other_libraries_are_asked_by_seed_or_draw_anew_in_each_run():
-    tabular, rows = pytest.importorskip("lime.lime_tabular").LimeTabularExplainer, X[:8]
-    refused(BadInput, "pass model=", asked, lambda seed: tabular(X, random_state=seed))
-    refused(WrongType, "which is one run", asked, tabular(X))
-    seeded, unseeded, fixed = (
-        asked(lambda seed, how=how: tabular(X, **how(seed)), rows, runs=3, model=MODEL)
-        for how in (lambda seed: {"random_state": seed}, lambda seed: {}, lambda seed: {"random_state": 0})
-    )
-    assert max(seeded.value, unseeded.value) < fixed.value == 1
-    assert not any("random_state" in note for note in unseeded.notes)
-    assert "the seed does not reach it" in " ".join(str(fixed).split())
-    ready = [[tabular(X, random_state=s).explain_instance(row, MODEL.predict_proba) for row in rows] for s in range(2)]
-    assert 0 <= fs.repeatability(ready, rows, discretizer=fs.SignOfTop(2)).value <= 1
-    shap = pytest.importorskip("shap")
-    sampled = asked(lambda seed: shap.SamplingExplainer(MODEL.predict_proba, X[:20], nsamples=20), X[:5], runs=2)
-    assert sampled.value < 1
-
-
 BAD = {
     WrongType: [
         (lambda: asked(lime(0)), "explain is an explainer .Lime., which is one run"),
@@ -150,22 +125,3 @@ def test_an_error_of_the_callers_own_code_stays_what_it_is_and_one_of_ours_tells
         lambda rows: fs.explainers.Lime(lambda X: X, rows),
         np.ones((3, 2)),
     )
-
-
-def test_counterfactuals_whose_runs_learned_their_own_metric_are_compared_by_what_they_change():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"age": rng.uniform(18, 70, 200), "job": rng.choice(["clerk", "cook"], 200)})
-    runs = [fs.explainers.Counterfactual(lambda rows: rows["age"] > 40, X[k:]).explain(X[:30]) for k in (0, 50)]
-    one, other = (run.points != run.originals for run in runs)
-    repeated = fs.repeatability(runs, X[:30], discretizer=fs.Modified())
-    assert repeated.value == pytest.approx(np.mean((one == other).all(axis=1)))
-
-
-def test_rules_that_name_features_in_order_of_appearance_are_runs():
-    first = fs.Rules.parse(["a <= 1 and b > 2", "b > 1", "c == x", "1 < c and c < 0"])
-    second = fs.Rules.parse(["b > 2 and a <= 1", "c == y", "c == x", "2 < d and d < 0"])
-    known = fs.Rules.parse(["b > 2 and a <= 1", "b > 1", "c == x", "1 < c and c < 0"], features=["d", "c", "b", "a"])
-    for runs, value in (([first, second], 0.75), ([first, known], 1), ([known, first], 1)):
-        assert fs.repeatability(runs).value == value
-    other = fs.Rules.parse(["a <= 1"] * 4, features=["a", "b"])
-    refused(Incompatible, "over 4 features .*, the others are rules over 2", fs.repeatability, [known, other])

@@ -8,7 +8,7 @@ import pytest
 import faithscope as fs
 from brute import gower
 from explainers.systems import DAY, people
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput
 from faithscope.explainers import Counterfactual, NearestNeighbors
 
 
@@ -76,26 +76,3 @@ def test_a_category_nobody_knows_differs_from_all_and_equals_itself():
     assert [block.tolist() for block in prototypes.points.distances(strange)] == [[[0.5, 1.0]] * 4]
     pairs = fs.Counterfactuals(strange, strange.iloc[[0] * 4])
     assert pairs.balls().radii.tolist() == pytest.approx([0, 0, 0.5, 0.5])
-
-
-@pytest.mark.parametrize("discretizer", [None, fs.Delta(), fs.DeltaSign(), fs.Modified()])
-@pytest.mark.parametrize("columns", [["job", "x"], ["x", "z"]])
-def test_a_log_with_missing_cells_is_counted_as_in_memory(columns, discretizer, tmp_path):
-    rng = np.random.default_rng(0)
-    kinds = {"job": np.array([None, "a", "b"], object), "x": np.array([np.nan, 1.0, 2.0]), "z": np.array([1.0, 2, 4])}
-    before, after = (pd.DataFrame({name: kinds[name][rng.integers(0, 3, 90)] for name in columns}) for _ in range(2))
-    pairs, labels = fs.Counterfactuals(after, before), rng.integers(0, 2, 90)
-    fs.evaluate(labels, pairs, before).to_parquet(tmp_path / "log.parquet")
-    counted = fs.audit(tmp_path / "log.parquet", discretizer=discretizer, nulls="key").consistency
-    direct = fs.consistency(pairs, labels, discretizer=discretizer)
-    assert (counted.value, counted.distinct) == (pytest.approx(direct.value), direct.distinct)
-
-
-def test_changes_without_a_difference_cannot_be_ranked_in_a_log_either(tmp_path):
-    pairs = fs.Counterfactuals([[1.0], [np.nan]], [[2.0], [1.0]])
-    fs.evaluate([0, 1], pairs, [[2.0], [1.0]]).to_parquet(tmp_path / "log.parquet")
-    for further in (fs.Floor(1), fs.SignOfTop(1)):
-        with pytest.raises(WrongType, match="discretizes importances"):
-            fs.consistency(pairs, [0, 1], discretizer=fs.Delta() | further)
-        with pytest.raises(WrongType, match="discretizes importances"):
-            fs.audit(tmp_path / "log.parquet", discretizer=fs.Delta() | further, nulls="key")

@@ -1,14 +1,11 @@
 """Gradients: right by hand calculation, and complete only with their offset."""
 
-import doctest
-import inspect
 import pickle
 import sys
 
 import numpy as np
 import pytest
 
-import faithscope as fs
 from explainers.systems import assert_refused, network
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers import Gradient
@@ -53,13 +50,6 @@ def test_a_formula_is_explained_as_by_hand(method, expected, offset):
     assert explanations.names == ("x0", "x1", "offset")
 
 
-def test_gradients_are_known_also_where_they_are_switched_off():
-    usual = values(network())
-    for switch in (torch.no_grad, torch.inference_mode):
-        with switch():
-            np.testing.assert_array_equal(values(network()), usual)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_the_offset_completes_the_explanation_from_any_baseline(method):
     module = network()
@@ -70,26 +60,6 @@ def test_the_offset_completes_the_explanation_from_any_baseline(method):
         if method == "integrated gradients":
             begun = outputs_of(module, np.zeros((1, 4), np.float32) if start is None else start[None])
             np.testing.assert_allclose(found[:, 4], begun[0, 0], atol=1e-6)
-
-
-def test_without_its_offset_a_gradient_is_inconsistent_and_with_it_consistent():
-    """The slope is 1 left of 0 and right of 1, and 0 between: two pieces share a slope and differ in height."""
-    steps = Module(lambda x: x[:, 0] - torch.relu(x[:, 0]) + torch.relu(x[:, 0] - 1) - 0.25)
-    rows = np.concatenate([np.linspace(-8, -1, 200), np.linspace(2, 9, 200)])[:, None]
-    labels = outputs_of(steps, rows) > 0  # False on the left piece, True on the right one
-    bare, whole = (fs.consistency(Gradient(steps, offset=told).explain(rows), labels) for told in (False, True))
-    assert bare.distinct == 1  # one slope everywhere, two labels
-    assert bare.value == pytest.approx(0.5, abs=0.01)
-    assert bare.high < 0.6
-    assert (whole.distinct, whole.value, whole.unverifiable) == (2, 1.0, 0.0)
-
-
-def test_rows_of_the_same_linear_piece_get_the_same_explanation():
-    module, rows = network(middle="ReLU"), 5 * np.random.default_rng(0).normal(size=(2_000, 4)).astype(np.float32)
-    with torch.no_grad():
-        pieces = np.unique((module[0](torch.tensor(rows)) > 0).numpy(), axis=0)
-    for offset in (False, True):
-        assert len(np.unique(values(module, rows, offset=offset), axis=0)) <= len(pieces)
 
 
 def test_of_two_outputs_the_second_is_explained():
@@ -121,13 +91,6 @@ def test_rows_are_read_as_the_module_reads_them():
     rounded = fine.astype(np.float32).astype(np.float64)
     assert (values(network(), fine) == values(network(), rounded)).all()
     assert (values(network().double(), fine) != values(network().double(), rounded)).any()
-
-
-def test_the_example_of_the_docstring_is_true_where_torch_is():
-    text = inspect.getdoc(Gradient).replace("# doctest: +SKIP", "")
-    example = doctest.DocTestParser().get_doctest(text, {"Gradient": Gradient}, "Gradient", None, None)
-    assert example.examples
-    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 def refusal(words, outputs=1, **how):

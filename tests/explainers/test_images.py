@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
-from faithscope.explainers import Anchors, Counterfactual, Gradient, Lime, NearestNeighbors, Shap, TreePath, Unique
+from faithscope.explainers import Anchors, Counterfactual, Lime, NearestNeighbors, Shap, TreePath, Unique
 from held import tables
 
 IMAGES = np.random.default_rng(0).random((40, 1, 3, 4))
@@ -61,18 +61,6 @@ def test_images_are_explained_measured_and_reported_as_rows_of_pixels(name, tmp_
     rows = fs.evaluate(label(NEW), told.explanations, pixels, progress=False)
     assert told.consistency.value == rows.consistency.value
     assert (told.sufficiency and told.sufficiency.value) == (rows.sufficiency and rows.sufficiency.value)
-
-
-def test_gradients_of_images_are_those_of_pixels():
-    torch = pytest.importorskip("torch")
-    torch.manual_seed(0)
-    net = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 2), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(12, 2))
-    flat_net = torch.nn.Sequential(torch.nn.Unflatten(1, (1, 3, 4)), net)
-    for method in ("gradient", "integrated gradients"):
-        maps = Gradient(net, method=method, baseline=NEW[0]).explain(NEW)
-        pixels = Gradient(flat_net, method=method, baseline=NEW[0].ravel()).explain(NEW.reshape(6, 12))
-        assert maps.shape == (1, 3, 4)
-        assert (maps.values == pixels.values).all()
 
 
 def test_tensors_reach_the_model_as_tensors():

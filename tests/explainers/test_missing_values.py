@@ -1,6 +1,5 @@
 """Missing values, new categories and dates: each explainer takes them as values of their own."""
 
-import datetime
 from functools import cache
 
 import numpy as np
@@ -40,14 +39,6 @@ def boosted():
 
 
 # -- a missing category is a category --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("discretize", [True, False])
-def test_lime_treats_a_missing_category_like_one_with_a_name(discretize):
-    named, holey = (
-        Lime(probability, rows, samples=300, discretize=discretize).explain(rows[:60]) for rows in (NAMED, HOLEY)
-    )
-    np.testing.assert_array_equal(named.values, holey.values)
 
 
 @pytest.mark.parametrize("make", [Anchors, TreePath.surrogate])
@@ -105,16 +96,6 @@ def test_a_value_missing_for_the_first_time_gets_no_condition_and_stops_nobody()
     assert covered(surrogate, NUMBERS).diagonal().all()
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_columns_that_are_missing_throughout_say_nothing(make):
-    rows = pd.DataFrame({"none": [None] * 60, "nan": [np.nan] * 60, "x": np.arange(60.0)})
-    explanations = make(lambda table: table["x"] > 30, rows).explain(rows[:5])
-    if isinstance(explanations, fs.Importances):
-        assert (explanations.values[:, :2] == 0).all()
-    else:
-        assert {condition.feature for row in range(5) for condition in explanations.conjunction(row)} == {"x"}
-
-
 # -- trees -------------------------------------------------------------------------------------------------------
 
 
@@ -131,19 +112,6 @@ def test_the_rules_of_a_tree_hold_for_their_rows_and_part_the_rows(seed, clean):
     assert not inside[leaves[:, None] != leaves].any()
     np.testing.assert_array_equal(inside, codes[:, None] == codes)
     assert written(TreePath(tree).explain(rows[:5])) == written(rules)[:5]
-
-
-@pytest.mark.parametrize("clean", [True, False])
-def test_a_surrogates_rules_cover_exactly_their_leaves(clean):
-    train = pd.DataFrame(NUMBERS[:400], columns=list("abc")).assign(job=HOLEY["job"])
-    train = train.dropna() if clean else train
-    typed = train.astype({"job": "category"})
-    model = trees("histograms", categorical_features="from_dtype")
-    model.fit(typed, train["a"].isna() | (train["job"] == "cook") | (train["b"].fillna(0) > 0.5))
-    asked = pd.concat([typed, typed.assign(job="pilot")]).astype({"job": object})[::3].reset_index(drop=True)
-    rules = TreePath.surrogate(model, typed).explain(asked)
-    codes = rules.group()[0]
-    np.testing.assert_array_equal(covered(rules, asked), codes[:, None] == codes)
 
 
 # -- new categories ----------------------------------------------------------------------------------------------
@@ -168,15 +136,6 @@ def test_a_new_category_stops_nobody_and_the_model_is_asked_about_it(make):
         assert "pilot" not in explanations.describe(0)
 
 
-def test_lime_compares_every_draw_with_a_new_category_and_asks_about_each_apart():
-    explainer = Lime(lambda rows: (rows["job"] == "pilot") * 0.9, NAMED, samples=1000)
-    pilot, diver, again = explainer.explain(NAMED.iloc[[0, 0, 0]].assign(job=["pilot", "diver", "pilot"])).values
-    assert pilot[0] > 0.1
-    assert (np.abs(pilot[1:]) < pilot[0] / 2).all()
-    assert (diver == 0).all(), "though both are seen alike"
-    assert (again == pilot).all()
-
-
 # -- dates -------------------------------------------------------------------------------------------------------
 
 WHEN = pd.DataFrame({"when": DAY + pd.to_timedelta(RNG.integers(0, 120, 400), "D"), "x": RNG.normal(size=400)})
@@ -198,10 +157,3 @@ def test_dates_are_numbers_and_the_model_gets_dates(dtype, holes):
     assert covered(Anchors(model, rows).explain(rows), rows).diagonal().all()
     values = Lime(model, rows, samples=300).explain(rows[:10]).values
     assert (np.abs(values[:, 0]) > 3 * np.abs(values[:, 1])).all()
-
-
-def test_an_anchor_reads_as_a_date():
-    rows = pd.DataFrame({"when": [datetime.date(2024, 1, 1) + datetime.timedelta(day) for day in range(100)]})
-    rules = Anchors(lambda table: table["when"] > datetime.date(2024, 2, 19), rows).explain(rows)
-    assert rules.describe(0) == "when <= 2024-02-19"
-    assert covered(rules, rows).diagonal().all()

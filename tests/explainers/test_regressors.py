@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import IsolationForest, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import IsolationForest, RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
@@ -16,13 +16,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import all_estimators
 
-from explainers.systems import diabetes, trees, written
+from explainers.systems import diabetes, written
 from faithscope.agreements import Close, Same, Spread, Tolerance
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import (
     Anchors,
     Counterfactual,
-    Dice,
     Lime,
     Shap,
     TextAnchors,
@@ -81,12 +80,6 @@ def test_whether_predictions_are_numbers_follows_a_rule_that_agreement_overrides
     assert type(TreePath.surrogate(numbers[0][0], ARRAY[:5]).tree) is DecisionTreeRegressor, "however few rows"
 
 
-def test_a_surrogate_of_several_numbers_fits_them_together():
-    both = lambda X: np.column_stack([X[:, 0] > 0, X[:, 3] > 0]).astype(float)  # noqa: E731
-    surrogate = TreePath.surrogate(both, ARRAY, max_leaf_nodes=4, agreement=Spread())
-    assert len(np.unique(surrogate.explain(ARRAY).group()[0])) == 4
-
-
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, None, 1j])
 def test_predictions_that_are_no_finite_numbers_are_refused_in_a_sentence(wrong):
     def model(X):
@@ -132,25 +125,6 @@ def test_what_must_be_kept_or_not_takes_tolerance_alone_which_regressors_need(ki
         make(model, 0.5)
 
 
-@pytest.mark.parametrize("kind", CHOOSING)
-def test_labels_may_be_words_tuples_fractions_or_numbers_that_agree_only_if_they_are_equal(kind):
-    rows = ["a great film", "a dull film"] if kind is TextAnchors else ARRAY[:9]
-
-    def told(answer, agreement=None):
-        def model(asked):
-            great = [("great" in row) if isinstance(row, str) else row[2] > 0 for row in asked]
-            return answer(np.array(great))
-
-        return written(CHOOSING[kind](model, agreement).explain(rows))
-
-    plain = told(np.asarray)
-    assert told(lambda great: np.where(great, "high", "low")) == plain
-    assert told(lambda great: [("above", bool(each)) for each in great]) == plain
-    assert told(lambda great: np.where(great, 0.5, 1.5), Same()) == plain
-    for dtype, eps in ((float, 1e-9), (int, 0.5), (np.float32, 0.999), (bool, 0.5)):
-        assert told(lambda great, dtype=dtype: great.astype(dtype), Tolerance(eps)) == plain
-
-
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # scikit-learn's, about estimators that it will remove
 def test_regressors_and_classifiers_are_known_inside_others_too():
     for kind, known, other in (("regressor", is_regressor, is_classifier), ("classifier", is_classifier, is_regressor)):
@@ -167,19 +141,6 @@ def test_regressors_and_classifiers_are_known_inside_others_too():
         assert is_regressor(model)
     for model in (IsolationForest(), np.sum, make_pipeline(StandardScaler(), LogisticRegression())):
         assert not is_regressor(model)
-
-
-@pytest.mark.parametrize("library", ["xgboost", "lightgbm", "catboost"])
-def test_the_regressors_of_other_libraries_are_known(library):
-    model = trees(library, "Regressor")
-    assert is_regressor(model)
-    assert is_regressor(model.predict)
-    assert not is_classifier(model)
-
-
-def test_dice_names_what_explains_regressors():
-    with pytest.raises(WrongType, match=r"RandomForestRegressor predicts numbers: use Counterfactual\(.*Tolerance"):
-        Dice(RandomForestRegressor(), TABLE)
 
 
 def test_the_top_coefficient_of_a_regressor_is_the_largest():

@@ -16,7 +16,6 @@ import faithscope as fs
 from explainers.systems import assert_refused, written
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import (
-    AllWords,
     Anchors,
     Constant,
     FirstWord,
@@ -30,17 +29,6 @@ from refused import refused
 
 X, Y = load_breast_cancer(return_X_y=True)
 DAY = datetime.datetime(2020, 1, 1)
-
-
-def test_a_tree_explained_by_its_own_paths_and_a_neighbor_by_itself_score_one():
-    tree, near = (
-        model.fit(X[:300], Y[:300])
-        for model in (DecisionTreeClassifier(max_leaf_nodes=20, random_state=0), KNeighborsClassifier(1))
-    )
-    for model, explainer in ((tree, TreePath(tree)), (near, NearestNeighbors(X[:300]))):
-        ev = fs.evaluate(model, explainer, X[300:])
-        assert ev.consistency.verified == ev.sufficiency.verified == 1
-        assert ev.consistency.value == pytest.approx(ev.sufficiency.value)
 
 
 def test_neighbors_are_scikit_learns():
@@ -92,13 +80,6 @@ def test_the_top_coefficient_is_the_decisive_word_for_the_predicted_class_if_ask
     several = ["a1 x", "b1 x", "c1 x"] * 5
     model = LogisticRegression().fit(vectorizer.fit_transform(several), [0, 1, 2] * 5)
     assert written(TopCoefficient(model, vectorizer, by="favor").explain(several[:3])) == ["a1", "b1", "c1"]
-
-
-def test_first_and_all_words():
-    assert FirstWord().explain(["a great film", ""]).describe(0) == "a"
-    assert FirstWord().explain([""]).conjunction(0) == ()
-    assert AllWords().explain(["b a b"]).conjunction(0) == ("a", "b")
-    assert FirstWord(tokenizer=lambda text: text.lower().split()).explain(["A film"]).describe(0) == "a"
 
 
 def test_baselines_are_what_they_say():

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.measures.named_features import named_features
-from faithscope.tables.log.writing import write_log
 from held import tables
 from refused import refused
 
@@ -114,29 +113,6 @@ def audited(log, explanation="code_*", **how):
     return fs.audit(log.assign(decision=LABELS) if hasattr(log, "assign") else log, explanation=explanation, **how)
 
 
-@pytest.mark.parametrize(
-    "nulls", ["error", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("drop", "key"))]
-)
-@pytest.mark.parametrize("log", LOGS)
-def test_an_audit_counts_codes_as_memory_does(log, nulls):
-    expected, audit = fs.consistency(fs.Codes(SETS), LABELS), audited(*LOGS[log], nulls=nulls)
-    assert (audit.consistency.n, audit.consistency.distinct) == (expected.n, expected.distinct)
-    assert (audit.consistency.value, *audit.consistency.interval) == pytest.approx((expected.value, *expected.interval))
-    codes = fs.Codes(NUMBERS if "numbers" in log else SETS)
-    described = {codes.describe(row) for row in range(len(SETS))}
-    assert set(audit.table(None).explanation) == described
-    assert set(audit.counterexamples(2).explanation) <= described
-
-
-def test_files_of_codes_are_read_alike(tmp_path):
-    expected = pytest.approx(fs.consistency(fs.Codes(SETS), LABELS).value)
-    for log in ("columns", "columns of numbers"):  # which are written as 14.0
-        LOGS[log][0].assign(decision=LABELS).to_csv(tmp_path / "log.csv", index=False)
-        assert audited(tmp_path / "log.csv").consistency.value == expected
-    write_log(tmp_path / "own.parquet", fs.Codes(SETS), LABELS)
-    assert fs.audit(tmp_path / "own.parquet").consistency.value == expected
-
-
 def test_columns_of_logs_that_hold_no_codes_are_refused():
     texts, numbers = LOGS["columns"][0], LOGS["columns of numbers"][0]
     halves = numbers.assign(code_0=[1.5, *numbers.code_0[1:]])
@@ -163,22 +139,6 @@ def test_codes_that_only_one_decision_has_are_told():
         assert any(told in note for note in estimate.notes)
     mixed = fs.consistency(fs.Codes(codes), ["approved", *labels[1:]])
     assert not any(told in note for note in mixed.notes)
-
-
-@pytest.mark.parametrize(
-    ("held", "groups"),
-    [
-        ([*map(json.dumps, (["R1", "R2"], ["R2", "R1"], ["R1"], [])), None, ""], [0, 0, 1, 2, 2, 2]),
-        ([Decimal("1.0"), Decimal("2.0"), None, Decimal("2.0")], [0, 1, 2, 1]),
-    ],
-    ids=["JSON", "decimals"],
-)
-def test_lists_written_as_json_and_whole_decimals_are_read_alike_in_memory_and_in_logs(held, groups):
-    log = pa.table({"c": held, "y": list("abaaba")[: len(held)]})
-    codes = fs.Codes(log.select(["c"]))
-    assert codes.group()[0].tolist() == groups
-    audit = fs.audit(log, prediction="y", explanation="c", kind="codes")
-    assert audit.consistency.value == pytest.approx(fs.consistency(codes, log["y"]).value)
 
 
 def test_decimals_that_are_not_whole_are_refused_in_logs():

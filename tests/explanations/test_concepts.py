@@ -57,13 +57,6 @@ def test_annotations_of_every_library_are_read_alike(tmp_path):
         assert getattr(audit, measure).value == pytest.approx(getattr(evaluation, measure).value)
 
 
-def test_rows_are_found_by_their_labels():
-    highlighted = pd.DataFrame([[1, 0], [0, 1]], columns=["a", "b"], index=["x", "y"])
-    assert list(fs.Concepts(highlighted).index) == ["x", "y"]
-    chosen = fs.Concepts(highlighted, ["b"])
-    assert [chosen.describe(row) for row in range(2)] == ["no concept highlighted (applies everywhere)", "b"]
-
-
 def test_they_are_joined_if_they_are_of_the_same_concepts():
     concepts = fs.Concepts([[1, 0, 1], [0, 0, 0]], NAMES)
     assert concepts.describe(0) == "stripes, mane"

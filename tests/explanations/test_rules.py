@@ -3,20 +3,13 @@
 import datetime
 import math
 import operator
-import os
-import pickle
-import subprocess
-import sys
-from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from importlib.metadata import version
 from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -25,12 +18,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from conditions import conditions
 from faithscope.errors import BadInput, Incompatible, WrongType
-from faithscope.explanations import rules as module
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.conditions import tree_paths
 from faithscope.explanations.conditions.condition import NOTHING
 from faithscope.explanations.conditions.tree_paths import knows_missing
-from faithscope.explanations.conditions.written import to_condition
 from faithscope.explanations.rules import Rules
 from refused import refused
 
@@ -197,60 +188,12 @@ COLUMNS += [np.array([0, 1, 2, *LARGE], kind) for kind in (np.int64, np.uint64)]
 COLUMNS += [np.array([0, 2, 0.1, 0.5, -1, math.nan, math.inf], f"f{size}") for size in (2, 4, 8)]
 
 
-@given(some=st.lists(on_age, min_size=1, max_size=3))
-@example([("age", "<=", 0.1)])  # which 0.1 in single precision is above
-def test_numbers_of_every_type_are_compared_exactly(some):
-    rules = Rules.from_conditions([some], ["age"])
-    for column in COLUMNS:
-        assert mask(rules, column[:, None]) == [covers(some, ["age"], (x,)) for x in column.tolist()]
-
-
-def test_huge_integers_are_compared_exactly_and_decimals_as_the_doubles_that_a_model_sees():
-    X = columns([(Decimal("0.1"),), (10**400,), (None,), (-(10**400),)])
-    rules = Rules.from_conditions([[("age", "<=", 0.1)], [("age", ">", 10**399)], [("age", "!=", 10**400)]], ["age"])
-    assert mask(rules, X, 0) == [True, False, False, True]
-    assert mask(rules, X, 1) == [False, True, False, False]
-    assert mask(rules, X, 2) == [True, False, False, True]
-
-
 TABLE = {
     "flag": [True, False, None, True],
     "age": [3, 7, None, 9],
     "job": ["clerk", "cook", "cook", None],
     "other": [[1], [2], [3], [4]],
 }
-WRITTEN = [
-    [("age", ">", 3), ("age", "<=", 7)],
-    [("job", "in", ["cook", "unheard of"])],
-    [("job", "!=", "cook")],
-    [("flag", "!=", 1)],
-    [("age", "<=", 7), ("job", "==", "cook"), ("flag", "==", False)],
-    [("age", "in", [3, None])],
-]
-IN_ORDER = [list(row) for row in zip(TABLE["age"], TABLE["job"], TABLE["flag"], strict=True)]
-NULLABLE = {"age": pd.array(TABLE["age"], "Int64"), "flag": pd.array(TABLE["flag"], "boolean")}
-
-
-def test_every_kind_of_table_gives_the_same_masks():
-    rules = Rules.from_conditions(WRITTEN, FEATURES)
-    expected = [[covers(one, FEATURES, row) for row in IN_ORDER] for one in WRITTEN]
-    for X in (
-        pd.DataFrame(TABLE, index=[7, 7, 1, 0]),
-        pd.DataFrame({**TABLE, **NULLABLE, "job": pd.Categorical(TABLE["job"])}),
-        pd.DataFrame({**TABLE, **NULLABLE, "job": pd.array(TABLE["job"], "string")}),
-        pl.DataFrame(TABLE),
-        pl.DataFrame(TABLE, schema_overrides={"job": pl.Categorical}),
-        pa.table(TABLE),
-        pa.table(TABLE).to_batches()[0],
-        pa.table({**TABLE, "job": pa.array(TABLE["job"]).dictionary_encode()}),
-        pa.concat_tables([pa.table(TABLE)[:1], pa.table(TABLE)[1:]]),
-        columns(IN_ORDER),
-        IN_ORDER,
-        tuple(map(tuple, IN_ORDER)),
-    ):
-        assert [mask(rules, X, row) for row in range(len(rules))] == expected, type(X)
-        for one in rules.holds([one for conjunction in rules.distinct for one in conjunction], X):
-            assert (one.dtype, one.shape) == (bool, (4,))
 
 
 def test_text_arrays_and_empty_tables_have_masks_too():
@@ -270,16 +213,6 @@ def test_a_column_without_any_value_fits_every_condition_and_meets_none():
         for X in (columns([(empty,), (empty,)]), pd.DataFrame({"a": [empty, empty]})):
             assert [mask(rules, X, row) for row in range(4)] == [[False] * 2] * 3 + [[True] * 2]
     assert mask(rules, np.array([["NaT"]], "datetime64[s]")) == [False]
-
-
-def test_each_column_is_converted_once(monkeypatch):
-    fetched = []
-    fetch = module.dated_column
-    monkeypatch.setattr(module, "dated_column", lambda frame, j: fetched.append(j) or fetch(frame, j))
-    rules = Rules.from_conditions([[("age", "<=", k), ("job", "!=", str(k))] for k in range(9)], FEATURES)
-    some = [one for conjunction in rules.distinct for one in conjunction]
-    assert len(list(rules.holds(some, pd.DataFrame(TABLE)))) == 18
-    assert sorted(fetched) == [1, 2]  # neither flag nor the column no rule is about
 
 
 # -- features -----------------------------------------------------------------------------------------------------
@@ -555,22 +488,6 @@ def test_dates_compare_exactly_whatever_their_unit(operator, value, unit):
     assert mask(rules, column[:, None]) == expected
 
 
-def test_dates_of_every_library_are_the_same_dates():
-    when = [datetime.datetime(2024, 3, 1), None, datetime.datetime(2024, 3, 1, 0, 0, 1)]
-    plainly = pd.DataFrame({"when": pd.Series(when)})
-    aware = plainly.assign(when=plainly["when"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"))
-    rules = Rules.from_conditions([[("when", "<=", datetime.date(2024, 3, 1))]])
-    zoned = Rules.from_conditions([[("when", "<=", pd.Timestamp("2024-03-01T01:00", tz="Europe/Berlin"))]])
-    assert (rules.describe(0), zoned.describe(0)) == ("when <= 2024-03-01", "when <= 2024-03-01Z")
-    for fitting, other, frame, told in (
-        (rules, zoned, plainly, "compare with a date with a time zone"),
-        (zoned, rules, aware, "compare with a date"),
-    ):
-        for table in (frame, frame.astype(object), pl.from_pandas(frame), pa.Table.from_pandas(frame)):
-            assert mask(fitting, table) == [True, False, False]
-            refused(WrongType, told, mask, other, table)
-
-
 # -- bins ---------------------------------------------------------------------------------------------------------
 
 
@@ -581,54 +498,6 @@ def test_rules_from_bins_were_removed_and_what_to_do_is_said():
 
 
 # -- together -----------------------------------------------------------------------------------------------------
-
-
-@given(
-    some=st.lists(conjunctions, min_size=1, max_size=8), others=st.lists(conjunctions, max_size=8), pick=st.randoms()
-)
-def test_rules_are_written_pickled_taken_joined_located_and_grouped_as_if_made_together(some, others, pick):
-    rules, more, together = (Rules.from_conditions(each, FEATURES) for each in (some, others, some + others))
-    written = Rules.from_conditions(together.to_conditions(), together.features)
-    for again in (rules.join(more), written, pickle.loads(pickle.dumps(together))):
-        assert again.distinct == together.distinct
-        assert again.codes.tolist() == together.codes.tolist()
-        assert [again.describe(row) for row in range(len(again))] == [
-            together.describe(row) for row in range(len(again))
-        ]
-    codes, first = together.group()
-    assert together.take(first).locate(together).tolist() == codes.tolist()
-    known = {together.conjunction(row) for row in range(len(some))}
-    located = rules.take(rules.group()[1]).locate(more) >= 0
-    assert located.tolist() == [more.conjunction(row) in known for row in range(len(more))]
-    chosen = [pick.randrange(len(some)) for _ in range(4)]
-    assert rules.take(chosen).to_conditions() == [rules.to_conditions()[row] for row in chosen]
-
-
-def test_conditions_compare_by_value_and_stay_small():
-    a, b = to_condition(0, "age", "<=", 3), to_condition(0, "age", "<=", np.float32(3))
-    assert (a, hash(a)) == (b, hash(b))
-    assert a != to_condition(0, "age", "<", 3)
-    assert str(to_condition(0, "age", "<=", -0.0).triples()) == "[('age', '<=', 0.0)]"
-    assert not hasattr(a, "__dict__")
-    with pytest.raises(AttributeError):
-        a.low = 3
-
-
-@pytest.mark.thorough
-def test_rules_are_the_same_in_every_process():
-    program = (
-        "import pickle, sys; from faithscope.explanations.rules import Rules; import numpy as np;"
-        "from sklearn.tree import DecisionTreeClassifier as T;"
-        "r = Rules.from_conditions([[('job', 'in', {'cook', 'clerk', 'smith'}), ('age', 'not in', {3, 'x'} - {'x'})]]);"
-        "t = T(random_state=0).fit([[0.0], [1.0]], [0, 1]);"
-        "print(r.describe(0), r.to_conditions(), Rules.from_tree(t, [[0.0]]).tree, repr(r.distinct));"
-        "print(pickle.dumps(r).hex(), file=sys.stderr)"
-    )
-    run = partial(subprocess.run, [sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    first, second = (run(env={**os.environ, "PYTHONHASHSEED": seed}) for seed in "12")
-    assert first.stdout == second.stdout
-    one, other = (pickle.loads(bytes.fromhex(done.stderr)) for done in (first, second))
-    assert one.join(other).codes.tolist() == [0, 0]
 
 
 def test_a_set_of_values_may_come_in_any_collection():

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from faults.children import child, ended_well, evaluate, everything, expected, same
+from faults.children import child, ended_well, evaluate, expected, same
 from fuzz.outcomes import injected
 
 
@@ -65,38 +65,6 @@ def test_leftovers_of_killed_runs_are_never_read(tmp_path):
         warnings.simplefilter("error")
         assert same(evaluate(tmp_path), expected())
     injected("leftovers of a killed run in the folder")
-
-
-def test_many_processes_and_a_vandal_share_a_cache(tmp_path):
-    wanted = expected()
-
-    def work():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for _ in range(5):
-                assert same(evaluate(tmp_path, 0.001), wanted)
-
-    def vandal():
-        rng = np.random.default_rng(os.getpid())
-        for _ in range(60):
-            files = sorted(tmp_path.glob("*.parquet"))
-            if files:
-                victim = files[int(rng.integers(len(files)))]
-                if rng.random() < 0.5:
-                    victim.unlink(missing_ok=True)
-                else:
-                    victim.write_bytes(rng.bytes(100))
-
-    workers = [child(work) for _ in range(3)]
-    vandals = child(vandal)
-    ended = [ended_well(process) for process in (*workers, vandals)]
-    assert all(ended)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert same(evaluate(tmp_path), wanted)
-    assert not [name for name in everything(tmp_path) if name.startswith(".")]
-    for _ in workers:
-        injected("processes that share a cache while another damages it")
 
 
 def as_nobody(work):

@@ -94,14 +94,6 @@ def test_a_device_is_written_to_and_never_replaced(kind):
     injected("the device that is always full")
 
 
-def test_a_link_to_a_file_stays_a_link(tmp_path):
-    (tmp_path / "real.html").write_bytes(b"")
-    (tmp_path / "link.html").symlink_to("real.html")
-    expected().to_html(tmp_path / "link.html")
-    assert (tmp_path / "link.html").is_symlink()
-    assert (tmp_path / "real.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
 LIMITED = """
 import resource, sys
 from pathlib import Path

@@ -56,11 +56,6 @@ def test_a_list_of_one_array_per_class_is_recognized():
     assert np.array_equal(fs.read(per_class, class_index=1).values, per_class[1])
 
 
-def test_symmetric_maps_look_like_interactions():
-    given = values((N, 4, 4))
-    assert "values.sum(axis=2)" in advice(given + given.transpose(0, 2, 1))
-
-
 def test_keys_that_are_tuples_are_no_pairs():
     keys = [(("age", 0.5), ("job", -0.1)), (("age", 0.5), ("job", -0.1)), (("job", 0.2), ("age", 0.1))]
     assert fs.consistency(keys, [0, 0, 1]).distinct == 2
@@ -73,8 +68,3 @@ def test_maps_of_several_classes_are_asked_about_and_chosen():
     assert np.array_equal(fs.read(maps, class_index=2).values, maps[..., 2].reshape(N, -1))
     tensor = torch.tensor(values(), requires_grad=True)
     assert np.array_equal(fs.read(tensor, class_index=1).values, values()[:, :, 1])
-
-
-def test_pooled_maps_say_what_they_were_taken_for():
-    est = fs.consistency(values((N, 13, 3)), [0, 1] * (N // 2), discretizer=fs.Pool((2, 2)) | fs.Sign())
-    assert any("axes of 13 x 3 were taken for a map" in note for note in est.notes)

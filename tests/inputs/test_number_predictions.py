@@ -35,13 +35,6 @@ def test_a_tolerance_curve_refuses_numbers_too_small_for_any_eps():
         fs.tolerance_curve(list("aabb"), [0.0, 5e-324, 1e-323, 0.0])
 
 
-def test_the_tolerance_curve_of_usual_numbers_is_that_of_their_standard_deviation():
-    spread = NUMBERS.std()
-    eps = np.array(fs.tolerance_curve(KEYS, NUMBERS).eps)
-    assert 0.01 * spread <= eps.min() < 0.016 * spread
-    assert 2.5 * spread < eps.max() <= 4 * spread
-
-
 def test_tensors_with_gradients_are_predictions():
     torch = pytest.importorskip("torch")
     net = torch.nn.Linear(3, 1, dtype=torch.float64)
@@ -109,35 +102,6 @@ def test_eps_is_a_plain_float(kind, eps):
 def test_eps_that_is_no_float_is_refused(kind, eps):
     with pytest.raises(BadInput, match="eps must be a positive number"):
         kind(eps)
-
-
-def test_long_doubles_are_predictions():
-    for numbers in (NUMBERS, np.column_stack([NUMBERS, ROWS[:, 1]])):
-        expected = fs.consistency(KEYS, numbers, agreement="spread").value
-        assert fs.consistency(KEYS, numbers.astype(np.longdouble), agreement="spread").value == expected
-    expected = fs.consistency(KEYS, NUMBERS, agreement="spread").value
-    assert fs.consistency(KEYS, list(NUMBERS.astype(np.longdouble)), agreement="spread").value == expected
-
-
-def test_of_equal_lower_limits_best_chooses_the_fewest_silent_rows():
-    signs = np.sign(RNG.normal(size=(12, 2)))
-    phi = signs * RNG.uniform(1, 2, (12, 2))  # every row its own explanation, until signs are taken
-    labels = np.arange(12) % 2
-    ev = fs.evaluate(labels, fs.Importances(phi), ROWS[:12], discretizer=fs.Best([None, "sign"]), progress=False)
-    assert str(ev.discretizer).lower().startswith("sign")
-
-
-def test_codes_of_classes_that_are_measured_as_numbers_are_noted():
-    linear = pytest.importorskip("sklearn.linear_model")
-    model, told = linear.LogisticRegression().fit(ROWS, KEYS), "class labels of a classifier (LogisticRegression)"
-    for agreement in (fs.Spread(), fs.Close(0.5)):
-        notes = fs.evaluate(model, explain, ROWS, agreement=agreement, progress=False).consistency.notes
-        assert any(told in note and "output='probability'" in note for note in notes)
-    notes = fs.evaluate(model.predict, explain, ROWS, agreement=fs.Spread(), progress=False).consistency.notes
-    assert any(told in note and "output=" not in note for note in notes)
-    for options in ({}, {"output": "probability"}, {"agreement": fs.Same()}):
-        notes = fs.evaluate(model, explain, ROWS, progress=False, **options).consistency.notes
-        assert not any("class labels" in note for note in notes)
 
 
 def test_a_column_that_holds_nearly_all_of_the_variance_is_noted():

@@ -161,14 +161,6 @@ def test_labels_of_other_levels_or_missing_ones_can_be_compared():
         fs.consistency(WHY.set_axis(missing), Y.set_axis(missing[::-1]))
 
 
-def test_groups_of_all_rows_are_told_which_rows_best_reports_on():
-    evaluation, groups = fs.evaluate(Y, WHY, X, discretizer=fs.Best()), GROUPS
-    with pytest.raises(BadInput, match="only 40 are reported") as refused:
-        evaluation.by(groups)
-    assert (code := "np.asarray(groups)[evaluation.rows]") in str(refused.value)
-    assert evaluation.by(eval(code)).estimates[True].n == GROUPS.loc[evaluation.X.index].sum()
-
-
 def test_what_has_no_labels_cannot_disagree():
     plain = fs.consistency(WHY.to_numpy(), Y.to_numpy())
     for why in (WHY, WHY.to_numpy(), pl.from_pandas(WHY), WHY["a"].tolist()):
@@ -221,31 +213,6 @@ def test_counterexamples_name_the_rows_that_were_handed_over(discretizer):
     pairs_hold(found.counterexamples(), X, np.arange(N), Y.to_numpy(), why)
     several = fs.compare(Y, {"one": WHY, "other": RULES}, X, discretizer={"one": discretizer})
     pairs_hold(several.evaluations["one"].counterexamples(), X, X.index, Y.to_numpy(), why)
-
-
-def test_rows_of_several_levels_are_named_by_tuples():
-    index = pd.MultiIndex.from_product([["north", "south"], range(N // 2)])
-    found = fs.evaluate(Y.to_numpy(), WHY.to_numpy(), X.set_axis(index))
-    pairs_hold(found.counterexamples(), X, list(index), Y.to_numpy(), WHY["a"].to_numpy())
-    assert found.local().index.equals(index)
-
-
-@pytest.mark.parametrize("discretizer", [None, fs.Best([fs.Sign(), None])])
-def test_local_measures_have_the_labels_of_the_rows(discretizer):
-    lines = fs.evaluate(Y, WHY, X, discretizer=discretizer).local()
-    assert lines["prediction"].to_dict() == Y.loc[lines.index].to_dict()
-    lines = fs.evaluate(Y.to_numpy(), WHY.to_numpy(), X.to_numpy(), discretizer=discretizer).local()
-    assert lines["prediction"].tolist() == Y.to_numpy()[lines.index].tolist()
-    assert len(lines) == (N if discretizer is None else N // 2)
-
-
-def test_wrongly_covered_rows_are_named():
-    rules = fs.Rules.from_conditions([[("a", ">", 1)]] * N, features=["a", "b"])
-    lines = fs.evaluate(Y, rules, X).wrongly_covered(5)
-    for line in lines.to_dict("records"):
-        assert X.index[line["row"]] == line["index"]
-        assert X.index[line["wrong_row"]] == line["wrong_index"]
-        assert Y[line["wrong_index"]] == line["wrong_prediction"] != line["prediction"]
 
 
 @pytest.mark.slow

@@ -191,16 +191,3 @@ def test_random_features_are_drawn_evenly_and_whatever_the_order_of_rows():
     again = at_random(X[order], many, 5)
     drawn = [sorted(map(tuple, np.column_stack([x, m]))) for x, m in ((X, marks), (X[order], again))]
     assert drawn[0] == drawn[1]
-
-
-def test_wrong_features_are_found_where_consistency_sees_nothing():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(1_000, 6))
-    phi = X * [3, 2, 1, 0.1, 0.1, 0.1]
-    y = phi.sum(axis=1) > 0
-    right, wrong = (fs.sufficiency(each, y, X, relation=fs.Alike(2)) for each in (phi, phi[:, ::-1]))
-    signs = [fs.consistency(each, y, discretizer=fs.SignOfTop(2)).value for each in (phi, phi[:, ::-1])]
-    assert signs[0] == signs[1]
-    assert right.beyond_random.low > 0 > wrong.beyond_random.high
-    assert "beyond random features" in right.line
-    assert right.to_dict()["beyond_random"]["low"] == right.beyond_random.low

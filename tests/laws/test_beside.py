@@ -102,36 +102,6 @@ def test_if_all_rows_ask_it_is_the_jackknife_of_all_rows(sample):
         assert getattr(asked, name) == pytest.approx(getattr(whole, name))
 
 
-def test_a_region_whose_reasons_are_random_is_told_apart_beside_everybody():
-    rng = np.random.default_rng(0)
-    decisions, codes, region = rng.integers(0, 2, 600), rng.integers(0, 400, 600), rng.integers(0, 6, 600)
-    codes = np.where(region == 3, codes, 2 * (codes // 2) + decisions)
-    parts = fs.consistency(codes.tolist(), decisions, by=region)
-    lines = parts.differences(against="rest").set_index("a")
-    assert lines.loc[3, "value"] < 0
-    assert parts[3].unverifiable < parts.among[3].unverifiable / 2
-    assert parts.table()["among_value"].tolist() == [each.value for each in parts.among.estimates.values()]
-
-
-def test_weights_of_one_and_clusters_of_one_row_change_nothing():
-    rng = np.random.default_rng(1)
-    codes, labels, asks = rng.integers(0, 20, 200).tolist(), rng.integers(0, 2, 200), rng.random(200) < 0.3
-    plain = fs.consistency(codes, labels, askers=asks)
-    for options in ({"weights": np.full(200, 2.0)}, {"clusters": np.arange(200)}):
-        other = fs.consistency(codes, labels, askers=asks, **options)
-        for name in ("value", "low", "high", "unverifiable", "chance", "effective_n"):
-            assert getattr(other, name) == pytest.approx(getattr(plain, name)), options
-
-
-def test_the_order_of_rows_changes_nothing_beside_everybody():
-    rng = np.random.default_rng(2)
-    codes, labels, groups = rng.integers(0, 30, 150), rng.integers(0, 3, 150), rng.integers(0, 3, 150)
-    order = rng.permutation(150)
-    one, other = (fs.consistency(codes[o].tolist(), labels[o], by=groups[o]) for o in (np.arange(150), order))
-    numbers = ["value", "low", "high"]
-    assert one.differences()[numbers].to_numpy() == pytest.approx(other.differences()[numbers].to_numpy())
-
-
 def test_one_row_that_asks_tells_nothing_of_its_group():
     alone = fs.consistency(["a"] * 10, [1] * 10, askers=[True] + [False] * 9)
     assert (alone.value, alone.low, alone.high, alone.n) == (1.0, 0.0, 1.0, 1)

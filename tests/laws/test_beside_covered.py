@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import faithscope as fs
@@ -231,46 +230,6 @@ def test_terms_of_groups_add_up_and_askers_are_one_of_two_groups():
         assert against.loc[1, "n"] == (groups == 1).sum()
 
 
-def test_a_group_far_from_everybody_is_seen_beside_everybody_and_not_among_themselves():
-    rng = np.random.default_rng(1)
-    codes, inside = rng.integers(0, 8, 2_000), rng.random(2_000) < 0.2
-    y = codes + 0.3 * rng.normal(size=2_000) + np.where(inside, 3.0, 0.0)  # shifted, and as close to each other
-    parts = fs.consistency(codes.tolist(), y, agreement=fs.Spread(), by=inside)
-    assert parts.among[True].verified == pytest.approx(parts.among[False].verified, abs=0.01)
-    assert parts[True].verified < parts[False].verified - 0.3
-    assert parts[True].gap > 2 * parts.among[True].gap
-    assert parts.lower == [True]
-
-
-def test_pairs_that_are_closer_never_score_worse_by_spread():
-    rng = np.random.default_rng(2)
-    codes, group = rng.integers(0, 5, 1_000), rng.integers(0, 2, 1_000)
-    y = np.where(group == 1, 0.29, 1.0) * rng.normal(size=1_000) + np.where(group == 1, 0.3, 4.0) * codes
-    parts = fs.consistency(codes.tolist(), y, agreement=fs.Spread(), by=group)
-    assert parts.among[1].gap < parts.among[0].gap
-    assert parts.among[1].verified > parts.among[0].verified
-
-
-@CASES
-@pytest.mark.parametrize("agreement", list(AGREEMENTS))
-def test_estimates_and_differences_of_groups_have_intervals_that_hold_them(agreement, weighted, clustered):
-    if agreement == "spread" and clustered:
-        return
-    drawn, measures = Drawn(0, agreement, weighted, clustered), [(fs.sufficiency, False)]
-    if agreement != "spread":
-        measures += [(fs.sufficiency, True), (fs.necessity, True)]
-    for measure, unseen in measures:
-        parts = measure(*drawn.given, **drawn.options, by=drawn.groups, unseen=unseen)
-        for found in (*parts.estimates.values(), *parts.among.estimates.values()):
-            assert found.low - 1e-9 <= found.value
-            assert found.low <= found.high
-        for against in ("each", "rest"):
-            lines = parts.differences(against=against)
-            assert (lines["low"] <= lines["value"]).all()
-            assert (lines["value"] <= lines["high"]).all()
-        parts.to_dict(), str(parts), parts.table()
-
-
 def test_what_cannot_be_asked_is_refused_in_a_sentence():
     drawn = Drawn(0, "labels")
     asks = drawn.groups == 0
@@ -296,15 +255,3 @@ def test_on_draws_a_group_is_measured_by_its_own_rows():
     assert parts.among is None
     alone = fs.sufficiency(rules, model, X, **how, askers=groups == 1)
     assert (alone.value, alone.interval, alone.n) == (parts[1].value, parts[1].interval, (groups == 1).sum())
-
-
-def test_a_log_by_group_is_measured_as_its_rows_are():
-    rng = np.random.default_rng(4)
-    table = pd.DataFrame({"why": rng.integers(0, 6, 200), "y": rng.normal(size=200), "region": rng.integers(0, 3, 200)})
-    log = fs.Log(table, prediction="y", explanation="why", kind="keys")
-    here = fs.consistency(table["why"].tolist(), table["y"], agreement=fs.Spread(), by=table["region"])
-    there = fs.consistency(log, agreement=fs.Spread(), by="region")
-    for found, expected in ((there, here), (there.among, here.among)):
-        assert [each.value for each in found.estimates.values()] == pytest.approx(
-            [each.value for each in expected.estimates.values()]
-        )

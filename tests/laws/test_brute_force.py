@@ -15,9 +15,6 @@ from faithscope.counting import rows as numbered_rows
 from small_systems import LABELS, MEASURES, NUMBERS, System, systems
 from strategies import samples
 
-SEEDS = pytest.mark.parametrize(
-    "seeds", [range(1), pytest.param(range(1, 3), marks=pytest.mark.thorough)], ids=["one seed", "two more"]
-)
 FIELDS = ("value", "low", "high", "upper", "unverifiable", "verified", "chance", "effective_n")
 
 
@@ -51,10 +48,9 @@ def check(found, expected, why):
         assert found.low - 1e-12 <= found.value <= found.high + 1e-9, why
 
 
-@SEEDS
 @pytest.mark.parametrize("measure", MEASURES)
-def test_every_measure_is_its_definition(measure, seeds):
-    for system, name, why in systems(measure, seeds):
+def test_every_measure_is_its_definition(measure):
+    for system, name, why in systems(measure):
         check(system.measured(measure, name), system.brute(measure, name), why)
         if name == "spread":
             found, expected = (ask(measure, name, system.vectors) for ask in (system.measured, system.brute))
@@ -92,32 +88,28 @@ LEFT_OUT = [(measure, exact) for measure in MEASURES for exact in (10**8, 0)]
 LEFT_OUT.remove(("consistency", 0))  # equality needs no blocks
 
 
-@SEEDS
 @pytest.mark.parametrize(("measure", "exact"), LEFT_OUT)
-def test_leaving_out_rows_blocks_or_clusters_is_measuring_the_others(measure, exact, seeds):
-    for system, name, why in systems(measure, seeds, most=16 if exact else 32):
+def test_leaving_out_rows_blocks_or_clusters_is_measuring_the_others(measure, exact):
+    for system, name, why in systems(measure, most=16 if exact else 32):
         if system.n > 3:
             check_left_out(system, measure, name, exact, why)
             if name == "spread":
                 check_left_out(system, measure, name, exact, f"vectors, {why}", system.vectors)
 
 
-@SEEDS
 @pytest.mark.parametrize("listed", [0, 10**9], ids=["tables", "lists"])
 @pytest.mark.parametrize("words", [0, 10**9], ids=["by label", "by row"])
-def test_however_covered_rows_are_counted_rows_and_blocks_are_left_out_exactly(listed, words, seeds, monkeypatch):
+def test_however_covered_rows_are_counted_rows_and_blocks_are_left_out_exactly(listed, words, monkeypatch):
     monkeypatch.setattr(numbered_rows, "ROWS_PER_SEGMENT", listed)
     monkeypatch.setattr(coverage, "_WORDS_PER_LABEL", words)
-    for seed in range(4 * seeds.start, 4 * seeds.stop):
-        for system, name, why in systems("rules", [seed], LABELS, most=40):
-            for exact in (0, 10**8):
-                check_left_out(system, "rules", name, exact, why)
+    for system, name, why in systems("rules", range(4), LABELS, most=40):
+        for exact in (0, 10**8):
+            check_left_out(system, "rules", name, exact, why)
 
 
-@SEEDS
 @pytest.mark.parametrize("measure", MEASURES)
-def test_the_order_of_rows_the_names_of_clusters_and_the_scale_of_weights_say_nothing(measure, seeds):
-    for system, name, why in systems(measure, seeds, most=30):
+def test_the_order_of_rows_the_names_of_clusters_and_the_scale_of_weights_say_nothing(measure):
+    for system, name, why in systems(measure, most=30):
         if measure == "judged" and system.weights is not None:
             continue  # blocks of rows that tell nothing of themselves hold other rows in another order
         order = np.random.default_rng(system.n).permutation(system.n)
@@ -137,10 +129,9 @@ def test_the_order_of_rows_the_names_of_clusters_and_the_scale_of_weights_say_no
             assert again == (None if told is None else pytest.approx(told, abs=close)), (field, why)
 
 
-@SEEDS
 @pytest.mark.parametrize("measure", MEASURES)
-def test_equal_weights_and_clusters_of_one_row_change_nothing(measure, seeds):
-    for system, name, why in systems(measure, seeds):
+def test_equal_weights_and_clusters_of_one_row_change_nothing(measure):
+    for system, name, why in systems(measure):
         if system.weights is not None or system.clusters is not None:
             continue
         plain, options = system.measured(measure, name), [{"clusters": np.arange(system.n)}] * (name != "spread")

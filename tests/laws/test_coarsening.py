@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.testing.systems import SYSTEMS
-from strategies import samples
 
 
 def true_consistency(explanations, labels, discretizer=None):
@@ -43,16 +42,6 @@ def test_coarser_changes_of_counterfactuals_never_raise_true_consistency(seed):
     assert told == pytest.approx(sorted(told, reverse=True), abs=1e-12)
 
 
-@given(samples())
-def test_the_gibbs_decoder_is_right_as_often_as_one_minus_the_weighted_gini_index(sample):
-    explanations, predictions = map(np.array, sample)
-    gini = 0.0
-    for leaf in np.unique(explanations):
-        share = np.bincount(predictions[explanations == leaf]) / np.sum(explanations == leaf)
-        gini += np.mean(explanations == leaf) * (1 - np.sum(share**2))
-    assert fs.GibbsDecoder(fs.consistency(*sample)).error == pytest.approx(gini, abs=1e-12)
-
-
 @pytest.mark.parametrize("agreement", [fs.Tolerance(0.5), lambda a, b: (a == b) + 0.0])
 def test_whoever_takes_coarsening_for_granted_refuses_agreements_that_it_may_raise(agreement):
     rng = np.random.default_rng(0)
@@ -69,21 +58,6 @@ def test_whoever_takes_coarsening_for_granted_refuses_agreements_that_it_may_rai
     for taken in (fs.Close(0.5), fs.Spread()):
         assert fs.certify(why, predictions, agreement=taken, interval=None).low >= 0
         assert fs.evaluate(predictions, why, why, discretizer="best", agreement=taken).consistency.n == 30
-
-
-def test_a_certificate_by_spread_is_approximate_and_the_end_that_is_printed():
-    rng = np.random.default_rng(0)
-    why = rng.normal(size=(400, 2))
-    predictions = why[:, 0] + rng.normal(size=400) / 3
-    with pytest.raises(fs.errors.NotProven, match="proven for agreements from 0 to 1"):
-        fs.certify(why, predictions, agreement=fs.Spread())
-    alone = fs.certify(why, predictions, "sign", agreement=fs.Spread(), interval=None)
-    assert not alone.proven
-    assert "approximate" in str(alone)
-    both = fs.consistency(why, predictions, discretizer="sign", agreement=fs.Spread())
-    surer = fs.certify(why, predictions, "sign", agreement=fs.Spread(), interval=None, confidence=0.975)
-    assert alone.low == pytest.approx(both.low, abs=1e-12)
-    assert surer.low < alone.low < both.value
 
 
 def test_a_certificate_names_its_winner_and_carries_all():

@@ -101,19 +101,6 @@ def test_every_share_is_what_loops_give(seed, k, manner, monkeypatch):
             assert line["value"] == pytest.approx(ratio(own, weights), abs=1e-12)
 
 
-def test_flipped_signs_mirror_the_interval_and_ties_stay():
-    X, train, phi, weights, _ = system(0)
-    as_is, turned = (
-        fs.direction(sign * phi, chances, X, population=fs.Perturbed(train), class_index=1, weights=weights)
-        for sign in (1, -1)
-    )
-    assert turned.value == pytest.approx(1 - as_is.value)
-    assert (turned.low, turned.high) == pytest.approx((1 - as_is.high, 1 - as_is.low))
-    assert (turned.tiny, turned.ties) == (as_is.tiny, as_is.ties)
-    other = fs.direction(phi, chances, X, population=fs.Perturbed(train), class_index=0, weights=weights)
-    assert other.value == pytest.approx(turned.value)
-
-
 def test_neither_the_order_of_rows_nor_blocks_nor_sizes_change_anything(monkeypatch):
     X, train, phi, weights, clusters = system(1)
     how = {"population": fs.Perturbed(train, draws=5), "class_index": 1}

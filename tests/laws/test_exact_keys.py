@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -78,18 +77,6 @@ def test_one_row_that_the_look_misses_is_not_lost(odd):
     assert grouping.group([block])[0].tolist() == by_appearance(block)
 
 
-def test_hashes_stay_as_they_were_since_blocks_of_rows_are_chosen_by_them():
-    floats = np.array([[0.0, -0.0, 1.5], [0.1, 2.0, -7.0]])
-    bytes_ = np.arange(-14, 14, dtype=np.int8).reshape(2, 14)
-    shorts = np.arange(10, dtype=np.int16).reshape(2, 5)
-    # Of the package before rows were narrowed.
-    assert grouping.hash_rows([floats]).tolist() == [11057495095676302068, 6611669408104514157]
-    for order in "CF":
-        hashes = grouping.hash_rows([np.asarray(bytes_, order=order)])
-        assert hashes.tolist() == [5850800899363332969, 5918412723934453677]
-    assert grouping.hash_rows([shorts, floats]).tolist() == [14569754000260624422, 9227557122459763041]
-
-
 @given(seed=SEEDS, groups=st.integers(1, 3000))
 def test_rows_lead_whose_slot_belongs_to_another_hash(seed, groups):
     rng = np.random.default_rng(seed)
@@ -97,29 +84,6 @@ def test_rows_lead_whose_slot_belongs_to_another_hash(seed, groups):
     leader = grouping._leaders(hashes.copy())
     earliest = {h: row for row, h in reversed(list(enumerate(hashes.tolist())))}
     assert leader.tolist() == [earliest[h] for h in hashes.tolist()]
-
-
-def test_threads_take_every_chunk_once_though_taking_one_is_slow(monkeypatch):
-    def slow(*ends):
-        """Like a range whose iterator is not safe in threads: a generator refuses a second caller meanwhile."""
-        for start in range(*ends):
-            time.sleep(0.001)
-            yield start
-
-    monkeypatch.setattr(chunks, "WORKERS", 4)
-    monkeypatch.setattr(chunks, "range", slow, raising=False)
-    done = []
-    chunks.over_chunks(lambda start, stop: done.extend(range(start, stop)), 1_000, 10_000)
-    assert sorted(done) == list(range(1_000))
-
-    def fail(start, stop):
-        done.append(start)
-        raise ZeroDivisionError
-
-    done.clear()
-    with pytest.raises(ZeroDivisionError):
-        chunks.over_chunks(fail, 1_000, 10_000)
-    assert len(done) <= 4  # one per thread
 
 
 def test_large_samples_are_grouped_in_threads_to_the_same_end(monkeypatch):
@@ -131,17 +95,6 @@ def test_large_samples_are_grouped_in_threads_to_the_same_end(monkeypatch):
     assert pools
     assert len(first) == len(np.unique(values[first], axis=0)) == 1600
     assert (values[first[codes]] == values).all()
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_gathering_is_indexing(order, monkeypatch):
-    monkeypatch.setattr(chunks, "WORKERS", 3)
-    rng = np.random.default_rng(0)
-    array = np.asarray(rng.normal(size=(500, 3)), order=order)
-    for rows in (rng.integers(-500, 500, 200_000), rng.integers(0, 500, 50), np.arange(500) % 3 == 0, slice(3, 9)):
-        assert (chunks.rows_at(array, rows) == array[rows]).all()
-    with pytest.raises(IndexError):
-        chunks.rows_at(array, np.full(200_000, 500))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

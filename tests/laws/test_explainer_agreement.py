@@ -6,8 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.measures.intervals.margins import IndependentUnits
-from faithscope.measures.named_features import NamedFeatures, shared, shared_elsewhere
 
 OVERLAPS = ("feature_agreement", "sign_agreement")
 SEEDS = st.integers(0, 100_000)
@@ -86,35 +84,6 @@ def test_agreement_equals_brute_force_in_any_order(seed, k, discretizer):
     for name in ("same", "kappa", *OVERLAPS):
         share = getattr(pair, name)
         assert share is None or share.low <= share.value <= share.high <= 1, name
-
-
-@given(SEEDS)
-def test_what_is_left_without_each_cluster_is_what_the_other_rows_give(seed):
-    a, b, weights, clusters = system(seed)
-    a, b, mass, groups = (each[weights > 0] for each in (a, b, weights, clusters))
-    groups = np.unique(groups, return_inverse=True)[1]
-    ours, theirs = (np.sign(each[:, 0]).astype(int) + 1 for each in (a, b))
-    units = IndependentUnits(mass, groups)
-    named = [NamedFeatures(len(a), (), np.arange(len(a)), each) for each in (ours, theirs)]
-    own = shared(*named)
-    assert own.tolist() == (ours == theirs).tolist()
-    asked, answered = (shared_elsewhere(*both, own, units) for both in (named, named[::-1]))
-    for cluster in range(groups.max() + 1):
-        rest = groups != cluster
-        left = asked.sum() - asked[cluster] - answered[cluster]
-        everything = (np.outer(mass[rest], mass[rest]) * (groups[rest][:, None] != groups[rest])).sum()
-        chance = brute_same(ours[rest], theirs[rest], mass[rest], groups[rest])[1] if rest.any() else None
-        assert left == pytest.approx(0.0 if chance is None else chance * everything, abs=1e-9)
-
-
-@given(SEEDS, st.integers(1, 5))
-def test_an_explainer_agrees_with_itself(seed, k):
-    a, _, weights, clusters = system(seed)
-    (pair,) = fs.explainer_agreement({"a": a, "again": a.copy()}, k=k, weights=weights, clusters=clusters).pairs
-    assert [getattr(pair, name).value for name in ("same", *OVERLAPS)] == pytest.approx([1.0] * 3)
-    assert pair.kappa is None or pair.kappa.value == pytest.approx(1)
-    assert pair.differing.sum() == 0
-    assert pair.same.low < 1, "rows that were not seen may differ"
 
 
 @given(SEEDS)

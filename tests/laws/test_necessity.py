@@ -8,28 +8,11 @@ import pytest
 
 import brute
 import faithscope as fs
-from faithscope.counting.coverage import count_necessity
 from faithscope.errors import NotProven, NotScoped
 from faithscope.measures import scopes
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
 from small_systems import System
-
-
-def test_dense_and_padded_bitmaps_and_blocks_agree():
-    rng = np.random.default_rng(0)
-    x, y = rng.random((6_000, 2)), rng.integers(0, 3, 6_000)
-    pool = [[("a", "<=", float(cut))] for cut in np.linspace(0.3, 1, 20)] + [[("b", ">", 0.999)], [("b", ">", 2.0)]]
-    rules = fs.Rules.from_conditions([pool[k] for k in rng.integers(0, len(pool), 6_000)], features=["a", "b"])
-    sample, relation = Sample.of(rules, y, x), to_relation(None, rules)
-    rows, blocks = count_necessity(sample, relation).terms, count_necessity(sample, relation, exact=0).terms
-    weighed = count_necessity(Sample.of(rules, y, x, np.full(6_000, 0.5)), relation).terms
-    for other in (blocks, weighed):
-        assert other.sums.agreeing / other.sums.total == pytest.approx(rows.sums.agreeing / 6_000, abs=1e-12)
-        assert other.chance == pytest.approx(rows.chance, abs=1e-12)
-    variances = [np.var(t.left_out.value) * len(t.left_out.value) for t in (rows, blocks)]
-    assert variances[1] == pytest.approx(variances[0], rel=0.5)
-
 
 RNG = np.random.default_rng(3)
 X, Y = RNG.integers(0, 5, (60, 2)).astype(float), RNG.integers(0, 3, 60)
@@ -82,35 +65,12 @@ def test_rules_whose_necessity_is_known_have_it_with_a_margin(kind):
     assert found.above_chance is above
 
 
-@pytest.mark.parametrize("n", [4, 6, 8])
-def test_rules_are_not_above_chance_on_so_few_rows_that_shuffled_predictions_often_fit_them_as_well(n):
-    assert 2 / math.comb(n, n // 2) > 0.025  # of all shuffles
-    y = np.arange(n) % 2
-    rules = fs.Rules.from_conditions([[("a", "==", float(value))] for value in y], features=["a"])
-    for how in ({}, {"weights": np.linspace(1, 1.5, n)}, {"clusters": np.arange(n) // 2}):
-        found = fs.necessity(rules, y, y[:, None].astype(float), **how)
-        assert found.verified == pytest.approx(1)
-        assert found.above_chance is False
-        assert found.verified_low <= found.chance
-
-
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_predictions_that_nobody_else_gets_cannot_be_checked(n):
     rules = fs.Rules.from_conditions([[]] * n, features=["a"])
     estimate = fs.necessity(rules, np.arange(n), np.zeros((n, 1)))
     assert (estimate.value, estimate.unverifiable, estimate.low, estimate.high) == (0.0, 1.0, 0.0, 1.0)
     assert (estimate.verified, estimate.chance, estimate.above_chance) == (None, None, None)
-
-
-def test_weights_by_label_change_only_how_much_labels_count():
-    system = System.random("labels", 6, most=40)
-    y, covers, total = system.predictions, system.covers("rules"), 0.0
-    weights = np.where(y == 0, 2.0, 1.0)
-    for label in np.unique(y):
-        rows = np.flatnonzero(y == label)
-        total += brute.necessity(covers[np.ix_(rows, rows)], y[rows])[0] * weights[rows].sum()
-    found = system.measured("necessity", "labels", weights=weights)
-    assert found.value == pytest.approx(total / weights.sum(), abs=1e-12)
 
 
 @pytest.mark.parametrize("agreement", [None, fs.Close(0.5), fs.Tolerance(0.5)])

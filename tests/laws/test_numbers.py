@@ -127,21 +127,6 @@ def linear_regressor(n=1500):
     return X @ weights, (X - X.mean(axis=0)) * weights, rng.normal(size=X.shape)
 
 
-@pytest.mark.parametrize("agreement", [fs.Spread(), fs.Close(2.0), fs.Tolerance(2.0)], ids=repr)
-def test_shapley_values_of_a_regressor_are_far_above_chance_and_noise_is_not(agreement):
-    y, *explained = linear_regressor()
-    exact, noise = (fs.consistency(one, y, discretizer=fs.Sign(), agreement=agreement) for one in explained)
-    assert exact.above_chance
-    assert exact.verified_low > noise.verified_high
-    assert not noise.above_chance
-    assert abs(noise.adjusted) < 0.03
-    assert exact.adjusted > 0.1
-    if isinstance(agreement, fs.Spread):
-        # The signs of a normal feature account for 2/π of its variance.
-        assert exact.low < 2 / np.pi < exact.high
-        assert noise.low <= 0 < noise.high < 0.05
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("metric", ["Consistency", "Sufficiency"])
 def test_quantus_says_the_same_of_both(metric, monkeypatch):

@@ -45,14 +45,6 @@ def test_silence_alone_is_no_difference():
     assert not found.differ
 
 
-def test_pairing_is_narrower_than_treating_the_samples_as_independent():
-    explanations, labels = SYSTEMS["few common"].draw(2000, np.random.default_rng(5))
-    a, b = measured("a", explanations, labels), measured("b", explanations // 2, labels)
-    paired = paired_difference(a, b, 0.95)
-    apart = np.hypot(a.estimate.margins.below, b.estimate.margins.above)
-    assert paired.value - paired.low < apart
-
-
 def spread_value(covers, predictions, weights=None):
     found = brute_numbers.brute_spread(covers, predictions, weights)
     return found.value, found.upper

@@ -1,6 +1,5 @@
 """Sample-size curves are exact, and forecasts are honest."""
 
-import json
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -35,15 +34,6 @@ def test_the_curve_falls_and_ends_at_the_estimate(sample):
     assert all(a[1] >= b[1] - 1e-9 for a, b in pairwise(curve))
 
 
-def test_a_large_sample_is_rarefied_precisely():
-    # Half of a million rows, pairs of rows: a row keeps its one partner with chance (m - 1) / (n - 1).
-    n = 1_000_000
-    found = fs.consistency(np.arange(n) // 2, np.zeros(n))
-    value, silent = rarefy(found.counts.profile(), n // 2)
-    assert value == pytest.approx((n // 2 - 1) / (n - 1), rel=1e-9)
-    assert value + silent == pytest.approx(1, abs=1e-12)
-
-
 def draw(n, seed, kind):
     rng = np.random.default_rng(seed)
     if kind == "uniform":
@@ -51,21 +41,6 @@ def draw(n, seed, kind):
     if kind == "zipf":
         return rng.choice(100_000, n, p=(w := 1 / np.arange(1, 100_001) ** 1.2) / w.sum())
     return np.where(rng.random(n) < 0.3, rng.integers(10**6, 10**9, n), rng.integers(0, 50, n))
-
-
-@pytest.mark.parametrize(
-    "kind", ["uniform", *(pytest.param(key, marks=pytest.mark.thorough) for key in ("zipf", "a third unique"))]
-)
-def test_the_forecast_beyond_n_comes_near_the_truth(kind):
-    n, errors = 2000, {2: [], 4: []}
-    for seed in range(5):
-        plan = fs.plan(fs.consistency(draw(n, seed, kind), np.zeros(n)))
-        for times, found in errors.items():
-            later = fs.consistency(draw(times * n, 100 + seed, kind), np.zeros(times * n)).unverifiable
-            found.append(abs(plan.at(times * n) - later))
-            assert plan.at(times * n) <= plan.at(n) + 1e-12
-    assert np.mean(errors[2]) <= 0.03
-    assert np.mean(errors[4]) <= 0.04
 
 
 def test_the_plan_says_how_many_rows_a_wanted_silence_takes():
@@ -137,10 +112,3 @@ REFUSED = [
 def test_bad_plans_are_refused(ask, error, words):
     with pytest.raises(getattr(fs.errors, error), match=words):
         ask()
-
-
-def test_a_plan_goes_through_json():
-    plan = fs.plan(fs.consistency(draw(400, 0, "zipf"), np.zeros(400)))
-    assert json.loads(json.dumps(plan.to_dict()))["backtest"]["rows"] == 200
-    ev = fs.evaluate(np.zeros(4), list("aabb"), np.zeros((4, 1)))
-    assert fs.plan(ev).n == 4

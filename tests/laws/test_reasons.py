@@ -53,15 +53,6 @@ def test_the_order_of_rows_changes_nothing(discretizer, texts, random):
     assert {note for note in one.notes if "label" in note} == {note for note in other.notes if "label" in note}
 
 
-@given(TEXTS, st.randoms(use_true_random=False))
-def test_reasons_logged_twice_add_nothing_once_their_clusters_are_told(texts, random):
-    labels = [random.choice("xy") for _ in texts]
-    clusters = [*range(len(texts))]
-    once = fs.consistency(fs.Reasons(texts), labels, discretizer=fs.Codebook(CODES), clusters=clusters)
-    twice = fs.consistency(fs.Reasons(texts * 2), labels * 2, discretizer=fs.Codebook(CODES), clusters=clusters * 2)
-    assert twice.value == pytest.approx(once.value, abs=1e-12)
-
-
 @given(TEXTS)
 def test_a_set_of_names_is_that_of_the_patterns_one_by_one(texts):
     reasons = fs.Reasons(texts)

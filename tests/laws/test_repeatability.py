@@ -64,29 +64,6 @@ def test_value_and_chance_are_those_of_all_pairs_of_runs_and_rows_in_any_order(s
         assert getattr(same, name) == (None if number is None else pytest.approx(number, abs=1e-9)), name
 
 
-@given(systems(least_rows=2))
-def test_leaving_out_a_run_or_a_cluster_of_rows_is_measuring_without_it(system):
-    codes, weights, clusters = system
-    repeated, mass = (
-        fs.repeatability(codes, weights=weights, clusters=clusters),
-        np.array(weights or [1] * len(codes[0])),
-    )
-    if len(codes) > 2:
-        expected = [brute_value(codes[:r] + codes[r + 1 :], mass)[0] for r in range(len(codes))]
-        without = repeated.runs_table().set_index("run")["without"]
-        assert [without[f"runs[{r}]"] for r in range(len(codes))] == pytest.approx(expected)
-    shares, groups = np.array(brute_value(codes, mass)[1]), np.array(clusters or range(len(mass)))
-    left = [np.average(shares[groups != g], weights=mass[groups != g]) for g in sorted(set(groups))]
-    assert repeated._runs.of_rows[0] == pytest.approx((len(left) - 1) * np.var(left), abs=1e-12)
-    rows = np.repeat(np.arange(len(mass)), mass)  # a row of weight two counts like two rows of one cluster
-    one, other = (
-        fs.repeatability(codes, weights=mass),
-        fs.repeatability([np.array(r)[rows] for r in codes], clusters=rows),
-    )
-    for name in ("value", "low", "high", "chance"):
-        assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-9), name
-
-
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=7))
 def test_the_commonest_explanations_are_counted_per_row(codes):
     table = fs.repeatability(codes).table().sort_values("row")
@@ -106,24 +83,3 @@ def test_coarser_explanations_repeat_at_least_as_often():
     assert fs.repeatability(runs).value <= fine.value <= 1
     assert fine.value == pytest.approx(fs.repeatability(runs, discretizer="sign").value)
     assert coarse.value >= fine.value
-
-
-def test_without_luck_of_whole_runs_the_note_is_rare_and_with_it_sure():
-    rng = np.random.default_rng(1)
-
-    def differing(luck):
-        rates = np.array([0.2, 0.2, 0.2, 0.2, 0.2 + luck])[:, None]
-        return fs.repeatability([*(rng.random((5, 400)) < rates).astype(int)])._runs.differing
-
-    assert sum(differing(0.0) for _ in range(200)) <= 10  # 1% by design
-    assert sum(differing(0.3) for _ in range(50)) >= 45
-
-
-def test_runs_of_two_kinds_of_equal_size_leave_the_interval_wide():
-    """Leaving out any of the runs changes nothing here, but other runs would."""
-    codes = [[0] * 500, [0] * 500, [1] * 500, [1] * 500]
-    repeated = fs.repeatability(codes)
-    assert repeated.value == pytest.approx(1 / 3)
-    assert repeated.high > 0.9
-    assert "runs differ by more than rows explain" in str(repeated)
-    assert repeated._runs.without_run == pytest.approx([1 / 3] * 4)

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import faithscope as fs
-from faithscope.inputs.repeats import LARGEST, odd_occurrence, repeated_share
+from faithscope.inputs.repeats import repeated_share
 from faithscope.notes import TOO_HIGH
 
 COLUMNS = ["age", "pay", "debt"]
@@ -125,24 +125,6 @@ def test_many_rows_are_told_like_few() -> None:
     assert share_of(np.concatenate([X, X + 1])) == 0.0
     few = np.random.default_rng(0).integers(0, 9, (300_000, 6))
     assert share_of(few) == 0.0
-
-
-def times(draws: np.ndarray) -> np.ndarray:
-    return np.bincount(np.minimum(np.bincount(draws), LARGEST + 2), minlength=LARGEST + 3)
-
-
-@pytest.mark.parametrize("n", [30, 300, 3000])
-@pytest.mark.parametrize("kinds", [0.1, 0.5, 1, 3, 20])
-def test_independent_draws_keep_the_law_of_occurrences(n: int, kinds: float) -> None:
-    """Equally likely kinds are its worst case: there it holds with equality."""
-    rng, trials = np.random.default_rng(0), 200
-    odd = sum(odd_occurrence(times(rng.integers(0, max(1, int(kinds * n)), n)), n) is not None for _ in range(trials))
-    assert odd <= 3
-
-
-@pytest.mark.parametrize("often", [2, 3, 5])
-def test_draws_that_are_all_recorded_equally_often_break_it(often: int) -> None:
-    assert odd_occurrence(times(np.repeat(np.arange(100), often)), 100 * often) == often
 
 
 @pytest.mark.parametrize("agreement", [None, fs.Spread(), fs.Close(0.5)])

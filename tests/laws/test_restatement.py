@@ -8,9 +8,6 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.notes import NO_MERIT, RESTATE
-from faithscope.report.html import render
-from faithscope.report.summary import summarize
-from faithscope.report.terminal import show
 
 
 def restates(estimate, words=(NO_MERIT, RESTATE)):
@@ -68,19 +65,6 @@ def test_numbers_and_tables_of_many_explanations_are_not_told():
     assert not restates(fs.consistency(y * 2 + rng.integers(0, 2, 300), y))
     assert not restates(fs.consistency(y // 2, y))
     assert not restates(fs.within(y[:, None].astype(float), y, 0.1))
-
-
-def test_the_verdict_is_read_with_care_in_every_rendering(capsys):
-    rng = np.random.default_rng(0)
-    y = rng.choice(["yes", "no"], 200)
-    ev = fs.evaluate(y, y, pd.DataFrame({"age": rng.normal(size=200)}), progress=False)
-    summary = summarize(ev)
-    assert any(NO_MERIT in doubt for doubt in summary.explainers[0].doubts)
-    assert render(summary).count("Read with care") == 2  # the sentence on top, and the verdict
-    assert "Read with care" in ev.to_markdown()
-    assert "Read with care" in ev.consistency.to_markdown()
-    show(summary)
-    assert "Read with care" in capsys.readouterr().out
 
 
 VALUES = {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.counting.clusters import Strangers
 from faithscope.measures.estimate import estimate
-from faithscope.measures.intervals.tight import KAPPAS, PowerSums, bracketed
+from faithscope.measures.intervals.tight import PowerSums, bracketed
 from faithscope.sample import Sample
 
 rows = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=3, max_size=40)
@@ -156,24 +156,3 @@ def test_explanations_that_never_repeat_leave_all_open():
     found = fs.consistency([str(row) for row in range(50)], ["yes", "no"] * 25)
     assert found.interval == (0.0, 1.0)
     assert found.bracket == (0.0, 1.0)
-
-
-@pytest.mark.parametrize(("flip", "n"), [(0.5, 300), (0.0, 300), (0.1, 1000)])
-def test_equally_likely_explanations_are_told_much_more_narrowly(flip, n):
-    rng, widths = np.random.default_rng(7), []
-    for _ in range(10):
-        explanations, labels = rng.integers(0, n // 2, n), rng.random(n) < flip
-        tight, wide = (estimate(fs.count(explanations, labels), interval=how) for how in (None, "jackknife"))
-        widths.append((tight.high - tight.low) / (wide.high - wide.low))
-    assert np.mean(widths) < 0.75
-
-
-def test_no_disagreement_in_pairs_does_not_prove_that_there_is_none():
-    pairs = [str(row // 2) for row in range(200)] + [f"alone {row}" for row in range(100)]
-    found = fs.consistency(pairs, ["yes"] * 200 + ["no"] * 100)
-    assert found.bracket[1] == pytest.approx(1)
-    assert found.low < 1 - 2 * np.log(40) / 300
-
-
-def test_kappas_begin_with_the_paper():
-    assert KAPPAS[0] == 0

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
@@ -101,18 +100,3 @@ def test_an_old_word_of_intervals_is_read_and_told():
     assert old == fs.sufficiency(topics, labels, X, relation=WordLists.applies, unseen=True)
     with pytest.raises(fs.errors.BadInput, match="unseen must be True or False"):
         fs.sufficiency(topics, labels, X, relation=WordLists.applies, unseen="yes")
-
-
-@pytest.mark.parametrize(("confidence", "nominal"), [(0.95, 0.05), (0.99, 0.01)])
-def test_one_end_by_itself_misses_no_more_than_the_interval_may(confidence, nominal):
-    n, most = 400, 90
-    certified, ends = [], []
-    for contradictions in range(most):
-        labels = np.repeat([1, 0], [contradictions, n - contradictions])
-        certified.append(fs.certify(["a"] * n, labels, [None], interval=None, confidence=confidence).low)
-        ends.append(fs.consistency(["a"] * n, labels, confidence=confidence).low)
-    for expected in np.arange(2, 50, 0.5):
-        share = expected / n
-        truth, chances = share**2 + (1 - share) ** 2, binom.pmf(np.arange(most), n, share)
-        assert chances[np.array(ends) > truth].sum() <= 1.2 * nominal
-    assert certified == ends, "a certificate judges by the end that is printed"

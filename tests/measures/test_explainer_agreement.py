@@ -68,16 +68,6 @@ def test_repeated_rows_are_told_unless_they_are_clusters():
     assert again.pairs[0].kappa == pytest.approx(compared().agreement().pairs[0].kappa)
 
 
-def test_rows_that_served_to_choose_are_not_among_those_reported():
-    comparison = compared(discretizer=fs.Best(["sign"]))
-    agreement, reported = comparison.agreement(), comparison["shap"].rows
-    assert agreement.n == 20
-    rows = agreement.rows("shap", "lime", 40)
-    assert set(rows["row"]) <= set(reported.tolist())
-    assert rows["index"].tolist() == [LABELS[row] for row in rows["row"]]
-    assert agreement.pairs[0].same.value == pytest.approx(SAME_SIGNS.all(axis=1)[reported].mean())
-
-
 def test_rows_are_those_that_differ_the_least_alike_first():
     given = {"lime": pd.DataFrame(LIME, columns=NAMES, index=LABELS), "shap": ROWS}
     rows = fs.explainer_agreement(given, k=2, weights=[0] * 10 + [1] * 30).rows("lime", "shap", k=100)
@@ -94,33 +84,11 @@ def test_features_are_matched_by_name_whatever_their_order():
     assert pair(ROWS.reset_index(drop=True), turned, k=2) == pair(SHAP, LIME, k=2)
 
 
-def test_one_hot_features_are_compared_with_their_column_once_they_are_summed():
-    hot = fs.Importances(SHAP, names=["age", "job_clerk", "job_cook", "pay"])
-    raw = fs.Importances(LIME[:, :3], names=["age", "job", "pay"])
-    unmatched = pair(hot, raw, k=2)
-    assert unmatched.same is unmatched.sign_agreement is None
-    assert any("fs.Grouped" in note for note in unmatched.notes)
-    how = {"one": fs.Grouped({"job": ["job_clerk", "job_cook"]}) | fs.SignOfTop(1), "other": fs.SignOfTop(1)}
-    summed = fs.Importances(np.column_stack([SHAP[:, 0], SHAP[:, 1:3].sum(axis=1), SHAP[:, 3]]), names=raw.names)
-    assert pair(hot, raw, discretizer=how, k=2) == pair(summed, raw, discretizer=fs.SignOfTop(1), k=2)
-
-
 def test_rules_over_features_in_another_order_are_the_same_rules():
     one = fs.Rules.parse(["age <= 3 and job == clerk", "job == cook", "everything"])
     other = fs.Rules.parse(["job == clerk and age <= 3", "job == cook and age > 9", "everything"])
     assert pair(one, other).same.value == pytest.approx(2 / 3)
     assert pair(one, other).feature_agreement.value == pytest.approx((1 + 0.5 + 1) / 3)
-
-
-def test_highlights_are_compared_however_documents_are_read():
-    other = fs.Highlights([{"great"}, {"plot"}], tokenizer=list)
-    assert pair(fs.Highlights([{"great"}, {"dull"}]), other).same.value == 0.5
-
-
-def test_counterfactuals_name_what_they_change():
-    changed = pair(fs.Counterfactuals(SHAP + np.array([1.0, 0, 0, 0]), SHAP), np.abs(SHAP), k=1)
-    assert changed.feature_agreement.value == pytest.approx(np.mean(np.abs(SHAP).argmax(axis=1) == 0))
-    assert changed.same is changed.sign_agreement is None
 
 
 def test_importances_of_which_signs_are_left_name_all_features():
@@ -146,11 +114,6 @@ def test_a_matrix_is_square_and_knows_the_short_names():
     assert matrix.loc["shap", "lime"] == told.feature_agreement.value
     assert agreement.matrix("chance").loc["shap", "lime"] == told.chance
     assert agreement.matrix("sa").isna().sum().tolist() == [1, 1, 2]
-
-
-@pytest.mark.parametrize("k", [3, 4])
-def test_all_features_named_is_said(k):
-    assert any("pass a smaller k" in note for note in fs.explainer_agreement(BOTH, k=k).notes) == (k == 4)
 
 
 def test_importances_without_names_meet_all_others_in_one_order():

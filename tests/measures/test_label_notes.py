@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
-from faithscope.discretizers import from_word
 from faithscope.report.summary import summarize
 
 RNG = np.random.default_rng(0)
@@ -99,13 +98,6 @@ TAKES_A_DISCRETIZER = {
     "sample_until": lambda how: str(fs.sample_until([(PHI, Y)], PHI[0], 0.3, 50, discretizer=how)),
     "local": lambda how: str(fs.local(PHI[0], lambda X: (X[:, 0] > 0) + 0, lambda X: X, PHI, discretizer=how)),
 }
-
-
-@pytest.mark.parametrize("name", TAKES_A_DISCRETIZER)
-def test_discretizers_may_be_given_by_word_everywhere(name):
-    told = TAKES_A_DISCRETIZER[name]
-    for word in ("sign-of-top-1", "Sign", "1-FP", "rank", "original"):
-        assert told(word) == told(from_word(word)), word
 
 
 def test_best_may_be_given_by_word():

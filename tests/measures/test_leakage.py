@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.measures.named_labels import LabelWords
@@ -111,41 +109,3 @@ def test_if_no_reason_names_a_label_the_difference_allows_for_those_that_were_no
     found = fs.leakage([f"he {i % 5}" for i in range(60)], ["yes", "no"] * 30)
     assert found.share == found.difference.value == 0
     assert (found.difference.low, found.difference.high) == pytest.approx((-2 * found.high, 2 * found.high))
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=40))
-def test_moving_rows_to_other_explanations_changes_consistency_by_at_most_twice_their_share(rows):
-    """Of a population, whose consistency is what Gibbs's decoder does not err; hence the factor of 2 above."""
-    before, labels, after = (np.array(column) for column in zip(*rows, strict=True))
-    errors = [fs.GibbsDecoder().fit(codes, labels).error for codes in (before, after)]
-    assert abs(errors[0] - errors[1]) <= 2 * np.mean(before != after) + 1e-12
-
-
-def test_rows_of_one_cluster_count_as_one_in_the_interval_of_the_share():
-    texts = [f"spam {row % 3}" if row < 200 else f"it sells {row % 3}" for row in range(500)]
-    labels, clusters = ["spam", "ham"] * 250, np.repeat(np.arange(10), 50)
-    leak, alone = fs.leakage(texts, labels, clusters=clusters), fs.leakage(texts[::50], labels[:10], clusters=range(10))
-    assert (leak.share, leak.low, leak.high) == pytest.approx((alone.share, alone.low, alone.high))
-    assert leak.low < fs.leakage(texts, labels).low
-
-
-def test_the_interval_of_the_share_holds_if_reasons_that_name_a_label_weigh_more():
-    rng, heavy, share, held = np.random.default_rng(0), 10.0, 0.03, []
-    truth = share * heavy / (share * heavy + 1 - share)
-    for _ in range(120):
-        naming = rng.random(400) < share
-        texts = [f"spam {each}" if named else f"it sells {each}" for each, named in enumerate(naming.tolist())]
-        leak = fs.leakage(texts, ["spam", "ham"] * 200, weights=np.where(naming, heavy, 1.0))
-        held.append(leak.low <= truth <= leak.high)
-    assert np.mean(held) >= 0.91  # .80 by an effective number of rows
-
-
-def test_weights_that_are_equal_change_no_interval_of_the_share():
-    texts, labels = ["spam, it sells", "it sells", "a friend"] * 20, ["spam", "spam", "good"] * 20
-    ends = [
-        (leak.low, leak.high) for leak in (fs.leakage(texts, labels), fs.leakage(texts, labels, weights=[3.0] * 60))
-    ]
-    assert ends[0] == pytest.approx(ends[1])
-    none = fs.leakage(["it sells"] * 60, labels, weights=[1.0, 2.0, 3.0] * 20)
-    assert none.share == 0 < none.high < 1
-    assert none.difference.high > 2 * np.log(40) * 3 / 120 * 0.9

@@ -37,20 +37,6 @@ def test_repeatability_by_common_phrases_is_that_of_phrases_learned_on_the_other
     assert set(repeated.table(40)["row"]) <= set(measured)
 
 
-def test_agreement_by_common_phrases_is_that_of_phrases_learned_on_the_other_half():
-    _, expected = by_hand(PEOPLE[:2])
-    comparison = fs.compare(np.arange(40) % 2, NAMED, np.arange(40.0)[:, None], progress=False)
-    for agreement in (
-        fs.explainer_agreement(NAMED, discretizer=fs.CommonPhrases(5)),
-        fs.explainer_agreement(NAMED, discretizer=dict.fromkeys("ab", fs.CommonPhrases(5))),
-        comparison.agreement(fs.CommonPhrases(5)),
-    ):
-        assert agreement.table()["same"].tolist() == pytest.approx([expected])
-        assert agreement.n == 20
-        assert any("learned from 20 other rows" in note for note in agreement.notes)
-    assert comparison.agreement().n == 40
-
-
 def test_people_who_write_the_same_agree_on_every_row_whatever_is_learned():
     same = dict.fromkeys("ab", fs.Reasons(PEOPLE[0].texts, inputs=PEOPLE[0].texts))
     agreement = fs.explainer_agreement(same, discretizer=fs.Template() | fs.CommonPhrases(3))

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from scipy.stats import binomtest
 
-import brute
 import faithscope as fs
 from faithscope.testing.systems import SYSTEMS
 from strategies import samples
@@ -15,22 +14,6 @@ from strategies import samples
 def evaluated(sample):
     explanations, predictions = sample
     return fs.evaluate(predictions, explanations, np.arange(len(predictions))[:, None])
-
-
-@given(samples(max_size=15))
-def test_every_row_has_its_local_consistency_and_the_counts_behind_it(sample):
-    explanations, predictions = sample
-    evaluation = evaluated(sample)
-    assert evaluation.uniqueness == pytest.approx(brute.unverifiable(explanations))
-    for i, row in enumerate(evaluation.local().itertuples()):
-        others = brute.others(explanations, i)
-        agreeing = sum(predictions[j] == predictions[i] for j in others)
-        assert (row.N_pi, row.N_pi_y, row.verifiable) == (len(others) + 1, agreeing + 1, bool(others))
-        expected = (np.nan, 0, 1)
-        if others:
-            expected = agreeing / len(others), *binomtest(agreeing, len(others)).proportion_ci(0.95, method="exact")
-        told = row.consistency, row.consistency_low, row.consistency_high
-        assert told == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 @given(samples())
@@ -105,12 +88,6 @@ def test_a_budget_that_runs_out_is_said():
     assert "not reached" in str(found)
     dry = fs.sample_until([("a", 1), ("b", 0), ("a", 1)], "a", 0.1, 10**6, prediction=1)
     assert (dry.others, dry.seen, dry.reached) == (2, 3, False)
-
-
-def test_importances_are_sampled_through_a_discretizer():
-    source = ((phi, phi[:, 0] > 0) for phi in np.random.default_rng(0).normal(size=(100, 50, 2)))
-    found = fs.sample_until(source, np.array([0.3, 4.0]), 0.2, 5000, prediction=True, discretizer=fs.Sign())
-    assert (found.reached, found.value) == (True, 1)
 
 
 def test_a_source_may_give_rows_batches_or_nothing():

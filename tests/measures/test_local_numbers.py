@@ -63,25 +63,6 @@ def spread(numbers):
 
 
 @given(ruled)
-def test_every_row_has_its_local_measures_and_what_the_others_are(system):
-    table, rows = system.evaluated().local(), np.arange(len(system.y))
-    for i, row in enumerate(table.itertuples()):
-        others, covered = system.same[i] & (rows != i), system.covers[i] & (rows != i)
-        rest = system.y[others]
-        mean = rest.mean() if len(rest) else np.nan
-        assert (row.N_pi, row.verifiable, row.prediction) == (len(rest) + 1, len(rest) > 0, system.y[i])
-        assert (row.covered, row.covers_itself) == (system.covers[i].sum(), system.covers[i, i])
-        told = row.consistency, row.sufficiency, row.spread, row.residual
-        expected = system.mean(system.y[i], others), system.mean(system.y[i], covered), spread(rest), system.y[i] - mean
-        assert told == pytest.approx(expected, abs=1e-7, nan_ok=True)
-        assert row.mean == pytest.approx(mean, nan_ok=True)
-    assert ("consistency_low" in table) != isinstance(system.agreement, fs.Spread)
-    if "consistency_low" in table:
-        assert (table["consistency_low"] <= table["consistency"].fillna(1) + 1e-9).all()
-        assert (table["consistency_high"] >= table["consistency"].fillna(0) - 1e-9).all()
-
-
-@given(ruled)
 def test_tables_and_scopes_show_how_predictions_spread_and_how_much_they_disagree(system):
     table, scopes = system.evaluated().table(), system.evaluated().scopes()
     assert scopes.head(2).equals(system.evaluated().scopes(2))
@@ -182,26 +163,6 @@ def test_the_ends_of_a_proven_interval_are_where_the_entropy_is_reached_and_neve
     assert 0 <= low <= share <= high <= 1
 
 
-def test_vectors_are_compared_by_their_distance():
-    vectors = np.random.default_rng(1).normal(size=(700, 3))
-    evaluation = evaluated(["a"] * 600 + ["b"] * 100, vectors, np.arange(1400.0).reshape(700, 2), fs.Spread())
-    pairs, table = (each.set_index("explanation") for each in (evaluation.counterexamples(2), evaluation.table()))
-    # Of more than 256 vectors some are compared with each other.
-    for key, rows, least in (("a", vectors[:600], 0.5), ("b", vectors[600:], 1.0)):
-        largest = max(np.linalg.norm(rows - row, axis=1).max() for row in rows)
-        for gap in (pairs.gap[key], table.largest_gap[key]):
-            assert least * largest - 1e-12 <= gap <= largest + 1e-12
-    local, others = evaluation.local().iloc[5], np.delete(vectors[:600], 5, axis=0)
-    assert local["mean"] == pytest.approx(tuple(others.mean(axis=0)))
-    assert local["residual"] == pytest.approx(np.linalg.norm(vectors[5] - others.mean(axis=0)))
-    assert local["spread"] ** 2 == pytest.approx(others.var(axis=0, ddof=1).sum())
-
-
-def test_an_outlier_does_not_blur_the_spread_of_the_others():
-    local = evaluated(["a"] * 4, [0.1, 0.1, 0.1, 1e12], agreement=fs.Spread()).local()
-    assert (local["mean"][3], local["spread"][3]) == (0.1, 0.0)
-
-
 @pytest.mark.parametrize("agreement", [fs.Close(0.5), fs.Tolerance(0.5), fs.Spread()])
 def test_equal_predictions_have_no_spread_whatever_their_rounding(agreement):
     evaluation = evaluated(["a"] * 7 + ["b"] * 3, [0.1] * 7 + [0.7, 0.7, 9.9], agreement=agreement)
@@ -227,38 +188,7 @@ def test_no_scale_of_the_predictions_is_too_small_or_too_large(system, scale):
     assert decoded * scale == pytest.approx(again)
 
 
-@pytest.mark.parametrize("agreement", [fs.Close(2.0), fs.Spread()])
-def test_neither_weights_nor_kinds_of_numbers_change_tables_of_rows(agreement):
-    X = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=["r", "s", "t"])
-
-    def tables(numbers, **how):
-        evaluation = evaluated(["a", "a", "b"], numbers, X, agreement, **how)
-        return evaluation.local(), evaluation.table(), evaluation.counterexamples()
-
-    plain = tables([1, 2, 3])
-    assert plain[0].index.tolist() == ["r", "s", "t"]
-    for numbers in (np.array([1, 2, 3], np.float32), pd.Series([1, 2, 3], index=X.index), [[1], [2], [3]]):
-        for one, other in zip(plain, tables(numbers, weights=[1, 2, 3]), strict=True):
-            pd.testing.assert_frame_equal(one, other)
-
-
 def test_numbers_are_sampled_with_a_prediction_and_a_bound():
     batches = [(["a", "b"] * 50, [1.0, 7.0] * 50)] * 10
     local = fs.sample_until(batches, "a", 0.1, 1000, prediction=1.5, agreement=fs.Close(1.0))
     assert (local.value, local.reached) == (0.5, True)
-
-
-def test_vectors_under_rules_have_means_and_gaps_that_are_reached():
-    rng = np.random.default_rng(3)
-    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
-    y = rng.normal(size=(60, 2))
-    given = np.where(X["x"] <= 0, "x <= 0", "z > 0")
-    evaluation = evaluated(fs.Rules.parse(given.tolist(), features=["x", "z"]), y, X, fs.Spread())
-    for row in evaluation.scopes().itertuples():
-        mine = y[X.eval(row.explanation)]
-        largest = max(np.linalg.norm(mine - one, axis=1).max() for one in y[given == row.explanation])
-        assert row.mean == pytest.approx(tuple(mine.mean(axis=0)))
-        assert largest / 3 <= row.largest_gap <= largest + 1e-12
-    wrong = evaluation.wrongly_covered(4)
-    gaps = np.linalg.norm(y[wrong["row"]] - y[wrong["wrong_row"]], axis=1)
-    assert wrong["gap"].to_numpy() == pytest.approx(gaps)

@@ -29,11 +29,6 @@ def band_of(codes):
     return Band.of(sizes[seen] - 1, (sizes * explanations)[seen], 0.95)
 
 
-def geometric(count, base):
-    weights = base ** np.arange(count)
-    return weights / weights.sum()
-
-
 def test_statistics_are_expected_to_be_what_their_coefficients_add_up_to():
     j = np.arange(600)
     summed = poisson.pmf(j[:, None], RATES)
@@ -50,30 +45,6 @@ def test_the_ends_solve_the_linear_programs(times):
     ]
     low, high = (sign * milp(sign * shares, constraints=program, bounds=Bounds(0, 1)).fun for sign in (1, -1))
     assert (found.low(times), found.high(times)) == pytest.approx((low, high), abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    "chances",
-    [
-        np.full(200, 1 / 200),
-        pytest.param(geometric(300, 0.97), marks=thorough),
-        pytest.param(np.full(20, 1 / 20), marks=thorough),
-    ],
-    ids=["200 alike", "geometric", "20 alike"],
-)
-def test_standard_errors_are_those_of_repeated_draws_or_larger(chances):
-    rng = np.random.default_rng(0)
-    bands = [band_of(rng.choice(len(chances), 400, p=chances)) for _ in range(300)]
-    spread = np.std([found.statistics for found in bands], axis=0)
-    assert (np.sqrt(np.mean([found.errors**2 for found in bands], axis=0)) >= 0.85 * spread).all()
-
-
-@pytest.mark.parametrize("times", [4, pytest.param(2, marks=thorough), pytest.param(10, marks=thorough)])
-def test_the_interval_holds_the_truth(times):
-    n, rng, chances = 250, np.random.default_rng(times), geometric(2_000, 0.995)
-    truth = np.sum(chances * (1 - chances) ** (times * n - 1))
-    plans = (planned(rng.choice(2_000, n, p=chances), unverifiable=0.99) for _ in range(20))
-    assert sum(low <= truth <= high for low, high in (plan.interval(times * n) for plan in plans)) >= 18
 
 
 def test_ends_fall_with_rows_hold_the_point_and_open_with_confidence():
@@ -116,12 +87,6 @@ def test_rows_that_are_logged_several_times_are_noticed(times):
     assert plan.interval(600 * times) == (0.0, 1.0)
     with pytest.raises(fs.errors.BadInput, match="as those of independent rows hardly ever do"):
         plan.at(600 * times)
-
-
-def test_independent_rows_are_hardly_ever_taken_for_others():
-    rng = np.random.default_rng(5)
-    for n in (5, 20, 100, 1_000):
-        assert sum(band_of(rng.integers(0, 200, n)).odd for _ in range(25)) <= 1
 
 
 def test_rows_that_never_repeat_have_a_lower_end_and_one_row_says_nothing():

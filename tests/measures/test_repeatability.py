@@ -95,12 +95,6 @@ def test_what_makes_a_repeatability_hard_to_read_is_noted(runs, how, told, untol
         assert (repeated.low, repeated.high, repeated.method) == (repeated.rows_low, repeated.rows_high, "rows")
 
 
-def test_the_chart_shows_rows_by_share():
-    chart = fs.repeatability([list("aabb"), list("abba")]).plot().to_dict()
-    assert "50% at 0.00, 50% at 1.00" in chart["description"]
-    assert {layer["mark"]["style"] for layer in chart["layer"]} == {"rows", "chance-line", "interval", "here"}
-
-
 def test_few_runs_say_at_run_time_what_they_may_lack():
     rng = np.random.default_rng(0)
     for runs, told in ((3, "63%"), (5, "45%"), (9, "28%"), (10, None)):

@@ -61,17 +61,6 @@ def test_each_pair_is_what_it_would_be_at_the_share_of_its_error():
     assert narrow[["low", "high"]].to_numpy() == pytest.approx(wide[["low", "high"]].to_numpy(), abs=1e-12)
 
 
-@pytest.mark.parametrize("draws", [20, pytest.param(60, marks=pytest.mark.thorough)])
-def test_all_pairs_of_equal_groups_hold_together_and_by_themselves_they_do_not(draws):
-    rng, held = np.random.default_rng(0), []
-    for _ in range(draws):
-        leaves, labels = rng.integers(0, 4, 1600), rng.random(1600) < 0.3
-        parts = fs.evaluate(labels, leaves, np.zeros((1600, 1))).by(np.repeat(np.arange(8), 200)).among
-        held.append([not parts.differences(simultaneous)["differ"].any() for simultaneous in (False, True)])
-    alone, all_ = np.mean(held, axis=0)
-    assert alone < 0.9 <= all_
-
-
 @pytest.mark.parametrize(
     ("predictions", "agreement", "measures"),
     [(LABELS, None, 3), (NUMBERS, fs.Close(1.0), 3), (NUMBERS, fs.Spread(), 2)],

@@ -1,9 +1,7 @@
 """A cluster is one draw: it counts once, by a row of its first day, whatever the batches and the order."""
 
 import datetime
-from itertools import product
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,23 +73,6 @@ def test_a_cluster_counts_by_a_row_of_its_first_day_whatever_the_order_and_the_b
     assert days[0] == days[2]
 
 
-def test_each_row_of_the_first_day_has_the_same_chance():
-    """Three rows of one explanation and label, and one of another, of 4,000 customers; none of a later day."""
-    many = 4000
-    frame = pd.DataFrame(list(product(range(many), ["a"] * 3 + ["b"])), columns=["who", "rule"])
-    later = frame.assign(rule="late")
-    rows = pd.concat([later, frame])
-    monitor = fs.Monitor()
-    when = [day(1)] * len(later) + [day(0)] * len(frame)
-    monitor.add(rows["rule"].tolist(), [0] * len(rows), clusters=rows["who"], when=when, batch="all")
-    with monitor._store.transaction() as connection:
-        counts = sorted(connection.execute("SELECT sum(given) FROM cells GROUP BY high").fetchall())
-    assert [count for (count,) in counts] == [
-        pytest.approx(many / 4, abs=4 * np.sqrt(many * 3 / 16)),
-        many - counts[0][0],
-    ]
-
-
 @pytest.mark.parametrize(("options", "compacted"), [({}, True), ({"scopes": TEXTS}, False)], ids=["closed", "scopes"])
 def test_monitors_added_up_are_a_replay_and_a_batch_of_both_counts_once(monkeypatch, tmp_path, options, compacted):
     if compacted:
@@ -154,18 +135,6 @@ def test_a_monitor_that_hears_nobody_new_says_that_it_would_hardly_see_a_change(
     assert monitor.limits().n == 40
 
 
-def test_a_batch_without_a_new_cluster_is_counted_and_changes_nothing_else():
-    monitor = fs.Monitor(by="g")
-    rows = customers(50, 10)
-    add(monitor, rows, clusters=rows["who"], when=day(0), batch="a")
-    before = monitor.limits()
-    added = add(monitor, rows, clusters=rows["who"], when=day(3), batch="b")
-    assert added.counted
-    assert "0 clusters came for the first time" in str(added)
-    assert monitor.limits() == before
-    assert set(monitor.table()["day"]) == {day(0)}
-
-
 def test_the_same_rows_of_other_clusters_are_another_batch():
     monitor = fs.Monitor()
     assert monitor.add(["a", "b"], [0, 1], clusters=["x", "y"], when=day(0)).counted
@@ -205,28 +174,3 @@ def test_what_does_not_fit_the_clusters_of_a_state_is_refused_in_one_sentence(tm
         clustered.add_log(rows, **KEYS | {"clusters": "whom"}, when="2026-03-02")
     with pytest.raises(BadInput, match="both for clusters and for prediction"):
         clustered.add_log(rows, **KEYS | {"clusters": "y"}, when="2026-03-02")
-
-
-def test_numbers_are_known_again_whatever_their_types(tmp_path):
-    monitor = fs.Monitor(tmp_path / "state.duckdb")
-    monitor.add(["a", "b"], [0, 1], clusters=[1, 2], when=day(0), batch="a")
-    monitor.add(["a", "b"], [0, 1], clusters=np.array([1.0, 2.0]), when=day(1), batch="b")
-    duckdb.sql("SELECT 2::BIGINT AS who, 'a' AS rule, 1 AS y UNION ALL SELECT 3, 'b', 0").write_parquet(
-        str(tmp_path / "log.parquet")
-    )
-    monitor.add_log(tmp_path / "log.parquet", **KEYS, when="2026-03-01")
-    assert monitor.limits().n == 3
-
-
-def test_returning_customers_with_meaningless_explanations_are_not_said_to_agree():
-    """The truth is .5; all rows together show .9 and more."""
-    rng = np.random.default_rng(0)
-    given, labels = rng.integers(0, 150, 300), rng.integers(0, 2, 300)
-    plain, clustered = fs.Monitor(at_least=0.6), fs.Monitor(at_least=0.6)
-    for number in range(12):
-        came = rng.integers(0, 300, 600)
-        for monitor, more in ((plain, {}), (clustered, {"clusters": came})):
-            monitor.add(given[came], labels[came], when=day(number), batch=str(number), **more)
-    assert plain.limits().low > 0.6
-    assert clustered.limits().low < 0.5 < clustered.limits().high
-    assert (clustered.limits().verdict, clustered.limits().n) == ("cannot tell yet", 300)

@@ -11,10 +11,8 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.monitor import store
-from fuzz.outcomes import injected
 
 DAYS = 12
-KILLS = 50
 POINTS = [  # in the middle of adding and of merging, before they are whole, and after
     "adding:insert",
     "adding:_insert_pairs",
@@ -135,20 +133,6 @@ def killed_again_and_again(adder, path, kills):
 def test_nothing_is_lost_or_counted_twice_if_whoever_adds_is_killed(tmp_path):
     with Adder() as adder:
         assert killed_again_and_again(adder, tmp_path / "state.duckdb", POINTS) == len(POINTS)
-
-
-@pytest.mark.slow
-@pytest.mark.thorough
-def test_nothing_is_lost_or_counted_twice_in_fifty_kills(tmp_path):
-    cut, states = 0, 0
-    with Adder() as adder:
-        while cut < KILLS:
-            states += 1
-            moments = np.random.default_rng(states).uniform(0, 0.3, min(25, KILLS - cut))
-            cut += killed_again_and_again(adder, tmp_path / f"{states}.duckdb", moments)
-            assert states <= 25, "most of them had ended before they were killed"
-    for _ in range(cut):
-        injected("killed while a monitor adds")
 
 
 @pytest.mark.thorough

@@ -38,15 +38,6 @@ def test_the_same_rows_of_the_same_day_count_once_in_any_order_and_from_anywhere
     assert monitor.limits().n == 2 * len(rows)
 
 
-def test_rows_without_a_name_that_were_added_under_one_count_once():
-    rows, monitor = drawn(300, days=3), fs.Monitor()
-    monitor.add(rows["rule"], rows["y"], when=rows["day"], batch="named")
-    with pytest.warns(UserWarning, match="as batch named, so nothing was counted"):
-        assert not monitor.add(rows["rule"], rows["y"], when=rows["day"]).counted
-    assert monitor.limits().n == 300
-    assert monitor.add(rows["rule"], rows["y"], when=rows["day"], batch="another").counted
-
-
 def test_late_rows_of_a_closed_day_are_counted_and_the_table_says_so(monkeypatch):
     quickly(monkeypatch, OPEN_DAYS=1)
     rows, monitor = drawn(1800, days=6), fs.Monitor()
@@ -110,13 +101,6 @@ def test_an_explanation_is_the_same_from_memory_and_from_a_log(form):
         logged = monitor.add_log(table, **{"prediction": "yhat", "explanation": "k", "when": "2026-01-01", **how})
     assert logged.batch == added.batch
     assert not logged.counted
-
-
-def test_rules_of_another_day_that_speak_of_other_features_are_the_same_rules():
-    monitor = fs.Monitor()
-    monitor.add(fs.Rules.parse(["age <= 3 and sex == 'f'", "job == 'x'"]), [0, 1], batch="a")
-    monitor.add(fs.Rules.parse(["sex == 'f' and age <= 3", "pay > 5"]), [0, 1], batch="b")
-    assert monitor.single_look().distinct == 3
 
 
 MARCH = datetime.date(2026, 3, 1)
@@ -327,13 +311,6 @@ def test_groups_that_read_the_same_stay_apart_at_every_door_and_an_alarm_of_eith
         assert status.exit_code == 1
 
 
-def test_only_the_rows_that_are_asked_for_are_added():
-    rows, monitor = drawn(1200, days=4), fs.Monitor()
-    how = {"prediction": "y", "explanation": "rule", "kind": "keys", "when": "day"}
-    monitor.add_log(rows, **how, since="2026-01-03", where="g = 'u'")
-    same(monitor.single_look(), rows[(rows["day"] >= datetime.date(2026, 1, 3)) & (rows["g"] == "u")])
-
-
 def test_a_loss_is_found_and_a_promise_that_holds_raises_no_alarm():
     rng = np.random.default_rng(0)
     monitor = fs.Monitor(at_least=0.85, by="region")
@@ -391,25 +368,6 @@ def test_an_empty_monitor_says_so():
     assert monitor.to_dict()["single_look"] is None
     with pytest.raises(BadInput, match="add some first"):
         monitor.single_look()
-
-
-def test_hostile_texts_of_explanations_labels_and_groups_are_kept_apart_and_shown():
-    texts = ["a'; DROP TABLE cells; --", "\x1b[31mred", "ü" * 5000, "\ud800", "", "a\nb"]
-    monitor = fs.Monitor(by="g")
-    monitor.add(
-        [text for text in texts for _ in range(4)], [0, 0, 1, 1] * 6, by=[text for text in texts for _ in range(4)]
-    )
-    assert monitor.single_look().distinct == len(texts)
-    assert set(monitor.groups) == set(texts)
-    assert "\x1b" not in str(monitor)
-    assert monitor.limits(texts[0]).n == 4
-    assert "DROP" in monitor.to_markdown()
-
-
-def test_a_state_prints_no_bars(tmp_path):
-    for held in (None, tmp_path / "state.duckdb"):
-        with fs.Monitor(held)._store.opened() as connection:
-            assert connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (False,)
 
 
 def test_cases_that_come_back_in_later_batches_are_noticed_and_nothing_is_said_to_hold():

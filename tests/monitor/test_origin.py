@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.monitor import compaction
 from faithscope.monitor.compared import compare
-from faithscope.monitor.origin import FIRST_DAYS, block_start
 from faithscope.monitor.sequential import DailyDraws, changes, shares, watched
 
 START = datetime.date(2026, 1, 1)
@@ -77,16 +76,6 @@ def test_days_without_draws_are_days_all_the_same():
     assert (few.day, few.reference) == (many.day, many.reference) == (40, few.reference)
 
 
-@given(st.integers(-2000, 4000), st.integers(-500, 20_000))
-@settings(max_examples=200, deadline=None)
-def test_a_block_is_its_own_block_and_no_block_reaches_over_the_beginning(offset, begun):
-    start = block_start(begun + offset, begun)
-    assert start <= begun + offset
-    assert block_start(start, begun) == start
-    for edge in (begun, begun + FIRST_DAYS):
-        assert (start >= edge) == (begun + offset >= edge)
-
-
 @pytest.mark.thorough
 def test_what_is_new_is_the_same_before_and_after_days_were_merged(monkeypatch):
     monitor = fs.Monitor()
@@ -107,16 +96,6 @@ def test_what_is_new_is_the_same_before_and_after_days_were_merged(monkeypatch):
     assert before.fresh.least.sum() == after.fresh.least.sum()
     assert len(after.fresh) < len(before.fresh)
     assert np.array_equal(before.periods.given, after.periods.given)
-
-
-def test_two_monitors_added_up_began_with_the_earlier_one_in_either_order():
-    early, late = fs.Monitor(), fs.Monitor()
-    for day in range(3):
-        add(early, day)
-        add(late, day + 5)
-    both = [(early + late)._history.origin, (late + early)._history.origin, early._history.origin]
-    assert len(set(both)) == 1
-    assert (fs.Monitor() + late)._history.origin == late._history.origin
 
 
 def test_a_row_from_the_future_closes_no_day(monkeypatch):

@@ -114,34 +114,6 @@ def test_pairs_are_as_likely_as_in_all_matchings_listed_one_by_one(heavy, monkey
     assert stats.chisquare([seen[k] for k in kinds], [expected[k] * draws for k in kinds]).pvalue > 1e-3
 
 
-def test_agreements_are_independent_draws_with_the_consistency_as_their_mean():
-    """Sums over the openers of each of two days, all matched in the end, are binomial and independent."""
-    p, q = np.array([0.5, 0.3, 0.2]), np.array([0.9, 0.6, 0.5])
-    m = float(p @ (q**2 + (1 - q) ** 2))
-    rng, systems, waiting = np.random.default_rng(8), 4000, Cells.none()
-    sums = np.zeros((4, systems))
-    for day in range(8):
-        groups = np.repeat(np.arange(systems), 8 if day < 2 else 40)
-        explanations = rng.choice(3, len(groups), p=p)
-        labels = (rng.random(len(groups)) < q[explanations]).astype(int)
-        arrivals = Cells.of(explanations, explanations, labels, day, np.ones(len(groups)), groups)
-        # Later rows only close: they stand for all that may ever arrive.
-        pairs = pair(arrivals, waiting, rng, share=0.5 if day < 2 else 0.0)
-        waiting = pairs.waiting
-        np.add.at(sums, (2 * pairs.days, pairs.groups), pairs.openers)
-        np.add.at(sums, (2 * pairs.days + 1, pairs.groups), pairs.agreeing)
-    assert not waiting.opening.any()
-    first, agreeing, second, later = sums
-    residual, later_residual = agreeing - m * first, later - m * second
-    for value in (residual, later_residual):
-        assert abs(value.mean()) < 4 * value.std() / np.sqrt(len(value))
-    assert abs(np.corrcoef(residual, later_residual)[0, 1]) < 4 / np.sqrt(len(first))
-    assert np.mean(residual**2) == pytest.approx(4 * m * (1 - m), rel=0.1)
-    chosen = agreeing[first == 4]
-    expected = stats.binom.pmf(np.arange(5), 4, m) * len(chosen)
-    assert stats.chisquare(np.bincount(chosen.astype(int), minlength=5), expected).pvalue > 1e-3
-
-
 def test_different_explanations_with_half_a_key_in_common_are_not_matched():
     arrivals = Cells.of([1, 1, 1, 1], [1, 2, 1, 2], [0, 1, 0, 1], 0, [500, 500, 500, 500])
     pairs = pair(arrivals, Cells.none(), np.random.default_rng(10))

@@ -1,6 +1,5 @@
 """A monitor of scopes: the sufficiency of all rows, and limits that hold although scopes overlap."""
 
-import datetime
 import shlex
 
 import numpy as np
@@ -13,10 +12,9 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput, FaithscopeError, WrongType
-from faithscope.monitor.pairing import OPENER_SHARE, Cells, pair
+from faithscope.monitor.pairing import Cells, pair
 from faithscope.monitor.scoped.assigning import assign
 from faithscope.monitor.scoped.scopes import Scopes
-from faithscope.monitor.sequential import lower_limit, upper_limit
 from monitor.watched_rows import TEXTS, add, drawn, same
 
 
@@ -86,47 +84,6 @@ def test_pairs_agree_as_often_as_sufficiency_says(rows, looks):
     assert matched > 0.99 * openers > 0.15 * rows * looks
 
 
-def test_a_closer_that_serves_any_scope_in_which_it_lies_would_be_biased():
-    """What the coin is for: rows in several scopes would serve each of them too seldom."""
-    rng = np.random.default_rng(1)
-    rows = arrivals(40_000, rng)
-    openers = rng.binomial(rows.counts, OPENER_SHARE)
-    closers = rows.counts - openers
-    second = rng.binomial(closers, 0.5) * INSIDE[:, 1]
-    scope, counts = np.append(OWN, [0] * 3 + [1] * 3), np.concatenate([openers, closers - second, second])
-    opening = np.append(openers, [0] * 6)
-    wrong = Cells.of(scope, [0] * 9, np.tile(LABEL, 3), 0, counts, opening=opening)
-    pairs = pair(wrong, Cells.none(), rng)
-    assert distance_in_errors(pairs.agreeing.sum(), pairs.matched.sum()) > 6
-
-
-@pytest.mark.thorough
-def test_limits_miss_the_truth_seldom_at_all_looks_together():
-    rng, trials, missed = np.random.default_rng(2), 100, 0
-    for _ in range(trials):
-        openers, matched, agreeing = watched(25, 60, rng).T
-        began = openers > 0
-        low = lower_limit(agreeing[began], openers[began], 0.025)
-        high = upper_limit((agreeing + openers - matched)[began], openers[began], 0.025)
-        missed += bool(((low > SUFFICIENCY) | (high < SUFFICIENCY)).any())
-    assert missed <= 0.1 * trials  # nominal .05; .1 lies 2.3 Monte-Carlo errors above
-
-
-def test_openers_are_fewer_if_scopes_share_no_closers():
-    """A closer serves one class; where rules overlap, and each holds few rows, most closers serve nobody."""
-    rng = np.random.default_rng(0)
-    monitor = fs.Monitor(scopes=[f"x{j} <= 0.1" for j in range(10)] + ["everything"])
-    for day in range(5):
-        X = pd.DataFrame(rng.random((4000, 10)), columns=[f"x{j}" for j in range(10)])
-        inside = X.to_numpy() <= 0.1
-        own = np.where(inside.any(axis=1), inside.argmax(axis=1), 10)
-        rules = ["everything" if place == 10 else f"x{place} <= 0.1" for place in own]
-        monitor.add(rules, rng.integers(0, 2, 4000), X=X, when=datetime.date(2026, 1, 1 + day))
-    limits = monitor.limits()
-    assert limits.waiting < 0.05 * limits.openers
-    assert limits.low < 0.5 < limits.high
-
-
 def test_what_cannot_be_watched_is_refused_in_a_sentence(tmp_path):
     rows, path, plain = drawn(6), tmp_path / "state.duckdb", tmp_path / "plain.duckdb"
     monitor, X = fs.Monitor(path, scopes=TEXTS), rows[["a", "b"]]
@@ -173,23 +130,6 @@ def test_one_row_is_unverifiable():
     add(monitor, drawn(1), when="2026-01-01")
     assert monitor.single_look().unverifiable == 1
     assert (monitor.limits().low, monitor.limits().high) == (0, 1)
-
-
-def test_the_page_the_card_and_the_metrics_speak_of_sufficiency(tmp_path):
-    rows = drawn(3000)
-    monitor = fs.Monitor(scopes=TEXTS, at_least=0.9)
-    for day in range(20):
-        part = rows[150 * day : 150 * (day + 1)]
-        add(monitor, part.assign(y=part["y"] if day < 10 else 0), when=datetime.date(2026, 1, 1 + day))
-    record = monitor._record(7)
-    assert record.title == "Sufficiency, watched"
-    assert any("in the reference" in sentence for sentence in record.changed)
-    assert "ufficiency" in record.drift[0]
-    assert "onsistency" not in str(monitor) + str(monitor.to_dict()) + str(record) + str(monitor._card())
-    monitor.to_html(tmp_path / "page.html", reference=7)
-    text = (tmp_path / "page.html").read_text()
-    assert "sufficiency lies within the band" in text
-    assert ">consistency<" not in text
 
 
 def test_the_command_line_reads_scopes_from_a_file(tmp_path, monkeypatch):

@@ -63,27 +63,6 @@ def test_limits_grow_with_the_sum_and_are_mirror_images(sums, error):
         assert float(log_evidence_above(k, n, low)) == pytest.approx(-np.log(error), abs=1e-4)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("m", "looks"),
-    [(0.5, 100), (0.97, 100), *(pytest.param(m, 300, marks=thorough) for m in (0.02, 0.5, 0.9, 0.97))],
-)
-def test_limits_miss_the_truth_at_any_look_with_at_most_the_stated_probability(m, looks):
-    """Exactly, by the distribution of all paths that have not yet been missed."""
-    error, missed, alive = 0.1, 0.0, np.ones(1)
-    for n in range(1, looks + 1):
-        alive = np.append(alive * (1 - m), 0) + np.append(0, alive * m)
-        k = np.arange(n + 1)
-        evidence = np.maximum(log_evidence_above(k, n, m), log_evidence_below(k, n, m))
-        outside = evidence >= np.log(2 / error)
-        if n % 50 == 0:
-            low, high = lower_limit(k, n, error / 2), upper_limit(k, n, error / 2)
-            assert (((low > m) | (high < m)) == outside).all()
-        missed += alive[outside].sum()
-        alive[outside] = 0
-    assert 0 < missed <= error
-
-
 def test_openers_that_wait_may_agree_or_not():
     some = DailyDraws.of_pairs([0], [1000], [900], [880]).limits(0.05)
     least, most = (DailyDraws.of_pairs([0], [1000], [1000], [total]).limits(0.05) for total in (880, 980))
@@ -198,16 +177,3 @@ def test_an_explanation_that_lost_its_agreement_is_told_and_others_are_not():
     assert next(iter(periods.feature_parts(features))) == "age"
     assert periods.fresh == 0
     assert TwoPeriods.of([0, 1], [0, 0], before=[5, 0], after=[3, 1]).fresh == 0.25
-
-
-@pytest.mark.parametrize("moved", [0.0, 0.2])
-@pytest.mark.parametrize("explanations", [5, pytest.param(2000, marks=thorough)])
-def test_limits_of_the_distance_cover_it(moved, explanations):
-    rng, p = np.random.default_rng(5), np.full(explanations, 1 / explanations)
-    q = np.append(p * (1 - moved), moved)
-    told = [
-        distance(rng.multinomial(1500, np.append(p, 0)), rng.multinomial(1000, q), 0.1, seed) for seed in range(200)
-    ]
-    assert sum(each.low <= moved + 1e-12 <= each.high + 1e-12 for each in told) >= 175
-    lows = np.array([each.low for each in told])
-    assert lows.mean() > 0.05 if moved else np.mean(lows > 0) < 0.1

@@ -6,7 +6,7 @@ from functools import cache
 
 from faithscope.monitor.periods import Distance, TwoPeriods, drift_sentences
 from faithscope.monitor.sequential import Alarm
-from faithscope.monitor.watched import changed_explanations, render, write
+from faithscope.monitor.watched import changed_explanations, render
 from watched_example import HOSTILE, watched_record
 
 
@@ -33,14 +33,6 @@ def test_texts_of_a_log_are_never_code_and_nothing_is_fetched():
     assert not [text for text in ("<script>alert", "<b>a long", "\u202e", HOSTILE) if text in page()]
     own = page()[: page().index('<script type="application/json"')]
     assert "http" not in own.replace("http-equiv", "")
-
-
-def test_few_days_are_shown_too(tmp_path):
-    for days in range(3):
-        write(watched_record(days), tmp_path / "page.html")
-        page = (tmp_path / "page.html").read_text(encoding="utf-8")
-        assert "No alarm." in page
-        assert ("No rows were added yet." in page) == (days == 0)
 
 
 def test_explanations_that_changed_are_told_losses_first_with_their_labels():

@@ -1,7 +1,5 @@
 """Sufficiency on populations: the interval over rows, chance, weights, clusters and numbers."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -54,21 +52,6 @@ def test_the_estimate_is_the_mean_over_rows_and_its_interval_that_of_their_means
     assert estimate.chance == pytest.approx(np.mean(others))
 
 
-def test_more_draws_never_make_the_interval_narrower_than_the_rows_allow():
-    """Each draw repeated is the same observation: ten copies of one draw give the interval of one."""
-    labels = RNG.integers(0, 2, (80, 1))
-    first, second = (labeled(np.repeat(labels, copies, axis=1), np.ones(80, int)) for copies in (1, 10))
-    assert (first.low, first.high, first.above_chance) == (second.low, second.high, second.above_chance)
-
-
-def test_an_interval_never_collapses_where_all_draws_agree():
-    for n, draws in product((1, 2, 30), (1, 100)):
-        always = labeled(np.ones((n, draws), int), np.ones(n, int), RULES.take(np.arange(n)))
-        assert always.value == always.high == 1
-        assert always.low <= max(0.0, 1 - np.log(2 / 0.05) / n) + 1e-12
-        assert always.above_chance is None
-
-
 def test_clusters_are_left_out_whole_and_weights_are_those_of_rows():
     copies, plain = np.repeat(np.arange(80), 3), labeled(DRAWN_LABELS)
     repeated = labeled(DRAWN_LABELS[copies], LABELS[copies], RULES.take(copies), clusters=copies)
@@ -90,14 +73,6 @@ def test_numbers_agree_by_their_agreement_and_have_a_drop():
     ):
         estimate = measured(model=model, agreement=agreement)
         assert (estimate.value, estimate.drop) == pytest.approx((agreeing.mean(), drops.mean()))
-
-
-def test_the_result_tells_its_population_everywhere():
-    estimate = measured()
-    assert str(estimate).startswith("sufficiency on perturbed rows 0.")
-    assert estimate.population == "Perturbed(X_train of 200 rows, draws=10, seed=0)"
-    assert "draws that keep its explanation" in estimate.to_markdown()
-    assert "perturbed rows" in estimate._repr_html_()
 
 
 def test_the_model_is_asked_in_large_batches_and_cannot_change_the_rows():

@@ -6,8 +6,6 @@ import pytest
 
 import faithscope as fs
 from brute import gower
-from faithscope.errors import BadInput
-from refused import refused
 
 
 def test_the_k_nearest_covered_rows_are_drawn_with_the_fixed_features_of_the_row():
@@ -49,15 +47,3 @@ def test_fewer_rows_than_k_and_none_at_all_are_told():
     assert any(note.startswith("2 to 4 draws per row") for note in measured.notes)
     assert "1 row has an explanation that leaves no draw" in measured.notes
     assert "that leaves no draw" in measured.to_markdown()
-
-
-def test_missing_values_are_a_value_of_their_own():
-    train = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": ["x", None, "y"]})
-    rules = fs.Rules.from_conditions([[]], features=["a", "b"])
-    near = fs.Conditional(train, k=1).draw(rules, pd.DataFrame({"a": [np.nan], "b": ["z"]})).rows
-    assert near.isna().all(axis=None)
-
-
-def test_no_training_documents_get_one_sentence():
-    words = fs.Highlights([{"great"}])
-    refused(BadInput, "X_train is empty", fs.Conditional([]).draw, words, ["a great film"])

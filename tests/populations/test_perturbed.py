@@ -149,28 +149,3 @@ def test_columns_are_found_by_name_whatever_their_order():
         for names in (FEATURES, FEATURES[::-1])
     )
     assert plain.value == turned.value
-
-
-def test_a_category_that_training_rows_declare_is_kept_though_none_has_it():
-    jobs = pd.CategoricalDtype(["clerk", "cook", "judge"])
-    train, X = (pd.DataFrame({"job": pd.Categorical(each, dtype=jobs)}) for each in (["clerk", "cook"], ["judge"]))
-    drawn = fs.Perturbed(train, draws=3).draw(fs.Rules.parse(["job == judge"], features=["job"]), X)
-    assert drawn.rows["job"].tolist() == ["judge"] * 3
-
-
-@pytest.mark.parametrize("population", [fs.Perturbed, fs.Product, fs.Conditional])
-def test_whole_numbers_of_an_array_stay_whole(population):
-    X = np.arange(12).reshape(6, 2)
-    assert population(X).draw(fs.Rules.parse(["a <= 4"] * 6, features=["a", "b"]), X).rows.dtype == X.dtype
-
-
-def test_the_precision_of_anchors_is_sufficiency_on_perturbed_rows():
-    def model(rows):
-        return (rows[:, 0] + rows[:, 1] ** 2 > 0.5).astype(int)
-
-    rng = np.random.default_rng(0)
-    X_train, X = rng.normal(size=(500, 3)).round(1), rng.normal(size=(60, 3)).round(1)
-    anchors = fs.explainers.Anchors(model, X_train, threshold=0.8).explain_with_precision(X)
-    measured = fs.sufficiency(anchors.explanations, model, X, population=fs.Perturbed(X_train, draws=400))
-    assert measured.low <= anchors.precision.mean() <= measured.high
-    assert measured.counts.values == pytest.approx(anchors.precision, abs=5 * 0.5 / np.sqrt(400))

@@ -140,22 +140,6 @@ def test_alibis_objects_and_their_json_are_read_alike():
         assert one == other
 
 
-def test_alibis_anchors_without_names_of_columns_are_rules_over_a_table():
-    rules = fs.read(RECORDED)
-    assert rules.features == ("capital gain", "job")
-    refused(BadInput, "pass features=", fs.sufficiency, rules, [1, 0, 0, 0], np.zeros((4, 2)))
-
-
-def test_a_category_with_a_sign_in_it_stands_alone_in_what_alibi_prints():
-    rules = fs.read([alibi(["<=50K"], [0], np.array([1.0, 3.0]))], features=["income", "age"])
-    assert rules.to_conditions() == [[("income", "==", "<=50K")]]
-
-
-def test_codes_that_seem_to_stand_for_two_texts_are_left_out():
-    rows = [alibi(["job = clerk"], [0], np.array([1.0])), alibi(["job = cook"], [0], np.array([1.0]))]
-    assert fs.read(rows, features=["job"]).categories == {}
-
-
 def test_anchors_of_texts_are_highlights():
     texts = ["a Great film", "not a great film, really"]
     rows = [

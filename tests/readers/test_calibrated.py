@@ -56,16 +56,6 @@ def test_claimed_intervals_are_kept_row_by_row(system):
     assert f"{width:.2f} wide on average (claimed)" in notes
 
 
-def test_the_heaviest_conditions_can_be_chosen(system):
-    _, _, factual = system
-    rules = fs.read(factual, top=1)
-    for row in range(N):
-        weights = np.abs(factual[row].rules["weight"])
-        heaviest = NAMES[factual[row].rules["feature"][int(weights.argmax())]]
-        assert {feature for feature, *_ in rules.item(row)} == {heaviest}
-    assert any("the 1 conditions that weigh most" in remark for remark in rules.remarks)
-
-
 def test_one_explanation_a_list_and_conjunctions_read_alike(system):
     X, explainer, factual = system
     rules = fs.read(factual)
@@ -73,15 +63,6 @@ def test_one_explanation_a_list_and_conjunctions_read_alike(system):
     assert fs.read(factual[1]).to_conditions() == rules.to_conditions()[1:2]
     joined = explainer.explain_factual(X).add_conjunctions()
     assert fs.read(joined).to_conditions() == rules.to_conditions()
-
-
-def test_categories_without_labels_are_numbers(system):
-    X, explainer, _ = system
-    other = calibrated.WrapCalibratedExplainer(explainer.learner)
-    other.calibrate(X, explainer.predict(X), feature_names=NAMES, categorical_features=[2])
-    rules = fs.read(other.explain_factual(X))
-    values = {value for row in rules.to_conditions() for feature, _, value in row if feature == "job"}
-    assert values <= {0.0, 1.0, 2.0}
 
 
 def test_fast_explanations_are_importances(system):

@@ -68,18 +68,6 @@ def test_several_classes_are_chosen_by_their_index_or_all_count(system):
     assert np.array_equal(fs.read(three, class_index="predicted").values, own)
 
 
-def test_rows_that_explain_their_own_class_are_read_with_a_warning(system):
-    single, ranked = (explained(system, labels=(), top_labels=many) for many in (1, 2))
-    first = [item.top_labels[0] for item in single]
-    assert len(set(first)) > 1
-    assert any("different classes" in note for note in fs.read([item.as_map() for item in single]).notes)
-    for objects, choice in ((single, None), (single, "predicted"), (ranked, None)):
-        read = fs.read(objects, class_index=choice)
-        wanted = [weights([item], item.top_labels[0])[0] for item in objects]
-        assert np.array_equal(read.values, wanted)
-        assert any("different classes" in note for note in read.notes)
-
-
 def test_regression_has_one_set_of_weights_and_features_that_nobody_named_have_no_names(system):
     X, _, _ = system
     model = RandomForestRegressor(5, random_state=0).fit(X, X[:, 0])
@@ -138,13 +126,3 @@ def test_images_are_maps_of_their_segments():
 def test_another_object_among_them_is_named(system):
     objects = [*explained(system)[:2], "text"]
     refused(BadInput, "Row 2 is a str, but row 0 is a Explanation", fs.read, objects)
-
-
-def test_features_that_lime_takes_for_categories_keep_their_names(system):
-    X, _, model = system
-    rows = np.column_stack([X, np.arange(len(X)) % 3])
-    categories = {"categorical_features": [4], "categorical_names": {4: ["x=y", "x=z", "w"]}}
-    explainer = lime_tabular.LimeTabularExplainer(rows, feature_names=[*NAMES, "a=b"], random_state=0, **categories)
-    objects = [explainer.explain_instance(x, lambda Z: model.predict_proba(Z[:, :4]), num_samples=50) for x in rows[:3]]
-    assert {item.domain_mapper.feature_names[4] for item in objects} == {"a=b=x=y", "a=b=x=z", "a=b=w"}
-    assert fs.read(objects).names == (*NAMES, "a=b")

@@ -75,11 +75,6 @@ def test_inspect_gives_values_explanations_ids_and_inputs(log):
     assert list(read(log, answer="answer").predictions) == ["2", "4"]
 
 
-def test_scores_of_inspect_alone_have_neither_ids_nor_inputs():
-    rationales = read([sample.scores["judge"] for sample in SAMPLES])
-    assert parts(rationales) == (["C", "I"], ["It is 2.", "It is not 4."], [None, None])
-
-
 def test_several_scorers_must_be_chosen_by_name():
     log = [sample(0, judge=verdict("C", "yes"), style=verdict(0.5, "plain"), count=verdict(3, None)), *SAMPLES[1:]]
     refused(BadInput, "rationales by 'judge', 'style': choose one, such as name='judge'", read, log)
@@ -205,14 +200,6 @@ def test_phoenix_gives_labels_explanations_and_spans(log):
     assert parts(read(log)) == (["yes", "no"], ["on it", "off it"], ["s1", "s2"])
 
 
-def test_phoenix_without_labels_gives_scores_and_says_so():
-    rationales = read(EVALUATED.assign(relevance_score=[cell(None, "a"), cell(None, "b", score=0.0)]))
-    assert list(rationales.predictions) == [1.0, 0.0]
-    assert any("read as their scores: relevance" in note for note in rationales.notes)
-    failed = EVALUATED.assign(relevance_score=[None, cell("no", "off it")])
-    refused(BadInput, "1 of 2 rows without an answer or a rationale; the first is row 0", read, failed)
-
-
 # Langfuse: scores of its API and exports, in camel case, and of its Python client, in snake case.
 def langfuse(number, value, text, comment, kind="CATEGORICAL"):
     known = {"id": f"sc{number}", "traceId": f"t{number}", "observationId": None, "name": "judge", "source": "EVAL"}
@@ -243,23 +230,6 @@ def test_numbers_of_langfuse_are_numbers_and_traces_give_inputs(tmp_path):
     rationales = read(tmp_path / "traces.json")
     assert parts(rationales) == (["good", "bad"], ["It answers.", "It does not."], ["t0", "t1"])
     assert list(rationales.reasons.inputs) == ["q0", "q1"]
-
-
-def test_an_export_of_langfuse_as_csv_is_read_and_empty_cells_are_missing(tmp_path):
-    path = tmp_path / "scores.csv"
-    pd.DataFrame([*SCORES, langfuse(3, 0, "good", None)]).to_csv(path, index=False)
-    told = "1 of 3 rows without an answer or a rationale; the first is row 2, without its rationale"
-    refused(BadInput, told, read, path)
-    assert parts(read(path, nulls="drop"))[0] == ["good", "bad"]
-
-
-# Every reader: the order of rows goes with them, and a number comes out.
-@pytest.mark.parametrize("log", [SAMPLES, FEEDBACK, TRACES, SCORES], ids=["inspect", "feedback", "traces", "langfuse"])
-def test_rows_in_another_order_give_the_same_rationales_in_that_order(log):
-    forth, back = read(log), read(log[::-1])
-    assert [column[::-1] for column in parts(back)] == list(parts(forth))
-    assert fs.consistency(forth.reasons, forth.predictions).n == 2
-    assert list(forth.to_frame()) == ["id", "input", "prediction", "rationale"]
 
 
 def test_rationales_are_chosen_by_name_and_none_is_left_out_without_a_word():

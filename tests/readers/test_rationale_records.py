@@ -1,7 +1,6 @@
 """Rationales of records, chats, batches and files, and what is wrong with them in one sentence."""
 
 import json
-from contextlib import suppress
 from itertools import product
 from types import SimpleNamespace
 
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope import read_rationales as read
 from faithscope.errors import BadInput, UnknownName
-from limited import cpu_seconds
 from refused import refused
 
 LOG = [
@@ -155,11 +153,6 @@ def test_the_label_of_a_reply_is_its_answer_and_other_names_are_asked_for(wrap):
     assert list(read(odd, answer="mood", explanation="why").predictions) == ["spam", "ham"]
 
 
-def test_a_reply_with_a_fence_that_is_never_closed_is_read_soon():
-    with cpu_seconds(20), suppress(BadInput):  # took minutes
-        read([chat("```" + " " * 4000)] * 2)
-
-
 def chat(reply):
     return {"messages": [{"role": "user", "content": "Is it spam?"}, {"role": "assistant", "content": reply}]}
 
@@ -242,25 +235,9 @@ def test_what_is_no_log_is_refused():
             read(thing)
 
 
-def test_hostile_texts_pass_through_as_they_are():
-    hostile = ["\0", "\ud800", "x" * 1_000_000, "<script>alert(1)</script>", "[" * 50_000, '{"a":' * 50_000]
-    rationales = read([{"input": text, "answer": "a", "explanation": text} for text in hostile])
-    assert list(rationales.reasons.texts) == hostile
-    assert list(rationales.reasons.inputs) == hostile
-    assert fs.consistency(rationales.reasons, rationales.predictions).n == 6
-    repr(rationales)
-
-
 def test_answers_that_are_lists_and_rationales_that_are_numbers_are_refused():
     refused(BadInput, "row 0 is a list", read, [{"answer": ["a"], "explanation": "x"}])
     refused(BadInput, "rationales are texts", read, [{"answer": "a", "explanation": 3}])
-
-
-def test_the_row_labels_of_a_table_are_kept_so_that_other_orders_are_refused():
-    log = pd.DataFrame({"answer": list("aab"), "explanation": ["x", None, "y"]}, index=[2, 1, 0])
-    rationales = read(log, nulls="drop")
-    assert rationales.reasons.index.tolist() == [2, 0]
-    refused(BadInput, "another order", fs.evaluate, rationales.predictions, rationales.reasons, log.loc[[0, 2]])
 
 
 def test_a_field_that_no_row_has_is_refused_with_the_one_that_was_meant():

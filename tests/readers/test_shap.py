@@ -201,40 +201,6 @@ def test_texts_of_several_classes_need_a_class():
         assert fs.read(explanation, class_index=label, top=1).item(0) == {word}
 
 
-def test_a_list_of_one_array_per_row_is_not_taken_for_classes(explained):
-    per_row, per_class = list(explained[:20]), np.moveaxis(explained, 2, 0)
-    advice = r"fs.read\(np.stack\(values\), class_index=1, features=\[...\]\)"
-    refused(BadInput, advice, fs.read, per_row, class_index=1)
-    read = fs.read(np.stack(per_row), class_index=1, features=NAMES)
-    assert np.array_equal(read.values, explained[:20, :, 1])
-    refused(BadInput, "not clear which axis is classes", fs.read, per_class, class_index=1)
-
-
-def test_columns_that_look_like_biases_are_noted(explained):
-    stacked = np.concatenate([explained.transpose(0, 2, 1), np.ones((N, CLASSES, 1))], axis=2)
-    flat, labels = stacked.reshape(N, -1), np.arange(N) % 2
-    for given in (stacked[:1], flat[:1]):
-        assert np.array_equal(fs.read(given, class_index=2, features=NAMES).values, explained[:1, :, 2])
-    gradient = np.ones((N, 3))  # of a linear model
-    for given, told in (
-        (flat, "3 columns are the same"),
-        (flat[:, :5], "the last column is the same"),
-        (explained[:, :, 0], None),
-        (gradient, None),
-    ):
-        notes = " ".join(fs.consistency(given, labels).notes)
-        assert told in notes if told else "bias" not in notes
-    refused(BadInput, "3 classes with a bias each", fs.read, flat, features=NAMES)
-    refused(BadInput, "told apart by features=", fs.read, flat, class_index=1)
-
-
-def test_categories_of_a_table_are_no_tokens():
-    data = np.array([["clerk", "m"], ["cook", "f"]], object)
-    table = shap.Explanation(np.eye(2), data=data, feature_names=["job", "sex"], base_values=np.zeros(2))
-    for given in (table, list(table), shap.Explanation(np.eye(2), data=data, base_values=np.zeros(2))):
-        assert isinstance(fs.read(given), fs.Importances)
-
-
 @pytest.mark.thorough
 def test_texts_of_one_length_and_single_texts_are_highlights():
     def score(texts):

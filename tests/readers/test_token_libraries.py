@@ -97,12 +97,3 @@ def test_bad_numbers_are_refused():
     refused(BadInput, "Row 0 has a number that is NaN", fs.read, [ferret(["a"], [np.nan])])
     several = SimpleNamespace(attributions=np.ones((3, 2)), elements=["a", "b"])
     refused(BadInput, "of 3 classes: choose one", fs.read, [several])
-
-
-def test_highlights_of_words_are_stored_with_their_tokenizer(tmp_path):
-    from faithscope.explanations.arrow.tables import from_arrow, to_arrow
-
-    read = fs.read([ferret(TOKENS, NUMBERS)])
-    again = from_arrow(to_arrow(read))
-    assert again.tokenizer is read.tokenizer
-    assert again.remarks == read.remarks

@@ -81,14 +81,6 @@ def test_rounding_never_makes_different_values_look_alike_and_what_cannot_be_see
     assert wording("x" * 500).endswith("… (100 more characters)")
 
 
-def test_a_weighted_evaluation_is_summarized_without_a_curve():
-    (explainer,) = summarize(examples.evaluation(weights=np.arange(1.0, 241.0))).explainers
-    measures = [estimate.measure for estimate in explainer.measures]
-    assert explainer.curves == ()
-    assert [(part.section, part.measure) for part in explainer.missing] == [("rows", name) for name in measures]
-    assert "weighted" in explainer.missing[0].reason
-
-
 ASKED = {
     "counterexamples": ("contradictions", "consistency"),
     "wrongly_covered": ("contradictions", "sufficiency"),
@@ -152,15 +144,6 @@ def test_of_many_populations_the_lowest_are_told_and_intervals_of_more_than_ten_
         each = wanted[line.a, line.b]
         assert (line.low, line.high) == pytest.approx((each.low, each.high))
     assert (f"There are {pairs} pairs, so these intervals are wider" in render(summary)) == (pairs > 10)
-
-
-def test_intervals_of_more_than_ten_pairs_of_explainers_hold_together():
-    X = examples.rows(400)
-    keys = {f"by {size}": np.arange(400) % size for size in range(1, 7)}
-    compared = fs.compare(examples.predict(X), keys, X)
-    summary = summarize(compared)
-    assert summary.together == len(summary.differences) == 15
-    assert [line.low for line in summary.differences] == pytest.approx(compared.differences(True)["low"].tolist())
 
 
 def test_an_audit_is_summarized_with_its_windows_of_time():

@@ -12,14 +12,11 @@ import faithscope as fs
 from child import python
 from faithscope.cli import main
 from faithscope.cli.rows import read_rows
-from faithscope.counting.coverage import cover
-from faithscope.discretizers import Rank, Sign, SignOfTop
+from faithscope.discretizers import Rank, Sign
 from faithscope.errors import BadInput, FaithscopeError, TooLarge
 from faithscope.explainers import Anchors, Lime, Shap
 from faithscope.explanations.importances import Importances
-from faithscope.relations import to_relation
 from faithscope.runtime import memory
-from faithscope.sample import Sample
 from faithscope.tables.sources.connections import embedded
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -193,70 +190,6 @@ def test_counts_of_many_labels_are_refused_while_they_grow(monkeypatch):
     with pytest.raises(TooLarge, match=r"Counts of \d+ of 60 explanations by 3,000 labels"):
         fs.sufficiency(RULES, MANY, X)
     assert len(asked) > 2
-
-
-def test_rows_ranked_part_by_part_are_ranked_as_a_whole(monkeypatch):
-    values = np.round(np.random.default_rng(2).normal(size=(101, 7)), 0)  # with ties
-    order = np.argsort(values, axis=1, kind="stable")
-    signs = np.sign(values)
-    by_size = np.argsort(-np.abs(values), axis=1, kind="stable")
-    np.put_along_axis(signs, by_size[:, 3:], 0, axis=1)
-    for cells in (1, 20, 700, 10**6):
-        monkeypatch.setattr("faithscope.explanations.forms._CELLS", cells)
-        assert np.array_equal(Rank()(Importances(values)).values, order)
-        assert np.array_equal(SignOfTop(3)(Importances(values)).values, signs)
-
-
-def test_the_profile_of_counts_does_not_depend_on_cells_that_are_only_covered():
-    found = fs.sufficiency(RULES, NUMBERS % 50, X).counts
-    assert (found.given == 0).any()
-    profile = found.profile()
-    rows = sorted(zip(profile.others, profile.agreeing, profile.rows, strict=True))
-    expected: dict[tuple[int, int], int] = {}
-    covers = X[:, 0][None] > np.arange(60)[:, None] / 60
-    for row in range(ROWS):
-        mask = covers[row % 60]
-        own, same = bool(mask[row]), int((mask & (row % 50 == NUMBERS % 50)).sum())
-        kind = int(mask.sum()) - own, same - own
-        expected[kind] = expected.get(kind, 0) + 1
-    merged: dict[tuple[int, int], int] = {}
-    for others, agreeing, many in rows:
-        merged[int(others), int(agreeing)] = merged.get((int(others), int(agreeing)), 0) + int(many)
-    assert merged == expected
-
-
-@pytest.mark.parametrize("labels", [2, 40, 400])
-@pytest.mark.parametrize("exact", [0, 10**8])
-def test_leaving_rows_out_is_measuring_without_them_however_many_labels_there_are(labels, exact):
-    rules, rows = RULES.take(np.arange(400)), X[:400]
-    predicted = np.array([str(one * 7 % labels) for one in range(400)], object)
-    covered = cover(Sample(rules, predicted, rows), to_relation(None, rules), exact=exact)
-    found, blocks = covered.left_out, np.arange(400) if covered.block is None else covered.block
-    assert (covered.block is None) == (exact > 0)
-    for block in range(0, len(found.value), max(1, len(found.value) // 8)):
-        kept = np.flatnonzero(blocks != block)
-        without = fs.sufficiency(rules.take(kept), predicted[kept], rows[kept])
-        assert found.value[block] == pytest.approx(without.value, abs=1e-12)
-        assert found.silent[block] == pytest.approx(without.unverifiable, abs=1e-12)
-
-
-@pytest.mark.slow
-def test_anchors_do_not_depend_on_how_many_are_tried_at_once(monkeypatch):
-    rows = np.random.default_rng(4).normal(size=(300, 5))
-
-    def predict(X):
-        return (X[:, 0] > 0) & (X[:, 1] < 0.5)
-
-    whole = Anchors(predict, rows).explain(rows[:12])
-    monkeypatch.setattr("faithscope.explainers.anchors.explainer._TRIED", 100)
-    monkeypatch.setattr("faithscope.explainers.anchors.draws._NUMBERS", 5000)
-    parts = Anchors(predict, rows).explain(rows[:12])
-    assert [whole.describe(j) for j in range(12)] == [parts.describe(j) for j in range(12)]
-
-
-def test_shap_takes_more_features_than_a_float_has_powers_of_two():
-    found = Shap(lambda X: X[:, 0], np.zeros((1, 1100)), output="margin", algorithm="permutation", evaluations=2200)
-    assert found.explain(np.ones((1, 1100))).values[0, :3].tolist() == [1.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(

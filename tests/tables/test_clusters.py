@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 
 import faithscope as fs
 from faithscope.cli import app
-from faithscope.errors import BadInput, NotProven
-from faithscope.measures.estimate import estimate
+from faithscope.errors import BadInput
 from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from tables import engines
@@ -86,48 +85,6 @@ def _ask(log, clusters=None, **how):
     return fs.audit(log, prediction="yhat", explanation="leaf", kind="keys", clusters=clusters, **how)
 
 
-def test_an_audit_compares_rows_of_different_clusters():
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        n = int(rng.integers(4, 20))
-        key, y, customer = rng.integers(0, 4, n), rng.integers(0, 3, n), rng.integers(0, n, n)
-        customer[:2] = [0, 1]  # at least two
-        estimate = _ask(pd.DataFrame({"leaf": key, "yhat": y, "customer": customer}), "customer").consistency
-        total = silent = 0.0
-        for rows in (key == leaf for leaf in np.unique(key)):
-            pairs = rows[:, None] & rows & (customer[:, None] != customer)
-            total += rows.sum() * (y[:, None] == y)[pairs].mean() if pairs.any() else 0
-            silent += rows.sum() * (not pairs.any())
-        assert (estimate.value, estimate.unverifiable) == pytest.approx((total / n, silent / n))
-
-
-def test_rows_logged_twice_tell_no_more_than_once():
-    log = _log()
-    twice = pd.concat([log, log], ignore_index=True)
-    once, again = _ask(log).consistency, _ask(twice, "row").consistency
-    for name in ("value", "unverifiable", "verified", "chance", "effective_n"):
-        assert getattr(again, name) == pytest.approx(getattr(once, name), abs=1e-12)
-    assert again.low <= 0.5 <= again.high
-    assert (again.n, again.clusters) == (800, 400)
-    assert _ask(twice).consistency.low > 0.5  # where the truth is .5
-
-
-def test_clusters_of_one_row_are_rows():
-    log = _log()
-    alone, plain = _ask(log, "row").consistency, estimate(fs.count(log.leaf, log.yhat), interval="jackknife")
-    assert_same(alone, fs.consistency(log.leaf, log.yhat, clusters=log.row))
-    assert (alone.low, alone.high) == pytest.approx((plain.low, plain.high), abs=1e-12)
-
-
-def test_an_explanation_of_one_cluster_is_unverifiable():
-    log = pd.DataFrame({"leaf": [1] * 6 + [2] * 4, "yhat": list("aaaaaaabab"), "customer": [0] * 6 + [1, 2, 3, 4]})
-    assert _ask(log, "customer").consistency.unverifiable == pytest.approx(0.6)
-    assert len(_ask(log, "customer").counterexamples()) == 4
-    log["yhat"] = list("aaabbbaaaa")
-    assert len(_ask(log, "customer").counterexamples()) == 0
-    assert _ask(log, "customer").table(1).disagreeing_pairs.tolist() == [9]  # rows as they are
-
-
 @pytest.mark.parametrize("agreement", [None, fs.Close(0.5)])
 def test_pairs_of_strangers_are_found_behind_many_rows_of_one_customer(agreement):
     y = np.repeat([0.0, 1.0], [200, 201])
@@ -158,11 +115,6 @@ def test_rows_without_a_cluster_follow_nulls():
         keyed = _ask(held, "customer", nulls="key")
         assert_same(keyed.consistency, expected)
         assert len(keyed.counterexamples(5)) == 5
-
-
-def test_no_plan_is_made_of_clustered_rows():
-    with pytest.raises(NotProven, match="independent rows"):
-        fs.plan(_ask(_log(40), "row").consistency)
 
 
 def test_a_glob_never_means_the_column_of_clusters():

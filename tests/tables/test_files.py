@@ -178,14 +178,6 @@ def test_plain_numbers_and_moments_of_csv_are_numbers_and_moments(tmp_path):
     assert len(audited.windows.estimates) == 3
 
 
-def test_csv_files_with_columns_in_another_order_are_one_log(tmp_path):
-    (tmp_path / "1.csv").write_text("phi,yhat\n1,a\n2,b\n")
-    (tmp_path / "2.csv").write_text("yhat;phi\na;1.5\nb;2\n")
-    for order in ("12", "21"):
-        estimate = audit([tmp_path / f"{name}.csv" for name in order], **HOW).consistency
-        assert (estimate.n, estimate.distinct) == (4, 3)
-
-
 @READERS
 def test_csv_may_have_columns_without_a_name_as_the_index_of_pandas(tmp_path, engine):
     log = pd.DataFrame({"phi": [1, 1, 2], "yhat": ["a", "b", "a"]})
@@ -214,10 +206,3 @@ def test_json_lines_have_labels_of_several_types_and_no_objects_as_labels(tmp_pa
     assert fs.audit(tmp_path / "log.jsonl", prediction="y", explanation="leaf").consistency.value == expected
     with pytest.raises(BadInput, match="a prediction is one label per row"):
         fs.audit(tmp_path / "log.jsonl", prediction="o", explanation="leaf")
-
-
-def test_labels_of_numpy_are_written_as_plain_text(tmp_path):
-    rules = fs.Rules.parse(["a <= 1", "a <= 2"], features=["a"])
-    evaluation = fs.evaluate(["u", np.str_("v")], rules, [[0.0], [0.0]], progress=False)
-    evaluation.to_parquet(tmp_path / "log.parquet")
-    assert pd.read_parquet(tmp_path / "log.parquet")["prediction"].tolist() == ["u", "v"]

@@ -130,15 +130,3 @@ def test_importances_of_a_log_with_inputs_are_measured_by_the_features_that_they
     written = fs.audit(tmp_path / "log.parquet").sufficiency
     if discretizer is None or discretizer == fs.SignOfTop(2):
         assert written.value == pytest.approx(ev.sufficiency.value, abs=1e-12)
-
-
-def test_importances_of_a_log_without_their_inputs_are_not_asked_for_the_features_that_they_name():
-    rng = np.random.default_rng(0)
-    log = pd.DataFrame(rng.normal(size=(60, 6)), columns=["a", "b", "c", "phi_a", "phi_b", "phi_d"])
-    log["yhat"] = log.a > 0
-    asked = {"prediction": "yhat", "explanation": "phi_*", "discretizer": fs.SignOfTop(1)}
-    assert fs.audit(log, **asked).sufficiency is None
-    log = log.rename(columns={"phi_d": "phi_c"})
-    assert fs.audit(log, **asked).sufficiency.n == 60
-    assert fs.audit(log, **asked | {"discretizer": fs.ReasonCodes(1, against=True)}).sufficiency is None
-    assert fs.audit(log, **asked, id="a").sufficiency is None

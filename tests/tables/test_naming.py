@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 import faithscope as fs
 from faithscope.cli import app
-from faithscope.errors import BadInput
 from faithscope.report.summary import summarize
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
@@ -117,26 +116,6 @@ def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
     json.loads(run.stdout)
     audited.to_html(page)
     assert f"<bdi>{pairs[0].index_a}</bdi>, predicted" in page.read_text()
-
-
-@pytest.mark.parametrize("discretizer", [None, fs.Rank()])
-@pytest.mark.slow
-def test_the_same_pairs_are_shown_every_time(discretizer):
-    rng = np.random.default_rng(3)
-    log = pd.DataFrame(np.repeat(rng.normal(size=(3_000, 4)), 2, axis=0)).add_prefix("phi_")
-    log = log.assign(yhat=["a", "b"] * 3_000, customer=range(6_000))  # all explanations are equally bad
-    first, *others = (audit(log, **HOW, discretizer=discretizer, id="customer").counterexamples() for _ in range(4))
-    assert all(first.equals(other) for other in others)
-
-
-def test_an_assertion_tells_rows_by_their_ids():
-    with pytest.raises(AssertionError, match=r"rows customer C\d+ and customer C\d+ are predicted"):
-        fs.assert_faithful(audit(LOG, **HOW, discretizer=fs.Rank(), id="customer"))
-
-
-def test_at_most_so_many_pairs_are_shown():
-    with pytest.raises(BadInput, match="at most 100 pairs"):
-        audit(LOG, **HOW).counterexamples(101)
 
 
 @engines.EACH

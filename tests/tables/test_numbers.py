@@ -1,6 +1,5 @@
 """Predictions that are numbers, counted in an engine: the same estimates as in memory, to 1e-9."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -86,31 +85,6 @@ def _by_explanation(keys, agreement):
     return pd.DataFrame.from_dict(lines, orient="index", columns=names)
 
 
-@pytest.mark.thorough
-def test_integers_decimals_booleans_and_floats_are_numbers_whatever_holds_them(tmp_path):
-    rng = np.random.default_rng(3)
-    whole, keys = rng.integers(0, 9, 50), rng.integers(0, 4, 50).tolist()
-    cents = pa.array([f"{number}.25" for number in whole]).cast(pa.decimal128(8, 2))
-    small = (whole + 0.1).astype(np.float32)
-    held = ((whole, whole), (cents, whole + 0.25), (whole > 4, whole > 4), (small, small))
-    for agreement, (column, values) in itertools.product(AGREEMENTS, held):
-        expected = fs.consistency(keys, values, agreement=agreement)
-        log = pa.table({"key": keys, "y": column})
-        assert_same(audit(log, **KEYS, agreement=agreement).consistency, expected)
-        if values is not small and values.dtype != bool:  # a CSV file has texts, "true" among them
-            log.to_pandas().to_csv(tmp_path / "log.csv", index=False)
-            assert_same(audit(tmp_path / "log.csv", **KEYS, agreement=agreement).consistency, expected)
-
-
-def test_repeated_rows_in_another_order_give_the_same():
-    rng = np.random.default_rng(5)
-    log = pd.DataFrame({"key": rng.integers(0, 5, 40), "y": np.round(rng.normal(size=40), 1)})
-    log = pd.concat([log, log, log.iloc[:1]], ignore_index=True)
-    for agreement in AGREEMENTS:
-        mixed = audit(log.sample(frac=1, random_state=1), **KEYS, agreement=agreement).consistency
-        assert_same(mixed, fs.consistency(log.key.tolist(), log.y, agreement=agreement))
-
-
 def test_missing_numbers_are_dropped_and_never_a_value():
     keys, y, close = [1, 1, 2, 2, 2], [0.5, None, 0.5, 0.7, 0.9], fs.Close(0.5)
     dropped = key_and_y(keys, y, agreement=close, nulls="drop").consistency
@@ -132,28 +106,6 @@ def test_a_single_row_and_equal_predictions(keys, words):
         assert_same(key_and_y(keys, y, agreement=agreement).consistency, fs.consistency(keys, y, agreement=agreement))
     with pytest.raises(BadInput, match=words):
         key_and_y(keys, y, agreement=fs.Spread())
-
-
-def test_populations_and_windows_are_shares_of_the_variance_of_all_rows():
-    regions = ["n"] * 20 + ["s"] * 5 + ["lone"]
-    days = pd.to_datetime(["2026-03-01"] * 20 + ["2026-03-02"] * 5 + ["2026-03-03"])
-    keys, y = [0, 1] * 13, np.random.default_rng(4).normal(size=26)
-    y[20:25] = 0.5
-    log = pd.DataFrame({"key": keys, "y": y, "region": regions, "day": days})
-    how = {"prediction": "y", "explanation": "key", "kind": "keys", "agreement": fs.Spread()}
-    audited = audit(log, **how, by="region", time="day", every="1d")
-    expected = fs.consistency(keys, y, by=regions, agreement=fs.Spread())
-    for name in ("n", "s", "lone"):
-        assert_same(audited.populations[name], expected[name])
-        assert_same(audited.populations.among[name], expected.among[name])
-    for window, name in zip(audited.windows.estimates.values(), ("n", "s", "lone"), strict=True):
-        assert_same(window, expected.among[name])
-    assert audited.populations.among["s"].value == 1  # all of its predictions are equal
-    together = audit(log, **how, time="day", every="1d", against=2).windows.reference
-    joined = fs.consistency(keys, y, by=["first"] * 25 + ["lone"], agreement=fs.Spread())
-    assert_same(together, joined.among["first"])
-    assert len(audited.populations.differences()) == 3
-    assert str(audited)
 
 
 def test_a_spread_does_not_depend_on_the_scale_of_predictions():
@@ -184,33 +136,6 @@ def test_numbers_without_an_agreement_are_told_of_it(y):
         key_and_y([1, 2] * 30, y)
     assert len(str(told.value)) < 350
     assert "…" not in str(told.value)
-
-
-def test_an_audit_says_how_predictions_were_compared(tmp_path):
-    audited = key_and_y([1, 2] * 30, np.random.default_rng(0).normal(size=60), agreement="close:0.5")
-    assert audited.agreement == fs.Close(0.5)
-    assert audited.to_dict()["agreement"] == "Close(eps=0.5)"
-    assert fs.plan(audited.consistency).n == 60
-    audited.to_html(tmp_path / "r.html")
-    assert "Close" in (tmp_path / "r.html").read_text()
-
-
-def by_half(a, b):
-    return np.exp(-np.abs(a - b))
-
-
-@pytest.mark.parametrize("clustered", [False, True])
-def test_an_agreement_of_ones_own_is_that_of_memory(clustered):
-    rng = np.random.default_rng(9)
-    log = pd.DataFrame({"key": rng.integers(0, 6, 120), "y": rng.normal(size=120).round(1), "region": list("ns") * 60})
-    log["owner"] = rng.integers(0, 40, 120)
-    how = {"agreement": by_half, **({"clusters": "owner"} if clustered else {})}
-    audited = audit(log, **KEYS, **how, by="region")
-    known = {"agreement": by_half, **({"clusters": log.owner} if clustered else {})}
-    assert_same(audited.consistency, fs.consistency(log.key, log.y, **known))
-    expected = fs.consistency(log.key, log.y, **known, by=log.region)
-    for group, estimate in expected.estimates.items():
-        assert audited.populations[group].interval == pytest.approx(estimate.interval)
 
 
 def test_both_rows_of_a_pair_are_of_different_clusters():

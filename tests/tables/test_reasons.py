@@ -1,6 +1,5 @@
 """Reasons in words in a log: the same numbers as in memory, for every discretizer of reasons."""
 
-import json
 import sys
 
 import numpy as np
@@ -9,10 +8,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import faithscope as fs
-from faithscope.cli import app
 from faithscope.errors import BadInput, WrongType
 from tables import engines
 from tables.logs import CODEBOOK, DISCRETIZERS, assert_same
@@ -64,14 +61,6 @@ def test_leakage_of_reasons_in_a_log_is_that_of_memory(engine):
             assert getattr(leak.difference, name) == pytest.approx(getattr(expected.difference, name), abs=1e-12)
 
 
-def test_clusters_of_a_log_count_once_in_its_leakage():
-    log = _log()
-    log["customer"] = np.arange(len(log)) // 4
-    leak = fs.audit(log, **HOW, inputs="about", clusters="customer").leakage()
-    expected = fs.leakage(_reasons(log), log["answer"].tolist(), clusters=log["customer"])
-    assert (leak.share, leak.low, leak.high) == pytest.approx((expected.share, expected.low, expected.high))
-
-
 @given(
     st.lists(
         st.tuples(st.sampled_from(TEXTS), st.sampled_from(["yes", "no", "Old"]), st.sampled_from(INPUTS)),
@@ -104,27 +93,6 @@ def test_pairs_of_rows_show_reasons_as_written():
     assert {"He is old.", "he is  OLD"} & {*audited.table(5)["explanation"]}
 
 
-def test_missing_reasons_are_refused_dropped_or_a_value():
-    log = _log()
-    log.loc[::10, "rationale"] = None
-    with pytest.raises(BadInput, match="'rationale' in 24 of 240 rows"):
-        fs.audit(log, **HOW)
-    known = log.dropna()
-    dropped = fs.audit(log, **HOW, discretizer=fs.CommonPhrases(3), nulls="drop")
-    expected = fs.consistency(_reasons(known), known["answer"].tolist(), discretizer=fs.CommonPhrases(3))
-    assert_same(dropped.consistency, expected)
-    assert "24 rows were dropped: values missing" in dropped.consistency.notes
-    kept = fs.audit(log, **HOW, nulls="key")
-    absent = log["rationale"].isna()
-    keys = np.where(absent, "none.", fs.Reasons(log["rationale"].fillna("missing").tolist()).folded)
-    assert kept.consistency.value == pytest.approx(
-        fs.consistency(keys.tolist(), log["answer"].tolist()).value, abs=1e-12
-    )
-    assert len(kept.table(None)) == kept.consistency.distinct == len({*keys})
-    learned = fs.audit(log, **HOW, discretizer=fs.CommonPhrases(3), nulls="key")
-    assert learned.consistency.n == learned.leakage().n == 120
-
-
 def test_a_log_of_our_own_knows_its_reasons_and_inputs(tmp_path):
     log = _log()
     texts = [*log["rationale"][:-1], "lone \ud800 surrogate"]
@@ -135,16 +103,6 @@ def test_a_log_of_our_own_knows_its_reasons_and_inputs(tmp_path):
         audited = fs.audit(tmp_path / "log.parquet", discretizer=discretizer)
         assert_same(audited.consistency, fs.consistency(reasons, log["answer"].tolist(), discretizer=discretizer))
     assert audited.explainer == "reasons in words"
-
-
-def test_a_reference_is_measured_by_what_was_learned_from_the_log():
-    ours, theirs = _log(seed=1), _log(seed=2)
-    audited = fs.audit(ours, **HOW, discretizer="common-phrases-3", against=theirs)
-    assert audited.reference.estimates["consistency"].n == 240
-    again = fs.audit(
-        ours, **HOW, discretizer="common-phrases-3", against=fs.audit(theirs, **HOW, discretizer="common-phrases-3")
-    )
-    assert again.reference.differences["consistency"].value == audited.reference.differences["consistency"].value
 
 
 def test_rows_in_another_order_are_not_measured_by_halves(monkeypatch):
@@ -190,56 +148,6 @@ def test_leakage_is_asked_of_reasons_with_words():
     expected = fs.leakage(_reasons(log), numbers["answer"].tolist(), words=["yes", "no"])
     assert (told.share, told.words) == (expected.share, expected.words)
     assert_masked_alike(told.masked, expected.masked)
-
-
-def test_hostile_texts_survive_an_audit():
-    texts = ["\x00", "a\x00b", "<script>alert(1)</script>", "x" * 10**6, "\u202eabc", "😀", "'; DROP TABLE log; --"] * 3
-    log = pd.DataFrame({"rationale": texts, "answer": ["<script>", "b", "c"] * 7})
-    audited = fs.audit(log, **HOW)
-    assert_same(audited.consistency, fs.consistency(fs.Reasons(texts), log["answer"].tolist()))
-    assert "<script>" not in audited._repr_html_()
-    with pytest.raises(BadInput, match="surrogate"):
-        fs.audit(log.assign(rationale=pd.Series(["\ud800"] * len(log), dtype=object)), **HOW)
-
-
-def test_the_command_line_audits_reasons(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    _log().to_parquet("log.parquet")
-    (tmp_path / "codes.json").write_text(json.dumps(CODEBOOK))
-    words = ["log.parquet", "--prediction", "answer", "--explanation", "rationale", "--kind", "reasons"]
-    run = CliRunner().invoke(
-        app, ["audit", *words, "--discretize", "codebook:codes.json", "--json", "--report", "r.html"]
-    )
-    assert run.exit_code == 0, run.output
-    assert "of reasons name a label" in run.output
-    assert "Do reasons name the answer?" in (tmp_path / "r.html").read_text()
-    assert CliRunner().invoke(app, ["plan", *words, "--discretize", "template", "--input", "about"]).exit_code == 0
-    refused = CliRunner().invoke(app, ["audit", *words, "--discretize", "template"])
-    assert "--input" in str(refused.exception)
-
-
-def test_evaluations_tell_their_leakage(tmp_path):
-    log = _log()
-    evaluation = fs.evaluate(log["answer"].tolist(), _reasons(log), log[["case"]], discretizer=CODES)
-    leak = evaluation.leakage()
-    assert leak.to_dict() == fs.leakage(_reasons(log), log["answer"].tolist(), discretizer=CODES).to_dict()
-    evaluation.to_html(tmp_path / "r.html")
-    assert f"{leak.share:.1%} of reasons name a label" in (tmp_path / "r.html").read_text()
-    with pytest.raises(WrongType, match=r"pass fs\.Reasons"):
-        fs.evaluate([0, 1], ["a", "b"], [[1], [2]]).leakage()
-
-
-def test_weights_count_in_leakage():
-    log = _log(60)
-    weights = np.random.default_rng(3).integers(1, 4, 60).astype(float)
-    leak = fs.leakage(_reasons(log), log["answer"].tolist(), weights=weights)
-    named = np.array(["yes" in text.lower() or "no" in text.lower() for text in log["rationale"]])
-    assert leak.share == pytest.approx(weights[named].sum() / weights.sum())
-    assert leak.low < leak.share < leak.high
-    same = fs.leakage(_reasons(log), log["answer"].tolist(), weights=np.full(60, 2.0))
-    plain = fs.leakage(_reasons(log), log["answer"].tolist())
-    assert (same.share, same.low, same.high) == pytest.approx((plain.share, plain.low, plain.high))
-    assert same.masked.value == pytest.approx(plain.masked.value)
 
 
 def test_a_codebook_works_without_the_parser_of_python(monkeypatch):

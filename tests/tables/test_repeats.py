@@ -31,10 +31,6 @@ def test_a_doubled_log_is_told_with_half_of_its_rows() -> None:
     assert told(twice, discretizer="sign", explanation=["age", "pay"])
 
 
-def test_a_few_rows_that_were_logged_again_are_told() -> None:
-    assert told(pd.concat([log(6_000), log(6_000)[:600]]))[0].startswith("9%")
-
-
 def test_rows_that_something_tells_apart_and_chance_repeats_are_not_told() -> None:
     named = TWICE.assign(request=range(1200), case=np.tile(np.arange(600), 2))
     for table, options in (
@@ -54,13 +50,6 @@ def test_rows_that_something_tells_apart_and_chance_repeats_are_not_told() -> No
 def test_explanations_and_predictions_alone_are_what_is_counted() -> None:
     notes = fs.audit(TWICE[["age", "pay", "yhat"]], prediction="yhat", explanation=["age", "pay"]).consistency.notes
     assert any("600 explanations were given to exactly 2 rows" in note for note in notes)
-
-
-@pytest.mark.parametrize("agreement", [fs.Spread(), fs.Close(0.5)])
-def test_numbers_are_told_like_labels(agreement: object) -> None:
-    once = log().assign(yhat=lambda rows: rows.age * 2)
-    assert told(once, agreement=agreement) == []
-    assert told(pd.concat([once, once]), agreement=agreement)
 
 
 def test_a_part_of_a_long_log_tells_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:

@@ -22,7 +22,6 @@ from child import python
 from faithscope.errors import BadInput, FaithscopeError, NotProven, WrongType
 from faithscope.tables.audit import audit
 from faithscope.tables.engine.failures import clear_errors
-from faithscope.tables.log.writing import to_log
 from faithscope.tables.sources.source import open_source
 from tables import engines, postgres
 
@@ -77,22 +76,6 @@ def test_files_folders_globs_frames_and_databases_are_read(files):
     own.disconnect()
     audited = audit("log", connect=f"duckdb://{files}/own.duckdb", **HOW)
     assert audited.consistency.value == pytest.approx(EXPECTED.value)
-
-
-def test_a_table_that_is_not_in_a_duckdb_file_says_which_are(tmp_path):
-    connection = ibis.duckdb.connect(tmp_path / "own.duckdb")
-    connection.raw_sql("CREATE TABLE predictions AS SELECT 1 AS yhat")
-    connection.raw_sql("CREATE SCHEMA risk; CREATE TABLE risk.churn AS SELECT 1 AS yhat")
-    connection.disconnect()
-    address = f"duckdb://{tmp_path}/own.duckdb"
-    for name, message in {
-        "predictoins": "no table 'predictoins'. Did you mean 'predictions'?",
-        "churn": "no table 'churn'; it has risk.churn: write the whole name.",
-        "risk.predictions": "no table 'risk.predictions'; it has predictions: write the whole name.",
-        "zzz": "no table 'zzz'. There are 'predictions', 'risk.churn'.",
-    }.items():
-        with pytest.raises(BadInput, match=re.escape(message)):
-            audit(name, connect=address, **HOW)
 
 
 @pytest.mark.engine
@@ -267,15 +250,6 @@ def test_lists_of_words_are_explanations():
     assert audit(ODD, prediction="yhat", explanation="words").consistency.distinct == 2
 
 
-def test_documents_may_be_texts():
-    texts = [" ".join(RNG.choice(["good", "bad", "né", "it's"], 3)) for _ in range(80)]
-    words = [text.split()[:1] for text in texts]
-    frame = pd.DataFrame({"words": words, "document": texts, "yhat": FRAME.yhat})
-    estimate = audit(frame, prediction="yhat", explanation="words").sufficiency
-    expected = fs.sufficiency(fs.Highlights(words), FRAME.yhat, texts)
-    assert (estimate.value, estimate.low, estimate.high) == pytest.approx((expected.value, expected.low, expected.high))
-
-
 def test_files_that_cannot_be_read_say_why(files):
     whole = (files / "log.parquet").read_bytes()
     (files / "cut.parquet").write_bytes(whole[: len(whole) // 2])
@@ -424,15 +398,6 @@ def test_nothing_that_spilled_is_left_after_sigterm(tmp_path):
         process.terminate()
         assert process.wait(20) == -signal.SIGTERM
     assert not list(tmp_path.rglob("faithscope-*"))
-
-
-def test_a_log_of_our_own_that_lost_a_column_says_which(tmp_path):
-    table = to_log(fs.Importances(FRAME[["phi_a", "phi_b"]].to_numpy(), names=["a", "b"]), FRAME.yhat)
-    lost = table.column_names[0]
-    with pytest.raises(BadInput, match=f"in column '{lost}', which it no longer has"):
-        audit(table.drop_columns([lost]))
-    with pytest.raises(BadInput, match="no column 'prediction' for prediction"):
-        audit(table.drop_columns(["prediction"]))
 
 
 @pytest.mark.slow

@@ -31,14 +31,6 @@ LOG = pd.DataFrame({"leaf": LEAVES, "yhat": LABELS, "when": WHEN, "day": DAYS})
 HOW = {"prediction": "yhat", "explanation": "leaf"}
 
 
-def test_a_break_is_marked_and_nothing_else():
-    windows = audit(LOG, **HOW, time="when", every="1d").windows
-    assert [start.day for start in windows.changes] == [6, 7, 8]
-    assert windows.table().differ.tolist() == [False] * 5 + [True] * 3
-    assert str(windows).count("CHANGED") == 3
-    assert sum(estimate.n for estimate in windows.estimates.values()) == ROWS
-
-
 def test_another_log_may_be_the_reference():
     good, bad = LOG[~BROKEN], LOG[BROKEN]
     assert len(audit(bad, **HOW, time="when", against=good).windows.changes) == 3
@@ -84,16 +76,6 @@ def test_the_first_few_windows_may_be_the_reference(engine):
     assert windows.against == "the first 3 windows, up to that of 2026-03-03 00:00"
 
 
-def test_a_reference_of_numbers_is_of_all_their_rows():
-    numbers, close = LOG.assign(yhat=LOG.yhat + LOG.leaf / 10), fs.Close(1.0)
-    windows = audit(numbers, **HOW, time="when", against=2, agreement=close).windows
-    first = numbers[numbers.day < 2]
-    expected = fs.consistency(first.leaf, first.yhat, agreement=close)
-    assert windows.reference.value == pytest.approx(expected.value)
-    assert windows.reference.low == pytest.approx(expected.low)
-    assert len(audit(LOG, **HOW).over_time("when", "1d", 2).compared) == 6
-
-
 @pytest.mark.parametrize("windows", [0, -1, 8, 100, 2.5, True])
 def test_a_reference_leaves_windows_to_compare(windows):
     with pytest.raises((BadInput, fs.errors.WrongType), match=r"reference|windows|table|log"):
@@ -120,12 +102,6 @@ def test_only_lengths_of_time_are_lengths_of_windows():
     for word in ("", "1", "d", "0d", "1y", "-1d", "1.5h", 3):
         with pytest.raises(BadInput, match="every must be a number with"):
             Every.of(word)
-
-
-def test_all_numbers_are_ready_for_json():
-    numbers = audit(LOG, **HOW, time="when", every="1w", by="day").to_dict()
-    assert numbers["windows"]["reference"]["name"].startswith("the window of 2026-02-23")
-    assert len(numbers["populations"]["groups"]) == 8
 
 
 EVERY = ("1s", "90s", "6h", "1d", "1w", "1mo", "5mo")

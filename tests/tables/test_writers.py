@@ -1,6 +1,5 @@
 """Tables that others write to while they are audited: an answer is about one state of the log, or there is none."""
 
-import threading
 from contextlib import contextmanager
 
 import duckdb
@@ -174,42 +173,6 @@ def test_files_that_are_written_anew_while_they_are_audited_are_an_error(tmp_pat
     LOG.assign(region="east").to_parquet(path)  # as many rows of the same labels
     with pytest.raises(BadInput, match="no longer the file that was opened"):
         audited.by("region")
-
-
-def test_a_transaction_of_the_caller_stays_open_and_is_not_ended():
-    log, _ = in_duckdb()
-    own = log["table"].get_backend()
-    own.raw_sql("BEGIN; DELETE FROM written WHERE phi_a > 0")
-    audited = audit(**log, prediction="yhat", **KINDS["sign"])
-    assert audited.consistency.n == (LOG.phi_a <= 0).sum()
-    own.raw_sql("ROLLBACK")
-    assert own.table("written").count().execute() == ROWS
-    audit(**log, prediction="yhat", **KINDS["sign"])
-    own.raw_sql("BEGIN; ROLLBACK")  # nothing of ours is left open
-
-
-@PLACES
-def test_a_busy_writer_never_makes_parts_that_do_not_add_up(place):
-    log, write = place()
-    stop = threading.Event()
-
-    def busy():
-        while not stop.is_set():
-            write(INSERT), write("DELETE FROM written WHERE phi_b = 1")
-            stop.wait(0.01)
-
-    writer = threading.Thread(target=busy)
-    writer.start()
-    try:
-        for _ in range(3):
-            audited = audit(**log, **HOW, **KINDS["sign"], nulls="drop")
-            n = audited.consistency.n
-            assert sum(estimate.n for estimate in audited.populations.estimates.values()) == n
-            assert sum(estimate.n for estimate in audited.windows.estimates.values()) == n
-            assert 0 <= audited.consistency.chance <= 1
-            assert not audited.consistency.notes
-    finally:
-        stop.set(), writer.join()
 
 
 def test_an_engine_error_inside_leaves_no_transaction_behind():

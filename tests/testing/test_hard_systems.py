@@ -7,7 +7,6 @@ import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.testing import (
     ClusteredRows,
-    FittedLeaves,
     HubUnderDirections,
     HubUnderTopics,
     System,
@@ -50,12 +49,6 @@ def test_a_hub_is_covered_by_all_and_what_it_covers_is_told_apart(kind, measure,
     assert measure(**seen.draw(4_000, np.random.default_rng(0))).value == pytest.approx(seen.truth, abs=0.03)
 
 
-@pytest.mark.parametrize("stickiness", [0.0, 0.5, 1.0])
-def test_rows_of_different_clusters_are_as_consistent_as_the_system(stickiness):
-    rows = ClusteredRows(SYSTEM, 4, stickiness).draw(40_000, np.random.default_rng(0))
-    assert fs.consistency(**rows).value == pytest.approx(SYSTEM.truth, abs=0.02)
-
-
 def test_rows_logged_twice_are_pairs_of_equal_rows_and_rows_that_never_stick_are_those_of_the_system():
     twice, never = (ClusteredRows(SYSTEM, 2, stick).draw(101, np.random.default_rng(0)) for stick in (1.0, 0.0))
     for column in twice.values():
@@ -63,13 +56,6 @@ def test_rows_logged_twice_are_pairs_of_equal_rows_and_rows_that_never_stick_are
         assert (column[:-1:2] == column[1::2]).all()
     expected = SYSTEM.draw(101, np.random.default_rng(0))
     assert np.array_equal([never["explanations"], never["predictions"]], expected)
-
-
-def test_leaves_are_consistent_on_the_rows_they_were_fitted_on_alone():
-    rng = np.random.default_rng(0)
-    same, fresh = (fs.consistency(**FittedLeaves(64, fresh=fresh).draw(1_000, rng)) for fresh in (False, True))
-    assert same.low > FittedLeaves().truth + 0.1
-    assert fresh.low < FittedLeaves().truth < fresh.high
 
 
 @pytest.mark.parametrize("name", HARD)

@@ -95,11 +95,3 @@ def test_each_case_catches_its_mistake(name):
     assert not conformance.conforms
     assert conformance.verdicts[0].answered is not None, "the mistake gives an answer"
     assert BY_NAME[name].catches in str(conformance)
-
-
-def test_a_measure_of_given_rows_only_is_not_sufficiency():
-    def given(rules, X, predictions, word):
-        return fs.consistency(fs.Rules.from_conditions(rules, features=["x"]), predictions, agreement=word).value
-
-    failed = {verdict.case for verdict in check_sufficiency_of_numbers(given).verdicts if not verdict.passed}
-    assert {"rules that overlap, close", "rules that overlap, within 1", "rules that overlap, spread"} <= failed

@@ -3,10 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier
 
 from explainers.systems import (
-    MEDIAN,
     UNIFORM,
     assert_refused,
     corner,
@@ -15,7 +13,6 @@ from explainers.systems import (
     first_is_high,
     forest,
     graded,
-    library,
     people,
     tumors,
     written,
@@ -65,15 +62,6 @@ def test_precision_is_what_the_definition_gives_on_draws_of_ones_own(threshold, 
     assert explainer.explain_with_precision(X[6:7], samples=4000)[1] == precision[2], "whatever batch the row is in"
 
 
-def test_the_rule_of_a_threshold_at_the_median_is_that_threshold_also_beyond_all_training_rows():
-    rows = np.vstack([UNIFORM[:40], [[9.0, 9.0, -9.0, 9.0], [-9.0, 9.0, 9.0, 9.0]]])
-    rules, precision, coverage = Anchors(first_is_high, UNIFORM).explain_with_precision(rows)
-    expected = np.where(rows[:, 0] > MEDIAN, f"x0 > {MEDIAN:.7g}", f"x0 <= {MEDIAN:.7g}")
-    assert written(rules) == expected.tolist()
-    assert (precision == 1).all()
-    assert coverage == pytest.approx(0.5)
-
-
 def test_coverage_is_the_share_of_training_rows_that_the_rule_covers_estimated_on_some_if_they_are_many(monkeypatch):
     X = tumors()[0]
     rules, _, coverage = Anchors(forest(), X, beam=1, threshold=0.8).explain_with_precision(X[:20])
@@ -82,18 +70,6 @@ def test_coverage_is_the_share_of_training_rows_that_the_rule_covers_estimated_o
     _, _, coverage = Anchors(first_is_high, UNIFORM).explain_with_precision(UNIFORM[:5])
     assert (np.abs(coverage - 0.5) < 0.1).all()
     assert (coverage * 300 == np.round(coverage * 300)).all()
-
-
-def lengths(rules):
-    return np.array([len(rules.conjunction(row)) for row in range(len(rules))])
-
-
-def test_a_higher_threshold_gives_longer_rules_on_average_and_none_longer_than_allowed():
-    X = tumors()[0]
-    rules = Anchors(forest(), X, beam=1, max_conditions=3).explain_at(X[:60], (0.5, 0.99))
-    low, high = (lengths(each) for each in rules.values())
-    assert low.mean() < high.mean()
-    assert high.max() == 3
 
 
 def test_the_widest_rule_that_passes_is_given_though_a_shorter_one_passes():
@@ -129,47 +105,7 @@ class Counting:
         return self.model(rows)
 
 
-def test_rows_share_what_the_model_was_asked():
-    few, many = Counting(), Counting()
-    Anchors(few, UNIFORM, beam=1).explain(UNIFORM[:50])
-    Anchors(many, UNIFORM, beam=1).explain(np.tile(UNIFORM[:50], (20, 1)))
-    assert (many.rows, many.calls) == (few.rows + 950, few.calls)
-
-
 # The package anchor-exp.
-
-
-@pytest.mark.parametrize("threshold", graded([0.8], [0.8, 0.5, 0.7, 0.95]))
-def test_rules_are_as_precise_as_those_of_anchor_exp_by_its_own_draws_and_about_as_long(threshold):
-    from_package = library("anchor.anchor_tabular").AnchorTabularExplainer
-    search = library("anchor.anchor_base").AnchorBaseBeam.anchor_beam
-    chance = np.random.default_rng(8)
-    rows = np.column_stack([chance.normal(size=(1500, 3)), chance.integers(0, 3, (1500, 2))])
-    labels = (rows[:, 0] + 0.7 * rows[:, 1] + (rows[:, 3] == 1) + 0.3 * chance.normal(size=1500) > 0.3).astype(int)
-    model = GradientBoostingClassifier(n_estimators=30, random_state=0).fit(rows, labels)
-    kinds = {place: ["a", "b", "c"] for place in (3, 4)}
-    reference = from_package([0, 1], [f"x{j}" for j in range(5)], rows, kinds)
-    explainer = Anchors(model, rows, categorical=(3, 4), threshold=threshold, beam=1)
-    rules, precision, _ = explainer.explain_with_precision(rows[:12], samples=4000)
-    edges = [np.unique(np.percentile(rows[:, j], (25, 50, 75))) for j in range(3)]
-    codes = {"<=": "leq", ">": "geq", "==": "eq"}
-    np.random.seed(0)  # noqa: NPY002 - theirs
-    theirs = []
-    for row in range(12):
-        draw, mapping = reference.get_sample_fn(rows[row], model.predict)
-        wanted = [
-            (j, codes[op], value if op == "==" else int(np.searchsorted(edges[j], value)))
-            for j, op, value in conditions(rules, row)
-        ]
-        present = [place for place, condition in mapping.items() if tuple(condition) in wanted]
-        assert len(present) == len(wanted)
-        assert precision[row] == pytest.approx(draw(present, 4000)[2].mean(), abs=0.04)
-        how = {"delta": 0.1, "epsilon": 0.15, "batch_size": 100, "desired_confidence": threshold}
-        found = search(draw, **how)["feature"]
-        theirs.append((draw(list(found), 1000)[2].mean(), len({mapping[place][0] for place in found})))
-    fresh, length = np.mean(theirs, axis=0)
-    assert precision.mean() >= fresh - 0.02
-    assert abs(lengths(rules).mean() - length) <= 1
 
 
 # Several thresholds in one search.
@@ -253,21 +189,6 @@ def test_categories_are_equalities_truth_values_have_bounds_and_numbers_may_be_c
     codes = np.column_stack([np.arange(300) % 5, np.arange(300) % 7])
     rules = Anchors(lambda rows: rows[:, 0] == 3, codes, categorical=[0, 1]).explain([[3, 2], [4, 3]])
     assert rules.describe(0) == "x0 == 3"
-
-
-def test_columns_may_be_called_anything():
-    for names in ([1, 0, 2], ["", " and ", "x <= 3"], [("a", 1), ("a", 2), ("b", 1)], ["x1", "x0", "=="]):
-        frame = pd.DataFrame(UNIFORM[:, :3]).set_axis(pd.Index(names, tupleize_cols=False), axis=1)
-        rules = Anchors(lambda rows: first_is_high(rows.to_numpy()), frame).explain(frame.head(20))
-        assert {condition.position for row in range(20) for condition in rules.conjunction(row)} == {0}
-
-
-def test_rows_in_single_precision_keep_their_rules_and_a_constant_feature_is_never_used():
-    rows = np.random.default_rng(9).normal(size=(301, 3)).astype(np.float32)
-    rows[:, 2] = 7.0
-    rules = Anchors(lambda X: X.sum(axis=1) > 7, rows, threshold=0.9, beam=1).explain(rows)
-    assert covered(rules, rows).diagonal().all()
-    assert features(rules) == {"x0", "x1"}
 
 
 def test_a_model_of_one_class_or_one_training_row_gives_the_rule_that_covers_everything():

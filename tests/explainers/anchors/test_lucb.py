@@ -67,24 +67,3 @@ def test_the_best_candidate_is_missed_by_more_than_tau_in_less_than_delta_of_sea
     chosen = urns.precision[anchors.argmax(axis=1)]
     assert np.mean(chosen < 0.7 - 0.15) <= 0.1
     assert urns.draws < 200 * 8 * 2000
-
-
-def test_anchors_below_the_threshold_pass_in_less_than_delta_of_searches():
-    urns = Urns([0.84, 0.3, 0.3, 0.97], seed=6)
-    anchors = Search(0.9, beam=2, delta=0.1, tau=0.15).run(urns, np.arange(200))
-    assert np.mean(anchors[:, 3] == 0) <= 0.1
-
-
-class Stairs(Urns):
-    """Anchors of fewer than four conditions agree too seldom, however they are chosen; longer ones often enough."""
-
-    def agreeing(self, wanted):
-        self.precision = np.full((len(wanted.row), self.width), 0.845)
-        self.precision[(wanted.anchors(slice(None)) != 0).sum(axis=1) >= 4] = 0.97
-        return super().agreeing(wanted)
-
-
-@pytest.mark.parametrize("beam", [1, pytest.param(3, marks=pytest.mark.thorough)])
-def test_of_all_checks_of_a_row_together_one_errs_in_less_than_delta_of_searches(beam):
-    anchors = Search(0.9, beam=beam, delta=0.1, tau=0.15).run(Stairs(np.zeros(6), seed=8), np.arange(300))
-    assert np.mean((anchors != 0).sum(axis=1) < 4) <= 0.1

@@ -1,7 +1,5 @@
 """Anchors of texts."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -67,15 +65,6 @@ def test_words_keep_what_is_predicted_by_draws_of_ones_own_and_weigh_in_its_favo
         assert all(weight * (1 if liked else -1) > 0 for weight in weights)
 
 
-def test_a_higher_threshold_highlights_more_words_but_no_more_than_allowed():
-    low, high, bounded = (
-        max(len(words) for words in items(TextAnchors(opinion, beam=1, **how).explain(reviews()[0][:30])))
-        for how in ({"threshold": 0.6}, {"threshold": 0.99}, {"threshold": 0.99, "max_words": 1})
-    )
-    assert low < high
-    assert bounded == 1
-
-
 def test_masked_words_become_unknown_and_all_occurrences_of_a_word_go_together():
     text, seen = "good day to you and a good night", []
 
@@ -96,20 +85,6 @@ def test_of_texts_without_words_the_model_is_not_asked_though_progress_is_told()
     told = []
     assert items(TextAnchors(is_great).explain(["", "  "], progress=lambda *call: told.append(call))) == [set(), set()]
     assert told[-1] == (2, 2)
-
-
-def test_another_tokenizer_is_kept_for_the_highlights():
-    words = re.compile(r"\w+").findall
-    highlights = TextAnchors(lambda texts: ["great" in text for text in texts], tokenizer=words).explain(["Oh, great!"])
-    assert items(highlights) == [{"great"}]
-    assert highlights.tokenizer == words
-
-
-def test_a_text_without_words_that_reach_the_threshold_is_seen_by_its_precision():
-    odd = TextAnchors(lambda texts: [text.count("UNK") % 2 for text in texts], threshold=0.9, max_words=2)
-    _, precision, _ = odd.explain_with_precision(["one two three four five six", "one"])
-    assert precision[0] < 0.75
-    assert precision[1] == 1
 
 
 def test_texts_keep_their_number_within_eps():

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
 import faithscope.explainers.lime.regressions as regressions
@@ -13,7 +13,6 @@ from faithscope.explainers import Lime
 from recorder import Recorder
 
 IRIS = load_iris().data
-TUMORS, MALIGNANT = load_breast_cancer(return_X_y=True)
 
 
 def mixed_rows(n=500):
@@ -110,26 +109,6 @@ def test_coefficients_are_those_of_a_weighted_ridge_regression_on_staying_in_the
         np.testing.assert_allclose(value, expected, atol=error or 1e-5 * np.ptp(model(asked)), rtol=0)
 
 
-@pytest.mark.parametrize("discretize", [True, False])
-def test_an_explanation_has_the_same_bits_in_any_batch(discretize):
-    train, how = hostile_rows(), {"categorical": [3, 4], "samples": 300, "discretize": discretize}
-    explainer = Lime(hostile_model, train, mode="regression", **how)
-    whole = explainer.explain(train[:60]).values
-    np.testing.assert_array_equal(explainer.explain(train[59::-1]).values[::-1], whole)
-    np.testing.assert_array_equal(np.vstack([explainer.explain(train[[row]]).values for row in range(9)]), whole[:9])
-
-
-def test_outputs_of_any_size_give_coefficients_of_that_size():
-    def values(size, start=0.0):
-        return (
-            Lime(lambda rows: start + size * rows[:, 0], IRIS, samples=300, mode="regression").explain(IRIS[:5]).values
-        )
-
-    for size in (1e-200, 1e-30, -3.0, 1e30, 1e200):
-        np.testing.assert_allclose(values(size) / size, values(1.0), rtol=1e-5, atol=1e-7)
-    np.testing.assert_allclose(values(-3.0, start=1e6), -3 * values(1.0), atol=1e-6)
-
-
 # The package lime.
 
 
@@ -169,34 +148,6 @@ def test_a_single_run_with_many_samples_agrees_with_lime(name):
 # Draws.
 
 
-def drawn(train, samples, rows=slice(1), **how):
-    """What an indifferent model is asked about."""
-    model = Recorder(indifferent)
-    Lime(model, train, samples=samples, **how).explain(train[rows])
-    return model.asked[0]
-
-
-def test_where_the_least_value_is_common_it_is_drawn_where_lime_draws_zero():
-    train = np.column_stack([np.repeat([5.0, 6.0, 9.0], [60, 20, 20]), np.arange(100.0)])
-    assert set(drawn(train, 200)[:, 0]) == {5.0, 6.0, 9.0}
-
-
-def test_drawn_values_stay_within_the_range_of_training_values_and_are_as_frequent():
-    asked = drawn(TUMORS, 5000, slice(3))[3:]
-    assert (asked >= TUMORS.min(axis=0)).all()
-    assert (asked <= TUMORS.max(axis=0)).all()
-    few, many = (mixed_rows(), 4), (np.arange(40.0)[:, None], 0)  # categories
-    for (train, column), draws in ((few, "shared"), (few, "own"), (many, "shared")):
-        share = np.bincount(drawn(train, 40_000, categorical=[column], draws=draws)[:, column].astype(int)) / 40_000
-        expected = np.bincount(train[:, column].astype(int)) / len(train)
-        np.testing.assert_allclose(share, expected, atol=0.01 if column else 0.15 / 40)
-    wide = np.random.default_rng(0).normal(size=(300, 600))  # so many features that tables of draws are smaller
-    asked = drawn(wide, 4000)
-    for column in (0, 599):
-        assert abs(asked[:, column].mean() - wide[:, column].mean()) < 0.1
-        assert abs((asked[:, column] <= np.percentile(wide[:, column], 25)).mean() - 0.25) < 0.03
-
-
 @pytest.mark.parametrize("how", [{}, {"discretize": False}, {"draws": "own"}])
 def test_the_model_is_asked_once_about_the_distinct_rows_and_the_draws(how):
     model, rows = Recorder(indifferent), np.vstack([IRIS[:40], IRIS[39::-1]])
@@ -206,18 +157,6 @@ def test_the_model_is_asked_once_about_the_distinct_rows_and_the_draws(how):
         distinct = np.unique(IRIS[:40], axis=0)
         assert len(asked) == len(distinct) + 499
         np.testing.assert_array_equal(np.unique(asked[: len(distinct)], axis=0), distinct)
-
-
-def test_shared_draws_remove_noise_between_rows():
-    """Rows of one bin that the model treats alike get one explanation if they share draws, and many if they do not."""
-    rows = np.column_stack([np.linspace(5.2, 5.7, 30), np.full((30, 3), 1.0)])
-    shared, own = (
-        Lime(lambda asked: asked[:, 2] > 3, IRIS, samples=300, draws=draws).explain(rows).values
-        for draws in ("shared", "own")
-    )
-    assert len(np.unique(shared, axis=0)) == 1
-    assert len(np.unique(own.round(6), axis=0)) == 30
-    assert (np.abs(shared[0] - own.mean(axis=0)) < 4 * own.std(axis=0)).all()
 
 
 def test_the_model_and_progress_are_called_by_the_callers_thread_alone(monkeypatch):
@@ -233,12 +172,6 @@ def test_the_model_and_progress_are_called_by_the_callers_thread_alone(monkeypat
 
 
 # Values that no draw has.
-
-
-def test_a_row_in_a_quarter_that_no_training_row_is_in_differs_from_every_draw():
-    train = np.array([[0.0, 1.0], [0.0, 2.0], [1.0, 3.0], [1.0, 4.0]])  # the median of the first is 0.5
-    values = Lime(lambda rows: (rows[:, 0] > 0.2) * 1.0, train, samples=2000).explain([[0.3, 2.0]]).values
-    assert 0 < values[0, 0] < 0.5  # the row alone is in its quarter
 
 
 # The paper's XOR model: of rows with different labels.

@@ -1,6 +1,5 @@
 """Lime of classes, numbers and rows of every kind; and what is refused."""
 
-import warnings
 from functools import cache
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from explainers.systems import assert_refused, diabetes, library
+from explainers.systems import assert_refused, diabetes
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import Lime
 
@@ -38,14 +37,6 @@ def test_one_column_of_probabilities_is_that_of_class_1():
         np.testing.assert_allclose(values(garden(2), IRIS[:4]), column, atol=1e-12)
 
 
-def test_a_regressor_its_method_a_function_and_a_column_are_explained_alike():
-    X, _, model = diabetes()
-    plain = values(model, X[:5], X)
-    for asked in (model.predict, lambda rows: model.predict(rows), lambda rows: model.predict(rows)[:, None]):
-        for mode in (None, "regression"):
-            np.testing.assert_array_equal(values(asked, X[:5], X, mode=mode), plain)
-
-
 class Own:
     """What has predict alone, and is no known regressor."""
 
@@ -55,12 +46,6 @@ class Own:
 
 def stage(rows):
     return np.digitize(rows.sum(axis=1), [10, 12, 14]).astype(float)
-
-
-def test_labels_margins_and_models_of_ones_own_are_numbers_if_they_are_said_to_be():
-    for model in (stage, garden(2).decision_function):
-        assert values(model, IRIS[:2], mode="regression").any()
-    np.testing.assert_array_equal(values(Own(), IRIS[:2], mode="regression"), values(numbers, IRIS[:2]))
 
 
 @pytest.mark.parametrize("discretize", [True, False])
@@ -95,34 +80,6 @@ def test_truth_values_are_categories_and_stay_truth_values(discretize):
 
     values = Lime(model, train, samples=2000, discretize=discretize).explain(train[:2]).values
     np.testing.assert_allclose(values[:, 1:], [[0.3, 0], [-0.3, 0]], atol=0.05)
-
-
-def test_probabilities_in_single_precision_may_be_rounded_past_one():
-    assert values(lambda rows: np.full(len(rows), np.float32(1 + 1e-7)), IRIS[:1]).shape == (1, 4)
-
-
-def test_nothing_is_warned_of_where_all_is_well():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(values(garden(), IRIS[:2])) == 2
-
-
-@pytest.mark.parametrize("classes", [1, 2, 3])
-def test_logits_of_a_torch_module_are_explained_as_probabilities(classes):
-    torch = library("torch")
-    torch.manual_seed(0)
-    net = torch.nn.Linear(3, classes).double()
-    rows = np.random.default_rng(0).normal(size=(60, 3)) * 9
-    last = torch.nn.Sigmoid() if classes == 1 else torch.nn.Softmax(1)
-    of_logits, of_chances, unsaid = (
-        Lime(model, rows, samples=99, mode=mode).explain(rows[:5])
-        for model, mode in ((net, "classification"), (torch.nn.Sequential(net, last), "classification"), (net, None))
-    )
-    np.testing.assert_allclose(of_logits.values, of_chances.values, atol=1e-9)
-    answers = (of_logits, of_chances, unsaid)
-    told = [sum("flatters" not in remark for remark in each.remarks) for each in answers]
-    assert {any("flatters" in remark for remark in each.remarks) for each in answers} == {classes > 2}
-    assert told == [1, 0, int(classes > 1)], "one number may be a regression's, unless it is said to be a class's"
 
 
 def lime_of(model, train=IRIS, **how):

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from explainers.reason.models import fitted, table
-from explainers.systems import covered, graded
+from explainers.systems import graded
 from faithscope.explainers import SufficientReason
 from faithscope.explainers.reason.bounds import LabelBound
 from faithscope.explainers.reason.boxes import Boxes
@@ -78,17 +77,6 @@ def test_reasons_of_one_tree_are_those_of_all_cells(seed, depth, classes):
             assert constant == (left_out is None)
 
 
-@given(st.integers(0, 10_000), st.integers(1, 6))
-def test_reasons_of_small_forests_hold_on_all_cells(seed, trees):
-    rng = np.random.default_rng(seed)
-    X, y = rng.integers(0, 4, (60, 3)).astype(float), rng.integers(0, 3, 60)
-    model = RandomForestClassifier(trees, max_depth=4, random_state=0).fit(X, y)
-    explainer = SufficientReason(model)
-    every = cells_of(explainer)
-    inside = covered(explainer.explain(X), every)
-    assert not (inside & (model.predict(every) != model.predict(X)[:, None])).any()
-
-
 def test_the_features_listed_are_dropped_first():
     shorter, longer = (
         sum(any(condition.position == 2 for condition in rules.conjunction(row)) for row in range(100))
@@ -98,10 +86,3 @@ def test_the_features_listed_are_dropped_first():
         )
     )
     assert shorter < longer
-
-
-def test_coverage_is_that_of_the_training_rows():
-    X = table()[0]
-    rules = SufficientReason(fitted("forest"), X[:300]).explain(X[:20])
-    np.testing.assert_allclose(rules.claimed["coverage"], covered(rules, X[:300]).mean(axis=1))
-    assert (rules.claimed["precision"] == 1.0).all()

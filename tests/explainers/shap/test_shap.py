@@ -13,8 +13,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-import faithscope as fs
-from explainers.systems import assert_refused, library, trees
+from explainers.systems import assert_refused, trees
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers import Shap
 from refused import refused
@@ -88,14 +87,6 @@ def test_values_sum_to_the_output_less_its_mean_over_the_background(model, how, 
     assert (alone[0] == 0).all(), "a row that is the background"
 
 
-def test_the_whole_background_counts_also_where_trees_are_read_and_numbers_are_large():
-    boosted, large = fitted("boosted"), DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, 1e6 * X[:, 0])
-    for model, output in ((boosted, boosted.decision_function), (large, large.predict)):
-        explainer = Shap(model, X[:300], output="margin")
-        assert explainer.algorithm == "tree"
-        assert_sums(explainer, output, X[:300], ROWS)
-
-
 def test_rows_at_a_threshold_go_the_way_the_model_sends_them():
     model = fitted("histograms")
     splits = [tree[0].nodes[~tree[0].nodes["is_leaf"].astype(bool)] for tree in model._predictors]
@@ -103,30 +94,6 @@ def test_rows_at_a_threshold_go_the_way_the_model_sends_them():
     for row, split in zip(rows, np.concatenate(splits), strict=False):
         row[split["feature_idx"]] = split["num_threshold"]
     assert_sums(Shap(model, BACKGROUND, output="margin"), model.decision_function, BACKGROUND, rows)
-
-
-def test_features_that_are_not_used_get_exactly_nothing_and_change_nothing():
-    rows = np.vstack([ROWS, ROWS + np.r_[np.zeros(3), np.ones(9)]])[:, :9]
-    values = Shap(chance, BACKGROUND[:, :9], algorithm="permutation").explain(rows).values
-    assert (values[:, 3:] == 0).all()
-    np.testing.assert_array_equal(values[:30], values[30:])
-
-
-@pytest.mark.thorough
-@pytest.mark.slow
-def test_sampled_values_miss_the_exact_ones_no_more_than_those_of_shap():
-    shap, rows, asked = library("shap"), ROWS[:10], 500
-
-    def model(rows):
-        return fitted("forest").predict_proba(rows)[:, 1]
-
-    def permutation(seed):
-        return shap.PermutationExplainer(model, BACKGROUND, seed=seed)(rows, max_evals=asked, silent=True).values
-
-    exact = Shap(model, BACKGROUND, evaluations=2**12).explain(rows).values
-    ours = [Shap(model, BACKGROUND, evaluations=asked, seed=seed) for seed in range(6)]
-    missed = np.mean([np.square(explainer.explain(rows).values - exact).mean() for explainer in ours])
-    assert 0 < missed < 1.3 * np.mean([np.square(permutation(seed) - exact).mean() for seed in range(6)])
 
 
 # Classes and outputs.
@@ -277,10 +244,3 @@ def test_what_was_removed_says_what_to_do():
     refused(BadInput, 'algorithm="kernel" was removed: "permutation"', Shap, chance, BACKGROUND, algorithm="kernel")
     with pytest.raises(AttributeError, match=r"^Shap.read was removed: fs.read\(explanation, class_index=...\) reads"):
         Shap.read(None)
-
-
-def test_what_shap_has_made_of_classes_is_read_as_we_give_it():
-    rows, ours = X3[300:320], Shap(forest3(), X3[:20])
-    ready = library("shap").TreeExplainer(forest3(), X3[:20], feature_perturbation="interventional")(rows)
-    np.testing.assert_allclose(fs.read(ready).values, ours.explain(rows).values, atol=1e-6)
-    np.testing.assert_array_equal(fs.read(ready, class_index=2).values, ready.values[:, :, 2])

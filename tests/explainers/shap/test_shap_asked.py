@@ -9,8 +9,6 @@ from faithscope.evaluation.cache import Cache
 from faithscope.explainers import Shap
 from faithscope.explainers.shap import coded_rows, mixtures
 from faithscope.explainers.shap.coded_rows import CodedRows
-from faithscope.explainers.shap.keys import share_repeated
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 
 RNG = np.random.default_rng(0)
 FLAGS = RNG.integers(0, 2, size=(60, 12)).astype(float)
@@ -87,13 +85,6 @@ def test_the_counts_are_those_of_the_model(table):
     assert explainer.asked == sum(part.asked for part in parts) == model.asked - before
     assert explainer.saved == sum(part.saved for part in parts)
     assert [part.remarks for part in parts] == [(), ()], "a model that answers alike"
-
-
-def test_where_nothing_coincides_nothing_is_saved_and_all_is_asked():
-    explainer = Shap(curved, SMOOTH[:15])
-    explanations = explainer.explain(SMOOTH[15:35])
-    inner = len(explainer._sampled().members) - 2
-    assert (explanations.asked, explanations.saved) == (20 + 20 * 15 * inner, 0)
 
 
 def test_the_model_is_asked_about_a_small_domain_once():
@@ -184,27 +175,4 @@ def test_the_numbers_of_a_run_from_the_cache_are_those_of_the_run_that_filled_it
         assert kept.saved > 0
 
 
-def test_the_numbers_add_up_and_outlive_discretizers_and_tables():
-    explanations = Shap(curved, FLAGS[:15]).explain(FLAGS[15:30])
-    both = explanations.join(explanations)
-    assert (both.asked, both.saved) == (2 * explanations.asked, 2 * explanations.saved)
-    copies = [from_arrow(to_arrow(explanations)), fs.Importances(explanations), explanations.take([0])]
-    copies += [fs.evaluate(FLAGS[15:30, 0], explanations, FLAGS[15:30], discretizer=fs.Sign()).explanations]
-    assert {(copy.asked, copy.saved) for copy in copies} == {(explanations.asked, explanations.saved)}
-
-
-def test_remarks_of_all_parts_are_kept_once():
-    one, other = (fs.Importances([[1.0]])._with(remarks=remarks) for remarks in (("a", "b"), ("b", "c")))
-    assert one.join(other).remarks == ("a", "b", "c")
-
-
 # Keys.
-
-
-def test_the_share_of_repeated_keys_is_known_from_a_sample():
-    rng = np.random.default_rng(0)
-    for wanted in (0.0, 0.2, 0.5, 0.9):
-        keys = rng.integers(0, 2**64, round(200_000 * (1 - wanted)), np.uint64)
-        keys = np.concatenate([keys, rng.choice(keys, 200_000 - len(keys))])
-        assert abs(share_repeated(keys) - wanted) < 0.03
-    assert share_repeated(np.empty(0, np.uint64)) == 0.0

@@ -198,23 +198,6 @@ def smooth(rows):
     return 1 / (1 + np.exp(-rows[:, 0] * rows[:, 1] - rows[:, 2] * rows[:, 3] * rows[:, 4] + rows[:, 5:].sum(axis=1)))
 
 
-@pytest.mark.parametrize("evaluations", [None, 700])
-@pytest.mark.slow
-def test_the_error_told_is_the_error_made(evaluations):
-    background, rows = WIDE[:10], WIDE[10:40]
-    exact = Shap(smooth, background, evaluations=2**12)
-    wanted = exact.explain(rows).values
-    ratios = []
-    for seed in range(6):
-        explainer = Shap(smooth, background, evaluations=evaluations, seed=seed)
-        explanations, errors = explainer.explain_with_error(rows)
-        assert errors.shape == explanations.values.shape
-        assert explainer.error == explanations.error == errors.max() > 0
-        ratios.append(np.square(explanations.values - wanted).mean() / np.square(errors).mean())
-    assert exact.error == 0.0
-    assert 0.7 < np.mean(ratios) < 1.5
-
-
 @pytest.mark.slow
 def test_sampled_values_say_so_wherever_they_are_measured(tmp_path):
     background, rows = WIDE[:10], WIDE[10:40]
@@ -233,22 +216,6 @@ def test_sampled_values_say_so_wherever_they_are_measured(tmp_path):
     assert note in (tmp_path / "report.html").read_text("utf-8")
     assert from_arrow(to_arrow(explanations)).error == explanations.error
     assert explanations.take(slice(3)).join(explanations).error == explanations.error
-
-
-def test_too_few_draws_to_tell_the_error_are_told():
-    explainer = Shap(smooth, WIDE[:10], evaluations=24)
-    explanations = explainer.explain(WIDE[10:13])
-    assert explainer.error == np.inf
-    assert explanations.notes == ("importances are sampled, with standard errors that too few draws leave unknown",)
-    assert from_arrow(to_arrow(explanations)).error == np.inf
-
-
-def test_a_row_that_differs_in_few_features_is_exact_where_others_are_sampled():
-    background = WIDE[:1]
-    rows = np.vstack([np.r_[WIDE[1, :5], background[0, 5:]], WIDE[2]])
-    _, errors = Shap(smooth, background).explain_with_error(rows)
-    assert (errors[0] == 0).all()
-    assert errors[1].max() > 0
 
 
 def test_the_probability_of_a_booster_over_many_features_is_sampled_with_its_error_told():

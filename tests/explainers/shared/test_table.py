@@ -10,7 +10,6 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.shared.seeds import row_digests, row_seeds
 from faithscope.explainers.shared.table import Table
 from refused import refused
 
@@ -165,16 +164,6 @@ def test_two_columns_of_one_name_are_never_read_as_the_first(names):
     refused(BadInput, "two columns", lambda: fs.sufficiency(near, **predictions))
 
 
-def test_all_missing_values_are_alike_to_the_chance_of_a_row():
-    quiet, other = np.nan, np.frombuffer(np.array([0xFFF8000000000123], "<u8").tobytes(), "<f8")[0]
-    assert row_seeds(0, np.array([[quiet, 1.0]])) == row_seeds(0, np.array([[other, 1.0]]))
-    digests = {
-        row_digests(0, pd.DataFrame({"a": pd.Series([missing], dtype=object)}))[0] for missing in (None, np.nan, pd.NA)
-    }
-    assert len(digests) == 1
-    assert row_digests(0, pd.DataFrame({"a": ["None"]}))[0] not in digests
-
-
 def test_rows_with_the_columns_of_another_table_are_refused():
     train = pd.DataFrame({"pay": [1.0, 2.0, 3.0], "age": [20.0, 30.0, 40.0]})
     table = Table.learn(train)
@@ -186,19 +175,3 @@ def test_rows_with_the_columns_of_another_table_are_refused():
     for rows in (train, train[["age", "pay"]], plain, pd.DataFrame(plain)):
         assert (table.encode(rows) == plain).all()
     assert (Table.learn(plain).encode(train.rename(columns={"pay": "height"})) == plain).all()
-
-
-def test_a_column_without_rows_has_no_type_to_refuse():
-    assert Table.learn(np.zeros((2, 2))).encode(pd.DataFrame({"a": [], "b": []}, dtype=object)).shape == (0, 2)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int8, bool])
-def test_an_array_of_numbers_is_decoded_at_once_as_column_by_column(dtype):
-    X = np.random.default_rng(0).integers(0, 2, size=(7, 3)).astype(dtype)
-    table = Table.learn(X)
-    matrix = np.where(np.eye(7, 3) > 0, np.nan, table.encode(X) + 0.25)
-    columns = table.rebuild([table.decode_column(j, matrix[:, j]) for j in range(3)])
-    decoded = table.decode(matrix)
-    np.testing.assert_array_equal(decoded, columns)
-    assert (decoded.dtype, decoded.flags.c_contiguous) == (columns.dtype, True)
-    assert not np.shares_memory(decoded, matrix)  # a model may write into its rows
