@@ -153,26 +153,6 @@ def test_a_damaged_file_is_named_and_ignored(tmp_path):
     assert len(ASKED) == 2
 
 
-def test_every_kind_of_explanation_comes_back_from_the_cache(tmp_path):
-    rows = pd.DataFrame({"a": np.arange(60.0), "b": np.where(np.arange(60) % 3, "x", "y")})
-
-    def predict(given):
-        return given["a"].to_numpy() > 30
-
-    methods = {
-        "rules": fs.explainers.TreePath.surrogate(predict, rows, max_leaf_nodes=4),
-        "neighbors": fs.explainers.NearestNeighbors(rows, k=2, metric="gower"),
-        "counterfactuals": fs.explainers.Counterfactual(predict, rows),
-        "random": fs.explainers.Random(3),
-    }
-    plain = fs.compare(predict, methods, rows)
-    for _ in range(2):
-        kept = fs.compare(predict, methods, rows, cache=Cache(tmp_path, rows=25))
-        for name in methods:
-            assert kept[name].consistency == plain[name].consistency, name
-            assert kept[name].sufficiency == plain[name].sufficiency, name
-
-
 class Open:
     """An explainer that holds what cannot be looked into."""
 

@@ -41,65 +41,6 @@ def test_an_evaluation_says_what_the_measures_say(agreement):
                 assert estimate == alone
 
 
-@pytest.mark.parametrize("agreement", [fs.Spread(), pytest.param(fs.Close(1.0), marks=pytest.mark.thorough)])
-def test_plans_count_rows_whatever_the_agreement(agreement):
-    why = RNG.integers(0, 60, 90)
-    first, estimate = fs.consistency(why, ROWS[:90, 1]), fs.consistency(why, NUMBERS[:90], agreement=agreement)
-    labels, found = fs.plan(first), fs.plan(estimate)
-    assert (found.rows_needed, found.unverifiable) == (labels.rows_needed, labels.unverifiable)
-    for column in ("unverifiable", "low", "high"):
-        np.testing.assert_allclose(found.curve[column], labels.curve[column], atol=1e-12)
-    exact = found.curve[found.curve["kind"] == "exact"]["value"]
-    if agreement == fs.Spread():
-        assert exact.isna().all()
-        assert found.guarantee is None
-    else:
-        assert exact.iloc[-1] == pytest.approx(estimate.value, abs=1e-12)
-        assert found.guarantee == labels.guarantee
-        assert fs.mse_bound(estimate) == fs.mse_bound(first)
-
-
-class Model:
-    """Answers with numbers, labels and probabilities, and remembers how often."""
-
-    classes_ = ("no", "yes")
-
-    def __init__(self):
-        self.asked = []
-
-    def __fingerprint__(self):
-        return None
-
-    def predict(self, rows):
-        self.asked.append("predict")
-        return np.round(NUMBERS)
-
-    def predict_proba(self, rows):
-        self.asked.append("predict_proba")
-        share = 1 / (1 + np.exp(-NUMBERS))
-        return np.column_stack([1 - share, share])
-
-
-def test_the_cache_keeps_numbers_exactly_and_takes_no_answer_for_another(tmp_path):
-    close = {"agreement": fs.Close(0.3)}
-    probability = {"output": "probability"}
-    asked = [{}, {"agreement": fs.Spread()}, probability, close, probability | close, {"output": "label"}]
-    for seed in range(3):
-        model, order = Model(), np.random.default_rng(seed).permutation(len(asked))
-        for k in (*order, *order):
-            found = fs.evaluate(model, KEYS, ROWS, cache=tmp_path / str(seed), **asked[k])
-            told = fs.evaluate(Model(), KEYS, ROWS, **asked[k])
-            assert found.consistency == told.consistency
-            assert np.array_equal(found.predictions, told.predictions)
-            assert found.predictions.dtype == told.predictions.dtype
-        # Labels and numbers are kept apart; all agreements of numbers share what was kept.
-        assert sorted(model.asked) == ["predict", "predict", "predict_proba"]
-    awkward = np.array([0.1 + 0.2, 1e-310, -1e60, np.nextafter(1.0, 2.0), np.pi, -0.0] * 4)
-    for _ in range(2):
-        found = fs.evaluate(np.copy, np.zeros(24), awkward, agreement="spread", cache=tmp_path)
-        assert np.array_equal(found.predictions, awkward)
-
-
 NO_NUMBERS = [
     ([1j, 2.0, 3.0, 4.0], WrongType, "compares numbers, but row 0 of the predictions is complex"),
     (np.arange(4).astype("M8[D]"), WrongType, "row 0 of the predictions is datetime64"),

@@ -129,16 +129,6 @@ def test_lime_explains_every_row_with_all_features_and_the_callers_explainer_is_
     assert before == [explainer.random_state.get_state()[1].tolist(), np.random.get_state()[1].tolist()]  # noqa: NPY002
 
 
-@pytest.mark.slow
-def test_limes_weights_are_those_that_lime_gives():
-    def predict(rows):
-        return MODEL.predict_proba(pd.DataFrame(rows, columns=list(X)))
-
-    runs = [tabular(random_state=seed).explain_instance(ROWS.to_numpy()[0], predict).as_map()[1] for seed in range(5)]
-    theirs = np.array([[dict(run)[j] for j in range(4)] for run in runs])
-    np.testing.assert_allclose(answers(tabular())[0], theirs.mean(axis=0), atol=8 * theirs.std(axis=0).max())
-
-
 @pytest.mark.thorough
 def test_lime_of_several_classes_of_numbers_and_of_texts():
     wine = WINE.iloc[:, :3]

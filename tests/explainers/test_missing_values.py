@@ -17,19 +17,8 @@ from recorder import Recorder
 RNG = np.random.default_rng(0)
 JOBS = np.array(["clerk", "cook", "zzz"])[RNG.integers(0, 3, 400)]
 NAMED = pd.DataFrame({"job": JOBS, "age": RNG.integers(18, 80, 400).astype(float), "city": RNG.choice(["x", "y"], 400)})
-HOLEY = NAMED.assign(job=NAMED["job"].replace("zzz", None))
 NUMBERS = np.where(RNG.random((500, 3)) < 0.25, np.nan, RNG.normal(size=(500, 3)))
 MAKERS = [Lime, Anchors, TreePath.surrogate]
-
-
-def probability(rows):
-    """Of rows whose missing jobs may be called zzz."""
-    job = rows["job"].fillna("zzz")
-    return 0.1 + 0.4 * (job == "zzz") + 0.3 * (rows["age"] > 40) * (job != "cook")
-
-
-def label(rows):
-    return np.where(probability(rows) > 0.4, "yes", "no")
 
 
 @cache
@@ -39,16 +28,6 @@ def boosted():
 
 
 # -- a missing category is a category --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("make", [Anchors, TreePath.surrogate])
-def test_rules_treat_a_missing_category_like_one_with_a_name(make):
-    named, holey = (make(label, rows).explain(rows[:60]) for rows in (NAMED, HOLEY))
-    if make is Anchors:
-        assert [text.replace("job == zzz", "job is missing") for text in written(named)] == written(holey)
-        assert "job is missing" in written(holey)
-    np.testing.assert_array_equal(named.group()[0], holey.group()[0])
-    np.testing.assert_array_equal(covered(named, NAMED), covered(holey, HOLEY))
 
 
 # -- missing numbers ---------------------------------------------------------------------------------------------

@@ -178,11 +178,3 @@ def test_many_conditions_on_one_feature_are_read_soon(written):
     with cpu_seconds(20):  # took minutes, one condition after the other
         rules = fs.Rules.parse([[written.format(value) for value in range(20_000)]])
     assert rules.distinct == fs.Rules.from_conditions([rules.item(0)]).distinct
-
-
-def test_values_that_are_ruled_out_one_by_one_are_those_of_one_list():
-    values = [3.0, 1.0, 2.0, 2.0, 2.0**53 + 2]
-    one = fs.Rules.from_conditions([[("x", "not in", values), ("x", ">=", 1), ("x", "in", [1, 2, 4, 2**53 + 1])]])
-    many = [("x", "in", [1, 2, 4, 2**53 + 1]), ("x", ">=", 1), *(("x", "!=", value) for value in values)]
-    assert fs.Rules.from_conditions([many]).distinct == fs.Rules.from_conditions([many[::-1]]).distinct == one.distinct
-    assert one.item(0) == [("x", "in", (4.0, 2**53 + 1))]

@@ -5,7 +5,6 @@ import math
 import operator
 from fractions import Fraction
 from importlib.metadata import version
-from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from conditions import conditions
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
-from faithscope.explanations.conditions import tree_paths
 from faithscope.explanations.conditions.condition import NOTHING
 from faithscope.explanations.conditions.tree_paths import knows_missing
 from faithscope.explanations.rules import Rules
@@ -116,15 +114,6 @@ def test_rules_are_equal_exactly_when_they_cover_the_same_values(numbers, words)
     assert_equal_exactly_if_they_cover_the_same(words, "job", WORD_ROWS)
 
 
-def test_every_two_conditions_on_few_numbers_are_equal_exactly_to_those_that_cover_the_same():
-    sets = [list(held) for size in range(4) for held in combinations((0, 1, None), size)]
-    parts = [*product([*ORDER, "==", "!="], (0, 1)), *product(["in", "not in"], sets), ("<=", math.inf)]
-    parts += [("between", ends) for ends in product((0, 1), repeat=2)]
-    every = [("age", how + end, value) for (how, value), end in product(parts, ["", " or missing"])]
-    some = [[], *combinations_with_replacement(every, 2)]
-    assert_equal_exactly_if_they_cover_the_same(some, "age", (-1, 0, 0.5, 1, 2, None))
-
-
 @given(conjunction=conjunctions)
 @example([("job", "==", "a"), ("age", "not in or missing", [])])
 def test_a_canonical_rule_has_one_condition_a_feature_in_order_and_none_that_everything_meets(conjunction):
@@ -180,12 +169,6 @@ def test_a_rule_reads_aloud_in_its_canonical_form(written, read):
 def test_a_rule_covers_the_rows_on_which_all_its_conditions_hold(conjunction, given_rows):
     rules = Rules.from_conditions([conjunction], FEATURES)
     assert mask(rules, columns(given_rows)) == [covers(conjunction, FEATURES, row) for row in given_rows]
-
-
-LARGE = [2**53, 2**53 + 1, 2**53 + 2]
-COLUMNS = [np.array([0, 1], bool), *(np.array([0, 1, 2, 100], kind) for kind in (np.int8, np.uint8))]
-COLUMNS += [np.array([0, 1, 2, *LARGE], kind) for kind in (np.int64, np.uint64)]
-COLUMNS += [np.array([0, 2, 0.1, 0.5, -1, math.nan, math.inf], f"f{size}") for size in (2, 4, 8)]
 
 
 TABLE = {
@@ -341,29 +324,6 @@ def test_rows_that_do_not_fit_are_refused_by_name(X, error, message):
 
 # -- trees --------------------------------------------------------------------------------------------------------
 
-SAFE = float(np.finfo(np.float32).max)
-
-
-@given(threshold=st.floats(allow_nan=False))
-@example(0.0)
-@example(-0.0)
-@example(-1e-50)
-@example(SAFE)
-@example(np.nextafter(SAFE, np.inf))
-@example(-(2.0**128))
-@example(-1e300)
-@example(math.inf)
-@example(-math.inf)
-@example(float(np.float32(0.1)))
-@example(1.0)
-@example(np.nextafter(1.0, 0))
-def test_the_last_number_to_the_left_goes_left_and_the_next_goes_right(threshold):
-    last = tree_paths.last_to_the_left(np.array([threshold]))[0]
-    with np.errstate(over="ignore"):
-        near = np.array([last, np.nextafter(last, np.inf)]).astype(np.float32).astype(np.float64)
-    assert near[0] <= threshold
-    assert near[1] > threshold or last == np.inf
-
 
 def around(thresholds):
     """The float64 numbers next to each threshold, next to its single-precision neighbors, and halfway between those."""
@@ -470,22 +430,6 @@ def test_a_tree_fitted_without_missing_values_shows_no_sign_of_them(seed):
 
 
 # -- dates --------------------------------------------------------------------------------------------------------
-
-MOMENTS = ["1969-12-31T23:59:59.999999999", "1970-01-01", "2024-02-29T12", "2024-02-29T12:00:00.000001", "2024-03-01"]
-
-
-@given(
-    operator=st.sampled_from([*ORDER, "==", "!=", "<= or missing", "!= or missing"]),
-    value=st.sampled_from(MOMENTS),
-    unit=st.sampled_from(["D", "s", "us", "ns", "M"]),
-)
-def test_dates_compare_exactly_whatever_their_unit(operator, value, unit):
-    bound = np.datetime64(value, "ns")
-    column = np.array([*MOMENTS, "NaT"], "M8[ns]").astype(f"M8[{unit}]")
-    exact = [int(one.astype("M8[ns]").astype(np.int64)) if one == one else None for one in column]
-    expected = [naive(operator, int(bound.astype(np.int64)), one) for one in exact]
-    rules = Rules.from_conditions([[("x0", operator, bound)]], ["x0"])
-    assert mask(rules, column[:, None]) == expected
 
 
 # -- bins ---------------------------------------------------------------------------------------------------------

@@ -35,19 +35,6 @@ def test_a_tolerance_curve_refuses_numbers_too_small_for_any_eps():
         fs.tolerance_curve(list("aabb"), [0.0, 5e-324, 1e-323, 0.0])
 
 
-def test_tensors_with_gradients_are_predictions():
-    torch = pytest.importorskip("torch")
-    net = torch.nn.Linear(3, 1, dtype=torch.float64)
-    answers = net(torch.as_tensor(ROWS))
-    assert answers.requires_grad
-    plain = answers.detach().numpy()
-    expected = fs.consistency(KEYS, plain, agreement="spread").value
-    assert fs.consistency(KEYS, answers, agreement="spread").value == expected
-    assert fs.consistency(KEYS, list(answers), agreement="spread").value == expected
-    ev = fs.evaluate(lambda rows: net(torch.as_tensor(rows)), explain, ROWS, agreement=fs.Spread(), progress=False)
-    assert ev.consistency.value == expected
-
-
 @pytest.mark.parametrize("named", [False, True])
 def test_a_booster_of_xgboost_is_a_model(named):
     xgboost, pd = pytest.importorskip("xgboost"), pytest.importorskip("pandas")

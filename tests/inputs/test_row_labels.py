@@ -10,7 +10,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput
-from faithscope.report.summary import summarize
 
 N = 80
 RNG = np.random.default_rng(0)
@@ -213,19 +212,3 @@ def test_counterexamples_name_the_rows_that_were_handed_over(discretizer):
     pairs_hold(found.counterexamples(), X, np.arange(N), Y.to_numpy(), why)
     several = fs.compare(Y, {"one": WHY, "other": RULES}, X, discretizer={"one": discretizer})
     pairs_hold(several.evaluations["one"].counterexamples(), X, X.index, Y.to_numpy(), why)
-
-
-@pytest.mark.slow
-def test_messages_and_the_page_speak_of_the_labels(tmp_path):
-    found = fs.evaluate(Y, WHY, X, discretizer=fs.Best([fs.Sign()]))
-    worst = found.counterexamples(1).iloc[0]
-    with pytest.raises(AssertionError, match=f"rows {worst['index_a']} and {worst['index_b']} are predicted"):
-        fs.assert_faithful(found)
-    told = summarize(found).explainers[0].contradictions[0]
-    assert (told.index_a, told.index_b) == (worst["index_a"], worst["index_b"])
-    assert (told.row_a, told.row_b) == (worst["row_a"], worst["row_b"])
-    shown = {feature.name: (feature.a, feature.b) for feature in told.features}
-    for name in X:
-        assert shown[name] == (str(X[name][worst["index_a"]]), str(X[name][worst["index_b"]]))
-    found.to_html(tmp_path / "report.html")
-    assert f"row <bdi>{worst['index_a']}</bdi>" in (tmp_path / "report.html").read_text()

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 import brute
 import faithscope as fs
-from brute_numbers import agreement_of
-from brute_numbers import brute as brute_numbers
 from faithscope.explanations.alike import alike_rules
 from faithscope.measures.beyond import at_random, on_average
 
@@ -81,21 +79,6 @@ def test_importances_cover_the_rows_alike_in_the_features_that_they_name(seed, k
     gap = fs.encoding(importances, labels, X, relation=relation)
     value, alone, exclusive = brute.encoding(codes.tolist(), covers, labels)
     assert (gap.value, gap.alone, gap.exclusive) == pytest.approx((value, alone, exclusive), abs=1e-12)
-
-
-@settings(max_examples=20)
-@given(SEEDS, st.sampled_from(["labels", "close", "tolerance"]), st.booleans(), st.booleans())
-def test_agreements_weights_and_clusters(seed, name, weighted, clustered):
-    rng, X, phi, y = system(seed)
-    n, eps = len(X), 1.5
-    w = rng.choice([0.5, 1.0, 3.0], n) if weighted else None
-    clusters = np.append(rng.integers(0, max(2, n // 2), n - 2), [n, n + 1]) if clustered else None
-    agreement = {"labels": None, "close": fs.Close(eps), "tolerance": fs.Tolerance(eps)}[name]
-    options = {"relation": fs.Alike(2, 3), "weights": w, "clusters": clusters, "agreement": agreement}
-    found = fs.sufficiency(fs.Importances(phi, names=list(X)), y, X, **options)
-    covers, codes = alike(X, phi, 2, 3)
-    expected = brute_numbers(covers, y.astype(float), agreement_of(name, eps), w, codes, clusters)
-    assert (found.value, found.unverifiable) == pytest.approx(expected[:2], abs=1e-12)
 
 
 @settings(max_examples=10)
@@ -178,16 +161,3 @@ def test_what_naming_is_worth_is_the_paired_difference_of_rules(how, seed):
     assert tuple(found.beyond_random) == pytest.approx(tuple(table.loc["random"]), abs=1e-9)
     assert tuple(found.beyond_global) == pytest.approx(tuple(table.iloc[1]), abs=1e-9)
     assert found.beyond_random.low <= found.beyond_random.value <= found.beyond_random.high
-
-
-def test_random_features_are_drawn_evenly_and_whatever_the_order_of_rows():
-    rng = np.random.default_rng(0)
-    X = np.repeat(rng.normal(size=(2_000, 5)), 2, axis=0)  # equal rows draw separately
-    many = np.full(4_000, 2)
-    marks = at_random(X, many, 5)
-    assert np.abs(marks.mean(axis=0) - 0.4).max() < 0.04
-    assert (marks[::2] != marks[1::2]).any(axis=1).mean() > 0.8
-    order = rng.permutation(4_000)
-    again = at_random(X[order], many, 5)
-    drawn = [sorted(map(tuple, np.column_stack([x, m]))) for x, m in ((X, marks), (X[order], again))]
-    assert drawn[0] == drawn[1]

@@ -194,20 +194,6 @@ def assert_without(drawn, covers, asks, kept, answers, without, place):
         assert (left.explained[0], left.silence[0]) == pytest.approx(expected)
 
 
-@SEEDS
-@pytest.mark.parametrize("agreement", list(AGREEMENTS))
-def test_if_all_rows_ask_the_measures_are_those_of_all_rows(agreement, seed):
-    drawn = Drawn(seed, agreement)
-    everybody = np.ones(drawn.n, bool)
-    measures = [fs.sufficiency, lambda e, p, _, **how: fs.consistency(e, p, **how)]
-    for measure in measures if agreement == "spread" else [*measures, fs.necessity]:
-        whole = measure(*drawn.given, **drawn.options)
-        asked = measure(*drawn.given, **drawn.options, askers=everybody)
-        for name in ("value", "unverifiable", "verified", "n", "distinct", "gap", "silence"):
-            assert getattr(asked, name) == pytest.approx(getattr(whole, name)), (whole.measure, name)
-        assert asked.low - 1e-12 <= asked.value
-
-
 def test_terms_of_groups_add_up_and_askers_are_one_of_two_groups():
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)

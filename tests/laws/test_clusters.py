@@ -146,29 +146,6 @@ def ruled(seed, clusters, size):
     return rules_in_bins(X - 0.5, X + 0.5 + (X % 3 == 1), ["a"]), labels, X, customer
 
 
-def test_clusters_of_one_row_change_no_table_and_rows_logged_twice_make_none_narrower():
-    rules, labels, X, customer = ruled(6, 90, 1)
-    alone, single = (fs.evaluate(labels, rules, X, clusters=clusters, progress=False) for clusters in (None, customer))
-    for name in ("local", "table", "scopes"):
-        pd.testing.assert_frame_equal(getattr(alone, name)(), getattr(single, name)(), check_dtype=False)
-    rules, labels, X, customer = ruled(6, 90, 2)
-    twice = fs.evaluate(labels, rules, X, clusters=customer, progress=False)
-    for name, measure in (
-        ("local", "consistency"),
-        ("local", "sufficiency"),
-        ("table", "purity"),
-        ("scopes", "precision"),
-    ):
-        once, again = (getattr(each, name)() for each in (alone, twice))
-        once, again = (
-            (once, again[::2])
-            if name == "local"
-            else (once.sort_values("explanation"), again.sort_values("explanation"))
-        )
-        width = [(each[f"{measure}_high"] - each[f"{measure}_low"]).to_numpy() for each in (once, again)]
-        assert (width[0] <= width[1] + 1e-9).all(), (name, measure)
-
-
 def test_a_report_draws_no_precision_of_clustered_rows_whose_labels_were_not_counted():
     rules, labels, X, customer = ruled(7, 60, 2)
     plain, clustered = (

@@ -6,52 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.counting import rows as numbered_rows
-from faithscope.counting.coverage import cover
-from faithscope.counting.layout import Layout, order_by, run_starts
+from faithscope.counting.layout import order_by, run_starts
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.inputs.grouping import group
-from faithscope.relations import to_relation
 from faithscope.relations.base import number_parts
-from small_systems import LABELS, systems
-
-SEEDS = st.integers(0, 100_000)
-
-
-@pytest.mark.parametrize("exact", [0, 10**8])
-def test_tables_and_lists_have_the_same_cells(exact, monkeypatch):
-    for system, name, why in systems("rules", range(3), LABELS, most=40):
-        if system.clusters is not None:
-            continue
-        sample, found = system.sample("rules", name), []
-        for rows_per_segment in (0, 10**9):  # below which cells are listed
-            monkeypatch.setattr(numbered_rows, "ROWS_PER_SEGMENT", rows_per_segment)
-            found.append(cover(sample, to_relation(None, sample.explanations), exact=exact))
-        tabled, listed = found
-        for column in ("explanation", "label", "given", "covered", "missed", "weight", "square"):
-            np.testing.assert_array_equal(*(getattr(one.counts, column) for one in found), err_msg=why)
-        np.testing.assert_array_equal(tabled.own, listed.own)
-        np.testing.assert_allclose(tabled.left_out.reach, listed.left_out.reach, rtol=1e-12)
-
-
-@given(SEEDS)
-def test_counts_of_bitmaps_are_those_of_masks(seed):
-    rng = np.random.default_rng(seed)
-    n, labels, blocks = int(rng.integers(1, 400)), int(rng.integers(1, 6)), int(rng.integers(1, 5))
-    segment = rng.integers(0, labels, n) * blocks + rng.integers(0, blocks, n)
-    masks = rng.random((3, n)) < rng.random()
-    expected = np.array([np.bincount(segment[mask], minlength=labels * blocks) for mask in masks])
-    padded = Layout(segment, labels * blocks, blocks=blocks)
-    np.testing.assert_array_equal(padded.count(padded.pack(masks)).reshape(3, -1), expected)
-    for layout in (padded, Layout(segment, labels * blocks, blocks=blocks, padded=False)):
-        which, place = layout.ones(layout.pack(masks))
-        held = np.zeros(masks.shape, bool)
-        held[which, layout.source[place]] = True
-        np.testing.assert_array_equal(held, masks)
-        np.testing.assert_array_equal(
-            layout.holds(layout.pack(masks), *np.indices((3, n)).reshape(2, -1)), held.ravel()
-        )
-        assert len(np.unique(layout.position)) == n
 
 
 @pytest.mark.parametrize("many", [1, 2, 2**16, 2**16 + 1, 2**33])

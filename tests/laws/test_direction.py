@@ -118,16 +118,6 @@ def test_neither_the_order_of_rows_nor_blocks_nor_sizes_change_anything(monkeypa
             assert again[name] == (pytest.approx(number) if isinstance(number, float) else number), name
 
 
-def test_rows_of_weight_0_are_left_out_and_names_are_matched():
-    X, train, phi, weights, _ = system(2)
-    how = {"population": fs.Perturbed(train), "class_index": 1}
-    expected = fs.direction(phi[:12], chances, X[:12], weights=weights[:12], **how)
-    none = np.where(np.arange(N) < 12, weights, 0.0)
-    assert fs.direction(phi, chances, X, weights=none, **how).value == pytest.approx(expected.value)
-    backward = pd.DataFrame(phi[:, ::-1], columns=list(X)[::-1])
-    assert fs.direction(backward[:12], chances, X[:12], weights=weights[:12], **how).value == expected.value
-
-
 def three(n=60):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(n, 2))
@@ -163,26 +153,6 @@ def test_numbers_and_reason_codes_have_a_direction():
     against = fs.direction(codes, lambda rows: 1 / (1 + np.exp(-model.predict(rows))), X)
     assert against.value > 0.9
     assert not against.flipped
-
-
-def test_one_probability_is_that_of_class_1_of_two():
-    X, train, phi, _, _ = system(2)
-    how = {"X": X, "population": fs.Perturbed(train)}
-    single = lambda rows: chances(rows)[:, 1]  # noqa: E731
-    for number in (None, 0, 1, "predicted"):
-        both = [fs.direction(phi, model, class_index=number, **how).to_dict() for model in (single, chances)]
-        assert both[0] == both[1]
-    numbers = lambda rows: 5 * chances(rows)[:, 1]  # noqa: E731
-    for number in (1, "predicted"):
-        refused(
-            BadInput,
-            "class_index must be from 0 to 0|no class is predicted",
-            fs.direction,
-            phi,
-            numbers,
-            X,
-            class_index=number,
-        )
 
 
 def test_a_feature_that_never_moves_the_output_is_a_tie():

@@ -159,20 +159,6 @@ def test_an_engine_agrees_with_brute_force(name, tmp_path):
     check(name, hold)
 
 
-@pytest.mark.parametrize("name", COLUMNS)
-@pytest.mark.parametrize("libraries", [slice(1), pytest.param(slice(1, None), marks=pytest.mark.thorough)], ids=str)
-def test_a_log_reads_back_to_the_same_sufficiency(name, libraries, tmp_path):
-    rows = rows_of(name)
-    chosen = random.Random(2).choices(conditions_on(name), k=len(rows))
-    rules = fs.Rules.from_conditions([[one] for one in chosen], features=[name])
-    for library, X in list(tables(name))[libraries]:
-        ev = fs.evaluate(np.arange(len(rows)) % 2, rules, X, progress=False)
-        ev.to_parquet(tmp_path / "log.parquet")
-        again = fs.audit(tmp_path / "log.parquet").sufficiency
-        for number in ("value", "low", "high", "unverifiable"):
-            assert getattr(again, number) == pytest.approx(getattr(ev.sufficiency, number), abs=1e-12), library
-
-
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=12, min_value=-(10**9), max_value=10**9))
 def test_a_decimal_column_is_covered_as_the_same_column_of_doubles(value):
     X = pa.table({"x": [value]})

@@ -2,14 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.counting.coverage import cover
-from faithscope.relations import bind
-from faithscope.sample import Sample
 from small_systems import pairs_of
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -57,21 +53,3 @@ def test_a_judge_who_was_asked_everything_is_a_relation_like_any_other(seed):
     for measure in (fs.sufficiency, fs.necessity, fs.encoding):
         asked = measure(reasons, labels, X, relation=fs.Judged(pairs_of(masks))).to_dict()
         assert asked == measure(reasons, labels, X, relation=applies).to_dict()
-
-
-def test_blocks_of_rows_know_the_pairs_too():
-    """Beyond 10⁸ explanations x rows, blocks are left out; their spread is about that of single rows."""
-    rng = np.random.default_rng(0)
-    n = 2_000
-    x = rng.random(n)
-    labels = (rng.random(n) < 0.2 + 0.6 * (x > 0.5)).astype(int)
-    table = fs.pairs_to_ask(np.arange(n), per_explanation=10)
-    table["applies"] = np.abs(x[table["row"]] - x[table["explanation"]]) < 0.2
-    sample = Sample.of(np.arange(n), labels)
-    relation = bind(fs.Judged(table), sample.explanations, None)
-    single, blocks = cover(sample, relation), cover(sample, relation, exact=0)
-    assert blocks.block is not None
-    assert single.block is None
-    assert blocks.counts.profile().terms == single.counts.profile().terms
-    errors = [np.sqrt((k - 1) * np.var(c.left_out.value)) for c, k in ((single, n), (blocks, blocks.block.max() + 1))]
-    assert errors[1] == pytest.approx(errors[0], rel=0.35)

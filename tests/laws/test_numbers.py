@@ -1,10 +1,6 @@
 """How the agreements of numbers hang together: with labels, with each other, with units, and with what is known."""
 
-import importlib
-import sys
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +8,9 @@ import pytest
 import faithscope as fs
 from brute_numbers import brute_spread
 from faithscope.agreements import GroupedRows
-from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.sufficiency import measure_sufficiency
-from small_systems import AGREEMENTS, NUMBERS, System, systems
+from small_systems import AGREEMENTS, System, systems
 
 MEASURES = pytest.mark.parametrize("measure", ["consistency", "sufficiency", "within"])
-SEEDS = (0,)
 
 
 def numbers_of(estimate):
@@ -27,25 +20,6 @@ def numbers_of(estimate):
 
 def unclustered(measure, seeds, kinds, name="close", most=24):
     return (system for system, *_ in systems(measure, seeds, kinds, (name,), most) if system.clusters is None)
-
-
-@pytest.mark.parametrize("measure", ["consistency", "sufficiency"])
-def test_each_group_is_measured_as_if_alone(measure):
-    for system, name, why in systems(measure, SEEDS, NUMBERS):
-        groups = np.arange(system.n) % 2
-        if system.clusters is not None:
-            continue
-        for group, part in system.sample(measure, name).split(groups).items():
-            if part.n < 2 or np.ptp(np.asarray(part.labels, float)) == 0:
-                continue
-            relation = () if measure == "consistency" else (system.given(measure)[2],)
-            measured = measure_sufficiency if relation else measure_consistency
-            found, expected = (
-                measured(part, *relation, method="jackknife"),
-                system.brute(measure, name, kept=groups == group),
-            )
-            assert found.value == pytest.approx(expected.value, abs=1e-9, rel=1e-9), why
-            assert found.chance == pytest.approx(expected.chance, abs=1e-9), why
 
 
 @MEASURES
@@ -118,27 +92,3 @@ def test_predictions_that_are_all_equal_have_no_share_of_variance(measure):
     system = System.random("normal", 1)
     with pytest.raises(fs.errors.BadInput, match="all equal"):
         system.measured(measure, "spread", np.full(system.n, 0.1))
-
-
-def linear_regressor(n=1500):
-    """Predictions of a linear model of independent features, their exact Shapley values, and noise."""
-    rng, weights = np.random.default_rng(0), np.array([3.0, -2.0, 1.0, 0.5])
-    X = rng.normal(size=(n, 4))
-    return X @ weights, (X - X.mean(axis=0)) * weights, rng.normal(size=X.shape)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("metric", ["Consistency", "Sufficiency"])
-def test_quantus_says_the_same_of_both(metric, monkeypatch):
-    """It takes the class of the largest output, and a regressor has one output."""
-    quantus = pytest.importorskip("quantus")
-    monkeypatch.setattr(sys, "path", [*sys.path, str(Path(__file__).parents[2] / "benchmarks")])
-    asked = {"abs": False, "normalise": False, "disable_warnings": True}
-    if metric == "Consistency":
-        asked["discretise_func"] = quantus.functions.discretise_func.sign
-    else:
-        asked["threshold"] = 1.0
-    y, *explained = linear_regressor(400)
-    ask = partial(importlib.import_module("ratios").quantus_value, partial(getattr(quantus, metric), **asked))
-    for values in explained:
-        assert ask(values, np.zeros(len(y), int), outputs=y[:, None])() == pytest.approx(1.0, abs=1e-6)

@@ -190,27 +190,3 @@ def test_the_same_table_gives_the_same_interval_whatever_holds_it(held):
     expected = numbers(SORTED if "date" in held or "seconds" in held else COUNTED)
     assert numbers(HELD[held]) == expected
     assert numbers(HELD[held], LABELS == "yes") == numbers(HELD[held], (LABELS == "yes").astype(float))
-
-
-class Plain:
-    """A caller's own row, whose text is an address."""
-
-    def __init__(self, value):
-        self.value = value
-
-
-def test_where_objects_lie_in_memory_says_nothing():
-    def numbers(order=slice(None)):
-        rows = [Plain(float(value)) for value in NUMBERS[:, 0]]
-        told = fs.necessity(
-            CODES[order],
-            LABELS[order],
-            [rows[row] for row in np.arange(N)[order]],
-            relation=lambda X, code: np.array([row.value > code / 3 - 1 for row in X]),
-            weights=WEIGHTS[order],
-        )
-        return numbers_of(told)
-
-    before, kept = numbers(), [Plain(0) for _ in range(1000)]
-    assert numbers() == before, kept
-    assert_same_in_every_order(numbers)

@@ -81,23 +81,6 @@ def test_what_cannot_be_forecast_is_not():
     assert one.rows_needed is None
 
 
-def test_the_curve_is_a_frame_from_one_row_to_ten_times_n():
-    plan = fs.plan(fs.consistency(draw(400, 0, "zipf"), np.zeros(400)))
-    curve = plan.curve
-    assert list(curve.columns) == ["n", "unverifiable", "low", "high", "value", "kind"]
-    assert curve["n"].iloc[0] == 1
-    assert curve["n"].iloc[-1] == 4000
-    assert curve["unverifiable"].dropna().is_monotonic_decreasing
-    assert curve.loc[curve["n"] > 1600, "unverifiable"].isna().all()
-    beyond = curve[curve["n"] > 400]
-    assert beyond["low"].is_monotonic_decreasing
-    assert (beyond["high"].diff().dropna() <= 1e-7).all()
-    assert curve.loc[curve["n"] == 400, "unverifiable"].item() == pytest.approx(plan.unverifiable)
-    assert set(curve["kind"]) == {"exact", "forecast", "interval"}
-    assert set(fs.plan(fs.consistency([1, 2, 3], [0, 0, 0])).curve["kind"]) == {"exact", "interval"}
-    assert fs.plan(fs.consistency([1], [0])).curve["kind"].tolist() == ["exact"]
-
-
 PAIR = fs.consistency(["a", "a"], [0, 1])
 REFUSED = [
     (lambda: fs.plan(PAIR, unverifiable=0), "BadInput", "strictly between 0 and 1"),

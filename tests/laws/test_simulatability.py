@@ -65,20 +65,6 @@ def test_leaving_rows_out_the_gibbs_decoders_accuracy_is_consistency(sample):
     assert np.mean(alone) == pytest.approx(fs.consistency(e, y).value, abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", DECODERS)
-@given(drawn=new_rows(), seed=st.integers(0, 99))
-def test_neither_the_order_of_rows_nor_equal_weights_nor_lone_clusters_change_it(kind, drawn, seed):
-    (e, y), (new_e, new_y), _, _ = drawn
-    decoder, order = kind().fit(e, y), np.random.default_rng(seed).permutation(len(new_e))
-    told = decoder.accuracy(new_e, new_y)
-    again = decoder.accuracy(np.array(new_e)[order], np.array(new_y)[order], weights=np.full(len(new_e), 0.3))
-    alone = decoder.accuracy(new_e, new_y, clusters=np.arange(len(new_e)))
-    for name in ("value", "low", "high", "chance", "gain", "gain_low", "gain_high", "unseen"):
-        assert getattr(again, name) == pytest.approx(getattr(told, name), abs=1e-9)
-    for name in ("value", "gain", "gain_low", "gain_high"):
-        assert getattr(alone, name) == pytest.approx(getattr(told, name), abs=1e-9)
-
-
 def test_an_optimal_decoder_of_labels_has_the_exact_interval():
     told = fs.OptimalDecoder().fit(["a", "b"] * 9, [0, 1] * 9).accuracy(["a"] * 10, [0] * 8 + [1] * 2)
     assert (told.method, round(told.low, 4), round(told.high, 4)) == ("exact", 0.4439, 0.9748)

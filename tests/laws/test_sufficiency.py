@@ -166,50 +166,6 @@ def test_the_error_bound_needs_rows_that_lie_under_their_own_explanation():
         fs.mse_bound(mixed)
 
 
-def test_documents_may_stand_in_a_table():
-    pd = pytest.importorskip("pandas")
-    highlights = fs.Highlights([{"great"}, {"great"}, {"dull"}])
-    documents = ["great plot", "great fun", "dull plot"]
-    expected = fs.sufficiency(highlights, [1, 1, 0], documents)
-    assert fs.sufficiency(highlights, [1, 1, 0], pd.DataFrame({"text": documents})) == expected
-    bag = pd.DataFrame({"great": [1, 1, 0], "dull": [0, 0, 1], "plot": [1, 0, 1]})
-    assert fs.sufficiency(highlights, [1, 1, 0], bag) == expected
-    two = pd.DataFrame({"a": documents, "b": documents})
-    for wrong in ([b"great", b"fun", b"dull"], [[1, 0], [1, 1], [0, 0]], two):
-        with pytest.raises(fs.errors.BadInput, match="Documents"):
-            fs.sufficiency(highlights, [1, 1, 0], wrong)
-
-
-def test_a_row_with_a_missing_number_is_nearest_to_nothing():
-    prototypes = fs.Prototypes([0, 1, 1, 1], [[0.0, 0.0], [5.0, 5.0]])
-    X = [[0.0, 0.0], [5.0, 5.0], [5.0, 5.1], [np.nan, 5.0]]
-    for relation in (fs.Nearest(), fs.Ball(1.0)):
-        found = fs.sufficiency(prototypes, [0, 1, 1, 1], X, relation=relation)
-        assert found.counts.per_explanation.tolist() == [1, 2]
-        assert found.counts.missed.sum() == 1
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "l2", "l1", "cosine", "minkowski", "canberra"])
-def test_a_counterfactual_among_the_rows_is_outside_its_own_ball_one_by_one_too(metric):
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(50, 30))
-    pairs = fs.Counterfactuals(rows[::-1], rows, metric=metric)
-    inside = pairs.balls().inside(rows)
-    assert not any(inside(i, i + 1)[0, 49 - i] for i in range(50))
-    assert not inside(0, 50)[np.arange(50), 49 - np.arange(50)].any()
-
-
-def test_explanations_in_different_spaces_do_not_join():
-    a, b = fs.Prototypes([0], [[0.0]]), fs.Prototypes([0], [[1.0]])
-    with pytest.raises(Incompatible, match="different points"):
-        a.join(b)
-    near, far = (fs.Counterfactuals([[1.0]], [[0.0]], metric=m) for m in ("euclidean", "manhattan"))
-    with pytest.raises(Incompatible, match="measure distance differently"):
-        near.join(far)
-    with pytest.raises(Incompatible, match="read documents differently"):
-        fs.Highlights([{"a"}]).join(fs.Highlights([{"a"}], tokenizer=list))
-
-
 def test_a_callers_relation_gets_plain_values():
     seen = []
 

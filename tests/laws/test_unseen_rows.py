@@ -53,28 +53,6 @@ def test_rules_of_which_a_row_meets_exactly_one_assume_nothing():
     assert default.interval == fs.evaluate(tree.predict(X), rules, X).consistency.interval
 
 
-def test_further_rows_show_a_hub_or_make_it_unlikely():
-    system, rng = WordLists(100, 10, 0.0), np.random.default_rng(1)
-    topics, labels, X = system.draw(rng)
-
-    def found(further, unseen=False):
-        return fs.sufficiency(topics, labels, X, relation=system.applies, unseen=unseen, unlabeled=further)
-
-    plain, widest = found(None), found(None, True)
-    some, many = (np.column_stack([np.tile(X[:, 0], times), rng.random(100 * times)]) for times in (1, 50))
-    assert found(many).interval == plain.interval, "no further row lies under many rules"
-    assert widest.low < found(some, True).low < found(many, True).low == plain.low
-    assert found(np.tile(X, (50, 1)), True).interval == widest.interval, "rows that are known tell nothing new"
-    with_hub = np.vstack([X, [[-1.0, 0.5]]])
-    hub = found(with_hub)
-    assert hub.low < plain.low, "one of them lies under every rule"
-    leaning = sum(1 / (np.sum(topics == topic)) for topic in topics)  # 1 / (c + 1)
-    assert hub.margins.below == pytest.approx((1 + leaning) * np.log(40) / 100)
-    evaluation = fs.evaluate(labels, topics, X, relation=system.applies, unlabeled=with_hub, progress=False)
-    assert evaluation.sufficiency.interval == hub.interval
-    assert found(X[:0]).interval == plain.interval
-
-
 def test_proven_intervals_of_consistency_are_refused_for_rules_unless_each_row_meets_one():
     topics, labels, X = WordLists(100, 10, 0.5).draw(np.random.default_rng(2))
     for ask in (

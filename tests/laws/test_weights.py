@@ -171,15 +171,6 @@ def test_a_row_that_was_missed_may_weigh_as_much_as_the_heaviest(given):
     assert found.low == pytest.approx(1 - 2 * log(40) * sizes.max() / sizes.sum())
 
 
-def test_weights_of_rows_that_all_agree_change_nothing_to_the_last_bit():
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(20, 1))
-        labels = X[:, 0] > 0
-        rules = fs.Rules.from_conditions([[("a", ">" if label else "<=", 0.0)] for label in labels], features=["a"])
-        assert fs.sufficiency(rules, labels, X, weights=rng.random(20) + 0.1).verified == 1.0
-
-
 def test_sufficiency_weighs_pairs_unless_weights_go_with_the_prediction():
     rules, labels, X, by_label = windows(5)
     any_weights = np.random.default_rng(6).lognormal(0, 1.5, len(labels))

@@ -1,13 +1,10 @@
 """What explanations claim of their own precision stands beside what was measured, and travels with them."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import faithscope as fs
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.base import claims
 
 ROWS = pd.DataFrame({"x": np.arange(400) % 10, "z": np.arange(400) % 3})
@@ -50,22 +47,6 @@ def test_claims_for_other_predictions_are_not_held_against_the_commonest():
 def test_a_rule_that_claims_nothing_has_no_verdict():
     assert scopes(np.nan)[["claimed", "claim"]].isna().all(axis=None)
     assert "claimed" not in fs.evaluate(LABELS, RULES, ROWS).scopes()
-
-
-def test_claims_travel_with_their_rows():
-    rows = np.array([3, 1, 1])
-    for given in (RULES, fs.Highlights([{"a"}, {"b"}, {"a"}] * 2)):
-        every = range(len(given))
-        given = claiming(given, every)
-        for moved, expected in (
-            (given.take(rows), [3, 1, 1]),
-            (given.take(np.arange(len(given)) == 2), [2]),
-            (given.join(given.take(rows)), [*every, 3, 1, 1]),
-            (pickle.loads(pickle.dumps(given)), [*every]),
-            (from_arrow(to_arrow(given)), [*every]),
-        ):
-            assert moved.claimed["precision"].tolist() == expected
-        assert given.join(given.take(rows)._with(claimed=None)).claimed is None
 
 
 def test_anchors_claim_the_precision_that_their_search_measured():

@@ -1,10 +1,7 @@
 """Pairs of rows found without comparing all of them, held against brute force."""
 
-import datetime as dt
-
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from scipy.sparse import csr_matrix
@@ -87,30 +84,6 @@ def test_every_pair_found_disagrees_and_its_distance_is_that_of_brute_force(tabl
         nearest = np.sort(distance[np.triu(labels[:, None] != labels)])[:200]
         assert pairs["distance"].to_numpy() == pytest.approx(nearest if exact else distance[a, b], abs=1e-12)
         assert pairs["distance"].to_numpy() == pytest.approx(distance[a, b], abs=1e-12)
-
-
-DAYS = ["2026-01-01", "2026-01-02", "2026-01-05", None]
-PLAIN = pd.DataFrame({"age": [0.0, 100.0, 1.0, np.nan], "day": pd.to_datetime(DAYS), "job": ["a", "a", "b", "a"]})
-
-
-@pytest.mark.parametrize(
-    "X",
-    [
-        PLAIN,
-        pl.DataFrame(PLAIN),
-        PLAIN.assign(age=pd.array([0, 100, 1, None], "Int64")),
-        [
-            [age, day and dt.date.fromisoformat(day), job]
-            for age, day, job in zip(PLAIN.age, DAYS, PLAIN.job, strict=True)
-        ],
-        PLAIN.assign(job=PLAIN.job.astype("string")),
-    ],
-    ids=["pandas", "polars", "whole numbers that may be missing", "plain dates", "strings"],
-)
-def test_numbers_and_dates_are_measured_as_numbers_whatever_holds_them(X):
-    """Gower: age by its range 100, day by its range 4, job by equality, averaged; what is missing is at distance 1."""
-    pairs = shared([0, 1, 1, 1], X).counterexamples().set_index("row_b")
-    assert pairs["distance"][[1, 2, 3]].tolist() == pytest.approx([1.25 / 3, 2.01 / 3, 2 / 3])
 
 
 def test_rows_that_cannot_be_compared_have_no_distance_and_come_in_order():

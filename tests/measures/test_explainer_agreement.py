@@ -114,12 +114,3 @@ def test_a_matrix_is_square_and_knows_the_short_names():
     assert matrix.loc["shap", "lime"] == told.feature_agreement.value
     assert agreement.matrix("chance").loc["shap", "lime"] == told.chance
     assert agreement.matrix("sa").isna().sum().tolist() == [1, 1, 2]
-
-
-def test_importances_without_names_meet_all_others_in_one_order():
-    table = pd.DataFrame([[1.0, -2.0, 3.0], [3.0, 1.0, -2.0]] * 5, columns=list("abc"))
-    named = {"plain": table.to_numpy(), "table": table}
-    agreement = fs.explainer_agreement({**named, "turned": table[list("cab")]}, discretizer=fs.SignOfTop(1), k=1)
-    assert [(pair.same.value, pair.feature_agreement.value) for pair in agreement.pairs] == [(1.0, 1.0)] * 3
-    assert "plain has no names of features" in agreement.notes[0]
-    assert not fs.explainer_agreement(named, discretizer="sign", k=1).notes

@@ -65,23 +65,6 @@ def test_decimals_of_a_database_are_numbers_too():
     assert "look like probabilities (30 different values, such as 0.01)" in note
 
 
-def test_predictions_are_judged_once_where_they_are_handed_over():
-    # Fractions fill less than half of all rows, and nearly all of one group and of some halves.
-    rows = np.arange(400)
-    mixed, groups, X = np.where(rows < 100, rows / 7 + 0.01, rows % 2), rows < 100, rows[:, None] % 5.0
-    rules = fs.Rules.from_conditions([[("a", ">", float(row % 3))] for row in rows], features=["a"])
-    with pytest.raises(fs.errors.BadInput, match="look continuous"):
-        fs.consistency(np.zeros(100), mixed[:100])
-    for weights in (None, np.ones(400)):
-        found = fs.evaluate(mixed, rules, X, weights=weights)
-        for measure in ("consistency", "sufficiency"):
-            assert set(found.by(groups, measure).estimates) == {True, False}
-    assert len(found.discretizations()) == 1
-    why, few = np.column_stack([rows[:22] % 3, rows[:22] % 2]) + 0.0, np.where(rows[:22] % 2, rows[:22] / 7 + 0.01, 0)
-    for seed in range(6):
-        assert fs.compare(few, {"a": why}, why, discretizer=fs.Best(), seed=seed).rows_to_choose == 11
-
-
 PHI = RNG.normal(size=(100, 3)).round(1)
 Y = (PHI[:, 0] > 0).astype(int)
 LOG = pd.DataFrame(PHI, columns=["phi_0", "phi_1", "phi_2"]).assign(yhat=Y)

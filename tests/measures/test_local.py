@@ -3,33 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
 from scipy.stats import binomtest
 
 import faithscope as fs
 from faithscope.testing.systems import SYSTEMS
-from strategies import samples
-
-
-def evaluated(sample):
-    explanations, predictions = sample
-    return fs.evaluate(predictions, explanations, np.arange(len(predictions))[:, None])
-
-
-@given(samples())
-def test_the_table_lists_every_explanation_worst_first(sample):
-    explanations, predictions = map(np.array, sample)
-    table = evaluated(sample).table()
-    assert sorted(table["explanation"]) == sorted(set(explanations.astype(str)))
-    assert table["disagreeing_pairs"].is_monotonic_decreasing
-    assert table.head(2).equals(evaluated(sample).table(k=2))
-    for row in table.itertuples():
-        mine = predictions[explanations.astype(str) == row.explanation]
-        n, counts = len(mine), np.bincount(mine)
-        pairs, alike = n * (n - 1) / 2, (counts * (counts - 1) / 2).sum()
-        assert (row.n, row.labels, row.disagreeing_pairs) == (n, np.count_nonzero(counts), pairs - alike)
-        assert row.purity == counts.max() / n == counts[row.label] / n
-        assert row.consistency == pytest.approx(alike / pairs if pairs else np.nan, nan_ok=True)
 
 
 class Model:

@@ -1,7 +1,5 @@
 """Local measures, tables and counterexamples of numbers, by equality and by rules, against pairs of rows one by one."""
 
-from itertools import combinations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -60,57 +58,6 @@ ruled = st.builds(Ruled, SEEDS, st.sampled_from(AGREEMENTS))
 
 def spread(numbers):
     return numbers.std(ddof=1) if len(numbers) > 1 else np.nan
-
-
-@given(ruled)
-def test_tables_and_scopes_show_how_predictions_spread_and_how_much_they_disagree(system):
-    table, scopes = system.evaluated().table(), system.evaluated().scopes()
-    assert scopes.head(2).equals(system.evaluated().scopes(2))
-    for shown in (table, scopes):
-        assert sorted(shown["explanation"]) == sorted(set(system.names))
-        assert (np.diff(shown["disagreement"]) <= 1e-9).all()
-    for row in (*table.itertuples(), *scopes.itertuples()):
-        members = system.members(row.explanation)
-        among = np.flatnonzero(system.covers[members[0]]) if hasattr(row, "coverage") else members
-        mine = system.y[among]
-        if hasattr(row, "coverage"):
-            assert row.coverage == pytest.approx(len(among) / len(system.y))
-            pairs = [(i, j) for i in members for j in among if i != j]
-        else:
-            pairs = list(combinations(members, 2))
-            local = [system.mean(system.y[i], system.same[i] & (np.arange(len(system.y)) != i)) for i in members]
-            assert row.consistency == pytest.approx(np.mean(local), abs=1e-7, nan_ok=True)
-        assert row.n == len(members)
-        assert row.disagreement == pytest.approx(system.apart(pairs), abs=1e-6)
-        if not len(mine):
-            assert np.isnan([row.mean, row.spread, row.lowest, row.largest_gap]).all()
-            continue
-        gap = max(abs(system.y[i] - mine).max() for i in members)
-        assert (row.lowest, row.highest, row.largest_gap) == (mine.min(), mine.max(), gap)
-        assert row.mean == pytest.approx(mine.mean())
-        assert len(mine) == 1 or row.spread == pytest.approx(spread(mine), abs=1e-7)
-
-
-@given(ruled, st.integers(1, 12) | st.just(100))
-def test_counterexamples_are_the_pairs_that_are_farthest_apart(system, k):
-    pairs = system.evaluated().counterexamples(k)
-    rows = list(zip(pairs["row_a"], pairs["row_b"], strict=True))
-    assert len(set(rows)) == len(rows)
-    disagreeing = 0
-    for name in set(system.names):
-        mine = list(combinations(system.members(name), 2))
-        shown = pairs[pairs["explanation"] == name]
-        gaps = sorted((abs(system.y[a] - system.y[b]) for a, b in mine), reverse=True)
-        assert shown["gap"].tolist() == pytest.approx(gaps[: len(shown)])
-        disagreeing += sum(system.apart([pair]) > 0 for pair in mine)
-    assert len(pairs) == min(k, disagreeing)
-    for pair in pairs.itertuples():
-        a, b = pair.row_a, pair.row_b
-        assert system.names[a] == system.names[b] == pair.explanation
-        assert (pair.prediction_a, pair.prediction_b) == (system.y[a], system.y[b])
-        assert system.apart([(a, b)]) > 0
-    if disagreeing:
-        assert pairs["disagreement"].max() == system.evaluated().table()["disagreement"].max()
 
 
 @given(ruled, st.integers(1, 20))

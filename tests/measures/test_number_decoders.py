@@ -19,23 +19,6 @@ def left_out(keys, y, draws):
     return np.mean(errors)
 
 
-@given(systems())
-def test_decoders_of_numbers_have_the_errors_that_rows_one_by_one_give(system):
-    keys, y = system.keys, system.numbers
-    optimal, gibbs = (kind().fit(keys, y, agreement=system.agreement) for kind in (fs.OptimalDecoder, fs.GibbsDecoder))
-    means = np.array([np.mean([b for k, b in zip(keys, y, strict=True) if k == key]) for key in keys])
-    assert optimal.predict(keys) == pytest.approx(means)
-    assert set(gibbs.predict(keys)) <= set(y)
-    assert optimal.error == pytest.approx(np.mean((y - means) ** 2), abs=1e-8)
-    assert gibbs.error == pytest.approx(2 * optimal.error)
-    assert optimal.r2 == pytest.approx(1 - np.mean((y - means) ** 2) / y.var(), abs=1e-7)
-    alone = left_out(["all"] * len(y), y, draws=False)
-    for decoder in (optimal, gibbs):
-        error = left_out(keys, y, draws=decoder is gibbs)
-        assert decoder.leave_one_out_error == pytest.approx(error, abs=1e-7)
-        assert decoder.leave_one_out_r2 == pytest.approx(1 - error / alone, abs=1e-7)
-
-
 @given(systems(agreements=(fs.Spread(),)))
 def test_spread_is_one_less_half_the_error_of_the_draws_if_no_row_is_alone(system):
     keys = [*system.keys, *system.keys]

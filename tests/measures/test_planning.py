@@ -9,7 +9,6 @@ from scipy.stats import poisson
 
 import faithscope as fs
 from faithscope.measures.planning.forecast import Band, coefficients, rates
-from faithscope.report.summary import _needed
 
 RATES, EXPECTED = rates(1)
 thorough = pytest.mark.thorough
@@ -104,28 +103,6 @@ def test_many_rows_are_foreseen_as_well(n):
     found = Band.of(np.array([0, 4_999, 9_999]), np.full(3, n / 3), 0.95)
     for times in (1.5, 10):
         assert (found.low(times), found.high(times)) == pytest.approx((1 / 3, 1 / 3), abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("n", "count", "wanted", "sentence"),
-    [
-        (3_000, 700, 0.01, "; it takes about {rows:,} ({low:,} to {high:,}) rows to leave only 1% unverifiable"),
-        (500, 700, 0.1, "; it takes about {rows:,} (at least {low:,}) rows to leave only 10% unverifiable"),
-        (1_000, 3_000, 0.05, "; it takes at least {low:,} rows to leave only 5% unverifiable"),
-        (2_000, 10**6, 0.05, "; even 20,000 rows would leave more than 5% unverifiable"),
-        (2_000, 100, 0.05, ""),
-    ],
-)
-def test_the_report_tells_the_range_and_what_is_beyond_or_enough_is_open_or_has_none(n, count, wanted, sentence):
-    plan = planned(drawn(n, 1, count), unverifiable=wanted)
-    rows, low, high = plan.rows_needed, plan.rows_needed_low, plan.rows_needed_high
-    assert _needed(plan) == sentence.format(rows=rows, low=low, high=high)
-    if not sentence:
-        assert rows == low == high < n
-    elif "it takes at least" in sentence:  # beyond four times the rows
-        assert rows is high is None
-        assert 4 * n < low < 10 * n
-        assert f"{low:,} to more than {10 * n:,} rows in all are needed" in plan.reason
 
 
 def test_a_program_that_is_not_solved_leaves_the_interval_open(monkeypatch):

@@ -2,7 +2,6 @@
 
 import datetime
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -139,41 +138,6 @@ def test_two_groups_that_read_the_same_stay_two_at_every_door(pair):
     shown = Groups.of(broken_down)
     assert [name for name, _ in shown.groups] == names
     assert (shown.differences[0].a, shown.differences[0].b) == tuple(names)
-
-
-@pytest.mark.parametrize("pair", [*ALIKE, *(pair[::-1] for pair in ALIKE)])
-def test_each_of_two_groups_that_read_the_same_is_judged(pair):
-    parts = Populations(dict(zip(pair, (BAD, GOOD), strict=True)), "region")
-    for judged in (parts, replace(parts, each=(replace(parts, by="a"), replace(parts, by="a b")))):
-        with pytest.raises(AssertionError) as failure:
-            fs.assert_faithful(judged, 0.8)
-        assert str(failure.value).count("was not shown") == (1 if judged is parts else 3)
-
-
-@pytest.mark.parametrize("missing", ["None", "nan"])
-def test_a_log_whose_missing_group_has_the_name_of_another_fails_if_either_does(missing):
-    why, yhat = ["a", "b"] * 200, [0, 1] * 100
-    for good, bad in ((missing, None), (None, missing)):
-        log = pd.DataFrame({"why": why, "yhat": [*yhat, *np.roll(yhat, 1)], "g": [good] * 200 + [bad] * 200})
-        log.loc[300:, "yhat"] = 0
-        parts = fs.audit(log, prediction="yhat", explanation="why", by="g", nulls="key").populations
-        assert set(parts.estimates) == {missing, None}
-        assert parts.among[bad].low < 0.8 < parts.among[good].low
-        with pytest.raises(AssertionError):
-            fs.assert_faithful(parts, 0.8)
-
-
-@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
-def test_groups_by_moments_are_moments_in_every_unit_of_numpy(unit):
-    moments = np.array(["2026-03-01", "2026-03-02"] * 20, f"datetime64[{unit}]")
-    groups = list(by(moments, ["a", "b"] * 20, [0, 1] * 20).estimates)
-    monitor = fs.Monitor(by="g")
-    monitor.add(["a", "b"] * 20, [0, 1] * 20, by=moments, when="2026-03-03")
-    for told in (groups, monitor.groups):
-        assert [str(group)[:10] for group in told] == ["2026-03-01", "2026-03-02"]
-    assert [monitor.limits(group).n for group in (DAY, moments[1])] == [20, 20]
-    fine = np.array(["2026-03-01T00:00:00.000000001", "2026-03-01T00:00:00.000000002"] * 20, "datetime64[ns]")
-    assert [str(group)[-1] for group in by(fine, ["a", "b"] * 20, [0, 1] * 20).estimates] == ["1", "2"]
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])

@@ -50,17 +50,6 @@ def test_features_that_runs_have_in_another_order_are_the_same_features():
     assert (turned.value, turned.features()["spread"].tolist()) == (1, [0, 0])
 
 
-def test_features_of_rules_and_words_are_compared_by_whether_they_are_used():
-    texts = ["age <= 3", "job == cook"], ["age <= 4", "age > 2 and age < 9"]
-    repeated = fs.repeatability([fs.Rules.parse(each, features=["age", "job"]) for each in texts])
-    used = repeated.features().set_index("feature")
-    assert used.loc[["age", "job"]].values.tolist() == [[0.5, 0.75], [0.5, 0.25]]
-    words = fs.repeatability([fs.Highlights([{"good"}, {"bad"}]), fs.Highlights([{"good", "plot"}, {"bad"}])])
-    assert words.features(1)["feature"].tolist() == ["plot"]
-    flips = fs.repeatability([fs.Counterfactuals([point], [[1.0, 1.0]]) for point in ([3.0, 1.0], [1.0, 4.0])])
-    assert flips.features()["use_differs"].tolist() == [1, 1]
-
-
 def test_pairs_and_runs_show_the_run_that_stands_out():
     repeated = fs.repeatability({"mon": list("aabb"), "tue": list("aabb"), "wed": list("abba")})
     assert repeated.runs_table()["run"].tolist()[0] == "runs['wed']"

@@ -3,36 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import faithscope as fs
 from bins import rules_in_bins
 
 X = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0, 4.0]})
-LABELS = np.array([0, 0, 1, 1, 1])
-RULES = fs.Rules.parse(["x <= 2"] * 2 + ["x >= 2"] * 3, features=["x"])
-
-
-@given(st.integers(0, 10_000))
-def test_every_rule_has_its_precision_and_coverage_and_wrongly_covered_rows_are_covered_and_wrong(seed):
-    rng, n = np.random.default_rng(seed), 30
-    x, labels = rng.random(n), rng.integers(0, 2, n)
-    bounds = np.round(x, 1)
-    evaluation = fs.evaluate(labels, fs.Rules.parse([f"x <= {b}" for b in bounds], features=["x"]), x[:, None])
-    table, wrong = evaluation.scopes(), evaluation.wrongly_covered(k=12)
-    assert len(wrong) == min(12, table["wrongly_covered"].sum())
-    for line in wrong.itertuples():
-        assert x[line.wrong_row] <= bounds[line.row]
-        assert (line.prediction, line.wrong_prediction) == (labels[line.row], labels[line.wrong_row])
-        assert line.prediction != line.wrong_prediction
-    assert table["wrongly_covered"].is_monotonic_decreasing
-    assert len(evaluation.scopes(k=1)) == 1
-    for line in table.itertuples():
-        bound = float(line.explanation.removeprefix("x <= "))
-        covered = labels[x <= bound]
-        assert (line.n, line.coverage) == (np.sum(bounds == bound), pytest.approx(len(covered) / n))
-        assert np.isnan(line.precision) if not len(covered) else line.precision == np.mean(covered == line.label)
 
 
 def test_a_plan_for_sufficiency_reads_the_same_curves():

@@ -61,18 +61,6 @@ def test_each_pair_is_what_it_would_be_at_the_share_of_its_error():
     assert narrow[["low", "high"]].to_numpy() == pytest.approx(wide[["low", "high"]].to_numpy(), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("predictions", "agreement", "measures"),
-    [(LABELS, None, 3), (NUMBERS, fs.Close(1.0), 3), (NUMBERS, fs.Spread(), 2)],
-)
-def test_rules_that_are_the_same_differ_by_nothing_in_any_measure(predictions, agreement, measures):
-    rules = fs.Rules.parse([f"x <= {leaf}" for leaf in LEAVES], features=["x"])
-    compared = fs.compare(predictions, {"a": rules, "b": rules}, LEAVES[:, None], agreement=agreement)
-    for lines in (compared.differences(), compared.differences(simultaneous=True)):
-        assert lines["measure"].tolist() == ["consistency", "sufficiency", "necessity"][:measures]
-        assert (lines[["value", "low", "high", "differ"]] == 0).all(axis=None)
-
-
 def test_explainers_that_only_look_the_same_in_this_sample_may_differ():
     pure = fs.compare(LEAVES % 2, {"leaf": LEAVES, "parity": LEAVES % 2}, X).differences().iloc[0]
     assert pure["low"] < pure["value"] == 0 < pure["high"]

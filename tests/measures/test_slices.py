@@ -127,21 +127,6 @@ def test_numbers_are_measured_by_closeness_and_spread_is_refused():
     refused(NotProven, "pass agreement=fs.Close", spread.slices)
 
 
-def test_a_log_has_the_slices_of_its_rows():
-    evaluation, where = decisions(4, FAULTS["region south"])
-    log = evaluation.X.assign(
-        why=[evaluation.explanations.describe(row) for row in range(ROWS)], yhat=evaluation.predictions
-    )
-    log["case"] = np.arange(ROWS)
-    (found,) = fs.audit(log, prediction="yhat", explanation="why", id="case").slices().found
-    assert (found.name, found.rows) == ("region south", where.sum())
-    a, b = (int(each.removeprefix("case ")) for each in found.counterexample)
-    assert log.why[a] == log.why[b]
-    assert log.yhat[a] != log.yhat[b]
-    alone = fs.audit(log[["why", "yhat"]], prediction="yhat", explanation="why")
-    refused(BadInput, "no columns besides", alone.slices)
-
-
 def test_where_no_row_can_be_checked_nothing_is_said_to_agree():
     X = pd.DataFrame({"region": ["north", "south"] * 100})
     found = fs.evaluate([0, 1] * 100, list(range(200)), X).slices()

@@ -105,18 +105,3 @@ def test_tensors_of_torch_in_every_form_are_the_same_maps():
     assert as_explanations(series).shape == (4, 2), "attributions have the axes of inputs, not classes"
     with pytest.raises(fs.errors.BadInput, match="hold nan at row 0"):
         as_explanations(torch.full((2, 1, 4, 4), float("nan")))
-
-
-def test_attributions_of_captum_are_maps():
-    torch, attr = pytest.importorskip("torch"), pytest.importorskip("captum.attr")
-    torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(72, 3))
-    X = torch.randn(20, 1, 8, 8)
-    labels = model(X).argmax(1)
-    maps = attr.IntegratedGradients(model).attribute(X, target=labels)
-    assert fs.read(maps).shape == (1, 8, 8)
-    coarse = np.sign(maps.detach().double().numpy().reshape(20, 2, 4, 2, 4).sum(axis=(2, 4)).reshape(20, -1))
-    pooled = fs.Pool((2, 2)) | fs.Sign()
-    evaluation = fs.evaluate(lambda rows: model(rows).argmax(1), maps, X, discretizer=pooled)
-    for measured in (evaluation.consistency, fs.consistency(maps, labels, discretizer=pooled)):
-        assert measured.value == fs.consistency(coarse, labels).value

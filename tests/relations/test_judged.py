@@ -150,33 +150,6 @@ def test_wrongly_covered_rows_were_asked_about():
     assert (wrong["prediction"] != wrong["wrong_prediction"]).all()
 
 
-def test_a_group_is_measured_by_the_pairs_within_it_and_rows_of_weight_0_keep_the_numbers_of_the_others():
-    _, reasons, labels, table = drawn()
-    chosen = np.arange(200) % 3 > 0
-    rows = np.flatnonzero(chosen)
-    place = dict(zip(rows, range(len(rows)), strict=True))
-    kept = table[table["row"].isin(rows) & table["explanation"].isin(rows)]
-    part = kept.assign(row=kept["row"].map(place), explanation=kept["explanation"].map(place))
-    alone = measured(part, reasons.take(rows), labels[rows])
-    group = evaluated().by(np.where(chosen, "b", "a"), "sufficiency").estimates["b"]
-    for estimate in (group, measured(table, reasons, labels, weights=chosen.astype(float))):
-        assert (estimate.value, estimate.unverifiable) == (alone.value, alone.unverifiable)
-
-
-def test_explainers_are_compared_by_their_own_judges():
-    x, reasons, labels, table = drawn()
-    every = np.column_stack([x < 0.5, x >= 0.5])[:, [0, 1] if x[0] < 0.5 else [1, 0]]
-    relations = {"free": fs.Judged(table), "two": fs.Judged(pairs_of(every)), "again": fs.Judged(table)}
-    two = fs.Reasons(np.where(x < 0.5, "low", "high"))
-    explained = {"free": reasons, "two": two, "again": fs.Reasons(reasons.texts.tolist())}
-    comparison = fs.compare(labels, explained, x[:, None], relation=relations, progress=False)
-    assert comparison["two"].sufficiency.value == 1.0
-    assert comparison["two"].necessity is not None
-    assert comparison["free"].necessity is None
-    differences = comparison.differences().set_index(["measure", "a", "b"])
-    assert differences.loc[("sufficiency", "free", "again"), ["low", "high"]].tolist() == [0.0, 0.0]
-
-
 def test_the_report_and_the_assertion_advise_to_ask_more(tmp_path):
     evaluated().to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()

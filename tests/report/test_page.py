@@ -191,28 +191,6 @@ def test_text_and_marks_stand_out():
         assert all(contrast(palette[name], palette["paper"]) >= 3 for name in ("consistency", "sufficiency", "silent"))
 
 
-def test_what_the_numbers_take_for_granted_is_said():
-    rows = examples.rows(120)
-    clusters = pd.Series(np.arange(120) // 3, name="customer_id")
-    same = "rows with the same customer_id"
-    independent, fixed = "rows are independent draws from the population", "the explainer was fixed before"
-    log = rows.assign(yhat=examples.predict(rows), customer_id=clusters)
-    audited = {"prediction": "yhat", "explanation": "job"}
-    for result, words in (
-        (examples.evaluation(rows), (independent, fixed)),
-        (
-            examples.evaluation(rows, clusters=clusters),
-            (f"the 40 clusters of rows ({same})", "40 (by customer_id)"),
-        ),
-        (examples.evaluation(rows, clusters=clusters.to_numpy()), ("the 40 clusters of rows (rows that belong",)),
-        (examples.evaluation(rows, weights=clusters + 1), ("weighted so that they stand for the population",)),
-        (fs.audit(log, **audited), (independent,)),
-        (fs.audit(log, **audited, clusters="customer_id"), (same,)),
-    ):
-        page = render(summarize(result))
-        assert all(word in page for word in words)
-
-
 def test_pairs_of_rows_with_values_missing_of_nullable_types_are_shown():
     rows = pd.DataFrame({"age": pd.array([1, None, 3, None], "Int64"), "flag": pd.array([True, None, None, None])})
     summary = summarize(fs.evaluate([0, 1, 0, 1], ["same"] * 4, rows))

@@ -44,28 +44,15 @@ def systems(many, agreement):
     return pd.concat(parts, ignore_index=True)
 
 
-@pytest.mark.parametrize(
-    ("engine", "many"),
-    [
-        ("duckdb", 60),
-        *(
-            pytest.param(*case, marks=pytest.mark.thorough)
-            for case in (("duckdb", 350), ("postgres", 35), ("spark", 14))
-        ),
-    ],
-)
-@pytest.mark.parametrize(
-    ("agreement", "clusters"),
-    [
-        (None, "customer"),
-        (fs.Close(1.0), "customer"),
-        (fs.Tolerance(1.0), "customer"),
-        (fs.Close(0.3), None),
-        (fs.Tolerance(0.3), None),
-        (fs.Spread(), None),
-    ],
-    ids=str,
-)
+HOW = [(None, "customer"), (fs.Close(1.0), "customer"), (fs.Tolerance(1.0), "customer")]
+HOW += [(fs.Close(0.3), None), (fs.Tolerance(0.3), None), (fs.Spread(), None)]
+ASKED = [("duckdb", 100, *how) for how in HOW]
+ASKED += [
+    pytest.param(*case, marks=pytest.mark.thorough) for case in (("postgres", 35, *HOW[1]), ("spark", 14, *HOW[0]))
+]
+
+
+@pytest.mark.parametrize(("engine", "many", "agreement", "clusters"), ASKED, ids=str)
 def test_many_systems_give_the_same_in_an_engine_as_in_memory(engine, many, agreement, clusters):
     log = systems(many, agreement)
     how = engines.put(engine, "systems", pa.Table.from_pandas(log, preserve_index=False))

@@ -12,8 +12,6 @@ import faithscope as fs
 from faithscope.cli import app
 from faithscope.report.summary import summarize
 from faithscope.tables.audit import audit
-from faithscope.tables.log.writing import to_log
-from faithscope.tables.scoped.measures import scoped_measures
 from tables import engines
 
 RNG = np.random.default_rng(5)
@@ -84,20 +82,6 @@ def test_a_glob_never_means_the_prediction():
     assert audited.consistency.value == audit(LOG, prediction="yhat", explanation="phi_a").consistency.value < 1
 
 
-def test_ids_do_not_enter_the_blocks_of_sufficiency():
-    rules = fs.Rules.from_conditions([[("age", "<=", 40)] if row % 2 else [] for row in range(ROWS)], features=["age"])
-    log = to_log(rules, LOG.yhat.to_numpy(), LOG[["age"]])
-    named = log.append_column("customer", [LOG.customer.tolist()])
-    blocks = [
-        scoped_measures(audit(part, **how)._measured, exact=0).sufficiency
-        for part, how in ((log, {}), (named, {"id": "customer"}))
-    ]
-    assert (blocks[0].low, blocks[0].high) == (blocks[1].low, blocks[1].high)
-    audited = audit(log, id="age")
-    assert audited.sufficiency is None
-    assert "speak of column 'age', which was said to identify rows" in audited.notes[0]
-
-
 @pytest.mark.slow
 def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
     LOG.to_parquet(tmp_path / "log.parquet")
@@ -116,12 +100,3 @@ def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
     json.loads(run.stdout)
     audited.to_html(page)
     assert f"<bdi>{pairs[0].index_a}</bdi>, predicted" in page.read_text()
-
-
-@engines.EACH
-def test_a_long_text_is_cut_where_it_lives(engine):
-    log = LOG.assign(letter=["a" * 50_000 if row % 7 == 0 else "short" for row in range(ROWS)])
-    put = engines.put(engine, "letters", pa.table({name: pa.array(log[name].tolist()) for name in log}))
-    audited = audit(**put, **HOW, id="customer")
-    assert set(audited.X["letter"].map(len)) == {len("short"), 1_001}
-    assert set(audited.X["letter"].map(lambda text: text[-1])) == {"t", "…"}

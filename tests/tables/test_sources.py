@@ -1,6 +1,5 @@
 """A log is read from files, frames and databases; what cannot be read says so in one line."""
 
-import json
 import os
 import re
 import signal
@@ -398,18 +397,3 @@ def test_nothing_that_spilled_is_left_after_sigterm(tmp_path):
         process.terminate()
         assert process.wait(20) == -signal.SIGTERM
     assert not list(tmp_path.rglob("faithscope-*"))
-
-
-@pytest.mark.slow
-def test_an_audit_is_the_same_bytes_at_every_run(tmp_path):
-    rng = np.random.default_rng(0)
-    log = pd.DataFrame({f"phi_{j}": rng.normal(size=60_000) for j in range(3)})
-    log["yhat"], log["region"] = rng.choice(list("abc"), 60_000), rng.choice(list("xyz"), 60_000)
-    log["rule"] = rng.choice([f"phi_0 <= {x}" for x in (0.1, 0.3, -0.7, 1.1)], 60_000)
-    log.to_parquet(tmp_path / "log.parquet", row_group_size=2_000)
-    for how in ({"explanation": "phi_*", "discretizer": fs.Floor(0)}, {"explanation": "rule"}):
-        answers = {
-            json.dumps(audit(tmp_path / "log.parquet", prediction="yhat", by="region", **how).to_dict())
-            for _ in range(4)
-        }
-        assert len(answers) == 1

@@ -8,7 +8,6 @@ from explainers.systems import (
     UNIFORM,
     assert_refused,
     corner,
-    covered,
     diabetes,
     first_is_high,
     forest,
@@ -60,16 +59,6 @@ def test_precision_is_what_the_definition_gives_on_draws_of_ones_own(threshold, 
     assert np.mean(brute >= threshold - 0.1) >= 0.9
     assert brute.mean() >= threshold - 0.02
     assert explainer.explain_with_precision(X[6:7], samples=4000)[1] == precision[2], "whatever batch the row is in"
-
-
-def test_coverage_is_the_share_of_training_rows_that_the_rule_covers_estimated_on_some_if_they_are_many(monkeypatch):
-    X = tumors()[0]
-    rules, _, coverage = Anchors(forest(), X, beam=1, threshold=0.8).explain_with_precision(X[:20])
-    assert coverage.tolist() == [holds.mean() for holds in covered(rules, X)]
-    monkeypatch.setattr("faithscope.explainers.anchors.explainer._COVERED", 300)
-    _, _, coverage = Anchors(first_is_high, UNIFORM).explain_with_precision(UNIFORM[:5])
-    assert (np.abs(coverage - 0.5) < 0.1).all()
-    assert (coverage * 300 == np.round(coverage * 300)).all()
 
 
 def test_the_widest_rule_that_passes_is_given_though_a_shorter_one_passes():

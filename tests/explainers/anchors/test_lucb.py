@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from faithscope.explainers.anchors.answers import Answers
 from faithscope.explainers.anchors.kl_bounds import lower_bound, upper_bound
 from faithscope.explainers.anchors.lucb import Search
 
@@ -22,20 +21,6 @@ def test_bounds_are_where_the_divergence_passes_the_level(mean, level):
     assert divergence(max(high - step, mean)) <= level + 1e-6
     assert low < step or divergence(low) >= level - 1e-6
     assert high > 1 - step or divergence(high) >= level - 1e-6
-
-
-def test_answers_are_a_dictionary():
-    chance, known, answers, asked = np.random.default_rng(4), {}, Answers(), []
-    for _ in range(30):
-        keys = chance.integers(1, 300_000, size=(40, 500)).astype(np.uint64)
-
-        def ask(positions, keys=keys):
-            asked.extend(keys.ravel()[positions].tolist())
-            return (keys.ravel()[positions] % np.uint64(1000)).astype(np.int64)
-
-        assert (answers.of(keys, ask) == keys % np.uint64(1000)).all()
-        known.update(dict.fromkeys(keys.ravel().tolist()))
-    assert sorted(asked) == sorted(known)
 
 
 class Urns:

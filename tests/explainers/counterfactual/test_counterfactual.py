@@ -213,15 +213,6 @@ def test_a_category_that_training_did_not_have_is_given_up_where_it_decides():
 # Labels and numbers of every kind.
 
 
-def test_constant_features_stay_unless_the_row_itself_differs():
-    X = np.column_stack([np.linspace(-1, 1, 50), np.full(50, 3.0)])
-    found = Counterfactual(above_zero, X).explain([[0.5, 3.0], [0.5, 9.0], [-0.5, -1e6]])
-    assert found.points[:, 1].tolist() == [3.0, 9.0, -1e6]
-    stuck = Counterfactual(lambda rows: rows[:, 1] > 5, X).explain([[0.5, 9.0]])
-    assert stuck.points[0, 0] == 0.5
-    assert 4.9 < stuck.points[0, 1] <= 5
-
-
 # What has no counterfactual, or is refused.
 
 

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
-from faithscope.evaluation.cache import Cache
 from faithscope.explainers import Shap
 from faithscope.explainers.shap import coded_rows, mixtures
 from faithscope.explainers.shap.coded_rows import CodedRows
@@ -13,7 +12,6 @@ from faithscope.explainers.shap.coded_rows import CodedRows
 RNG = np.random.default_rng(0)
 FLAGS = RNG.integers(0, 2, size=(60, 12)).astype(float)
 GRID = RNG.integers(0, 3, size=(200, 5)).astype(float)
-SMOOTH = RNG.normal(size=(60, 10))
 HOLES = np.where(RNG.random((60, 9)) < 0.3, np.nan, RNG.choice([-0.0, 0.0, 1.0, 2.5], size=(60, 9)))
 ONE_HOT = np.eye(9)[RNG.integers(0, 9, size=(40, 8))].reshape(40, 72)  # 2^72 rows: more than 64 bits hold
 
@@ -74,17 +72,6 @@ def test_values_and_errors_are_those_of_asking_about_every_mixture(name, setting
     np.testing.assert_allclose(explanations.values, values, rtol=0, atol=1e-12)
     np.testing.assert_allclose(errors, known, rtol=0, atol=1e-12)
     assert explainer.saved > 0 or (name == "holes" and explainer.error == 0)
-
-
-@pytest.mark.parametrize("table", [*TABLES.values(), SMOOTH], ids=[*TABLES, "smooth"])
-def test_the_counts_are_those_of_the_model(table):
-    model = Counted()
-    explainer = Shap(model, table[:15], evaluations=160)
-    before = model.asked
-    parts = [explainer.explain(table[15:30]), explainer.explain(table[30:40])]
-    assert explainer.asked == sum(part.asked for part in parts) == model.asked - before
-    assert explainer.saved == sum(part.saved for part in parts)
-    assert [part.remarks for part in parts] == [(), ()], "a model that answers alike"
 
 
 def test_the_model_is_asked_about_a_small_domain_once():
@@ -161,18 +148,6 @@ def test_a_model_that_draws_at_random_is_asked_about_every_mixture_and_again_eac
 
 
 # The numbers stay with the explanations.
-
-
-def test_the_numbers_of_a_run_from_the_cache_are_those_of_the_run_that_filled_it(tmp_path):
-    labels = FLAGS[15:, 0]
-    alone = [Shap(curved, FLAGS[:15]).explain(FLAGS[15:][start : start + 20]) for start in (0, 20, 40)]
-    wanted = sum(part.asked for part in alone), sum(part.saved for part in alone)
-    folder = Cache(tmp_path, rows=20)
-    fs.evaluate(labels[:20], Shap(curved, FLAGS[:15]), FLAGS[15:35], cache=folder)  # an interrupted run
-    for _ in range(2):
-        kept = fs.evaluate(labels, Shap(curved, FLAGS[:15]), FLAGS[15:], cache=folder).explanations
-        assert (kept.asked, kept.saved) == wanted
-        assert kept.saved > 0
 
 
 # Keys.

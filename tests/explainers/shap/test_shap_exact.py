@@ -16,11 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-import faithscope as fs
 from explainers.systems import FAMILIES, graded, trees
 from faithscope.errors import BadInput
 from faithscope.explainers import Shap
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 
 D = 8  # so many that all coalitions are more than are tried by default
 
@@ -132,20 +130,20 @@ def assert_exact(explainer, function, background, rows):
     assert ["flatters" in note for note in explanations.notes] == [True] * (exact.shape[2] > 1)
 
 
-SOON = [  # of all of these in `make test`
+SOON = [  # in `make test`
     ("tree", 2, "label", False), ("histograms", 2, None, False), ("lightgbm", 2, "probability", False),
     ("xgboost", 3, None, False), ("catboost", 2, None, False), ("logistic", 3, "probability", False),
     ("pipeline of logistic", 2, None, False), ("counts by histograms", 2, None, False),
     ("histograms", 2, None, True), ("lightgbm of categories", 2, "probability", True),
     ("pipeline of histograms", 2, "label", True),
 ]  # fmt: skip
-HOLEY = ("tree", "forest", *PIPED[1:], "pipeline of histograms", *NATIVE)
-GRID = [(name, k, output, False) for name in [*CLASSIFIERS, *PIPES] for k in (2, 3) for output in OUTPUTS]
-GRID = [case for case in GRID if case[:2] != ("lightgbm one against all", 2) and case[:3:2] != ("svc", "probability")]
-GRID += [(name, 2, None, False) for name in REGRESSORS] + [(name, 2, way, True) for name in HOLEY for way in OUTPUTS]
+LATER = [(name, 2 + place % 2, OUTPUTS[place % 3], False) for place, name in enumerate([*CLASSIFIERS, *PIPES])]
+LATER = [case for case in LATER if case[:2] != ("lightgbm one against all", 2) and case[:3:2] != ("svc", "probability")]
+LATER += [(name, 2, None, False) for name in REGRESSORS]
+LATER += [(name, 2, OUTPUTS[place % 3], True) for place, name in enumerate(("tree", "forest", *PIPED[1:], *NATIVE))]
 
 
-@pytest.mark.parametrize(("name", "classes", "output", "holes"), graded(SOON, GRID))
+@pytest.mark.parametrize(("name", "classes", "output", "holes"), graded(SOON, LATER))
 def test_outputs_are_explained_by_their_shapley_values_and_missing_values_are_values_like_any_other(
     name, classes, output, holes
 ):
@@ -189,33 +187,6 @@ def test_an_unseen_category_reaches_the_model_as_it_is_beside_missing_ones():
 
 
 # What is not exact is told.
-
-
-WIDE = np.random.default_rng(0).normal(size=(60, 12))
-
-
-def smooth(rows):
-    return 1 / (1 + np.exp(-rows[:, 0] * rows[:, 1] - rows[:, 2] * rows[:, 3] * rows[:, 4] + rows[:, 5:].sum(axis=1)))
-
-
-@pytest.mark.slow
-def test_sampled_values_say_so_wherever_they_are_measured(tmp_path):
-    background, rows = WIDE[:10], WIDE[10:40]
-    explainer = Shap(smooth, background)
-    labels = smooth(rows) > 0.5
-    explanations = explainer.explain(rows)
-    note = f"importances are sampled, with standard errors up to {explanations.error:.2g}"
-    assert explanations.notes == (note,)
-    for discretizer in (None, fs.Rank(), fs.SignOfTop(2) | fs.Sign(), lambda given: given.values.round(1)):
-        assert note in str(fs.consistency(explanations, labels, discretizer=discretizer))
-    for _ in range(2):  # from the cache, too
-        kept = fs.evaluate(labels, explainer, rows, cache=tmp_path, discretizer=fs.Sign())
-        assert note in kept.to_dict()["consistency"]["notes"]
-    assert note in fs.within(explanations, labels, 0.1).notes
-    kept.to_html(tmp_path / "report.html")
-    assert note in (tmp_path / "report.html").read_text("utf-8")
-    assert from_arrow(to_arrow(explanations)).error == explanations.error
-    assert explanations.take(slice(3)).join(explanations).error == explanations.error
 
 
 def test_the_probability_of_a_booster_over_many_features_is_sampled_with_its_error_told():
