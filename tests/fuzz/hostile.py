@@ -14,6 +14,9 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from scipy import sparse
 
+import faithscope as fs
+from faithscope.explanations.keys import Plain, Records
+
 TEXTS = (
     *("", "a", "b", " ", "\0", "a\0b", "😀", "\u202eright to left", "</script><script>alert(1)</script>"),
     *("x" * 5000, "\ud800", "two\nlines", "nan", "None", "'; DROP TABLE log; --", "{{7*7}}", "[bold]", "%s", "é"),
@@ -271,9 +274,165 @@ def tables(n):
     return st.one_of(matrices(n), frames, frames, columns(n), documents)
 
 
-def rows(n):
-    """A number of rows that is mostly right."""
-    return st.sampled_from([n] * 12 + [max(0, n - 1), n + 1])
+def any_of(*choices):
+    return st.sampled_from(choices)
 
 
-SIZES = st.sampled_from([0, 1, 2, 3, 5, 8])
+NUMBERS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5])
+OPERATORS = ("<=", "<", ">=", ">", "==", "!=", "in", "not in", "between")
+
+
+@cache
+def grid(n, d=2):
+    """Rows of tame numbers."""
+    return lists(n * d, NUMBERS).map(lambda values: np.array(values).reshape(n, d))
+
+
+@cache
+def marks(n):
+    return lists(2 * n, st.sampled_from([0, 1])).map(lambda values: np.array(values).reshape(n, 2))
+
+
+@st.composite
+def conditions(draw):
+    """A condition on x0 or x1 that can be true."""
+    operator = draw(st.sampled_from(OPERATORS))
+    value = draw(NUMBERS)
+    value = (value, value + 1) if operator == "between" else (value, 0.5) if "in" in operator else value
+    return draw(st.sampled_from(["x0", "x1"])), operator, value
+
+
+def reasons(n):
+    texts = lists(n, st.sampled_from([*TEXTS, "yes", "It is NOT so, no.", "not so", "x" * 5000]))
+    return st.builds(fs.Reasons, texts, st.one_of(st.none(), texts))
+
+
+def with_words(matrix):
+    """The same rows, their second column as words."""
+    return pd.DataFrame({"x0": matrix[:, 0], "x1": np.where(matrix[:, 1] > 0, "up", "down")})
+
+
+KINDS = {
+    "Importances": lambda n: grid(n).map(fs.Importances),
+    "Plain": lambda n: clean_lists(n).map(Plain),
+    "Records": lambda n: st.builds(Records, st.tuples(clean_lists(n), clean_lists(n)), st.just(["a", "b"])),
+    "Rules": lambda n: lists(n, st.lists(conditions(), max_size=3)).map(
+        partial(fs.Rules.from_conditions, features=["x0", "x1"])
+    ),
+    "Highlights": lambda n: lists(n, st.sets(st.sampled_from(TEXTS[1:9]), max_size=2)).map(fs.Highlights),
+    "Concepts": lambda n: st.builds(fs.Concepts, marks(n), st.just(["x0", "x1"])),
+    "Codes": lambda n: lists(n, st.lists(st.sampled_from([*TEXTS[1:9], 14, None]), max_size=3)).map(fs.Codes),
+    "Reasons": reasons,
+    "Prototypes": lambda n: lists(n, st.sets(st.integers(0, 2), min_size=1, max_size=2)).map(
+        partial(fs.Prototypes, points=np.array([[0.0, 0.0], [1.0, 1.0], [0.5, -1.0]]))
+    ),
+    "Counterfactuals": lambda n: st.builds(fs.Counterfactuals, grid(n), grid(n)),
+}
+
+
+@cache
+def of_any_kind(n):
+    rankings = grid(n).map(fs.Importances).map(fs.Rank())
+    return st.one_of(rankings, *(kind(n) for kind in KINDS.values()))
+
+
+@cache
+def explanations(n):
+    """What a caller may hand over as explanations."""
+    good = of_any_kind(n) if n else st.nothing()
+    return st.one_of(good, good, clean_lists(n), matrices(n), tables(n), columns(n))
+
+
+@cache
+def labels(n):
+    """Predictions: mostly clean."""
+    return st.one_of(clean_lists(n), clean_lists(n), columns(n), columns(n + 1))
+
+
+@cache
+def some_rows(n):
+    """Rows that kinds apply to, mostly."""
+    return st.one_of(grid(n), grid(n), lists(n, st.sampled_from(TEXTS)), tables(n))
+
+
+METRICS = any_of(
+    *("euclidean", "euclidean", "manhattan", "cosine", "hamming", "chebyshev", "canberra", "correlation", "jaccard"),
+    *("haversine", "minkowski", "gower", "mahalanobis", "seuclidean", "nan_euclidean", "precomputed", "nonsense", ""),
+    *(None, 3, "x" * 5000, lambda a, b: 0.0, lambda a, b: math.nan, dict),
+)
+DISCRETIZERS = any_of(
+    *(None, None, fs.Sign(), fs.Floor(1), fs.Truncate(2), fs.Floor(300), fs.Floor(-300), fs.Rank(), fs.SignOfTop(2)),
+    *(fs.TopFeatures(2), fs.ReasonCodes(2, against="a"), fs.ReasonCodes(1, ordered=True), fs.Pool(2), fs.Template()),
+    *(fs.Pool((1, 2)) | fs.TopRegions(1), fs.Grouped({"g": ["a", "b"]}), fs.CommonPhrases(2), fs.Phrases(["not so"])),
+    *(fs.Codebook({"not": r"\bnot?\b", "long": "x.{0,9}x"}), fs.Template() | fs.CommonPhrases(1)),
+    *(fs.Clusters([[0.0], [1.0], [5.0]], 2), fs.Delta(), fs.DeltaSign(), fs.Modified(), fs.Delta() | fs.Floor(1)),
+    *(fs.Sign() | fs.Rank(), fs.Rank() | fs.Sign(), fs.Sign, "sign", 3, []),
+    *(lambda e: e, lambda e: [1], lambda e: None, lambda e: [[]] * len(e)),
+)
+RELATIONS = any_of(
+    *(None, None, fs.Alike(), fs.Alike(1, 2, [[0.0, 1.0], [2.0, 0.5]]), fs.Alike),
+    *(fs.Nearest(), fs.Ball(1.0), fs.Nearest, "nearest", 3),
+    *(fs.Judged({"row": [0, 1], "explanation": [0, 0], "applies": [True, None]}), fs.Judged),
+    *(lambda X, e: np.ones(len(X), bool), lambda X, e: [1], lambda X, e: None, lambda X, e: [True] * len(X)),
+)
+POPULATIONS = any_of(
+    *(fs.RealRows(), fs.RealRows, fs.Perturbed, "real", 3, fs.Perturbed(draws=2), fs.Perturbed(draws=1, keep=0)),
+    *(fs.Perturbed([[0.0, 1.0], [2.0, 0.5]], draws=3), fs.Perturbed([[1.0]], 2), fs.Perturbed(["a not b", ""], 2)),
+    *(fs.Product([[0.0, 1.0], [math.nan, 0.5]], draws=3), fs.Product(["not so", "x"], draws=2), fs.Product([], 2)),
+    *(fs.Conditional([[0.0, 1.0], [2.0, math.nan]], k=1), fs.Conditional(["not so", "a b"]), fs.Conditional(None)),
+    fs.Perturbed([[0.0, 1.0]], draws=2, model=lambda rows: ["a"] * len(rows)),
+    fs.Product([["a", "b"], [None, "c"]], draws=2, model=lambda rows: [1] * len(rows)),
+    fs.drawn(["a"], [[0.0]], ["a"]),
+)
+AGREEMENTS = any_of(
+    *(fs.Same(), fs.Spread(), fs.Close(1.0), fs.Close(1e-300), fs.Close(1e300), fs.Tolerance(0.5)),
+    *(None, "spread", "close:0.5", "tolerance:", "close:nan", "", fs.Close, 3, [], math.nan),
+    *(lambda a, b: a == b, lambda a, b: 2.0, lambda a, b: a - b),
+)
+FIELDS = any_of(
+    *("input", "answer", "explanation", "id", "value", "rationale", "name", "scores", "epoch", "label", "score"),
+    *("comment", "traceId", "messages", "custom_id", "response", "assessments", "a_score", "output"),
+)
+CONDITIONS = st.fixed_dictionaries(
+    {"feature": st.one_of(any_of("a", 0), SCALARS), "op": st.one_of(any_of("<", "is"), SCALARS)},
+    optional={"value": SCALARS, "low": SCALARS, "high": SCALARS, "not": SCALARS},
+)
+
+
+@st.composite
+def records(draw):
+    """Records with fields of several libraries, as dicts, objects or tables, and their content hostile."""
+    simple = st.one_of(any_of(*TEXTS, "yes", "no"), SCALARS, CONDITIONS)
+    nested = st.one_of(st.lists(simple, max_size=2), st.dictionaries(FIELDS, simple, max_size=3))
+    fields = draw(st.lists(FIELDS, unique=True, max_size=6))
+    content = st.fixed_dictionaries({name: st.one_of(simple, simple, nested) for name in fields})
+    held = draw(st.lists(content, max_size=4))
+    whole = any_of(list, tuple, pd.DataFrame, lambda held: {"data": held}, lambda held: held[0] if held else None)
+    return draw(whole)([SimpleNamespace(**one) for one in held] if draw(st.booleans()) else held)
+
+
+N = 4  # rows of a good call
+GENERAL = st.one_of(SCALARS, SCALARS, any_of(*MISPLACED.values()), columns(N), tables(N))
+# What comes nearer to what a parameter takes, by its name.
+LIKELY = {
+    **dict.fromkeys(("explanations", "explainer", "importances", "reasons"), explanations(N)),
+    **dict.fromkeys(("predictions", "model", "by", "groups", "clusters", "askers"), labels(N)),
+    **dict.fromkeys(("X", "X_train", "X_background", "points", "originals", "values", "matrix"), some_rows(N)),
+    "weights": lists(N, any_of(0, 1, 0.5, 3, -1, math.nan, math.inf, 1e300, "1", None)),
+    **dict.fromkeys(("discretizer", "discretizers"), DISCRETIZERS),
+    **{"metric": METRICS, "relation": RELATIONS, "population": POPULATIONS, "agreement": AGREEMENTS},
+    "thing": st.one_of(foreign(N), records()),
+    "conditions": lists(
+        2, st.lists(st.one_of(conditions(), st.tuples(SCALARS, any_of("<=", "in"), SCALARS)), max_size=3)
+    ),
+    "texts": st.lists(
+        st.one_of(any_of("x0 <= 1", "2 < x1 <= 3.50", "x0 in {1, b}", "and", "("), any_of(*TEXTS)), max_size=4
+    ),
+    "patterns": st.dictionaries(any_of("g", "other", ""), any_of("a", r"(a+)+$", "", "(", ".*.*.*.*x"), max_size=2),
+    "path": any_of("new", "deep/er", ".", "a\0b", "x" * 300, None, 3, b"x"),
+}
+
+
+def drawn_for(parameter):
+    """Hostile values of a parameter."""
+    return st.one_of(LIKELY[parameter], GENERAL) if parameter in LIKELY else GENERAL

@@ -187,7 +187,7 @@ def _local(local):
 
 
 def _simulatability(result):
-    above_zero(result, result.value, result.low, result.high, result.chance, result.seen, result.unseen)
+    share(result.value, result.low, result.high, result.chance, result.seen, result.unseen)
     in_order(result.low, result.value, result.high, slack=1e-9)
     in_order(result.gain_low, result.gain, result.gain_high, slack=1e-9)
     assert abs(result.value - result.chance - result.gain) < 1e-6 * max(1.0, abs(result.chance)), result
@@ -264,7 +264,7 @@ def _direction(direction):
 
 def _frame(frame):
     for name in frame.columns:
-        if str(name) in {"value", "low", "high", "unverifiable", "verified", "chance", "purity"}:
+        if "low" in frame and str(name) in {"value", "low", "high", "unverifiable", "verified", "chance", "purity"}:
             numbers = pd.to_numeric(frame[name]).dropna()
             assert numbers.between(-1 - 1e-9, 1 + 1e-9).all(), name
 

@@ -1,13 +1,19 @@
-"""Good calls of public names, into which anything is put by mistake: arrays, functions, tables, dictionaries."""
+"""A good call of everything that is public, into which anything is put by mistake."""
 
-from functools import cache
+import inspect
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
 
 import numpy as np
+import pandas as pd
 
 import faithscope as fs
+from faithscope.errors import Removed
 from faithscope.inputs.rows import rows_of
 from faithscope.integrations import sklearn
-from fuzz.kinds import LOG, NAMED, TRAIN, about, audited, monitors, predict, proba, tree
+from faithscope.tables.logs import LogColumns
+from listed import names
+from sink_examples import result
 
 EX = fs.explainers
 PHI = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0], [0.5, 0.5]])
@@ -16,6 +22,102 @@ RULES = fs.Rules.parse(["x0 <= 1", "x1 > 0", "x0 <= 1", "x1 > 0"], features=["x0
 CODES = fs.Codes([["a"], ["a"]])
 REASONS = fs.Reasons(["yes, so", "no", "no", "yes"], ["yes, so it is", "no", "no way", "yes"])
 
+
+LOG = pd.DataFrame(
+    {"phi_a": [0.0, 1.0, 0.0, 1.0], "phi_b": [1.0, 1.0, 1.0, 0.0], "yhat": list("abab"), "g": [1, 1, 2, 2]}
+)
+LOG["when"] = pd.date_range("2026-01-01", periods=4)
+
+
+@cache
+def audited():
+    return fs.audit(LOG, prediction="yhat", explanation="phi_*", by="g", time="when")
+
+
+def monitors():
+    monitor = fs.Monitor(by="g", at_least=0.9)
+    monitor.add_log(LOG, prediction="yhat", explanation="phi_*", when="when")
+    return monitor
+
+
+TRAIN = np.array([[0.0, 0.0], [1.0, 0.5], [0.5, 1.0], [-1.0, 0.0], [1.0, 1.0], [0.0, -1.0]])
+NAMED = pd.DataFrame(TRAIN, columns=["x0", "x1"])
+
+
+def predict(rows):
+    """A label for rows of any kind: whether the first column is positive, where it is a number."""
+    return proba(rows)[:, 1] > 0.5
+
+
+def proba(rows):
+    """Probabilities of two classes for rows of any kind."""
+    n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+    try:
+        first = pd.DataFrame(rows).iloc[:, 0].to_numpy(float)
+        ones = np.where(first > 0, 0.9, 0.1)
+    except Exception:  # texts, dates, tables without columns
+        ones = np.full(n, 0.1)
+    return np.column_stack([1 - ones, ones])
+
+
+def about(texts):
+    """A label for texts: whether they speak of a."""
+    return ["a" in str(text) for text in texts]
+
+
+@cache
+def tree():
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(random_state=0).fit([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]], [0, 1, 1])
+
+
+@cache
+def linear():
+    """A model of texts and its vectorizer."""
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    texts = ["good plot", "dull plot", "good good", "dull"]
+    vectorizer = CountVectorizer().fit(texts)
+    return LogisticRegression().fit(vectorizer.transform(texts), [1, 0, 1, 0]), vectorizer
+
+
+def _dice():
+    from sklearn.linear_model import LogisticRegression
+
+    return EX.Dice(LogisticRegression().fit(NAMED, [0, 1, 1, 0, 1, 0]), NAMED)
+
+
+def _gradient():
+    try:
+        from torch.nn import Linear
+    except ImportError:
+        return EX.Gradient(object())  # refused: torch is not installed, or this is no module
+    return EX.Gradient(Linear(2, 2))
+
+
+# Settings that keep a call short, unless it draws others.
+FAST = {
+    "Lime": {"samples": 20},
+    "Anchors": {"beam": 1, "max_conditions": 1},
+    "TextAnchors": {"beam": 1, "max_words": 1},
+    "Shap": {"algorithm": "permutation", "evaluations": 10},
+}
+EXPLAINERS = {
+    "TreePath": lambda: EX.TreePath(tree()),
+    "SufficientReason": lambda: EX.SufficientReason(tree()),
+    "NearestNeighbors": partial(EX.NearestNeighbors, TRAIN),
+    "Lime": partial(EX.Lime, proba, TRAIN, **FAST["Lime"]),
+    "Anchors": partial(EX.Anchors, predict, TRAIN, **FAST["Anchors"]),
+    "Counterfactual": partial(EX.Counterfactual, predict, TRAIN),
+    "Shap": partial(EX.Shap, proba, TRAIN, **FAST["Shap"]),
+    "Dice": _dice,
+    "Gradient": _gradient,
+    "TopCoefficient": lambda: EX.TopCoefficient(*linear()),
+    "TextAnchors": partial(EX.TextAnchors, about, **FAST["TextAnchors"]),
+    **{name: getattr(EX, name) for name in ("FirstWord", "AllWords", "Constant", "Random", "Unique")},
+}
 
 monitor = cache(monitors)  # one for all calls, which may add to it
 
@@ -116,7 +218,7 @@ CALLS = {
     "Evaluation.leakage": (fs.evaluate(["yes", "no", "no", "yes"], REASONS, PHI, progress=False).leakage, {}),
     "Evaluation.counterexamples": (evaluation().counterexamples, {}),
     "Audit.by": (lambda **given: audited().by(**given), {"columns": "g"}),
-    "Audit.over_time": (lambda **given: audited().over_time(**given), {"column": "when", "every": "1d"}),
+    "Audit.over_time": (lambda **given: audited().over_time(**given), {"column": "when", "every": "1d", "every": "1d"}),
     "Populations.differences": (evaluation().by([0, 0, 1, 1]).differences, {}),
     "Comparison.explainer_agreement": (
         fs.compare(LABELS, {"a": PHI, "b": -PHI}, TRAIN[:4], progress=False).explainer_agreement,
@@ -134,12 +236,19 @@ CALLS = {
     "Sample.settled": (evaluation().sample.settled, {"discretizer": None}),
     "Sample.discretized": (evaluation().sample.discretized, {"discretizer": None}),
     "sklearn.scorer": (sklearn.scorer, {"explainer": EX.TreePath}),
+    **{
+        name: (getattr(fs, name), {}) for name in ("Delta", "DeltaSign", "Modified", "Rank", "RealRows", "Same", "Sign")
+    },
+    "Spread": (fs.Spread, {}),
+    "explainers.Constant": (EX.Constant, {}),
+    "explainers.Unique": (EX.Unique, {}),
+    "explainers.TopCoefficient": (EX.TopCoefficient, dict(zip(("model", "vectorizer"), linear(), strict=True))),
     "explainers.AllWords": (EX.AllWords, {}),
     "explainers.FirstWord": (EX.FirstWord, {}),
-    "explainers.Lime": (EX.Lime, {"predict_proba": proba, "X_train": TRAIN}),
-    "explainers.Shap": (EX.Shap, {"model": proba, "X_background": TRAIN}),
-    "explainers.Anchors": (EX.Anchors, {"predict": predict, "X_train": TRAIN}),
-    "explainers.TextAnchors": (EX.TextAnchors, {"predict": about}),
+    "explainers.Lime": (EX.Lime, {"predict_proba": proba, "X_train": TRAIN, **FAST["Lime"]}),
+    "explainers.Shap": (EX.Shap, {"model": proba, "X_background": TRAIN, **FAST["Shap"]}),
+    "explainers.Anchors": (EX.Anchors, {"predict": predict, "X_train": TRAIN, **FAST["Anchors"]}),
+    "explainers.TextAnchors": (EX.TextAnchors, {"predict": about, **FAST["TextAnchors"]}),
     "explainers.Counterfactual": (EX.Counterfactual, {"predict": predict, "X_train": TRAIN}),
     "explainers.NearestNeighbors": (EX.NearestNeighbors, {"X_train": TRAIN}),
     "explainers.SufficientReason": (EX.SufficientReason, {"model": tree()}),
@@ -150,6 +259,66 @@ CALLS = {
     "explainers.Gradient": (EX.Gradient, {"module": object()}),  # refused: what else is given is looked at, too
 }
 
-# Parameters that take one of several words, or a function.
-WORDS = {"algorithm", "bound", "channels", "device", "draws", "interval", "kind", "measure", "method", "metric", "mode"}
-WORDS |= {"nulls", "output", "unreadable", "agreement", "discretizer", "relation", "tokenizer"}
+for each, make in EXPLAINERS.items():
+    rows = ["good plot", "dull plot"] if each in ("AllWords", "FirstWord", "TextAnchors", "TopCoefficient") else TRAIN
+    CALLS[f"explainers.{each}.explain"] = (lambda make=make, **given: make().explain(**given), {"X": rows})
+
+# What methods and properties are asked of; what kinds of explanations have in common is asked by the measures.
+RESULTS = ("estimate", "evaluation of rules", "comparison", "populations", "audit", "plan", "encoding", "certificate")
+RESULTS += ("leakage", "within curve", "tolerance curve", "simulatability", "local", "explainer agreement", "direction")
+RESULTS += ("repeatability", "monitor", "windows")
+NEEDED = {
+    "path": "told",
+    "groups": [0, 1] * 30,
+    "group": None,
+    "rows": 9,
+    "a": "lime | 2",
+    "b": "rules",
+    "columns": "job",
+}
+NEEDED |= {
+    "column": "when",
+    "explanations": KEYS,
+    "predictions": LABELS,
+    "where": "g = 1",
+    "measure": "same",
+    "table": LOG,
+}
+HARD = {"add", "add_log", "split", "asking"}  # which have a good call of their own, or take what was checked
+# Classes without a good call: results, and what is not for callers to make.
+UNMADE = {"Audit", "Certificate", "Comparison", "Direction", "Encoding", "Estimate", "Evaluation", "ExplainerAgreement"}
+UNMADE |= {"Leakage", "Local", "Plan", "Populations", "Rationales", "Repeatability", "Simulatability", "ToleranceCurve"}
+UNMADE |= {"WithinCurve", "sklearn.FaithfulnessScorer", "Explanations", "Cache", "Counts", "Rules", "Sample"}
+
+
+def public():
+    """Every public function and class, by name."""
+    rooms = ((fs, ""), (EX, "explainers."), (sklearn, "sklearn."))
+    things = {prefix + name: getattr(module, name) for module, prefix in rooms for name in names(module)}
+    return {name: thing for name, thing in things.items() if callable(thing) and name not in UNMADE}
+
+
+def methods(thing):
+    """Methods and properties of an object that are neither private nor fields."""
+    kind = type(thing)
+    held = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
+    for name, value in inspect.getmembers(kind):
+        taken = callable(value) or hasattr(value, "__get__")
+        if not name.startswith("_") and name not in held | HARD and taken and not isinstance(value, Removed):
+            yield name, value
+
+
+def instances():
+    """What methods are asked of, by the name of its class."""
+    decoders = (kind().fit(KEYS, LABELS) for kind in (fs.GibbsDecoder, fs.OptimalDecoder))
+    log = fs.Log(LOG, prediction="yhat", explanation="phi_*", time="when")
+    return {type(thing).__name__: thing for thing in (*map(result, RESULTS), *decoders, log)}
+
+
+def parameters(thing):
+    """What a function takes, by name, with its default."""
+    taken = dict(inspect.signature(thing).parameters)
+    if "LogColumns" in str(getattr(taken.get("columns"), "annotation", "")):  # what a log takes, each by its name
+        taken = taken | LogColumns.__annotations__
+        del taken["columns"]
+    return [name for name in taken if name != "self"]
