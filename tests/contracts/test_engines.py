@@ -82,8 +82,8 @@ def covering():
             missing.pop(pair, None)
 
 
-# Every kind in DuckDB, by all of these settings in turn; the settings in other engines, of kinds in turn. Moments beside
-# JSON are left to DuckDB.
+# Every kind in DuckDB, by all of these settings in turn; the settings in other engines, of kinds in turn, but for JSON,
+# whose moments are left to DuckDB.
 SETTINGS = list(covering())
 ELSEWHERE = [row for row in SETTINGS if row[-1] != "duckdb"]
 ARRAY = [(kind, *row[:-1], "duckdb") for kind, row in zip(KINDS, itertools.cycle(SETTINGS), strict=False)]

@@ -218,7 +218,7 @@ CALLS = {
     "Evaluation.leakage": (fs.evaluate(["yes", "no", "no", "yes"], REASONS, PHI, progress=False).leakage, {}),
     "Evaluation.counterexamples": (evaluation().counterexamples, {}),
     "Audit.by": (lambda **given: audited().by(**given), {"columns": "g"}),
-    "Audit.over_time": (lambda **given: audited().over_time(**given), {"column": "when", "every": "1d", "every": "1d"}),
+    "Audit.over_time": (lambda **given: audited().over_time(**given), {"column": "when", "every": "1d"}),
     "Populations.differences": (evaluation().by([0, 0, 1, 1]).differences, {}),
     "Comparison.explainer_agreement": (
         fs.compare(LABELS, {"a": PHI, "b": -PHI}, TRAIN[:4], progress=False).explainer_agreement,
@@ -278,6 +278,7 @@ NEEDED = {
 }
 NEEDED |= {
     "column": "when",
+    "every": "1d",
     "explanations": KEYS,
     "predictions": LABELS,
     "where": "g = 1",
