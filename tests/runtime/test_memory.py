@@ -192,26 +192,13 @@ def test_counts_of_many_labels_are_refused_while_they_grow(monkeypatch):
     assert len(asked) > 2
 
 
-@pytest.mark.parametrize(
-    ("module", "words"),
-    [
-        ("rows", "4 kinds of rows by 2 conditions"),
-        ("patterns", "Counts of 2 explanations by 2 labels"),
-        ("rows", "Counts of 2 explanations by 2 labels and 256 blocks of rows"),
-    ],
-)
-def test_an_audit_is_refused_before_its_tables_are_made(module, words, monkeypatch):
+def test_an_audit_is_refused_before_its_rows_are_fetched(monkeypatch):
     def need(size, what, instead):
-        if size and what == words:
-            raise TooLarge(what)
+        raise TooLarge(what)
 
-    monkeypatch.setattr(f"faithscope.tables.scoped.{module}.need", need)
-    if "blocks" in words:
-        monkeypatch.setattr("faithscope.tables.scoped.rows.ScopedRows.patterns", lambda self, exact: None)
-    log = pd.DataFrame(
-        {"x": [1, 2, 3, 4], "rule": ["x <= 2", "x <= 2", "x > 2", "x > 2"], "yhat": ["a", "b", "a", "b"]}
-    )
-    with pytest.raises(TooLarge, match=words):
+    monkeypatch.setattr("faithscope.tables.log_sample.need", need)
+    log = pd.DataFrame({"x": [1, 2], "rule": ["x <= 2", "x > 2"], "yhat": ["a", "b"]})
+    with pytest.raises(TooLarge, match="2 rows under rules or words"):
         fs.audit(log, prediction="yhat", explanation="rule", kind="rules")
 
 

@@ -42,9 +42,6 @@ def test_rows_of_a_log_count_as_they_do_in_memory(kind, engine, given):
         return
     # Rows of one cluster, or that have weights, are left out in blocks, by all columns that a log has.
     ends = not given
-    if (kind, engine) == ("rules", "spark") and given:  # whose driver hands moments over without their zone
-        refused(FaithscopeError, "a date with a time zone", fs.sufficiency, log)
-        return
     assert_equal(fs.sufficiency(log), fs.sufficiency(explanations, LABELS, X, **options), ends)
     assert_equal(fs.necessity(log), fs.necessity(explanations, LABELS, X, **options), ends)
     assert fs.encoding(log).value == pytest.approx(fs.encoding(explanations, LABELS, X, **options).value, abs=1e-9)

@@ -1,4 +1,4 @@
-"""Any small log is measured as brute force says; blocks of rows say nearly what single rows do."""
+"""Any small log is measured as brute force says; rules of a log as those of memory."""
 
 import numpy as np
 import pandas as pd

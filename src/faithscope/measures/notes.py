@@ -29,7 +29,7 @@ _ROWS_PER_LABEL = 20
 _FEWEST_SHARES = 3  # fractions inside (0, 1) that make probabilities of labels between 0 and 1
 _FEWEST_ROWS = 20  # with fewer, a prediction may have a single explanation by accident
 _FEWEST_OF_SECOND = 5  # rows of the second commonest prediction
-PROBED = 1_000  # rows that are looked at first
+_PROBED = 1_000  # rows that are looked at first
 _MISSING = object()
 NOT_BY_PREDICTION = "assumes that weights do not depend on the prediction, among rows that an explanation covers"
 
@@ -116,14 +116,14 @@ def restatement_notes(counts: Counted) -> Notes:
         return ()
     profile = counts.profile()
     predicted = np.count_nonzero(profile.label_rows)
-    if profile.distinct != predicted or profile.modal != profile.n or not are_enough(profile.label_rows):
+    if profile.distinct != predicted or profile.modal != profile.n or not _are_enough(profile.label_rows):
         return ()
     so = f"so these explanations say no more than the prediction itself; {NO_MERIT}"
     check = "check that they are reasons, not its other name"
     return (Note(f"each prediction has exactly one explanation, {so}: {check}", "restates"),)
 
 
-def are_enough(label_rows: Ints) -> bool:
+def _are_enough(label_rows: Ints) -> bool:
     """Whether rows of several predictions are so many that what they share is no accident."""
     most = np.sort(label_rows)[::-1]
     return len(most) > 1 and int(most.sum()) >= _FEWEST_ROWS and int(most[1]) >= _FEWEST_OF_SECOND
@@ -163,16 +163,20 @@ def copy_notes(sample: Sample) -> Notes:
     if sample.agreement.of_numbers or sample.X is None or not isinstance(explanations, Rules | Highlights):
         return ()
     names, labels = sample.numbered_labels
-    if not are_enough(np.bincount(labels, minlength=len(names))):
+    if not _are_enough(np.bincount(labels, minlength=len(names))):
         return ()
-    first = min(PROBED, sample.n)
+    first = min(_PROBED, sample.n)
     parts = ((take_rows(sample.X, np.arange(first)), labels[:first]), (sample.X, labels))
     if isinstance(explanations, Rules):
         testing, different = rules_by_feature(explanations)
+        told = (
+            "column {!r} has one value per prediction; rules that test it ({:,} of {:,}) "
+            + f"{RESTATE} it is a copy of it"
+        )
         return tuple(
-            copy_note(feature, times, different)
+            Note(told.format(feature, times, different), "restates")
             for feature, times in testing.items()
-            if all(one_to_one(_codes(explanations._values(feature, X)), part) for X, part in parts)
+            if all(_one_to_one(_codes(explanations._values(feature, X)), part) for X, part in parts)
         )
     given = [explanations.distinct[code] for code in np.unique(explanations.codes)]
     words = list(dict.fromkeys(word for conjunction in given for word in conjunction))
@@ -184,12 +188,6 @@ def copy_notes(sample: Sample) -> Notes:
     told = f"each prediction has a word that all of its documents hold and no others, such as {words[0]!r}"
     such = f"highlights of such words ({marked:,} of {len(given):,}) {RESTATE} they are copies of it"
     return (Note(f"{told}; {such}", "restates"),)
-
-
-def copy_note(feature: str, testing: int, rules: int) -> str:
-    """The note on a column: how many of the different rules test it."""
-    told = f"column {feature!r} has one value per prediction; rules that test it"
-    return Note(f"{told} ({testing:,} of {rules:,}) {RESTATE} it is a copy of it", "restates")
 
 
 def rules_by_feature(rules: Rules) -> tuple[dict[str, int], int]:
@@ -208,7 +206,7 @@ def _codes(column: Array) -> Ints:
     return group([column])[0]
 
 
-def one_to_one(a: Ints, b: Ints) -> bool:
+def _one_to_one(a: Ints, b: Ints) -> bool:
     """Whether rows that have the same number, from 0 on, in one array have the same in the other, and the reverse."""
     pairs = np.unique(a * (b.max(initial=0) + 1) + b)
     return len(np.unique(a)) == len(pairs) == len(np.unique(b))

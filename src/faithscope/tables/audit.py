@@ -15,7 +15,7 @@ from faithscope.tables.logs import Log, LogColumns
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.reference import Reference, about_reference, aligned, shared_by
 from faithscope.tables.result import Audit
-from faithscope.tables.scoped.measures import scoped_measures
+from faithscope.tables.scopes import scoped_measures
 from faithscope.tables.sources.source import LogSource
 from faithscope.tables.windows import over_time
 

@@ -11,6 +11,7 @@ from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.reasons import Reasons
+from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 from faithscope.tables.beside import coded
 from faithscope.tables.engine.answers import fetch, fetch_line, in_fixed_order
@@ -22,8 +23,10 @@ from faithscope.tables.labels import in_order
 from faithscope.tables.log.kinds import PairColumns, ReasonColumn, SetColumn
 from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog
 from faithscope.tables.log.writing import DOCUMENT
+from faithscope.tables.sources.snapshot import refuse_change
 
 _MOST = 5_000_000  # rows that are fetched
+_PER_CELL = 100  # bytes of a value of a row, with what is computed of it
 
 
 class LogRows(NamedTuple):
@@ -80,12 +83,11 @@ def read_rows(
         X = answer.select(list(inputs)).rename_columns([features.get(name, name) for name in held])
     if "words" in answer.column_names:
         X = answer.column("words").to_pylist()
-    numbers = [_with_missing(_values(answer, name)) for name in _predicted(log)]
     groups = [_values(answer, name) for name in used]
     told = (*explanations.remarks, *notes, *log.notes, *dropped_note(total - answer.num_rows))
     return LogRows(
         explanations._with(remarks=tuple(dict.fromkeys(told))),
-        numbers[0] if len(numbers) == 1 else np.column_stack(numbers),
+        _predictions(log, answer),
         X,
         None if weights is None else groups[-1].astype(np.float64),
         _with_missing(_values(answer, CLUSTER)) if log.clusters else None,
@@ -93,15 +95,32 @@ def read_rows(
     )
 
 
-def sample_of_log(log: AuditedLog, total: int) -> Sample:
-    """The rows of a log, of so many with those in which values are missing, as a sample."""
-    rows = read_rows(log, total)
-    return Sample.of(rows.explanations, rows.predictions, rows.X, None, log.options.agreement, rows.clusters)
+def scoped_rows(log: AuditedLog, n: int, inputs: Mapping[str, str]) -> Sample:
+    """The n rows of a log with the columns of these inputs alone, which rules or words speak of."""
+    short = {f"x{j}": column for j, column in enumerate(inputs.values())}
+    rows = log.rows(shown=short)
+    need(_PER_CELL * n * (len(rows.table.columns) + 1), f"{n:,} rows under rules or words", "audit a part of the log")
+    answer = _in_order(rows.table)
+    refuse_change(n, answer.num_rows)
+    X: Any = (
+        answer.select(list(short)).rename_columns(list(inputs)) if inputs else answer.select(answer.column_names[:1])
+    )
+    if list(inputs) == [DOCUMENT]:
+        X = X.column(0).to_pylist()
+    clusters, agreement = coded(answer, [CLUSTER])[1] if rows.clustered else None, log.options.agreement
+    labels = agreement.read(_predictions(log, answer))
+    return Sample(rows.read(answer), labels, X, clusters=clusters, agreement=agreement)
 
 
 def _predicted(log: AuditedLog) -> list[str]:
     """What the columns of predictions are called in an answer."""
     return [f"y{j}" for j in range(len(log.predictions))] if log.options.agreement.of_numbers else ["label"]
+
+
+def _predictions(log: AuditedLog, answer: Any) -> NDArray[Any]:
+    """The predictions of an answer, (n,) or (n, k)."""
+    columns = [_with_missing(_values(answer, name)) for name in _predicted(log)]
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
 
 def _documents(log: AuditedLog) -> dict[str, Column]:
@@ -140,7 +159,19 @@ def _fetched(table: Table) -> Any:
             f"This is measured in memory, of at most {_MOST:,} rows, and the log has {many:,}: take a part of it, "
             "by where= or since=."
         )
-    return in_fixed_order(fetch(table))
+    return _in_order(table)
+
+
+def _in_order(table: Table) -> Any:
+    """All rows of a table in a fixed order; moments with their zone, without which Spark's driver hands them over."""
+    import pyarrow as pa
+
+    answer = in_fixed_order(fetch(table))
+    for place, (name, kind) in enumerate(table.schema().items()):
+        held = answer.schema.field(name).type
+        if kind.is_timestamp() and held.tz is None and engine_of(table).has_zone(table[name]):
+            answer = answer.set_column(place, name, answer.column(name).cast(pa.timestamp(held.unit, "UTC")))
+    return answer
 
 
 def _values(answer: Any, name: str) -> NDArray[Any]:

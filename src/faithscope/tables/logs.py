@@ -29,8 +29,7 @@ from faithscope.tables.log.opening import open_log
 from faithscope.tables.log_sample import LogRows, read_rows
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.options import KINDS, AuditOptions
-from faithscope.tables.scoped.encoding import encoding
-from faithscope.tables.scoped.measures import scoped_measures
+from faithscope.tables.scopes import encoding, scoped_measures
 from faithscope.tables.sources.source import LogSource, open_source
 
 _SAID = {"predictions": "prediction", "X": "inputs", "weights": "weights", "clusters": "clusters"}

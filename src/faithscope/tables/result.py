@@ -190,7 +190,7 @@ class Audit(OfOneExplainer):
 
         Explanations must be rules or words, and the log must hold the inputs that they speak of.
         """
-        from faithscope.tables.scoped.encoding import encoding
+        from faithscope.tables.scopes import encoding
 
         with self._measured.asked():
             return encoding(self._measured)

@@ -1,4 +1,4 @@
-"""Conditions of rules and words of highlights as expressions on the columns of a log; values are literals."""
+"""Conditions of rules as expressions on the columns of a log; values are literals."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -124,11 +124,3 @@ def _family(column: Expression) -> str | None:
     if kind.is_string():
         return "text"
     return "date" if kind.is_date() else "number" if kind.is_numeric() or kind.is_boolean() else None
-
-
-def contains(word: str, document: Expression) -> Expression:
-    """Whether a document, a list of words or a text to be split at blanks, holds a word."""
-    import ibis
-
-    words = document if document.type().is_array() else document.re_split(r"\s+")
-    return words.contains(ibis.literal(word)).coalesce(False)

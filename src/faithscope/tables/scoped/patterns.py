@@ -1,40 +1,22 @@
-"""Coverage as engines counted it, as counts and margins: rows that meet the same conditions, or blocks of rows."""
+"""Coverage of rows that meet the same conditions, as counts and margins."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.counts import Counts
-from faithscope.counting.coverage import add_gap
 from faithscope.counting.leave_out import LeftOut, Losses
-from faithscope.counting.pairs import Askers, OwnCluster, Tabled
-from faithscope.counting.terms import (
-    GapBlocks,
-    GapSums,
-    NecessityTerms,
-    RecallBlocks,
-    ShareBlocks,
-    gap_left_out,
-    gap_pairs,
-    recall_left_out,
-    recall_losses,
-    share_left_out,
-    share_losses,
-)
+from faithscope.counting.terms import share_left_out, share_losses
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.conditions.conjunctions import Conjunctions, as_they_come
-from faithscope.relations import Applies, Parts, Relation
-from faithscope.relations.base import number_parts
+from faithscope.relations import Applies
 from faithscope.runtime.memory import need
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _CELLS = 2**24  # of masks worked on at once
-_TABLE = 2**21  # entries of tables by block worked on at once
 _FEWER = "audit a part of the log, or log bins of the predictions"  # if memory is short
 
 
@@ -48,26 +30,6 @@ def to_counts(distinct: Explanations, names: Sequence[object], given: Ints, cove
 def applies(distinct: Explanations) -> Applies:
     """The relation of explanations that say themselves where they apply."""
     return Applies(exclusive=bool(getattr(distinct, "partitions", False)))
-
-
-@dataclass(frozen=True, eq=False)
-class MetConditions(Relation):
-    """Explanations cover the rows that meet all their conditions, of which an engine has said who meets which.
-
-    Attributes
-    ----------
-    conditions : list
-    meets : (n, conditions) array of bool
-    """
-
-    conditions: Sequence[object]
-    meets: NDArray[np.bool_]
-
-    def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts:
-        assert isinstance(distinct, Conjunctions)
-        parts, lists = number_parts(distinct)
-        place = {condition: column for column, condition in enumerate(self.conditions)}
-        return Parts(parts, lists, lambda order: as_they_come((self.meets[:, place[part]] for part in parts), order))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,68 +106,3 @@ class Patterns:
         # Once more with no rows behind them, so that there are at least two to leave out.
         twice = [np.concatenate([part, part]) for part in (left_out.value, left_out.silent, left_out.weight)]
         return LeftOut(twice[0], twice[1], left_out.reach, twice[2], np.concatenate([self.rows, 0 * self.rows]))
-
-    def necessity(self, counts: Counts, own: NDArray[np.bool_]) -> NecessityTerms:
-        """The terms of necessity, and the same without each row."""
-        return recall_left_out(counts, self.lost(recall_losses(counts)), self.cell(counts), own, self.rows)
-
-    def gap(self, counts: Counts, own: NDArray[np.bool_]) -> GapSums:
-        """The sums of encoding, and the same without each row."""
-        pairs, losses = gap_pairs(counts)
-        mine = own * losses.at(self.code, self.label)
-        return gap_left_out(counts, pairs, self.lost(losses), self.cell(counts), mine, self.rows)
-
-
-@dataclass(frozen=True, eq=False)
-class RowBlocks:
-    """Tables by explanation, label and block of rows: (explanations, labels, blocks)."""
-
-    given: Ints
-    covered: Ints
-    missed: Ints
-
-    @property
-    def tables(self) -> tuple[Ints, Ints, Ints]:
-        """Given, covered and missed rows."""
-        return self.given, self.covered, self.missed
-
-    def _batches(self) -> Iterator[tuple[Askers, Ints]]:
-        """The rows given some explanations, and a table of those that they cover."""
-        explanations, labels, blocks = self.given.shape
-        step = max(1, _TABLE // (labels * blocks))
-        for start in range(0, explanations, step):
-            given, covered, missed = (table[start : start + step] for table in self.tables)
-            sides = [np.nonzero(table) for table in (given - missed, missed)]
-            rows = np.concatenate([(given - missed)[sides[0]], missed[sides[1]]]).astype(np.float64)
-            scope, label, block = (np.concatenate(pair) for pair in zip(*sides, strict=True))
-            inside = np.arange(len(rows)) < len(sides[0][0])
-            order = np.lexsort((label, scope))
-            scope, label, block, rows = scope[order], label[order], block[order], rows[order]
-            nobody = np.empty(0, np.int64)
-            yield Askers.of(len(given), scope, label, block, rows, rows, inside[order], nobody), covered
-
-    def left_out(self) -> LeftOut:
-        """Leave out every block in turn."""
-        rows = self.given.sum(axis=(0, 1)).astype(np.float64)
-        share = ShareBlocks(len(rows), even=True)
-        for askers, covered in self._batches():
-            share.add(*share.terms(askers, Tabled(covered, covered), OwnCluster.alone(askers, askers.inside, 1.0)))
-        share.leaning *= rows.mean() / rows  # as if all blocks were of one size, which a digest makes them only nearly
-        return share.left_out(rows, float(rows.sum()))
-
-    def necessity(self) -> NecessityTerms:
-        """The terms of necessity, and the same without each block."""
-        everybody = self.given.sum(axis=0, keepdims=True)
-        recall = RecallBlocks(Tabled(everybody, everybody))
-        for askers, covered in self._batches():
-            own = (OwnCluster.alone(askers, among, 1.0) for among in (askers.inside, np.ones(len(askers.rows))))
-            recall.add(*recall.terms(askers, Tabled(covered, covered), *own))
-        return recall.result()
-
-    def gap(self) -> GapSums:
-        """The sums of encoding, and the same without each block."""
-        rows = self.given.sum(axis=(0, 1)).astype(np.float64)
-        gap = GapBlocks(len(rows))
-        for askers, covered in self._batches():
-            add_gap(gap, askers, covered, covered)
-        return gap.result(rows, int(rows.sum()))

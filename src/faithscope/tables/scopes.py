@@ -1,0 +1,126 @@
+"""Explanations of a log that say where they apply: rows are fetched with the inputs that these speak of, and measured.
+
+Rules and words speak of columns of the log; importances by the features that they name (`Alike`).
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from faithscope.agreements import Spread
+from faithscope.discretizers import Original
+from faithscope.discretizers.base import steps
+from faithscope.errors import FaithscopeError, NotScoped
+from faithscope.explanations.forms import are_codes, names_all
+from faithscope.measures.encoding import Encoding, measure_encoding
+from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted, refuse_spread
+from faithscope.measures.necessity import measure_necessity
+from faithscope.measures.notes import rules_by_feature
+from faithscope.measures.sufficiency import made_otherwise, measure_sufficiency
+from faithscope.notes import doubts, of_kind
+from faithscope.relations import Alike
+from faithscope.sample import Sample
+from faithscope.tables.log.kinds import NumberColumns, RuleColumn, SetColumn
+from faithscope.tables.log.writing import DOCUMENT
+from faithscope.tables.log_sample import rows_of_log, scoped_rows
+from faithscope.tables.measured_log import MeasuredLog
+
+_MOST_NAMED = 100_000  # rows of importances
+
+
+class ScopedMeasures(NamedTuple):
+    """What is measured of explanations that say where they apply; notes say why something is not."""
+
+    sufficiency: Estimate | None = None
+    necessity: Estimate | None = None
+    notes: tuple[str, ...] = ()
+
+
+def scoped_measures(measured: MeasuredLog) -> ScopedMeasures:
+    """Sufficiency and necessity, if the explanations say where they apply and the log holds what they speak of."""
+    options, named = measured.log.options, None
+    asked, confidence, unseen = options.interval, options.confidence, options.unseen
+    try:
+        if isinstance(measured.log.kind, NumberColumns):
+            sample, named = _of_importances(measured, measured.log.kind) or (None, None)
+        else:
+            sample = _of_scopes(measured)
+    except NotScoped as problem:
+        return ScopedMeasures(notes=(f"sufficiency and necessity were not measured: {problem}",))
+    if sample is None:
+        return ScopedMeasures()
+    method = None if asked in FOR_EQUALITY and named is not None else asked
+    found = measure_sufficiency(sample, None, confidence, method, unseen=unseen, named=named)
+    found = noted(found, made_otherwise(found, asked))
+    if isinstance(sample.agreement, Spread):
+        return ScopedMeasures(found)
+    return ScopedMeasures(found, measure_necessity(sample, None, confidence, unseen=unseen))
+
+
+def encoding(measured: MeasuredLog) -> Encoding:
+    """The encoding of the rows of a log."""
+    refuse_spread(measured.agreement, "encoding")
+    try:
+        sample = _of_scopes(measured)
+    except NotScoped as problem:
+        raise NotScoped(f"Encoding cannot be measured, since {problem}: keep the inputs in the log.") from None
+    if sample is None:
+        raise NotScoped(
+            "The explanations of this log do not say where they apply, so encoding is undefined: log rules or words, "
+            "and audit them without a discretizer."
+        )
+    told = measured.consistency.notes
+    return measure_encoding(
+        sample.noting((*doubts(told), *of_kind(told, "dropped"))), None, measured.log.options.confidence
+    )
+
+
+def _of_scopes(measured: MeasuredLog) -> Sample | None:
+    """The rows of rules or words, with what these speak of; None of other explanations. Raises if it is not there."""
+    log, settings = measured.log, measured.log.source.settings or {}
+    words = isinstance(log.kind, SetColumn) and log.kind.words
+    if not isinstance(log.options.discretizer, Original) or not (words or isinstance(log.kind, RuleColumn)):
+        return None
+    known: Any = (
+        measured.numbers.distinct if measured.agreement.of_numbers else measured.consistency.counts.explanations
+    )
+    features = [DOCUMENT] if words else rules_by_feature(known)[0]
+    inputs = {feature: settings.get("inputs", {}).get(feature, feature) for feature in features}
+    held = [name for name in log.others if name not in log.ids]
+    for column in (column for column in inputs.values() if column not in held):
+        if column in log.ids:
+            raise NotScoped(f"the explanations speak of column {column!r}, which was said to identify rows")
+        raise NotScoped(f"the log has no column {column!r}, which the explanations speak of")
+    log.source.refuse_wide(inputs.values())
+    return scoped_rows(log, measured.consistency.n, inputs)
+
+
+def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample, tuple[Sample, Alike]] | None:
+    """The rows of importances as rules on the features that they name, and what these stand for.
+
+    None if the log has not all features, or if all are named, so that there are no others that might be.
+
+    A discretizer that keeps the largest features says which are named; of any other, the importances themselves do.
+    Reason codes are not asked: what counts against a label is not why other rows get it.
+    """
+    log, options = measured.log, measured.log.options
+    known = (log.source.settings or {}).get("inputs", {})
+    inputs = {feature: known.get(feature, feature) for feature in kind.names}
+    held = {name for name in log.others if name not in (*log.ids, *log.clusters)}
+    form = " | ".join([kind.form, *map(repr, steps(options.discretizer))])
+    if kind.order or not kind.named or not held.issuperset(inputs.values()) or are_codes(form):
+        return None
+    if measured.consistency.n > _MOST_NAMED:
+        raise NotScoped(
+            f"rows alike in them are counted in memory, at most {_MOST_NAMED:,}, and the log has "
+            f"{measured.consistency.n:,}: audit a part of it"
+        )
+    if not names_all(form):
+        log = replace(log, options=replace(options, discretizer=Original()), stream=None)
+    sample, table, _ = rows_of_log(log)
+    given = replace(sample, X=table.select(list(inputs.values())).rename_columns(list(inputs)))
+    try:
+        ruled, _ = given._scoped_by(Alike())
+        everything = given.explanations.named()[0].all()  # type: ignore[attr-defined]
+    except FaithscopeError as problem:
+        raise NotScoped(str(problem)) from None
+    return None if everything else (ruled, (given, Alike()))
