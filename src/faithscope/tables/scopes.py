@@ -80,10 +80,11 @@ def _of_scopes(measured: MeasuredLog) -> Sample | None:
     words = isinstance(log.kind, SetColumn) and log.kind.words
     if not isinstance(log.options.discretizer, Original) or not (words or isinstance(log.kind, RuleColumn)):
         return None
-    known: Any = (
-        measured.numbers.distinct if measured.agreement.of_numbers else measured.consistency.counts.explanations
-    )
-    features = [DOCUMENT] if words else rules_by_feature(known)[0]
+    features: Any = [DOCUMENT]
+    if not words:
+        counts: Any = measured.consistency.counts
+        rules: Any = measured.numbers.distinct if measured.agreement.of_numbers else counts.explanations
+        features = rules_by_feature(rules)[0]
     inputs = {feature: settings.get("inputs", {}).get(feature, feature) for feature in features}
     held = [name for name in log.others if name not in log.ids]
     for column in (column for column in inputs.values() if column not in held):
