@@ -19,7 +19,7 @@ test-all: $(VENV)/.test ## also what takes longer: rare seeds, Spark and Postgre
 tests: $(VENV)/.test
 	$(PYTEST) -m "not thorough"
 
-all-tests: $(VENV)/.test # with what is marked thorough, and four times the examples of every property
+all-tests: $(VENV)/.test # with what is marked thorough, and twice the examples of every property
 	$(PYTEST) --hypothesis-profile=all
 
 # Leaves out tests marked slow (more than about a second over all their parameters; all of contracts, faults, fuzz,

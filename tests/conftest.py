@@ -8,10 +8,10 @@ from hypothesis import settings
 import once
 from tables import postgres
 
-# What is drawn is the same in every run: `make test` tries 25 examples per property, `make test-all` 100.
+# What is drawn is the same in every run: `make test` tries 25 examples per property, `make test-all` 50.
 settings.register_profile("quick", deadline=None, max_examples=20)
 settings.register_profile("test", deadline=None, derandomize=True, max_examples=25)
-settings.register_profile("all", deadline=None, derandomize=True)
+settings.register_profile("all", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("test")
 

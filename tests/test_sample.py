@@ -130,13 +130,6 @@ def test_rows_of_which_none_has_weight_are_refused_in_a_sentence():
     refused(BadInput, "All 4 rows measured here have weight 0", fs.evaluate, [0, 1] * 4, rows, rows, **how)
 
 
-def test_where_all_weight_is_silent_nothing_is_verified():
-    rules = fs.Rules.from_conditions([[("a", "==", float(i))] for i in range(10)], features=["a"])
-    for weights in ([0.1] * 10, np.random.default_rng(3).random(10)):
-        estimate = fs.sufficiency(rules, [0, 1] * 5, np.arange(10.0)[:, None], weights=weights)
-        assert (estimate.unverifiable, estimate.verified, estimate.above_chance) == (1.0, None, None)
-
-
 def test_an_interval_that_is_not_proven_says_so():
     evaluation = fs.evaluate(LABELS, RULES, X, interval="proven", by=LABELS)
     assert evaluation.consistency.method == "proven"

@@ -17,7 +17,6 @@ import faithscope as fs
 from faithscope.explanations.keys import Plain, Records
 from faithscope.report.summary import summarize
 from faithscope.report.terminal import render
-from faithscope.runtime.progress import BarDisplay, Clock, LogDisplay
 from faithscope.visible import visible, visible_lines
 
 EVIL = "a\x1b]0;owned\x07\x9b31m\r\x08\u202eb"
@@ -99,16 +98,6 @@ def test_messages_show_what_they_quote_visibly(wrong, system):
     with pytest.raises(fs.errors.FaithscopeError) as told:
         wrong(*system)
     check(str(told.value))
-
-
-def test_progress_names_phases_visibly(capsys):
-    for display in (LogDisplay(Clock()), BarDisplay()):
-        display.start(EVIL, 10)
-        display.stop(1.0)
-    told = capsys.readouterr().err
-    assert "owned" in told
-    assert "\x07" not in told
-    assert "\x9b" not in told
 
 
 NOISY = """

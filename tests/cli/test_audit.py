@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +14,6 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput
-from faithscope.rounding import down, up
 
 RNG = np.random.default_rng(2)
 VALUES = RNG.normal(size=(300, 3))
@@ -32,7 +30,6 @@ AUDIT = "audit log.parquet --prediction yhat --explanation phi_* --discretize si
 PLAN = AUDIT.replace("audit", "plan", 1)
 NUMBERS = "audit log.parquet --prediction number --explanation leaf --kind keys"
 EVALUATE = "evaluate --system summary_system:system --data rows.parquet"
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text(encoding="utf-8"))
 SYSTEM = """
 import numpy as np
 
@@ -134,18 +131,6 @@ def test_every_population_is_judged_and_whoever_fails_is_named():
     assert run(f"{AUDIT} --fail-under 0.95").exit_code == 0
 
 
-def test_sufficiency_is_judged_too():
-    # Each label has a rule of its own, and both apply everywhere.
-    labels = np.arange(300) % 2
-    pd.DataFrame({"yhat": labels, "why": [f"a >= {-y}" for y in labels], "a": 1.0}).to_parquet("rules.parquet")
-    line = "audit rules.parquet --prediction yhat --explanation why --kind rules --fail-under 0.9"
-    done = run(line)
-    assert done.exit_code == 1
-    assert "rules.parquet: sufficiency was not shown to be at least 0.9: its 95% interval is [0.4" in done.stderr
-    for measure, status in (("consistency", 0), ("sufficiency", 1)):
-        assert run(f"{line} --measure {measure}").exit_code == status
-
-
 NOWHERE = ["audit nowhere.parquet", "plan nowhere.parquet", EVALUATE]
 UNWRITABLE = {"''": "only GitHub Actions sets", "' '": "names no file", "no/s.md": "No such file", ".": "Is a"}
 MISTAKES = [
@@ -204,14 +189,6 @@ def test_a_measure_that_got_worse_is_said_on_standard_error():
     assert (better.exit_code, better.stderr) == (0, "")
 
 
-def test_explainers_of_a_regressor_are_evaluated():
-    rows = pd.read_parquet("rows.parquet")[["a", "b"]]
-    said = told(f"{EVALUATE} --system summary_system:regressor --drop customer --agreement spread")
-    y, bins = rows.a + 0.1 * rows.b, [f"bin {round(x)}" for x in rows.a]
-    expected = fs.consistency(bins, y, agreement=fs.Spread()).value
-    assert said["evaluations"]["bins"]["consistency"]["value"] == pytest.approx(expected, abs=1e-9)
-
-
 def test_a_summary_is_appended_and_the_status_stays():
     Path("s.md").write_text("before", encoding="utf-8")
     for threshold, status in (("0.9", 0), ("0.999", 1)):
@@ -220,19 +197,6 @@ def test_a_summary_is_appended_and_the_status_stays():
     assert text.startswith("before\n### How faithful are the explanations in log.parquet?\n")
     assert text.count("### How faithful") == 2
     assert "| log.parquet | Sign() | consistency | 1.000 |" in text
-
-
-def test_the_summary_beside_json_leaves_json_alone():
-    said = told(f"{AUDIT} --by region --summary s.md")
-    (group, _) = said["populations"]["groups"]
-    for line in (EVALUATE, PLAN):
-        assert run(f"{line} --summary s.md").exit_code == 0
-    text = Path("s.md").read_text(encoding="utf-8")
-    assert f"{down(group['low'])}–{up(group['high'])}" in text
-    assert "### How faithful are the explanations of summary\\_system:system?" in text
-    assert "### How many rows are enough?" in text
-    for answer in (said, told(EVALUATE), told(PLAN)):
-        jsonschema.Draft202012Validator(SCHEMA).validate(answer)
 
 
 @pytest.mark.parametrize("command", [AUDIT.replace("log", "again"), f"{EVALUATE} --drop customer"])

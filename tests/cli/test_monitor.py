@@ -128,14 +128,6 @@ def test_a_first_add_that_fails_settles_nothing():
     assert run(ADD).exit_code == 0
 
 
-def test_a_state_in_the_home_folder_is_found(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    assert run(ADD.replace(f"--state {STATE}", "--state=~/kept.duckdb")).exit_code == 0
-    assert (tmp_path / "kept.duckdb").exists()
-    assert run("report --state=~/kept.duckdb").exit_code == 0
-
-
 def test_a_settled_reference_is_read_from_the_state():
     assert run(f"{ADD} --reference 1").exit_code == 0
     assert "beside the reference" in run(REPORT).stdout

@@ -128,19 +128,6 @@ def checked(near, codes, segment):
     return pairs
 
 
-def test_many_nearly_empty_segments_are_counted_without_halving():
-    points = normal(300, 3, np.random.default_rng(4))
-    near = Near(points, points, np.full(300, 1.0), "euclidean")
-    assert not checked(near, np.arange(300), np.arange(300)).halved
-
-
-def test_rows_that_share_a_center_are_not_halved():
-    points = np.repeat(normal(6, 2, np.random.default_rng(10)), 2, axis=0)
-    near = Near(points, points, np.full(12, 1.5), "euclidean")
-    codes = np.repeat(np.arange(0, 12, 2), 2)  # of equal centers, rows were given the first
-    assert not checked(near, codes, np.arange(12) % 2).halved
-
-
 def test_open_balls_of_different_radii_with_missing_numbers():
     random = np.random.default_rng(5)
     centers, rows = grid(60, 3, random), grid(500, 3, random)

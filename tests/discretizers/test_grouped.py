@@ -44,17 +44,6 @@ def test_it_chains_with_other_discretizers():
     assert not fs.Grouped(JOB).reads_rows
 
 
-def test_the_order_of_columns_and_other_rows_change_no_sum():
-    values, names = np.random.default_rng(0).normal(size=(50, 9)), [f"f{j}" for j in range(9)]
-    group = fs.Grouped({"all": names})
-    sums = group(named(values, names)).values
-    assert (sums == fs.Grouped({"all": names[::-1]})(named(values, names)).values).all()
-    assert sums.tolist() == [group(named(values[[i]], names)).values[0].tolist() for i in range(50)]
-    single = values.astype(np.float32)
-    wide = group(fs.Importances(single, names)).values[:, 0]
-    np.testing.assert_allclose(wide, single.astype(float).sum(axis=1), rtol=0, atol=1e-12)
-
-
 def test_the_error_of_a_sum_is_at_most_the_sum_of_errors():
     sampled = named([[1, 2, 3, 4]])._with(error=0.1)
     assert fs.Grouped(JOB)(sampled).error == pytest.approx(0.2)

@@ -106,9 +106,6 @@ def test_provenance_reads_as_code():
     assert discretize(fs.Importances([[1.0]]), None).values.tolist() == [[1.0]]
 
 
-def test_the_room_lists_the_discretizers_to_choose_from():
-    kinds = ["Clusters", "Codebook", "CommonPhrases", "Delta", "DeltaSign", "Floor", "Grouped", "Modified", "Original"]
-    kinds += ["Phrases", "Pool", "Rank", "ReasonCodes", "Sign", "SignOfTop", "Template", "TopFeatures", "TopRegions"]
-    kinds += ["Truncate"]
-    assert dir(fs.discretizers) == kinds
-    assert all(issubclass(getattr(fs.discretizers, name), fs.discretizers.Discretizer) for name in kinds)
+def test_floor_and_truncate_differ_below_zero_only():
+    assert values(fs.Floor(1), [[0.19, -0.19]]).tolist() == [[0.1, -0.2]]
+    assert values(fs.Truncate(1), [[0.19, -0.19]]).tolist() == [[0.1, -0.1]]

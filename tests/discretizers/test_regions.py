@@ -62,13 +62,6 @@ def test_of_a_series_the_features_are_summed_unless_the_grid_has_them():
         assert fs.consistency(series, [0, 0, 1, 1], discretizer=discretizer).notes.count(note) == 1
 
 
-@given(maps(), st.integers(1, 9))
-def test_top_regions_are_where_the_signs_of_the_top_are(drawn, k):
-    values, grid = drawn
-    pooled = fs.Pool(grid)(fs.Importances(values))
-    assert fs.TopRegions(k)(pooled).values.tolist() == np.abs(fs.SignOfTop(k)(pooled).values).tolist()
-
-
 def test_regions_are_told_by_rows_and_columns():
     values = np.zeros((1, 10, 8))
     values[0, 9, 7], values[0, 0, 0] = -2, 1

@@ -9,7 +9,7 @@ import pytest
 import faithscope as fs
 from faithscope import assert_faithful
 from faithscope.errors import FaithscopeError, TooLarge
-from faithscope.evaluation.assertions import Unfaithful, judge
+from faithscope.evaluation.assertions import Unfaithful
 from refused import refused
 
 LABELS = np.arange(1000) % 2
@@ -238,13 +238,6 @@ REFUSED = [
 @pytest.mark.parametrize(("make", "how", "said"), REFUSED)
 def test_bad_arguments_get_a_clear_sentence(make, how, said):
     refused(FaithscopeError, said, assert_faithful, make(), **how)
-
-
-def test_what_is_judged_is_every_estimate_of_every_population():
-    found = compared({"tree": tree, **BASELINES}, by=ROWS["sex"])
-    judged = {(one.explainer, one.population, one.estimate.measure) for one in judge(found, 0.9).judged}
-    measures, groups = ("consistency", "sufficiency"), ("", "sex f", "sex m")
-    assert judged == {("tree", group, measure) for group in groups for measure in measures}
 
 
 class Coin:

@@ -173,13 +173,6 @@ def test_what_cannot_be_told_from_others_is_not_kept_and_a_sentence_says_so(tmp_
     assert [path.name.split("-")[0] for path in tmp_path.iterdir()] == ["predictions"]
 
 
-def test_rows_that_cannot_be_told_from_others_are_not_kept_and_a_sentence_says_so(tmp_path):
-    rows = [(line for line in "ab") for _ in range(3)]
-    with pytest.warns(UserWarning, match="these rows are not kept in the cache"):
-        fs.evaluate(lambda rows: [0, 1, 1], lambda rows: ["a", "b", "b"], rows, cache=tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
 class Counting:
     """A model that counts how often it was asked, and explains itself."""
 

@@ -21,15 +21,6 @@ def test_an_evaluation_has_the_necessity_of_its_rows():
         assert fs.evaluate(LABELS, NARROW, X, **how).necessity == fs.necessity(NARROW, LABELS, X, **how)
 
 
-def test_it_is_measured_by_population():
-    parts = fs.evaluate(LABELS, NARROW, X).by("b", measure="necessity")
-    rows = np.flatnonzero(X["b"] == 1)
-    assert parts.among[1.0] == fs.necessity(NARROW.take(rows), LABELS[rows], X.iloc[rows])
-    assert parts[1.0] == fs.necessity(NARROW, LABELS, X, by=X["b"])[1.0]
-    assert parts.differences()["a_at_equal_n"].isna().all()
-    assert "verdict" not in parts.to_markdown()
-
-
 def test_it_is_judged_only_if_asked_for():
     narrow, broad = fs.evaluate(LABELS, NARROW, X), fs.evaluate(LABELS, BROAD, X)
     fs.assert_faithful(narrow, at_least=0.9)

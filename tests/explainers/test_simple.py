@@ -4,7 +4,6 @@ import datetime
 
 import numpy as np
 import pandas as pd
-import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -17,7 +16,6 @@ from explainers.systems import assert_refused, written
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import (
     Anchors,
-    Constant,
     FirstWord,
     NearestNeighbors,
     Random,
@@ -80,16 +78,6 @@ def test_the_top_coefficient_is_the_decisive_word_for_the_predicted_class_if_ask
     several = ["a1 x", "b1 x", "c1 x"] * 5
     model = LogisticRegression().fit(vectorizer.fit_transform(several), [0, 1, 2] * 5)
     assert written(TopCoefficient(model, vectorizer, by="favor").explain(several[:3])) == ["a1", "b1", "c1"]
-
-
-def test_baselines_are_what_they_say():
-    labels = (X[:, 0] > 14).astype(int)
-    constant, unique = (fs.evaluate(labels, e, X).consistency for e in (Constant(), Unique()))
-    assert constant.value == pytest.approx(constant.chance)
-    assert unique.unverifiable == 1
-    drawn = fs.evaluate(labels, Random(4), X).consistency
-    assert drawn.distinct == 4
-    assert drawn.adjusted == pytest.approx(0, abs=0.02)
 
 
 def test_a_draw_depends_on_the_row_alone_where_values_are_missing_or_of_several_kinds():

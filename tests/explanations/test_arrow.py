@@ -140,12 +140,6 @@ def test_any_importances_survive(values, names):
     assert again.names == explanations.names
 
 
-@given(st.lists(st.text(alphabet=st.characters())) | st.lists(st.tuples(st.text(), st.integers())))
-def test_any_keys_survive(values):
-    again = from_arrow(to_arrow(Plain(values)))
-    assert again.values.tolist() == values
-
-
 @given(st.lists(st.frozensets(st.integers(0, 5) | st.booleans().map(float)), max_size=6))
 def test_equal_keys_are_equal_texts(values):
     written = to_arrow(Plain(values)).column("explanation").to_pylist()

@@ -66,13 +66,6 @@ def test_a_table_that_is_not_all_numbers_is_a_record_a_row():
         assert explanations.describe(2) == "job cook, age 1"
 
 
-def test_explanations_read_aloud_the_same_in_every_process():
-    assert as_explanations(pd.DataFrame({"age": [0.5], "<b>": [1.0]})).describe(0) == "age 0.5, <b> 1"
-    assert fs.Importances([[0.12345678, 2.0]]).describe(0) == "x0 0.12345678, x1 2"
-    assert fs.Importances(np.ones((1, 20))).describe(0).endswith("… (8 more)")
-    assert as_explanations([(1, frozenset("cab"))]).describe(0) == "(1, {a, b, c})"
-
-
 def test_prototypes_are_sets_of_indices():
     sets = fs.Prototypes([[4, 1], [1, 4], {1, 4}, [1, 4, 4], [7], []])
     assert sets.group()[0].tolist() == [0, 0, 0, 0, 1, 2]

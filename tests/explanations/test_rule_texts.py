@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import faithscope as fs
 from conditions import conditions
 from faithscope.errors import BadInput, WrongType
-from limited import cpu_seconds
 from refused import refused
 
 WORDS = ["clerk", "a and b", "a or missing", "x <= 3 and y > 2", "37", "2024-03-01", "missing", "True", "", "'", '"']
@@ -171,10 +170,3 @@ def test_rows_keep_their_labels_and_a_feature_that_is_not_named_is_refused():
 def test_a_list_of_texts_stays_plain_keys_unless_it_is_parsed():
     texts = ["age <= 3", "age > 3"]
     assert "plain keys" in repr(fs.read(texts))
-
-
-@pytest.mark.parametrize("written", ["job != v{}", "job != {}", "job not in {{v{}}}", "(job > {} or missing)"])
-def test_many_conditions_on_one_feature_are_read_soon(written):
-    with cpu_seconds(20):  # took minutes, one condition after the other
-        rules = fs.Rules.parse([[written.format(value) for value in range(20_000)]])
-    assert rules.distinct == fs.Rules.from_conditions([rules.item(0)]).distinct

@@ -19,7 +19,6 @@ from conditions import conditions
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.conditions.condition import NOTHING
-from faithscope.explanations.conditions.tree_paths import knows_missing
 from faithscope.explanations.rules import Rules
 from refused import refused
 
@@ -420,13 +419,6 @@ def test_a_path_covers_exactly_the_rows_of_its_leaf_missing_ones_too(seed, split
     for row in range(len(asked)):
         assert mask(rules, asked, row) == (leaves == leaves[row]).tolist()
     assert from_arrow(to_arrow(rules)).distinct == rules.distinct
-
-
-@given(seed=st.integers(0, 10_000))
-def test_a_tree_fitted_without_missing_values_shows_no_sign_of_them(seed):
-    X, y = holey(seed, share=0.0)
-    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y).tree_
-    assert not knows_missing(tree)
 
 
 # -- dates --------------------------------------------------------------------------------------------------------

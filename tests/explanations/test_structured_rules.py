@@ -2,7 +2,6 @@
 
 import json
 import re
-from contextlib import suppress
 
 import pandas as pd
 import polars as pl
@@ -16,7 +15,6 @@ from faithscope.errors import BadInput
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.rule_json import SPELLINGS as KNOWN
 from faithscope.explanations.rule_json import to_operator
-from limited import cpu_seconds
 from refused import refused
 
 FEATURES = ["age", "job", "hours per week"]
@@ -193,33 +191,6 @@ def test_rationales_without_conditions_cover_everything_and_are_told():
 def test_missing_and_present_are_asked_for():
     row = [one("is null"), one("exists", feature="job"), one("<= or missing", 3, feature="x")]
     assert fs.read([row]).describe(0) == "age is missing and job is present and (x <= 3 or missing)"
-
-
-HOSTILE = [
-    "[" * 100_000,
-    '{"a":' * 100_000,
-    '[{"feature": "age", "op": "<", "value": ' * 20_000,
-    "{" * 1_000_000,
-    '{"' * 500_000,
-    "[[" * 500_000,
-    "\0" * 1_000_000,
-    "\ud800{\udfff",
-    PIECE.replace("3", "NaN"),
-    PIECE.replace("3", "9" * 10_000),
-    "```" * 300_000,
-    "``` {" * 200_000,
-    "```" + " " * 4000,  # took minutes
-    f"```json{' ' * 100_000}x",
-    f"{'1.' * 500_000}{PIECE} and{' 1' * 500_000}",
-    f"{PIECE}{' and' * 200_000} x {PIECE}",
-    PIECE.replace("age", "\0<script>\n").replace("3", "3" + "1" * 300),
-]
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:20]))
-def test_hostile_texts_are_read_or_refused_in_one_sentence_and_soon(text):
-    with cpu_seconds(20), suppress(BadInput):  # whose messages are one line by construction
-        assert "\n" not in fs.Reasons([text]).to_rules().describe(0)
 
 
 def test_every_spelling_is_of_one_operator():

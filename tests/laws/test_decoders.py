@@ -15,13 +15,6 @@ def test_the_optimal_decoder_errs_at_most_as_often_as_gibbs_and_at_least_half_as
     assert optimal - 1e-12 <= gibbs <= 2 * optimal + 1e-12
 
 
-@given(samples())
-def test_the_populations_gibbs_error_is_estimated_leaving_one_out(sample):
-    found = fs.consistency(*sample)
-    assert fs.GibbsDecoder(found).leave_one_out_error == pytest.approx(1 - found.value, abs=1e-12)
-    assert fs.GibbsDecoder(found).leave_one_out_error >= fs.GibbsDecoder(found).error - 1e-12
-
-
 @given(samples(), samples())
 def test_the_optimal_decoder_answers_the_commonest_label_or_nothing(sample, new):
     explanations, predictions = map(np.array, sample)
@@ -30,13 +23,6 @@ def test_the_optimal_decoder_answers_the_commonest_label_or_nothing(sample, new)
     for explanation, answer in zip(new[0], answers, strict=True):
         seen = predictions[explanations == explanation]
         assert answer == (np.bincount(seen).argmax() if len(seen) else None)
-
-
-def test_the_optimal_decoders_error_is_its_share_of_wrong_answers():
-    rng = np.random.default_rng(0)
-    e, y = rng.integers(0, 10, 300), rng.integers(0, 4, 300)
-    decoder = fs.OptimalDecoder().fit(e, y)
-    assert np.mean(decoder.predict(e) != y) == pytest.approx(decoder.error)
 
 
 def test_the_gibbs_decoder_draws_labels_as_often_as_they_were_seen():

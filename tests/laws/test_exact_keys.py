@@ -61,29 +61,11 @@ def test_a_hash_that_collides_changes_nothing(bits, seed):
         assert grouping.group([values])[0].tolist() == by_appearance(values)
 
 
-def test_what_discretizers_give_becomes_small_integers():
-    values = fs.Importances(np.random.default_rng(0).normal(0, 0.3, (3000, 4)))
-    for discretizer in (fs.Floor(0), fs.Floor(1), fs.Truncate(2), fs.Floor(3)):
-        block = discretizer(values).values
-        narrow = narrowing.narrowed(block)
-        assert narrow.dtype in (np.int8, np.int16)
-        assert by_appearance(narrow) == by_appearance(block)
-
-
 @pytest.mark.parametrize("odd", [0.5, 200.0, 1e9, 1 / 3])
 def test_one_row_that_the_look_misses_is_not_lost(odd):
     block = np.random.default_rng(0).integers(-2, 3, (5000, 3)).astype(float)
     block[1234] = odd
     assert grouping.group([block])[0].tolist() == by_appearance(block)
-
-
-@given(seed=SEEDS, groups=st.integers(1, 3000))
-def test_rows_lead_whose_slot_belongs_to_another_hash(seed, groups):
-    rng = np.random.default_rng(seed)
-    hashes = rng.integers(0, 2**64, groups, dtype=np.uint64)[rng.integers(0, groups, 2000)]
-    leader = grouping._leaders(hashes.copy())
-    earliest = {h: row for row, h in reversed(list(enumerate(hashes.tolist())))}
-    assert leader.tolist() == [earliest[h] for h in hashes.tolist()]
 
 
 def test_large_samples_are_grouped_in_threads_to_the_same_end(monkeypatch):

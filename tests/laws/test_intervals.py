@@ -11,8 +11,8 @@ from scipy.stats import t as student
 
 import brute_numbers
 import faithscope as fs
-from bins import rules_in_bins
 from faithscope.testing.scoped_systems import covers
+from faithscope.testing.systems import SYSTEMS
 from small_systems import systems
 
 WRONG = 0.025
@@ -128,14 +128,6 @@ def test_an_interval_never_collapses_where_no_disagreement_was_seen(agreement):
         assert fs.consistency([0, 0, 1], [1, 1, 0]).verified_low == 0
 
 
-def test_agreement_of_overlapping_rules_everywhere_does_not_collapse_the_interval():
-    x = np.linspace(0, 1, 400)
-    rules = rules_in_bins(x[:, None] - 0.1, x[:, None] + 0.1, ["x"])
-    found = fs.sufficiency(rules, np.ones(400), x[:, None])
-    assert found.value == 1
-    assert 0.9 < found.low < 1 - 2 * math.log(2 / 0.05) / 400 + 1e-12
-
-
 def test_few_rows_that_decide_are_named_and_one_that_decides_everything_leaves_the_answer_open():
     found = fs.consistency(np.zeros(1000), np.arange(1000) < 2)
     assert any("a few rows decide" in note for note in found.notes)
@@ -148,3 +140,21 @@ def test_few_rows_that_decide_are_named_and_one_that_decides_everything_leaves_t
 def test_sample_sizes():
     assert fs.sample_size(2048, 0.1) == int(np.ceil(2048 * 120 * np.log(30)))
     assert fs.local_sample_size(0.05, confidence=0.95) == int(np.ceil(np.log(40) / (2 * 0.05**2)))
+
+
+def test_a_tolerance_moves_the_upper_end_further_than_labels_can():
+    # Row 1.0 agrees with 0.0 and 2.0, which disagree: replaced by a row that agrees with another, it takes 3 with it.
+    for name, most in (("tolerance", 3), ("close", 2)):
+        samples_of_rows = (([0, 0, 1, 0], [0.0, 2.0, 0.0, 1.0]), ([0, 0, 1, 1], [0.0, 2.0, 0.0, 9.0]))
+        before, after = (fs.consistency(*rows, agreement=AGREEMENTS[name]).upper for rows in samples_of_rows)
+        assert 4 * abs(before - after) <= most + 1e-9
+        assert name == "close" or 4 * abs(before - after) == pytest.approx(3)
+
+
+@pytest.mark.parametrize("name", ["few common", *(pytest.param(key, marks=pytest.mark.thorough) for key in SYSTEMS)])
+def test_the_mean_squared_error_stays_below_both_bounds(name):
+    system, rng, n = SYSTEMS[name], np.random.default_rng(4), 80
+    found = [fs.consistency(*system.draw(n, rng)) for _ in range(300)]
+    error = np.mean([(one.value - system.truth) ** 2 for one in found])
+    assert error <= fs.mse_bound(p=system.p, n=n)
+    assert np.mean([fs.mse_bound(one) >= error for one in found]) >= 0.95

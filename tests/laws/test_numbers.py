@@ -85,10 +85,3 @@ def test_a_single_column_of_rows_is_not_taken_for_predictions():
     rules = fs.Rules.from_conditions([[("x", "<=", float(bound))] for bound in bounds], features=["x"])
     found = fs.sufficiency(rules, outputs, X, agreement=fs.Spread())
     assert found.value == pytest.approx(brute_spread(X[:, 0][None, :] <= bounds[:, None], outputs).value, abs=1e-9)
-
-
-@MEASURES
-def test_predictions_that_are_all_equal_have_no_share_of_variance(measure):
-    system = System.random("normal", 1)
-    with pytest.raises(fs.errors.BadInput, match="all equal"):
-        system.measured(measure, "spread", np.full(system.n, 0.1))

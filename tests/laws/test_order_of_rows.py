@@ -10,7 +10,6 @@ import pytest
 from scipy.sparse import csr_array
 
 import faithscope as fs
-from faithscope.counting import coverage
 from faithscope.counting.coverage import cover
 from faithscope.counting.rows import Rows
 from faithscope.inputs.rows import take_rows
@@ -95,13 +94,6 @@ def test_whatever_holds_the_rows_sufficiency_and_blocks_of_rows_do_not_depend_on
         return [ends.below, ends.above, *numbers_of(told)]
 
     assert_same_in_every_order(numbers)
-
-
-def test_within_by_blocks_does_not_depend_on_the_order(monkeypatch):
-    monkeypatch.setattr(coverage, "EXACT", 0)
-    assert_same_in_every_order(lambda order: numbers_of(fs.within(NUMBERS[order], LABELS[order], 0.5)))
-    curve = lambda order: fs.within_curve(NUMBERS[order], LABELS[order], [0.5, 1])  # noqa: E731
-    assert_same_in_every_order(lambda order: numbers_of(curve(order).estimates[0]))
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])

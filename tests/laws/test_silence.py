@@ -5,6 +5,10 @@ import pytest
 from hypothesis import given
 
 import faithscope as fs
+from faithscope.counting.counts import count
+from faithscope.measures.estimate import agreement, unverifiable
+from faithscope.readers import as_explanations
+from faithscope.testing.systems import SYSTEMS
 from strategies import samples
 
 
@@ -33,13 +37,6 @@ def test_an_unverifiable_explainer_may_be_perfect_or_a_coin(method):
         assert found.adjusted is None
 
 
-def test_one_row_cannot_tell():
-    found = fs.consistency(["leaf"], [1])
-    assert (found.value, found.unverifiable, found.low, found.high) == (0.0, 1.0, 0.0, 1.0)
-    assert found.chance is None
-    assert "no row can be checked" in str(found)
-
-
 WORTH = {
     "constant": (lambda y, rng: np.zeros(len(y)), None, 0.0),
     "the label itself": (lambda y, rng: y, 1.0, 0.0),
@@ -56,3 +53,14 @@ def test_explanations_whose_worth_is_known(kind):
     assert found.unverifiable == silent
     assert found.value == pytest.approx(found.chance if value is None else value, abs=0.01)
     assert found.adjusted == (None if silent else pytest.approx(value or 0.0, abs=0.02))
+
+
+@pytest.mark.parametrize("name", ["few common", *(pytest.param(key, marks=pytest.mark.thorough) for key in SYSTEMS)])
+def test_the_mean_of_the_estimator_is_the_theorems_closed_form(name):
+    system, rng, n = SYSTEMS[name], np.random.default_rng(3), 60
+    draws = [count(as_explanations(e), y).profile() for e, y in (system.draw(n, rng) for _ in range(1000))]
+    values = np.array([agreement(profile) for profile in draws])
+    uppers = values + np.array([unverifiable(profile) for profile in draws])
+    error, upper_error = (4 * each.std() / np.sqrt(len(draws)) for each in (values, uppers))
+    assert values.mean() == pytest.approx(system.expected(n), abs=max(error, 1e-12))
+    assert values.mean() - error <= system.truth <= uppers.mean() + upper_error + 1e-12

@@ -68,10 +68,3 @@ def test_leaving_rows_out_the_gibbs_decoders_accuracy_is_consistency(sample):
 def test_an_optimal_decoder_of_labels_has_the_exact_interval():
     told = fs.OptimalDecoder().fit(["a", "b"] * 9, [0, 1] * 9).accuracy(["a"] * 10, [0] * 8 + [1] * 2)
     assert (told.method, round(told.low, 4), round(told.high, 4)) == ("exact", 0.4439, 0.9748)
-
-
-def test_rules_that_name_features_in_order_of_appearance_are_decoded():
-    learned = fs.Rules.parse(["a <= 1", "b > 1 and a <= 1"])
-    new = fs.Rules.parse(["b > 1 and a <= 1", "a <= 1", "c == 3"])
-    accuracy = fs.OptimalDecoder().fit(learned, ["no", "yes"]).accuracy(new, ["yes", "no", "no"])
-    assert (accuracy.value, accuracy.unseen) == pytest.approx((2 / 3, 1 / 3))

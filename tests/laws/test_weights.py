@@ -180,12 +180,3 @@ def test_sufficiency_weighs_pairs_unless_weights_go_with_the_prediction():
         assert found.method == ("kept rows" if kept else "jackknife")
         assert any("do not depend on the prediction" in note for note in found.notes) != kept
         assert any("kept by chance" in note for note in found.notes) == kept
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"), [([1.0, -1.0], "negative"), ([0.0, 0.0], "All weights are 0"), ([1.0], "rows")]
-)
-def test_bad_weights_get_a_clear_sentence(weights, message):
-    rules = fs.Rules.from_conditions([[], []], features=["x"])
-    with pytest.raises(fs.errors.BadInput, match=message):
-        fs.sufficiency(rules, [0, 1], [[1.0], [2.0]], weights=weights)

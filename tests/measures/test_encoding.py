@@ -102,15 +102,6 @@ def test_an_evaluation_a_comparison_and_the_function_say_the_same():
         pd.testing.assert_frame_equal(one.table(), other.table())
 
 
-def test_numbers_are_told_by_their_means():
-    numbers = (LABELS == "yes") + np.random.default_rng(3).random(N)
-    encoding = encoded(ITSELF, numbers, agreement=fs.Close(0.5))
-    assert encoding.encodes is True
-    assert "the mean prediction is" in encoding._verdict
-    assert {"given_mean", "covered_mean", "distance"} <= set(encoding.table())
-    encoding.plot()
-
-
 def test_importances_can_be_tested_by_a_relation_as_the_refusal_advises():
     def applies(rows, explanation):
         return np.asarray(rows)[:, 0] * explanation[0] > 0

@@ -3,10 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
 from scipy.stats import binomtest
 
+import brute
 import faithscope as fs
 from faithscope.testing.systems import SYSTEMS
+from strategies import samples
 
 
 class Model:
@@ -72,3 +75,24 @@ def test_a_source_may_give_rows_batches_or_nothing():
     assert fs.sample_until([([], [])] * 3, "a", 0.1, 10).seen == 0
     target = pd.DataFrame({"x": [1.0]})
     assert fs.sample_until([(target, [1])], target, 0.1, 10).others == 1
+
+
+@given(samples(max_size=15))
+def test_every_row_has_its_local_consistency_and_the_counts_behind_it(sample):
+    explanations, predictions = sample
+    evaluation = evaluated(sample)
+    assert evaluation.uniqueness == pytest.approx(brute.unverifiable(explanations))
+    for i, row in enumerate(evaluation.local().itertuples()):
+        others = brute.others(explanations, i)
+        agreeing = sum(predictions[j] == predictions[i] for j in others)
+        assert (row.N_pi, row.N_pi_y, row.verifiable) == (len(others) + 1, agreeing + 1, bool(others))
+        expected = (np.nan, 0, 1)
+        if others:
+            expected = agreeing / len(others), *binomtest(agreeing, len(others)).proportion_ci(0.95, method="exact")
+        told = row.consistency, row.consistency_low, row.consistency_high
+        assert told == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def evaluated(sample):
+    explanations, predictions = sample
+    return fs.evaluate(predictions, explanations, np.arange(len(predictions))[:, None])

@@ -53,18 +53,3 @@ def test_the_prediction_gains_all_that_chance_leaves_and_what_means_nothing_gain
     noise = accuracy(fs.OptimalDecoder(), RNG.integers(0, 12, 600))
     assert noise.gain_low <= 0
     assert "do not show that explanations tell more" in noise.to_markdown()
-
-
-def test_a_line_reads_aloud_and_the_chart_draws():
-    told = accuracy(fs.GibbsDecoder(), LEAVES)
-    assert str(told).startswith(f"simulatability {told.value:.3f}, 95% interval [")
-    assert told.plot().description.startswith("GibbsDecoder: simulatability ")
-
-
-def test_repeated_rows_narrow_the_interval_unless_they_are_clustered():
-    decoder, rows = fs.OptimalDecoder().fit(LEAVES[:300], LABELS[:300]), np.arange(300, 400)
-    once, twice = (
-        decoder.accuracy(LEAVES[each], LABELS[each], clusters=each) for each in (rows, np.concatenate([rows, rows]))
-    )
-    for name in ("value", "low", "high", "gain_low", "gain_high"):
-        assert getattr(twice, name) == pytest.approx(getattr(once, name))

@@ -47,13 +47,3 @@ def test_by_default_eps_follows_the_spread_of_the_predictions(scale):
     assert 10 <= len(curve.eps) <= 20
     assert "standard deviations of the predictions" in str(curve)
     assert curve.note in curve._repr_html_()
-
-
-def test_a_curve_reads_aloud():
-    curve = fs.tolerance_curve(KEYS[:4], NUMBERS[:4], [4.0, 2.0])
-    assert curve.to_dict()["eps"] == curve.table()["eps"].tolist() == [2.0, 4.0]
-    assert [line.split(",")[0] for line in str(curve).split("\n") if line[0] != " "] == [
-        "consistency 0.38 by Close(eps=2.0)",
-        "consistency 0.69 by Close(eps=4.0)",
-    ]
-    assert curve.note == ""

@@ -117,7 +117,3 @@ def test_a_row_that_misses_a_number_has_no_distance():
     for metric in ("euclidean", "manhattan", "chebyshev", "cosine", "hamming", "canberra"):
         missing = [[False, True, False], [True, True, True], [False, True, False]]
         assert np.isnan(pairwise(rows, rows, metric)).tolist() == missing, metric
-
-
-def test_the_room_lists_the_relations_there_are():
-    assert dir(fs.relations) == ["Alike", "Applies", "Ball", "Judged", "Nearest", "Same", "Within"]

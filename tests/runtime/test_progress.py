@@ -137,8 +137,3 @@ def test_an_error_in_a_phase_ends_it(clock, capsys):
     with pytest.raises(KeyError):
         fail()
     assert capsys.readouterr().err.splitlines()[-1] == "explaining: done in 1 s"
-
-
-def test_progress_is_a_yes_a_no_or_a_function():
-    with pytest.raises(fs.errors.WrongType, match="progress must be"):
-        fs.evaluate([0, 1], ["a", "b"], [[0], [1]], progress="yes")

@@ -83,19 +83,6 @@ def test_the_model_is_asked_about_a_small_domain_once():
     assert explanations.asked + explanations.saved > 20 * explanations.asked
 
 
-def test_equal_rows_with_missing_values_are_explained_once():
-    explainer = Shap(lambda rows: np.nan_to_num(rows).sum(axis=1), np.array([[0.0, 1.0], [np.nan, 2.0]]))
-    explanations = explainer.explain(np.array([[np.nan, 5.0]] * 50))
-    assert explanations.asked <= 9
-    assert explanations.values.tolist() == [[0.0, 3.5]] * 50
-
-
-def test_pairs_that_need_no_mixture_ask_about_the_rows_alone():
-    explainer = Shap(curved, FLAGS[:1])
-    explanations = explainer.explain(FLAGS[:1])
-    assert (explanations.asked, explanations.saved, explanations.values.any()) == (1, 0, False)
-
-
 def test_different_mixtures_with_equal_keys_are_told_apart(monkeypatch, asked_about_all):
     expected, _ = asked_about_all(curved, ONE_HOT[:15], rows=ONE_HOT[15:], evaluations=160)
     pair = CodedRows.pair.__func__
