@@ -131,8 +131,8 @@ def test_without_its_package_the_paper_is_not_reproduced_and_one_sentence_says_h
 
 
 @pytest.mark.parametrize(
-    "command",  # those of monitor are tested apart, and those of reproduce beside it
-    ["evaluate", "audit", "plan", pytest.param("demo", marks=pytest.mark.thorough)],
+    "command",  # those of monitor are tested apart
+    ["evaluate", "audit", "plan", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("demo", "reproduce"))],
 )
 @pytest.mark.slow
 def test_every_example_in_help_runs(folder, command):
