@@ -1,8 +1,14 @@
 """The documentation site: `make docs` builds it, and a warning is an error."""
 
+import sys
+from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import faithscope
+
+sys.path.insert(0, str(Path(__file__).parent))
+import evidence
 
 
 def _reached(pages: dict[str, str]) -> dict[str, tuple[str, None]]:
@@ -53,3 +59,13 @@ autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+
+
+def setup(app: Any) -> None:
+    """Each line of the evidence says when it was run, and whether its code has changed since."""
+
+    def mark(_: Any, name: str, source: list[str]) -> None:
+        if name == "evidence":
+            source[0] = evidence.marked(source[0])
+
+    app.connect("source-read", mark)

@@ -27,7 +27,11 @@ from faithscope.integrations import sklearn
 from listed import names
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/gallery").glob("*.md"))]
+sys.path.insert(0, str(ROOT / "docs"))
+import evidence  # noqa: E402 (beside the pages)
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+APPENDICES = {"reproduction.md", "robustness.md", "proofs.md"}  # the first two are generated
 _BLOCK = re.compile(r"^(?:```(?P<language>\w*)\n(?P<body>.*?)^```$|<!-- setup\n(?P<setup>.*?)^-->$)", re.M | re.S)
 WIDTH = 100  # columns of every block: more would scroll sideways
 _FENCED = re.compile(r"^```.*?\n(.*?)^ *```$", re.M | re.S)
@@ -56,7 +60,7 @@ def pages_that_run():
     """The pages that people meet first; then the others. What the index shows is shown, and run, by the README."""
     for page in PAGES:
         if that_run(page) and page.name != "index.md":
-            first = page.name in ("README.md", "questions.md")
+            first = page.name in ("README.md", "questions.md", "tutorial.md")
             yield pytest.param(page, id=page.name, marks=() if first else pytest.mark.thorough)
 
 
@@ -158,13 +162,61 @@ def test_the_readme_is_read_in_a_minute():
     assert len((ROOT / "README.md").read_text().split()) <= 600
 
 
+def test_pages_are_few_and_short():
+    pages = [page for page in PAGES if page.parent.name == "docs" and page.name not in APPENDICES]
+    assert len(pages) <= 30
+    assert sum(len(page.read_text().split()) for page in pages) <= 40_000
+    assert len((ROOT / "docs" / "design.md").read_text().split()) <= 1_500
+    assert len((ROOT / "CONTRIBUTING.md").read_text().split()) <= 600
+
+
+def test_the_glossary_has_forty_words():
+    words = re.findall(r"^\| ([a-z].*?) \|", (ROOT / "docs" / "glossary.md").read_text().partition("\n## ")[0], re.M)
+    assert words[1:] == sorted(words[1:])
+    assert len(words[1:]) <= 40
+
+
+def figures(text):
+    """The numbers of a text, as they are written but for commas."""
+    return [number.replace(",", "") for number in re.findall(r"(?<![\w.,])\.?\d[\d,]*(?:\.\d+)?", text)]
+
+
 def test_figures_of_the_readme_stand_on_the_pages_that_they_link_to():
     table = re.findall(r"^\| \[.*?\]\((.*?)\)(.*)$", (ROOT / "README.md").read_text(), re.M)
     assert len(table) >= 5
     for page, told in table:
-        shown = (ROOT / page).read_text() + (ROOT / "docs" / "paper-notes.md").read_text()
-        for figure in re.findall(r"(?<![\w.])\.?\d[\d,]*(?:\.\d+)?", told.replace("ICML 2022", "")):
+        shown = set(figures((ROOT / page).read_text()))
+        for figure in figures(re.sub(r"ICML 2022|10⁸", "", told)):
             assert figure in shown, f"{figure} is not in {page}"
+
+
+CLAIMS = list(evidence.claims(evidence.PAGE.read_text()))
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: f"{claim.artifact.stem}: {claim.text[:40]}")
+def test_the_figures_of_a_claim_stand_in_its_artifact(claim):
+    kept = {float(figure) for figure in figures(claim.artifact.read_text()) if figure.strip(".")}
+    for figure in figures(re.sub("`.*?`", "", claim.text)):
+        digits = len(figure.partition(".")[2])
+        alike = (round(number * scale, digits) for number in kept for scale in (1, 100, 0.001))  # %, ms
+        assert float(figure) in alike, f"{figure} is not in {claim.artifact.name}"
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: f"{claim.artifact.stem}: {claim.text[:40]}")
+def test_the_code_of_a_claim_exists(claim):
+    assert all((ROOT / path).exists() for path in claim.code)
+    assert claim.command.startswith(("python ", "faithscope "))
+
+
+def test_a_claim_whose_run_is_older_than_its_code_says_so(monkeypatch):
+    written = {"docs/robustness.md": "2026-01-01T00:00:00", "fuzz/tally.py": "2026-02-01T00:00:00"}
+    monkeypatch.setattr(evidence, "_last", lambda paths: max(written.get(path, "2025-01-01") for path in paths))
+    old, new = (
+        next(claim for claim in CLAIMS if claim.artifact.name == name) for name in ("robustness.md", "esnli.txt")
+    )
+    assert old.age == "2026-01-01, **older than its code** (2026-02-01)"
+    assert new.age == "2025-01-01"
+    assert evidence.marked(f"{old.line}\n") == f"{old.line[:-2]}, {old.age} |\n"
 
 
 def test_the_claims_that_hold_are_counted_as_the_page_has_them():

@@ -1,4 +1,4 @@
-"""The figures of docs/statistics.md, with altair."""
+"""The figures of docs/proofs.md, with altair."""
 
 from dataclasses import asdict
 

@@ -207,7 +207,7 @@ class Evaluation(OfOneExplainer):
         different clusters.
 
         The interval of the purity allows for the choice of the label, however many labels there are: it holds although
-        the label is the commonest of these rows (``docs/statistics.md``). Of numbers, the table shows their mean,
+        the label is the commonest of these rows (``docs/intervals.md``). Of numbers, the table shows their mean,
         spread, lowest, highest and largest gap, and ``disagreement`` summed over pairs of rows: ``1 - K``, or squared
         distances for `Spread`.
         """

@@ -100,7 +100,7 @@ def consistency(
     confidence : float
         The confidence of the interval.
     interval : {"proven"}, optional
-        How the interval is made. By default the tightest that holds in simulations (``docs/statistics.md``); "proven"
+        How the interval is made. By default the tightest that holds in simulations (``docs/intervals.md``); "proven"
         holds for every model, explainer and population, and is wider.
     weights : array-like, (n,), optional
         How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.

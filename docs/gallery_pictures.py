@@ -1,6 +1,6 @@
-"""Draws the pictures of the gallery: ``python docs/gallery/pictures.py`` runs all pages, or those named (``rules``).
+"""Draws the pictures of cases: ``python docs/gallery_pictures.py`` draws all, or those named (``rules``).
 
-A page that has a `chart` is shown by it; the others are drawn here, from what the page has computed.
+Each is drawn from what the blocks of its page have computed.
 """
 
 import contextlib
@@ -16,11 +16,12 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+import faithscope as fs
 from faithscope import charts
 from faithscope.charts.theme import LIGHT, theme
 
 HERE = Path(__file__).resolve().parent
-IMAGES = HERE.parent / "images" / "gallery"
+IMAGES = HERE / "images" / "gallery"
 _RUNS = re.compile(r"^(?:```python\n(?P<shown>.*?)^```$|<!-- setup\n(?P<hidden>.*?)^-->$)", re.M | re.S)
 _REGIONS, _CELLS = 4, 8
 Page = dict[str, Any]
@@ -67,10 +68,12 @@ def variance(page: Page) -> alt.LayerChart:
 
 
 def two_digits(page: Page) -> alt.HConcatChart:
-    """The two digits of the page's pair, with the regions that both explanations name."""
-    pair = page["pair"]
-    images = [_digit(page, int(pair[f"row_{side}"]), f"read as {pair[f'prediction_{side}']}") for side in "ab"]
-    return alt.hconcat(*images, spacing=40)
+    """Two digits with the same explanation and different answers, with the regions that both explanations name."""
+    images, regions = page["rows"].reshape(-1, _CELLS, _CELLS), fs.Pool((_REGIONS, _REGIONS)) | fs.TopRegions(3)
+    ev = fs.evaluate(page["predictions"], page["maps"], images, discretizer=regions, progress=False)
+    pair = ev.counterexamples(1).iloc[0]
+    digits = [_digit(page, int(pair[f"row_{side}"]), f"read as {pair[f'prediction_{side}']}") for side in "ab"]
+    return alt.hconcat(*digits, spacing=40)
 
 
 def _digit(page: Page, row: int, title: str) -> alt.LayerChart:
@@ -92,11 +95,6 @@ def _digit(page: Page, row: int, title: str) -> alt.LayerChart:
     return drawn.properties(width=240, height=240, title=title)
 
 
-def by_words(page: Page) -> alt.LayerChart:
-    """The estimates of a page side by side."""
-    return charts.estimates(list(page["estimates"].items()), title="Same reason, same label?")
-
-
 def right_and_reached(page: Page) -> alt.Chart:
     """The page's rules: precision against recall, larger if more rows were given the rule."""
     scopes = page["ev"].scopes()[["label", "n", "precision", "recall"]]
@@ -114,22 +112,33 @@ def right_and_reached(page: Page) -> alt.Chart:
     return points.properties(width=560, height=300, title=alt.Title("Eight rules", subtitle=subtitle))
 
 
-DRAWN: dict[str, Callable[[Page], Any]] = {
-    "other-decision": told_the_same,
-    "regression": variance,
-    "image": two_digits,
-    "rules": right_and_reached,
-    "reasons-in-words": by_words,
+def plotted(name: str) -> Callable[[Page], Any]:
+    """The picture that a result of the page draws of itself."""
+    return lambda page: page[name].plot()
+
+
+DRAWN: dict[str, tuple[str, Callable[[Page], Any]]] = {
+    "granularity": ("gallery.md", plotted("certificate")),
+    "rules": ("gallery.md", right_and_reached),
+    "multi-class": ("gallery.md", plotted("comparison")),
+    "log-over-time": ("gallery.md", lambda page: page["audited"].windows.plot()),
+    "for-whom": ("groups.md", plotted("groups")),
+    "other-decision": ("groups.md", told_the_same),
+    "repeatability": ("repeatability.md", plotted("repeated")),
+    "regression": ("regression.md", variance),
+    "image": ("images-and-series.md", two_digits),
 }
 
 
 def main() -> None:
-    """Draw the pictures of the pages named, or of all."""
-    names = sys.argv[1:] or sorted(path.stem for path in HERE.glob("*.md") if path.stem != "index")
+    """Draw the pictures named, or all; each page runs once."""
+    names = sys.argv[1:] or sorted(DRAWN)
+    pages = {page: computed(HERE / page) for page in sorted({DRAWN[name][0] for name in names})}
     for name in names:
-        page = computed(HERE / f"{name}.md")
-        chart = DRAWN[name](page).configure(**theme(LIGHT)) if name in DRAWN else page["chart"]
-        chart.save(IMAGES / f"{name}.svg")
+        page, drawn = DRAWN[name]
+        chart = drawn(pages[page])
+        plain = type(chart).__module__.startswith("altair")
+        (chart.configure(**theme(LIGHT)) if plain and not chart.config else chart).save(IMAGES / f"{name}.svg")
         print(f"{name}.svg")
 
 
