@@ -1,79 +1,16 @@
 """Beside everybody: rows of a group ask and all rows answer, with all rows and without each, as brute force has it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.counting.beside import Kinds
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.measures.consistency import measure_consistency
 from faithscope.sample import Sample
 from refused import refused
 from strategies import samples
-
-
-def brute(codes, labels, weights, units, agree, asks, kept, answers=None):
-    """Sums over explanations: m P / Q, the weight of silent askers, and that of all askers."""
-    answers = np.ones(len(codes), bool) if answers is None else answers
-    agreeing = silent = total = 0.0
-    for code in set(codes[kept].tolist()):
-        rows = np.flatnonzero(kept & (codes == code))
-        asking = rows[asks[rows]]
-        mass = weights[asking].sum()
-        pairs = [(i, j) for i in asking for j in rows[answers[rows]] if units[i] != units[j]]
-        all_pairs = sum(weights[i] * weights[j] for i, j in pairs)
-        total += mass
-        if all_pairs == 0:
-            silent += mass
-        else:
-            agreeing += mass * sum(weights[i] * weights[j] * agree(labels[i], labels[j]) for i, j in pairs) / all_pairs
-    return agreeing, silent, total
-
-
-@pytest.mark.parametrize("everybody_answers", [False, True])
-@pytest.mark.parametrize("numbers", [False, True])
-@pytest.mark.parametrize("clustered", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(6))
-def test_a_group_of_askers_and_the_same_without_each_unit_are_those_of_brute_force(
-    seed, weighted, clustered, numbers, everybody_answers
-):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(6, 14))
-    codes, groups, labels = (rng.integers(0, many, n) for many in (4, 3, 3))
-    weights = rng.choice([0.5, 1.0, 2.0], n) if weighted else np.ones(n)
-    units = rng.permutation(n) % 5 if clustered else np.arange(n)
-    agree = (lambda a, b: max(0, 1 - abs(a - b) / 1.5)) if numbers else (lambda a, b: float(a == b))
-    sample = Sample.of(
-        codes.tolist(),
-        labels.astype(float) if numbers else labels,
-        None,
-        weights if weighted else None,
-        fs.Close(1.5) if numbers else None,
-        units if clustered else None,
-    )
-    kinds, asks, everybody = Kinds.of(sample, groups), groups == groups[0], np.ones(n, bool)
-    answers = everybody if everybody_answers else groups != groups[-1]  # rows that ask may answer or not
-    if not everybody_answers:
-        kinds = replace(kinds, answers=kinds.group != groups[-1])
-    asked = kinds.asked(kinds.group == groups[0])
-    assert asked.sums == pytest.approx(brute(codes, labels, weights, units, agree, asks, everybody, answers))
-    chance = brute(np.zeros(n), labels, weights, units, agree, asks, everybody, answers)
-    assert (0 if asked.chance is None else asked.chance) == pytest.approx(chance[0] / chance[2])
-    for row in range(n):
-        agreeing, silent, total = brute(codes, labels, weights, units, agree, asks, units != units[row], answers)
-        if total == 0:
-            continue
-        columns = (sample.explanations.group()[0], sample.numbered_labels[1], groups, weights)
-        here = zip((kinds.code, kinds.value, kinds.group, kinds.each), columns, strict=True)
-        mine = np.all([kind == column[row] for kind, column in here], axis=0)
-        place = sample.clusters[row] if clustered else np.flatnonzero(mine)[0]
-        assert asked.left_out.value[place] == pytest.approx(agreeing / total)
-        assert asked.left_out.silent[place] == pytest.approx(silent / total)
 
 
 @given(samples(min_size=2), st.data())

@@ -54,6 +54,12 @@ class Drawn:
     def asking(self, **how):
         return ask_groups(self.sample, to_relation(None, self.sample.explanations), **how)
 
+    def kind(self, kinds, row):
+        """The place of a row among kinds of rows."""
+        columns = (self.codes, self.sample.numbered_labels[1], self.groups, self.weights)
+        here = zip((kinds.code, kinds.value, kinds.group, kinds.each), columns, strict=True)
+        return np.flatnonzero(np.all([kind == column[row] for kind, column in here], axis=0))[0]
+
     def blocks(self, block):
         """All rows, and all but those of each block."""
         return [np.ones(self.n, bool), *(block != number for number in range(int(block.max()) + 1))]
@@ -114,6 +120,29 @@ class Drawn:
 
 CASES = pytest.mark.parametrize(("weighted", "clustered"), [(False, False), (True, False), (False, True), (True, True)])
 SEEDS = pytest.mark.parametrize("seed", range(3))
+
+
+@CASES
+@SEEDS
+@pytest.mark.parametrize("agreement", ["labels", "close"])
+def test_consistency_of_a_group_and_the_same_without_each_unit_are_those_of_brute_force(
+    agreement, seed, weighted, clustered
+):
+    drawn = Drawn(seed, agreement, weighted, clustered)
+    group, kinds, everybody = drawn.groups[0], Kinds.of(drawn.sample, drawn.groups), np.ones(drawn.n, bool)
+    asks, other = drawn.groups == group, drawn.groups[-1]
+    for answers, chosen in ((everybody, kinds), (drawn.groups != other, replace(kinds, answers=kinds.group != other))):
+        asked = chosen.asked(chosen.group == group)
+        assert asked.sums == pytest.approx(drawn.share(drawn.same, asks, everybody, answers)[:3])
+        chance = drawn.share(np.ones_like(drawn.same), asks, everybody, answers, 0 * drawn.codes)
+        assert (asked.chance or 0.0) == pytest.approx(chance[0] / chance[2])
+        for row in range(drawn.n):
+            kept = drawn.units != drawn.units[row]
+            agreeing, silent, total, _ = drawn.share(drawn.same, asks, kept, answers)
+            if total > 0:
+                place = drawn.sample.clusters[row] if clustered else drawn.kind(kinds, row)
+                assert asked.left_out.value[place] == pytest.approx(agreeing / total)
+                assert asked.left_out.silent[place] == pytest.approx(silent / total)
 
 
 @CASES
@@ -179,10 +208,8 @@ def test_spread_of_a_group_is_a_share_of_the_variance_of_all_rows(seed, weighted
             expected = drawn.explained(covers, asks, everyone, answers)
             assert (parts.whole.explained[0], parts.whole.silence[0]) == pytest.approx(expected)
         for row in range(drawn.n):
-            columns = (drawn.codes, drawn.sample.numbered_labels[1], drawn.groups, drawn.weights)
-            here = zip((kinds.code, kinds.value, kinds.group, kinds.each), columns, strict=True)
-            place = np.flatnonzero(np.all([kind == column[row] for kind, column in here], axis=0))[0]
-            assert_without(drawn, drawn.same, asks, np.arange(drawn.n) != row, answers, spread.without, place)
+            kept = np.arange(drawn.n) != row
+            assert_without(drawn, drawn.same, asks, kept, answers, spread.without, drawn.kind(kinds, row))
         for place, kept in enumerate(drawn.blocks(covered.block)[1:]):
             assert_without(drawn, drawn.covers, asks, kept, answers, covered.spread.without, place)
 
