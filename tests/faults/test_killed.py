@@ -115,3 +115,26 @@ def test_ctrl_c_is_one_line_and_the_next_run_goes_on(tmp_path):
     assert done.items() <= everything(tmp_path / "kept").items()
     assert again == whole
     injected("Ctrl-C in the middle of a command")
+
+
+QUERY = """
+import ibis
+from faithscope import cli
+
+def interrupted(expression):  # as DuckDB answers Ctrl-C; it does not hear every one
+    raise RuntimeError("Query interrupted")
+
+ibis.expr.types.Table.to_pyarrow = interrupted
+cli.main()
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_during_a_query_is_one_line_and_nothing_is_written(tmp_path):
+    np.savetxt(tmp_path / "log.csv", np.eye(4), "%.1f", ",", header="a,b,c,y", comments="")
+    words = ["audit", "log.csv", "--prediction", "y", "--explanation", "a", "--report", "page.html", "--json"]
+    command = [sys.executable, "-c", QUERY, *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "faithscope: interrupted.\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
+    injected("Ctrl-C in the middle of a query")

@@ -99,3 +99,16 @@ def test_a_column_that_holds_nearly_all_of_the_variance_is_noted():
     assert list(ev.consistency.notes).count(told) == 1
     for even in (columns / [1, 1000], NUMBERS):
         assert "of the variance of" not in str(fs.consistency(KEYS, even, agreement="spread").notes)
+
+
+def test_codes_of_classes_that_are_measured_as_numbers_are_noted():
+    linear = pytest.importorskip("sklearn.linear_model")
+    model, told = linear.LogisticRegression().fit(ROWS, KEYS), "class labels of a classifier (LogisticRegression)"
+    for agreement in (fs.Spread(), fs.Close(0.5)):
+        notes = fs.evaluate(model, explain, ROWS, agreement=agreement, progress=False).consistency.notes
+        assert any(told in note and "output='probability'" in note for note in notes)
+    notes = fs.evaluate(model.predict, explain, ROWS, agreement=fs.Spread(), progress=False).consistency.notes
+    assert any(told in note and "output=" not in note for note in notes)
+    for options in ({}, {"output": "probability"}, {"agreement": fs.Same()}):
+        notes = fs.evaluate(model, explain, ROWS, progress=False, **options).consistency.notes
+        assert not any("class labels" in note for note in notes)

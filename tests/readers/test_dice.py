@@ -109,3 +109,14 @@ def test_numbers_that_are_texts_or_of_single_precision_are_numbers_again():
     assert read.points.tolist() == [[30.5, "4"]]
     double = fs.read([example({"a": 0.1234567890123}, {"a": 0.5})])
     assert double.originals.tolist() == [[0.1234567890123]]
+
+
+def test_an_outcome_that_does_not_change_is_told():
+    read = fs.read([example({"a": 1.0}, {"a": 2.0}, outcome=(1, 1.0))])
+    assert any("in 1 of 1 rows the outcome" in remark for remark in read.remarks)
+
+
+def test_truth_values_that_dice_ml_loses_are_told():
+    told = [fs.read([example({"a": 1.0, "b": kept}, {"a": 2.0, "b": False})]).remarks for kept in (True, False)]
+    assert any("every truth value of the rows explained as True, here of b" in remark for remark in told[0])
+    assert not told[1]

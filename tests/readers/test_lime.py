@@ -126,3 +126,15 @@ def test_images_are_maps_of_their_segments():
 def test_another_object_among_them_is_named(system):
     objects = [*explained(system)[:2], "text"]
     refused(BadInput, "Row 2 is a str, but row 0 is a Explanation", fs.read, objects)
+
+
+def test_rows_that_explain_their_own_class_are_read_with_a_warning(system):
+    single, ranked = (explained(system, labels=(), top_labels=many) for many in (1, 2))
+    first = [item.top_labels[0] for item in single]
+    assert len(set(first)) > 1
+    assert any("different classes" in note for note in fs.read([item.as_map() for item in single]).notes)
+    for objects, choice in ((single, None), (single, "predicted"), (ranked, None)):
+        read = fs.read(objects, class_index=choice)
+        wanted = [weights([item], item.top_labels[0])[0] for item in objects]
+        assert np.array_equal(read.values, wanted)
+        assert any("different classes" in note for note in read.notes)

@@ -211,3 +211,21 @@ def test_texts_of_one_length_and_single_texts_are_highlights():
     for given in (texts, list(texts)):
         assert [fs.read(given, top=1).item(row) for row in range(2)] == [{"great"}, {"dull"}]
     assert fs.read(texts[0], top=1).item(0) == {"great"}
+
+
+def test_columns_that_look_like_biases_are_noted(explained):
+    stacked = np.concatenate([explained.transpose(0, 2, 1), np.ones((N, CLASSES, 1))], axis=2)
+    flat, labels = stacked.reshape(N, -1), np.arange(N) % 2
+    for given in (stacked[:1], flat[:1]):
+        assert np.array_equal(fs.read(given, class_index=2, features=NAMES).values, explained[:1, :, 2])
+    gradient = np.ones((N, 3))  # of a linear model
+    for given, told in (
+        (flat, "3 columns are the same"),
+        (flat[:, :5], "the last column is the same"),
+        (explained[:, :, 0], None),
+        (gradient, None),
+    ):
+        notes = " ".join(fs.consistency(given, labels).notes)
+        assert told in notes if told else "bias" not in notes
+    refused(BadInput, "3 classes with a bias each", fs.read, flat, features=NAMES)
+    refused(BadInput, "told apart by features=", fs.read, flat, class_index=1)

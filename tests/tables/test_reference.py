@@ -170,3 +170,12 @@ def test_rows_without_a_group_or_a_moment_are_told_and_fractions_are_no_groups()
     assert f"{(~known).sum()} rows without a value of day left out" in fs.audit(log, **HOW, since="2026-03-01").notes
     with pytest.raises(BadInput, match="400 different numbers, each of which would be a population: bin them"):
         fs.audit(log, **HOW, by="share", nulls="drop")
+
+
+def test_rows_of_the_reference_that_were_left_out_are_told():
+    last = LAST.assign(leaf=LAST.leaf.where(LAST.leaf > 0).astype("Int64"))
+    notes = compared(reference=last, nulls="drop", where="region = 'EU'").notes
+    eu = LAST.region == "EU"
+    assert f"of the reference: {eu.sum()} of 400 rows, where region = 'EU'" in notes
+    assert f"of the reference: {(eu & (LAST.leaf == 0)).sum()} rows were dropped: values missing" in notes
+    assert compared(where="region = 'EU'").reference.estimates["consistency"].n == eu.sum()
