@@ -1,16 +1,14 @@
 """The oracle: the paper's definitions written down as they stand, pair by pair, slow and obvious."""
 
 import datetime as dt
-from collections.abc import Hashable, Sequence
-from typing import Any
 
 
-def others(explanations: Sequence[Hashable], i: int) -> list[int]:
+def others(explanations, i):
     """The other rows that row i's explanation covers, by equality."""
     return [j for j in range(len(explanations)) if j != i and explanations[j] == explanations[i]]
 
 
-def consistency(explanations: Sequence[Hashable], predictions: Sequence[Hashable]) -> float:
+def consistency(explanations, predictions):
     """M̂ of section 4.1."""
     total = 0.0
     for i in range(len(explanations)):
@@ -20,20 +18,18 @@ def consistency(explanations: Sequence[Hashable], predictions: Sequence[Hashable
     return total / len(explanations)
 
 
-def unverifiable(explanations: Sequence[Hashable]) -> float:
+def unverifiable(explanations):
     """Share of rows whose explanation covers no other row."""
     return sum(not others(explanations, i) for i in range(len(explanations))) / len(explanations)
 
 
-def chance(predictions: Sequence[Hashable]) -> float:
+def chance(predictions):
     """Share of ordered pairs of rows, whatever their explanations, with the same prediction."""
     n = len(predictions)
     return sum(predictions[i] == predictions[j] for i in range(n) for j in range(n) if i != j) / (n * (n - 1))
 
 
-def weighted(
-    explanations: Sequence[Hashable], predictions: Sequence[Hashable], weights: Sequence[float]
-) -> tuple[float, float]:
+def weighted(explanations, predictions, weights):
     """M̂_w and U_w: every row weighs its own weight, and so does every row it is compared with."""
     total = silent = 0.0
     for group in set(explanations):
@@ -48,7 +44,7 @@ def weighted(
     return total / sum(weights), silent / sum(weights)
 
 
-def sufficiency(covers: Sequence[Sequence[bool]], predictions: Sequence[Hashable]) -> tuple[float, float]:
+def sufficiency(covers, predictions):
     """M̂ and the unverifiable share for any relation: ``covers[i][j]`` says that row i's explanation covers row j."""
     n, total, silent = len(predictions), 0.0, 0
     for i in range(n):
@@ -60,13 +56,13 @@ def sufficiency(covers: Sequence[Sequence[bool]], predictions: Sequence[Hashable
 
 
 def necessity(
-    covers: Sequence[Sequence[bool]],
-    predictions: Sequence[Any],
-    agree: Any = lambda a, b: a == b,
-    weights: Sequence[float] | None = None,
-    clusters: Sequence[Hashable] | None = None,
-    given: Sequence[Hashable] | None = None,
-) -> tuple[float, float, float | None]:
+    covers,
+    predictions,
+    agree=lambda a, b: a == b,
+    weights=None,
+    clusters=None,
+    given=None,
+):
     """Necessity, the unverifiable share and the chance level for any relation, agreement, weights and clusters.
 
     Pairs of rows of different clusters are weighed by explanation and prediction: ``Σ G · Σ w w' K C / Σ w w' K``, with
@@ -76,7 +72,7 @@ def necessity(
     n = len(predictions)
     weight = [1.0] * n if weights is None else [float(w) for w in weights]
     cluster, given = list(range(n)) if clusters is None else list(clusters), range(n) if given is None else given
-    groups: dict[Any, list[int]] = {}
+    groups = {}
     for i in range(n):
         groups.setdefault((given[i], predictions[i], bool(covers[i][i])), []).append(i)
     total = silent = chance = checked = 0.0
@@ -94,7 +90,7 @@ def necessity(
     return total / sum(weight), silent / sum(weight), chance / checked if checked else None
 
 
-def clustered(given: Any, covers: Any, table: Any, clusters: Any, weights: Any) -> tuple[float, float]:
+def clustered(given, covers, table, clusters, weights):
     """M̂ and U: pairs of a row given and a row covered, of different clusters, explanation by explanation.
 
     ``Σ G · Σ w w' K / Σ w w'``, with G the weight of an explanation's rows that lie under it, or that do not.
@@ -115,13 +111,13 @@ def clustered(given: Any, covers: Any, table: Any, clusters: Any, weights: Any) 
 
 
 def encoding(
-    given: Sequence[Hashable],
-    covers: Sequence[Sequence[bool]],
-    predictions: Sequence[Any],
-    agree: Any = lambda a, b: a == b,
-    weights: Sequence[float] | None = None,
-    clusters: Sequence[Hashable] | None = None,
-) -> tuple[float | None, float, float]:
+    given,
+    covers,
+    predictions,
+    agree=lambda a, b: a == b,
+    weights=None,
+    clusters=None,
+):
     """Agreement with rows given the same less that with others covered; who is alone, and who covers no others.
 
     Pairs of rows of different clusters are weighed by explanation, of rows that lie under it and of those that do not.
@@ -130,7 +126,7 @@ def encoding(
     weight = [1.0] * n if weights is None else [float(w) for w in weights]
     cluster = list(range(n)) if clusters is None else list(clusters)
     gap = tested = alone = exclusive = 0.0
-    groups: dict[Any, list[int]] = {}
+    groups = {}
     for i in range(n):
         groups.setdefault((given[i], bool(covers[i][i])), []).append(i)
     for rows in groups.values():
@@ -152,7 +148,7 @@ def encoding(
     return (gap / tested if tested else None), alone / sum(weight), exclusive / sum(weight)
 
 
-def gower(table: Any, known: Any = None) -> Any:
+def gower(table, known=None):
     """Gower's distance between all rows of a pandas table, with ranges of `known` rows, value by value."""
     import numpy as np
     import pandas as pd
@@ -170,13 +166,13 @@ def gower(table: Any, known: Any = None) -> Any:
     return total / table.shape[1]
 
 
-def _gap(a: Any, b: Any, width: float, counts: bool) -> float:
+def _gap(a, b, width, counts):
     if a == b or a is b:
         return 0.0
     return 1.0 if a is None or b is None or not counts else min(1.0, abs(a - b) / width)
 
 
-def _as_number(value: Any) -> Any:
+def _as_number(value):
     """Dates as seconds; everything else as it is."""
     import pandas as pd
 

@@ -21,7 +21,7 @@ class Brute(NamedTuple):
     upper: float
 
 
-def agreement_of(name: str, eps: float) -> Agree:
+def agreement_of(name, eps):
     """K(y, y') by its name."""
     return {
         "labels": lambda a, b: np.asarray(a == b, float),
@@ -32,13 +32,13 @@ def agreement_of(name: str, eps: float) -> Agree:
 
 
 def brute(
-    covers: NDArray[np.bool_],
-    y: Floats,
-    agree: Agree,
-    w: Floats | None = None,
-    codes: NDArray[np.int64] | None = None,
-    clusters: NDArray[np.int64] | None = None,
-) -> Brute:
+    covers,
+    y,
+    agree,
+    w=None,
+    codes=None,
+    clusters=None,
+):
     """The mean over rows of the mean agreement with the other rows covered; with weights or clusters, by explanation.
 
     Parameters
@@ -56,9 +56,7 @@ def brute(
     return _weighted(covers, table, np.ones(len(y)) if w is None else w, _codes(covers, codes), clusters)
 
 
-def brute_spread(
-    covers: NDArray[np.bool_], y: Floats, w: Floats | None = None, codes: NDArray[np.int64] | None = None
-) -> Brute:
+def brute_spread(covers, y, w=None, codes=None):
     """``1 - (W + S) / T`` by the definition; NaN if all predictions are the same."""
     columns, weights = (y - y[0]).reshape(len(y), -1), np.ones(len(y)) if w is None else w  # so that nothing cancels
     distance = 0.5 * ((columns[:, None, :] - columns[None, :, :]) ** 2).sum(axis=2)
@@ -73,15 +71,15 @@ def brute_spread(
     return Brute(1 - (within.value + alone) / whole, within.unverifiable, 0.0, 1 - within.value / whole)
 
 
-def _others(covers: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _others(covers):
     return covers & ~np.eye(len(covers), dtype=bool)
 
 
-def _codes(covers: NDArray[np.bool_], codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
+def _codes(covers, codes):
     return np.unique(covers, axis=0, return_inverse=True)[1].reshape(-1) if codes is None else codes
 
 
-def _of_table(covers: NDArray[np.bool_], table: Floats) -> Brute:
+def _of_table(covers, table):
     n, value, silent = len(table), 0.0, 0
     for row, others in zip(table, _others(covers), strict=True):
         if others.any():
@@ -93,12 +91,12 @@ def _of_table(covers: NDArray[np.bool_], table: Floats) -> Brute:
 
 
 def _weighted(
-    covers: NDArray[np.bool_],
-    table: Floats,
-    w: Floats,
-    codes: NDArray[np.int64],
-    clusters: NDArray[np.int64] | None = None,
-) -> Brute:
+    covers,
+    table,
+    w,
+    codes,
+    clusters=None,
+):
     """`clustered`, and the chance level: the mean agreement of all pairs of different clusters."""
     cluster = np.arange(len(w)) if clusters is None else clusters
     value, silent = clustered(codes, covers, table, cluster, w)

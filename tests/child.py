@@ -10,12 +10,9 @@ import tempfile
 import traceback
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 
-def python(
-    code: str, *words: str, cwd: Any = None, env: dict[str, str] | None = None, check: bool = True
-) -> "subprocess.CompletedProcess[str]":
+def python(code, *words, cwd=None, env=None, check=True):
     """Run code as ``python -c code words...`` would, in a fork that has the heavy imports behind it.
 
     Not for tests of imports, of start-up or of hash seeds: those want a Python of their own.
@@ -36,7 +33,7 @@ def python(
 
 
 @cache
-def _helper() -> "subprocess.Popen[str]":
+def _helper():
     """One helper per worker; one thread, since a fork of more may hang."""
     single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
@@ -45,7 +42,7 @@ def _helper() -> "subprocess.Popen[str]":
     return process
 
 
-def _serve() -> None:
+def _serve():
     """Fork once per line of JSON on standard input, and answer with how each fork ended."""
     import numpy
     import pandas
@@ -74,7 +71,7 @@ def _serve() -> None:
         answers.flush()
 
 
-def _become(asked: dict[str, Any], out: Path, err: Path) -> None:
+def _become(asked, out, err):
     """Run the code in this fork, then end it as an interpreter ends."""
     status = 1
     try:

@@ -9,18 +9,18 @@ from textwrap import fill
 from test_docs import _BLOCK, WIDTH, missing, run_console, run_python
 
 
-def folded(printed: str) -> str:
+def folded(printed):
     """What was printed, with sentences wider than a terminal folded as it would; tables are left as they are."""
     lines = (fill(line, WIDTH, break_on_hyphens=False) if _sentence(line) else line for line in printed.splitlines())
     return "\n".join(lines).rstrip()
 
 
-def _sentence(line: str) -> bool:
+def _sentence(line):
     """Whether a line is wide, and no row of a table."""
     return len(line) > WIDTH and line.strip().count("  ") < 2 and not line.startswith("|")
 
 
-def filled(page: str, name: str) -> str:
+def filled(page, name):
     """The page, with every block of ``text`` that follows one that runs as that one prints."""
     known, pieces, end, printed = {"__name__": "page"}, [], 0, None
     for block in _BLOCK.finditer(page):
@@ -36,7 +36,7 @@ def filled(page: str, name: str) -> str:
     return "".join(pieces) + page[end:]
 
 
-def main() -> None:
+def main():
     """Fill the pages named on the command line, each in a folder of its own."""
     paths = [Path(name).resolve() for name in sys.argv[1:]]
     for path in paths:

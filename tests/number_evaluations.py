@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.evaluation.asker import Identity
-from faithscope.evaluation.result import Evaluation, Options, assess
+from faithscope.evaluation.result import Options, assess
 
 
 def exponential(a, b):
@@ -18,14 +18,14 @@ def exponential(a, b):
 AGREEMENTS = (fs.Close(1.5), fs.Tolerance(1.0), fs.Spread(), exponential)
 
 
-def evaluated(explanations, predictions, X=None, agreement=None, relation=None, weights=None) -> Evaluation:
+def evaluated(explanations, predictions, X=None, agreement=None, relation=None, weights=None):
     """The evaluation of ready explanations and predictions that are numbers."""
     rows = np.arange(float(len(predictions)))[:, None] if X is None else X
     sample = fs.Sample.of(explanations, predictions, rows, weights, agreement)
     return assess(sample, None, Options(relation=relation), Identity.of(["ready"]))
 
 
-def between(agreement, a, b) -> float:
+def between(agreement, a, b):
     """K(a, b) by its definition; ½ |a - b|² for `Spread`."""
     apart = np.abs(np.asarray(a, float) - np.asarray(b, float))
     if isinstance(agreement, fs.Spread):
@@ -43,7 +43,7 @@ class System:
     numbers: np.ndarray
     agreement: object
 
-    def local(self, i: int, others: list[int]) -> float:
+    def local(self, i, others):
         """The mean agreement of row i with others, or 1 - mean d / T."""
         mean = np.mean([between(self.agreement, self.numbers[i], self.numbers[j]) for j in others])
         if isinstance(self.agreement, fs.Spread):

@@ -5,24 +5,22 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 _FOLDER = "FAITHSCOPE_TEST_RUN"  # set by the process that starts the workers, which inherit it
 
 
-def begin() -> None:
+def begin():
     """Make the folder that the workers of this run share."""
     os.environ[_FOLDER] = tempfile.mkdtemp(prefix="faithscope-tests-")
 
 
-def end() -> None:
+def end():
     """Remove that folder."""
     shutil.rmtree(os.environ.pop(_FOLDER), ignore_errors=True)
 
 
-def once(name: str, make: Callable[[Path], None]) -> Path:
+def once(name, make):
     """A folder that the first worker fills while the others wait; a making that fails is tried by the next."""
     folder = Path(os.environ[_FOLDER], name)
     half = folder.with_suffix(".half")
@@ -41,7 +39,7 @@ def once(name: str, make: Callable[[Path], None]) -> Path:
     return folder
 
 
-def once_json(name: str, make: Callable[[], Any]) -> Any:
+def once_json(name, make):
     """What `make` answers, by way of JSON."""
     folder = once(name, lambda half: (half / "answer.json").write_text(json.dumps(make())))
     return json.loads((folder / "answer.json").read_text())

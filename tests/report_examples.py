@@ -1,6 +1,5 @@
 """What reports are made of in tests: a comparison with something of everything, and one with hostile names."""
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -8,7 +7,7 @@ import pandas as pd
 
 import faithscope as fs
 from faithscope.report.html import render
-from faithscope.report.summary import Summary, summarize
+from faithscope.report.summary import summarize
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -21,7 +20,7 @@ HOSTILE = (
 )
 
 
-def rows(n: int = 240, seed: int = 0) -> pd.DataFrame:
+def rows(n=240, seed=0):
     """Rows with numbers and a category, repeated often enough that explanations are."""
     rng = np.random.default_rng(seed)
     columns = {
@@ -32,25 +31,25 @@ def rows(n: int = 240, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def predict(X: pd.DataFrame) -> np.ndarray:
+def predict(X):
     return np.where((X["age"] > 40) ^ (X["income"] > 60), "yes", "no")
 
 
-def by_age(X: pd.DataFrame) -> fs.Rules:
+def by_age(X):
     conditions = [[("age", ">", 38.0)] if age > 38 else [("age", "<=", 38.0)] for age in X["age"]]
     return fs.Rules.from_conditions(conditions, features=list(X.columns))
 
 
-def evaluation(X: pd.DataFrame | None = None, **options: object) -> fs.Evaluation:
+def evaluation(X=None, **options):
     return fs.evaluate(predict, by_age, rows() if X is None else X, **options)
 
 
-def importances(X: pd.DataFrame) -> fs.Importances:
+def importances(X):
     return fs.Importances(np.column_stack([X["age"] - 40.5, X["income"] - 60, np.zeros(len(X))]), names=list(X.columns))
 
 
 @cache
-def comparison(n: int = 240) -> fs.Comparison:
+def comparison(n=240):
     """Rules, importances, and the three baselines, by job."""
     X = rows(n)
     explainers = {
@@ -64,7 +63,7 @@ def comparison(n: int = 240) -> fs.Comparison:
 
 
 @cache
-def hostile() -> fs.Comparison:
+def hostile():
     """Names of explainers, columns, categories, predictions and groups that try to break out."""
     rng = np.random.default_rng(1)
     n = 120
@@ -76,7 +75,7 @@ def hostile() -> fs.Comparison:
 
 
 @cache
-def maps() -> fs.Comparison:
+def maps():
     """Maps of images, series and top regions."""
     rng = np.random.default_rng(2)
     X = rng.normal(size=(150, 1, 8, 8))
@@ -88,12 +87,12 @@ def maps() -> fs.Comparison:
 
 
 @cache
-def summary(result: Callable[[], fs.Comparison] = comparison) -> Summary:
+def summary(result=comparison):
     """What a report tells of one of these, summarized once."""
     return summarize(result())
 
 
 @cache
-def page(result: Callable[[], fs.Comparison] = comparison) -> str:
+def page(result=comparison):
     """Its page, rendered once."""
     return render(summary(result))

@@ -18,35 +18,35 @@ ROWS = pd.DataFrame({"x": np.arange(float(N)), "job": _RNG.choice(["clerk", "coo
 CUSTOMERS = np.arange(N) // 3
 
 
-def _log() -> pd.DataFrame:
+def _log():
     when = pd.date_range("2026-03-01", periods=N, freq="2h")
     return ROWS.assign(why=KEYS, yhat=LABELS, number=NUMBERS, when=when, customer=CUSTOMERS, day=when.date)
 
 
-def _rules() -> fs.Rules:
+def _rules():
     conditions = [[("x", "<=", 30.0)] if x <= 30 else [("x", ">", 25.0), ("job", "==", job)] for x, job in ROWS.values]
     return fs.Rules.from_conditions(conditions, features=["x", "job"])
 
 
-def _evaluated(**options: object) -> fs.Evaluation:
+def _evaluated(**options):
     return fs.evaluate(LABELS, KEYS, ROWS, **options)
 
 
-def _audited(**options: object) -> fs.Audit:
+def _audited(**options):
     return fs.audit(_log(), **{"prediction": "yhat", "explanation": "why", **options})
 
 
-def _monitored(**options: object) -> fs.Monitor:
+def _monitored(**options):
     monitor = fs.Monitor(**{"by": "job", "at_least": 0.9, **options})
     monitor.add_log(_log(), prediction="yhat", explanation="why", when="when")
     return monitor
 
 
-def _local() -> fs.Local:
+def _local():
     return fs.local([3.0, "cook"], lambda X: ["yes"] * len(X), lambda X: _rules().take([0] * len(X)), ROWS)
 
 
-def _agreement() -> fs.ExplainerAgreement:
+def _agreement():
     importances = {"<b>shap</b>": ROWS[["x"]] - 30, "lime | 2": ROWS[["x"]] - 20}
     return fs.explainer_agreement({**importances, "rules": _rules(), "keys": KEYS})
 
@@ -105,6 +105,6 @@ RESULTS = {
 
 
 @cache
-def result(name: str) -> object:
+def result(name):
     """One of `RESULTS`, made once."""
     return RESULTS[name]()

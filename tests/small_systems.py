@@ -1,6 +1,5 @@
 """Random systems small enough for brute force: any explanations, agreement, weights and clusters of any measure."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -23,19 +22,19 @@ from faithscope.sample import Sample
 Floats = NDArray[np.float64]
 
 
-def pairs_of(answers: Floats) -> dict[str, NDArray[Any]]:
+def pairs_of(answers):
     """A judge's answers about rows by explanations, NaN if not asked, as `fs.Judged` takes them: pair by pair."""
     row, explanation = np.indices(answers.shape).reshape(2, -1)
     return {"row": row, "explanation": explanation, "applies": answers.ravel()}
 
 
 # Predictions by kind, with an eps that matters to them.
-LABELS: dict[str, Callable[[np.random.Generator, int], tuple[NDArray[Any], float]]] = {
+LABELS = {
     "labels": lambda rng, n: (rng.integers(0, rng.integers(1, 5), n), 1.0),
     "one label": lambda rng, n: (np.zeros(n, int), 1.0),
     "all different": lambda rng, n: (rng.permutation(n), 1.0),
 }
-NUMBERS: dict[str, Callable[[np.random.Generator, int], tuple[NDArray[Any], float]]] = {
+NUMBERS = {
     "normal": lambda rng, n: (rng.normal(size=n), 0.5),
     "repeated": lambda rng, n: (rng.integers(0, 4, n).astype(float), 1.0),
     "far from 0": lambda rng, n: (1e9 + 1e-3 * rng.integers(-5, 6, n), rng.choice([2e-3, 2.5e-3])),
@@ -55,7 +54,7 @@ KINDS = LABELS | NUMBERS
 FEW = (*LABELS, "normal", "repeated", "in tenths", "noise around 0", "single precision")
 AGREEMENTS = ("close", "tolerance", "spread", "own")
 # The function that is asked, and how explanations say where they apply.
-MEASURES: dict[str, tuple[Callable[..., Any], str]] = {
+MEASURES = {
     "consistency": (fs.consistency, "equal"),
     "within": (fs.within, "near"),
     "sufficiency": (fs.sufficiency, "callable"),
@@ -78,9 +77,7 @@ class System:
     clusters: NDArray[np.int64] | None = None
 
     @classmethod
-    def random(
-        cls, kind: str, seed: int, most: int = 24, *, weighted: bool = False, clustered: bool = False
-    ) -> "System":
+    def random(cls, kind, seed, most=24, *, weighted=False, clustered=False):
         rng = np.random.default_rng([sum(map(ord, kind)), seed])
         n = int(rng.integers(2, most + 1))
         predictions, eps = KINDS[kind](rng, n)
@@ -92,35 +89,35 @@ class System:
         weights = rng.integers(1, 9, n) / 4
         return cls(codes, masks, predictions, eps, weights if weighted else None, clusters if clustered else None)
 
-    def take(self, rows: NDArray[np.int64]) -> "System":
+    def take(self, rows):
         """Some of the rows, or all in another order."""
         columns = (self.codes, self.predictions, self.weights, self.clusters)
         codes, y, weights, clusters = (None if column is None else column[rows] for column in columns)
         return replace(self, codes=codes, masks=self.masks[:, rows], predictions=y, weights=weights, clusters=clusters)
 
     @property
-    def n(self) -> int:
+    def n(self):
         return len(self.codes)
 
     @property
-    def varies(self) -> bool:
+    def varies(self):
         """Whether there is a variance of which shares can be told."""
         return bool(np.ptp(np.asarray(self.predictions, float)) > 0)
 
     @property
-    def vectors(self) -> Floats:
+    def vectors(self):
         """Three outputs per row, of which the first is the prediction."""
         scale = np.ptp(np.asarray(self.predictions, float)) or 1.0
         other = np.random.default_rng(self.n).normal(size=(self.n, 2)) * scale
         return np.column_stack([np.asarray(self.predictions, float), other])
 
-    def agreement(self, name: str) -> Any:
+    def agreement(self, name):
         kinds = {"close": fs.Close, "tolerance": fs.Tolerance}
         if name in kinds:
             return kinds[name](self.eps)
         return {"labels": None, "spread": fs.Spread(), "own": agreement_of("own", self.eps)}[name]
 
-    def covers(self, measure: str) -> NDArray[np.bool_]:
+    def covers(self, measure):
         """Which rows each row's explanation covers."""
         if measure == "consistency":
             return np.asarray(self.codes[:, None] == self.codes[None, :])
@@ -128,7 +125,7 @@ class System:
             return np.asarray(np.abs(self.codes[:, None] - self.codes[None, :]) <= 1)
         return self.masks[self.codes]
 
-    def given(self, measure: str) -> tuple[Any, Any, Any]:
+    def given(self, measure):
         """Explanations, rows and relation; a row tells which explanations cover it, so that its place says nothing."""
         how = MEASURES[measure][1]
         X = self.masks.T.astype(float)
@@ -143,11 +140,11 @@ class System:
             return fs.Reasons([f"reason {code}" for code in self.codes]), None, fs.Judged(pairs_of(answers))
         return (self.codes[:, None].astype(float) if how == "near" else self.codes), None, None
 
-    def options(self, measure: str, name: str) -> dict[str, Any]:
+    def options(self, measure, name):
         options = {"agreement": self.agreement(name), "weights": self.weights, "clusters": self.clusters}
         return {key: value for key, value in options.items() if value is not None}
 
-    def measured(self, measure: str, name: str, predictions: Any = None, **how: Any) -> Any:
+    def measured(self, measure, name, predictions=None, **how):
         """What the package says; by the jackknife, since brute force weighs pairs and rows alike."""
         explanations, X, relation = self.given(measure)
         y = self.predictions if predictions is None else predictions
@@ -158,7 +155,7 @@ class System:
             return fs.consistency(explanations, y, **asked)
         return MEASURES[measure][0](explanations, y, X, relation=relation, **asked)
 
-    def brute(self, measure: str, name: str, predictions: Any = None, kept: Any = None) -> Brute:
+    def brute(self, measure, name, predictions=None, kept=None):
         """What the definition says, of some of the rows; for encoding, `upper` is the share that is exclusive."""
         rows = np.arange(self.n) if kept is None else np.flatnonzero(kept)
         y = np.asarray(self.predictions if predictions is None else predictions)[rows]
@@ -176,12 +173,12 @@ class System:
             return Brute(np.nan if value is None else value, alone + exclusive, np.nan, exclusive)
         return brute_measure(covers, y, agree, weights, codes, clusters)
 
-    def sample(self, measure: str, name: str, predictions: Any = None) -> Sample:
+    def sample(self, measure, name, predictions=None):
         explanations, X, _ = self.given(measure)
         y = self.predictions if predictions is None else predictions
         return Sample.of(explanations, y, X, self.weights, self.agreement(name), self.clusters)
 
-    def left_out(self, measure: str, name: str, exact: int, predictions: Any = None) -> tuple[Any, NDArray[np.int64]]:
+    def left_out(self, measure, name, exact, predictions=None):
         """What the package computes without each row, block or cluster, and which of these each row belongs to."""
         sample = self.sample(measure, name, predictions)
         single = np.arange(self.n) if sample.clusters is None else sample.clusters
@@ -210,9 +207,7 @@ class System:
         return left, np.arange(self.n) if coverage.block is None else coverage.block
 
 
-def systems(
-    measure: str, seeds: Any = (0,), kinds: Any = None, names: Any = AGREEMENTS, most: int = 24
-) -> Iterator[tuple[System, str, str]]:
+def systems(measure, seeds=(0,), kinds=None, names=AGREEMENTS, most=24):
     """Every kind of predictions with its agreements, plain, weighted, clustered and both; and how it is told apart."""
     if kinds is None:  # what rules, consistency and within do with awkward numbers, the others do by the same code
         kinds = KINDS if measure in ("rules", "consistency", "within") else FEW

@@ -19,7 +19,7 @@ def test_the_examples_run(path):
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     found = [one for one in doctest.DocTestFinder(exclude_empty=True).find(module) if one.examples]
     assert found, f"no example of {path.name} is found by doctest"
-    failures: list[str] = []
+    failures = []
     for one in found:
         runner.run(one, out=failures.append)
     assert not failures, "".join(failures)

@@ -9,11 +9,11 @@ from faithscope.monitor.watched import ChangedExplanation, MonitorRecord, Watche
 HOSTILE = "</script><script>alert(1)</script> \u202e & <b>a long name of a group that goes on and on</b>"
 
 
-def watched_record(days: int = 90, drop: float = 0.12) -> MonitorRecord:
+def watched_record(days=90, drop=0.12):
     """All rows and three groups, of which one drops on day 60."""
     rng, dates = np.random.default_rng(0), np.datetime64("2026-01-01") + np.arange(days)
 
-    def line(fallen: float, pairs: int) -> DailyDraws:
+    def line(fallen, pairs):
         agreeing = rng.binomial(pairs, np.where(np.arange(days) < 60, 0.95, 0.95 - fallen))
         waiting = rng.binomial(pairs, 0.01, days)
         return DailyDraws.of_pairs(dates, np.full(days, pairs), pairs - waiting, np.maximum(agreeing - waiting, 0))

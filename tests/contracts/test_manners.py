@@ -156,7 +156,7 @@ TAKEN = {"NearestNeighbors": ("infinite", "a number"), "TreePath": ("a number",)
 @pytest.mark.parametrize("name", CASES)
 def test_rows_that_do_not_fit_are_refused_in_a_sentence_that_holds_no_training_row(name):
     explainer, _, rows = CASES[name]()
-    wrong: dict[str, Any] = {"no rows": 5}
+    wrong = {"no rows": 5}
     if name not in ANY_ROWS:
         wrong |= {"nothing": [None], "ragged": [[1.0, 2.0], [1.0]], "a word": [["x"]], "narrow": [[1.0]]}
         wrong |= {"words": np.full((2, 3), "y")}

@@ -15,7 +15,7 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
@@ -41,7 +41,7 @@ Case = tuple[str, Callable[[], Any]]  # called before the next is made, so loops
 class System:
     """Rows with everything that measures ask for: keys, rules, words, points, labels, numbers, weights, clusters."""
 
-    def __init__(self, n: int, seed: int = 0) -> None:
+    def __init__(self, n, seed=0):
         rng = np.random.default_rng([n, seed])
         self.n = n
         self.keys = rng.zipf(1.5, n) % max(2, n // 5)
@@ -58,11 +58,11 @@ class System:
         self.rng = rng
 
     @property
-    def table(self) -> pd.DataFrame:
+    def table(self):
         return pd.DataFrame(self.x, columns=["age", "debt", "job"])
 
     @cache  # noqa: B019 - a system lives as long as the run
-    def rules(self, own: bool = True) -> fs.Rules:
+    def rules(self, own=True):
         """Overlapping rules over two columns; some do not cover their own row where `own` is false."""
         bounds = np.round(self.x[:, :2] * [0.5, 1.0]).clip([0, -1], [4, 1]) * [2, 1]
         if not own:
@@ -73,7 +73,7 @@ class System:
         ]
         return fs.Rules.from_conditions(conditions, features=["age", "debt", "job"])
 
-    def documents(self) -> tuple[fs.Highlights, list[str]]:
+    def documents(self):
         """Documents of five words, and the words that are highlighted: every seventh row has one that it lacks."""
         rng = np.random.default_rng(self.n)
         words = np.array(["late", "payment", "high", "income", "good", "bad", "plot", "dull"])
@@ -82,7 +82,7 @@ class System:
         chosen[::7] = [{"dull"} for _ in chosen[::7]]
         return fs.Highlights(chosen), [" ".join(row) for row in drawn]
 
-    def judge(self, unasked: bool = False) -> tuple[fs.Reasons, fs.Judged]:
+    def judge(self, unasked=False):
         """Reasons, and a judge who was not asked about every pair where `unasked`."""
         _, first = np.unique(self.reason, return_index=True)
         answers = self.masks[:, self.reason[np.sort(first)]].astype(float)
@@ -92,23 +92,23 @@ class System:
         asked = {"row": row, "explanation": explanation, "applies": answers.ravel()}
         return fs.Reasons([f"reason {number}" for number in self.reason]), fs.Judged(asked)
 
-    def counterfactuals(self) -> fs.Counterfactuals:
+    def counterfactuals(self):
         return fs.Counterfactuals((self.x + np.array([1.0, 0.5, 0.0])).round(), self.x)
 
-    def prototypes(self) -> fs.Prototypes:
+    def prototypes(self):
         return fs.Prototypes(self.reason % self.n, points=self.x)
 
-    def model(self, rows: Any) -> np.ndarray:
+    def model(self, rows):
         rows = np.asarray(rows, float)
         return np.where(0.4 * rows[:, 0] + rows[:, 1] > 2, "yes", "no")
 
-    def probability(self, rows: Any) -> np.ndarray:
+    def probability(self, rows):
         rows = np.asarray(rows, float)
         return np.round(1 / (1 + np.exp(2 - 0.4 * rows[:, 0] - rows[:, 1])), 3)
 
 
 @cache
-def system(n: int) -> System:
+def system(n):
     return System(n)
 
 
@@ -116,9 +116,9 @@ AGREEMENTS = {"labels": None, "close": fs.Close(1.0), "tolerance": fs.Tolerance(
 MANNERS = ("plain", "weights", "clusters", "both")
 
 
-def asked(s: System, agreement: str, manner: str) -> tuple[Any, dict[str, Any]]:
+def asked(s, agreement, manner):
     """The predictions, and the options of this agreement and of this manner of weighing rows."""
-    options: dict[str, Any] = {}
+    options = {}
     if agreement != "labels":
         options["agreement"] = AGREEMENTS[agreement]
     if manner in ("weights", "both"):
@@ -128,7 +128,7 @@ def asked(s: System, agreement: str, manner: str) -> tuple[Any, dict[str, Any]]:
     return (s.labels if agreement == "labels" else s.numbers), options
 
 
-SCOPED: dict[str, Callable[[System], tuple[Any, Any, dict[str, Any]]]] = {
+SCOPED = {
     "rules": lambda s: (s.rules(), s.table, {}),
     "rules that miss": lambda s: (s.rules(own=False), s.table, {}),
     "highlights": lambda s: (*s.documents(), {}),
@@ -140,14 +140,14 @@ SCOPED: dict[str, Callable[[System], tuple[Any, Any, dict[str, Any]]]] = {
 }
 
 
-def combinations() -> Iterator[tuple[str, System, str, str]]:
+def combinations():
     for n in SIZES:
         for agreement in AGREEMENTS:
             for manner in MANNERS:
                 yield f"{agreement}, {manner}, n={n}", system(n), agreement, manner
 
 
-def consistency() -> Iterator[Case]:
+def consistency():
     for name, s, agreement, manner in combinations():
         y, options = asked(s, agreement, manner)
         yield f"equality, {name}", lambda: fs.consistency(s.keys, y, **options)
@@ -166,11 +166,11 @@ def consistency() -> Iterator[Case]:
     yield "an agreement of one's own", lambda: fs.consistency(s.keys, s.numbers, agreement=_near)
 
 
-def _near(a: Any, b: Any) -> Any:
+def _near(a, b):
     return np.exp(-np.abs(a - b))
 
 
-def sufficiency() -> Iterator[Case]:
+def sufficiency():
     for name, s, agreement, manner in combinations():
         y, options = asked(s, agreement, manner)
         for scoped, made in SCOPED.items():
@@ -186,12 +186,12 @@ def sufficiency() -> Iterator[Case]:
     yield "rules, further rows", lambda: fs.sufficiency(s.rules(), s.labels, s.table, unlabeled=system(7).table)
 
 
-def _scoped(measure: Callable[..., Any], made: tuple[Any, Any, dict[str, Any]], y: Any, options: dict[str, Any]) -> Any:
+def _scoped(measure, made, y, options):
     explanations, X, relation = made
     return measure(explanations, y, X, **relation, **options)
 
 
-def beyond() -> Iterator[Case]:
+def beyond():
     """Rules times rows beyond 10⁸, for which blocks of rows are left out instead of rows."""
     rng = np.random.default_rng(5)
     n, different = 11_000, 10_000
@@ -199,18 +199,18 @@ def beyond() -> Iterator[Case]:
     y = (X[:, 0] > 20_000).astype(int) ^ (rng.random(n) < 0.1)
     bounds = [[("a", "<=", float(X[i % different, 0])), ("b", ">=", float(X[i, 1] // 3))] for i in range(n)]
 
-    def measured() -> Any:
+    def measured():
         return fs.sufficiency(fs.Rules.from_conditions(bounds, features=["a", "b"]), y, X)
 
     yield f"{different:,} rules and more, {n:,} rows", measured
 
 
-def populations() -> Iterator[Case]:
+def populations():
     for n in (2, 7, 60):
         s = system(n)
         draws = np.repeat(s.x, 2, axis=0)
         of = np.repeat(np.arange(n), 2)
-        kinds: dict[str, Callable[[], Any]] = {
+        kinds = {
             "real rows": fs.RealRows,
             "perturbed": lambda: fs.Perturbed(system(60).table, draws=4),
             "product": lambda: fs.Product(system(60).table, draws=4),
@@ -230,13 +230,13 @@ def populations() -> Iterator[Case]:
                     )
     highlights, texts = system(60).documents()
 
-    def good(documents: Any) -> list[bool]:
+    def good(documents):
         return ["good" in text for text in documents]
 
     yield "words", lambda: fs.sufficiency(highlights, good, texts, population=fs.Perturbed(draws=3))
 
 
-def within() -> Iterator[Case]:
+def within():
     for n in SIZES:
         s = system(n)
         points = s.x[:, :2].astype(float)
@@ -256,7 +256,7 @@ def within() -> Iterator[Case]:
             yield f"maximum metric, n={n}", lambda: fs.within(points, s.labels, 0.5, metric="chebyshev")
 
 
-def hidden() -> Iterator[Case]:
+def hidden():
     """Necessity and encoding."""
     for name, s, agreement, manner in combinations():
         y, options = asked(s, agreement, manner)
@@ -269,7 +269,7 @@ def hidden() -> Iterator[Case]:
                     )
 
 
-def rows() -> Iterator[Case]:
+def rows():
     """What is said of single rows and of single explanations."""
     for n in (2, 7, 60):
         s = system(n)
@@ -296,22 +296,22 @@ def rows() -> Iterator[Case]:
     )
 
 
-def _by_age(X: Any) -> fs.Rules:
+def _by_age(X):
     conditions = [[("age", ">=", float(age // 2 * 2))] for age in pd.DataFrame(X).iloc[:, 0]]
     return fs.Rules.from_conditions(conditions, features=["age", "debt", "job"])
 
 
-def _pairs(found: pd.DataFrame) -> list[str]:
+def _pairs(found):
     """Pairs of rows in the order in which they are told, so that a swapped tie shows."""
     return [" ".join(map(str, row)) for row in found.to_numpy().tolist()]
 
 
-def _groups(found: Any) -> dict[str, Any]:
+def _groups(found):
     told = {str(name): found.estimates[name] for name in sorted(found.estimates)}
     return {**told, "differences": found.differences()}
 
 
-def deciding() -> Iterator[Case]:
+def deciding():
     """Certificates, plans, decoders, curves and bounds."""
     for n in SIZES:
         s = system(n)
@@ -337,16 +337,16 @@ def deciding() -> Iterator[Case]:
     yield "bound of a known system", lambda: vars(fs.mse_bound(p=[0.5, 0.5], q=[0.9, 0.1], n=50))
 
 
-def _certified(s: System, y: Any, **options: Any) -> dict[str, Any]:
+def _certified(s, y, **options):
     told = fs.certify(fs.Importances(s.x), y, **options).to_dict()
     return told | {"tried": {one["discretizer"]: one["low"] for one in told["tried"]}}
 
 
-def _curve(curve: Any) -> list[Any]:
+def _curve(curve):
     return [estimate.to_dict() for estimate in curve.estimates]
 
 
-def _decoded(decoder: Any, s: System, agreement: str) -> Any:
+def _decoded(decoder, s, agreement):
     y, options = asked(s, agreement, "plain")
     half = max(1, s.n // 2)
     fitted = decoder().fit(s.keys[:half], y[:half], **options)
@@ -355,7 +355,7 @@ def _decoded(decoder: Any, s: System, agreement: str) -> Any:
     return answers | {"error": fitted.error, "predictions": " ".join(map(str, told))}
 
 
-def explaining() -> Iterator[Case]:
+def explaining():
     """Repeatability, agreement of explainers, leakage, and differences between explainers and between groups."""
     for n in (2, 7, 60, 2000):
         s = system(n)
@@ -387,7 +387,7 @@ def explaining() -> Iterator[Case]:
             )
 
 
-def discretized() -> Iterator[Case]:
+def discretized():
     """What discretizers make of values with ties, zeros of both signs and numbers at the edges of bins."""
     rng = np.random.default_rng(3)
     values = rng.choice([-0.25, -0.1, -0.0, 0.0, 0.05, 0.1, 0.1, 0.3, 1.0], (40, 6))
@@ -395,7 +395,7 @@ def discretized() -> Iterator[Case]:
     pair = fs.Counterfactuals(values[:, :3] + rng.choice([0.0, 0.5], (40, 3)), values[:, :3])
     drawn = rng.choice(["Late", "high", "no"], (40, 2))
     texts = fs.Reasons([f"{word} payments and {other} income" for word, other in drawn], inputs=drawn[:, 0])
-    makers: dict[str, tuple[Any, Any]] = {
+    makers = {
         **{
             f"{one!r}": (one, importances)
             for one in (fs.Floor(1), fs.Truncate(1), fs.Sign(), fs.Rank(), fs.SignOfTop(3))
@@ -415,7 +415,7 @@ def discretized() -> Iterator[Case]:
         yield name, lambda: digest(discretizer(explanations))
 
 
-def digest(explanations: fs.Explanations) -> dict[str, Any]:
+def digest(explanations):
     """What explanations say: numbers by their sums, and everything else to the letter."""
     if isinstance(explanations, fs.Importances):
         return sums(np.asarray(explanations.values, float))
@@ -427,18 +427,18 @@ def digest(explanations: fs.Explanations) -> dict[str, Any]:
     return {**told, "texts": letters(written), "first": written[0][:80]}
 
 
-def sums(values: np.ndarray) -> dict[str, Any]:
+def sums(values):
     """Sums by which arrays are told apart whose every number may be off by rounding."""
     flat = np.nan_to_num(values.reshape(len(values), math.prod(values.shape[1:])), nan=-7.0, posinf=1e3, neginf=-1e3)
     rows, columns = np.cos(np.arange(flat.shape[0]) + 0.5), np.sin(np.arange(flat.shape[1]) + 0.5)
     return {"shape": str(values.shape), "sum": float(flat.sum()), "tilted": float(rows @ flat @ columns)}
 
 
-def letters(thing: Any) -> str:
+def letters(thing):
     return hashlib.sha256(json.dumps(thing, default=str).encode()).hexdigest()[:16]
 
 
-def explainers() -> Iterator[Case]:
+def explainers():
     """What each explainer says about a table of numbers, and one with missing values, categories and dates."""
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.feature_extraction.text import CountVectorizer
@@ -457,7 +457,7 @@ def explainers() -> Iterator[Case]:
     counts = CountVectorizer().fit(texts)
     linear = LogisticRegression().fit(counts.transform(texts), ["good" in text for text in texts])
     e = fs.explainers
-    numbers: dict[str, Callable[[], Any]] = {
+    numbers = {
         "TreePath": lambda: e.TreePath(tree),
         "surrogate": lambda: e.TreePath.surrogate(forest, X_train, max_leaf_nodes=5),
         "NearestNeighbors": lambda: e.NearestNeighbors(X_train, k=2),
@@ -482,7 +482,7 @@ def explainers() -> Iterator[Case]:
     for name in ("surrogate", "Shap of margins", "SufficientReason with missing values"):
         make = numbers[name] if name != "surrogate" else lambda: e.TreePath.surrogate(boosted, holes)
         yield f"{name}, missing values", lambda: digest(make().explain(holey))
-    table: dict[str, Callable[[], Any]] = {
+    table = {
         "surrogate": lambda: e.TreePath.surrogate(_people_model, people_train, max_leaf_nodes=6),
         "NearestNeighbors": lambda: e.NearestNeighbors(people_train, metric="gower"),
         "Lime": lambda: e.Lime(_people_chance, people_train, samples=200),
@@ -494,7 +494,7 @@ def explainers() -> Iterator[Case]:
     }
     for name, make in table.items():
         yield f"{name}, categories, missing values and dates", lambda: digest(make().explain(people))
-    words: dict[str, Callable[[], Any]] = {
+    words = {
         "FirstWord": e.FirstWord,
         "AllWords": e.AllWords,
         "TopCoefficient": lambda: e.TopCoefficient(linear, counts),
@@ -504,19 +504,19 @@ def explainers() -> Iterator[Case]:
         yield f"{name}, texts", lambda: digest(make().explain(texts[:12]))
 
 
-def gradients() -> Iterator[Case]:
+def gradients():
     X = system(60).x[:12].astype(np.float32)
     for method in ("gradient", "gradient x input", "integrated gradients"):
         made = lambda: fs.explainers.Gradient(_network(), method=method, offset=True)  # noqa: E731
         yield method, lambda: digest(made().explain(X))
 
 
-def dice() -> Iterator[Case]:
+def dice():
     people = _people(150)
     yield "random", lambda: digest(fs.explainers.Dice(_PeopleModel(), people).explain(people[20:23]))
 
 
-def _people(n: int) -> pd.DataFrame:
+def _people(n):
     rng = np.random.default_rng(8)
     people = pd.DataFrame(
         {
@@ -531,14 +531,14 @@ def _people(n: int) -> pd.DataFrame:
     return people
 
 
-def _people_chance(rows: pd.DataFrame) -> np.ndarray:
+def _people_chance(rows):
     score = (rows["age"].to_numpy(float) - 45) / 15 + (rows["job"].astype(str) == "clerk") - rows["debt"].fillna(0.5)
     late = (pd.to_datetime(rows["since"]) > pd.Timestamp("2023-01-01")).to_numpy(float)
     one = 1 / (1 + np.exp(-np.asarray(score, float) - late))
     return np.column_stack([1 - one, one])
 
 
-def _people_model(rows: pd.DataFrame) -> np.ndarray:
+def _people_model(rows):
     return (_people_chance(rows)[:, 1] > 0.5).astype(int)
 
 
@@ -547,7 +547,7 @@ class _PeopleModel:
     predict_proba = staticmethod(_people_chance)
 
 
-def _network() -> Any:
+def _network():
     import torch
 
     layers = torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)
@@ -557,9 +557,9 @@ def _network() -> Any:
     return torch.nn.Sequential(*layers)
 
 
-def logs() -> Iterator[Case]:
+def logs():
     """Audits in DuckDB of the rows that memory measures elsewhere in this grid."""
-    where: dict[str, dict[str, Any]] = {
+    where = {
         "keys": {"explanation": "key", "kind": "keys"},
         "importances by sign": {"explanation": ["age", "debt", "job"], "discretizer": "sign"},
         "rules": {"explanation": "rule", "kind": "rules", "inputs": ["age", "debt", "job"]},
@@ -589,7 +589,7 @@ def logs() -> Iterator[Case]:
             )
 
 
-def _log(s: System) -> pd.DataFrame:
+def _log(s):
     return s.table.assign(
         key=[f"k{key}" for key in s.keys],
         yhat=s.labels,
@@ -602,13 +602,13 @@ def _log(s: System) -> pd.DataFrame:
     )
 
 
-def _audited(frame: pd.DataFrame, **options: Any) -> dict[str, Any]:
+def _audited(frame, **options):
     audit = fs.audit(frame, **options)
     measures = {name: getattr(audit, name) for name in ("consistency", "sufficiency", "necessity")}
     return {name: estimate for name, estimate in measures.items() if estimate is not None}
 
 
-def monitors() -> Iterator[Case]:
+def monitors():
     """A monitor after thirty days, in which agreement drops on the twentieth."""
     rng = np.random.default_rng(9)
     days = []
@@ -619,7 +619,7 @@ def monitors() -> Iterator[Case]:
     start = pd.Timestamp("2026-01-01")
 
     @cache
-    def watched(scopes: bool) -> fs.Monitor:
+    def watched(scopes):
         rules = [f"leaf <= {bound}" for bound in (2, 5, 12)]
         options = {"scopes": fs.Rules.parse(rules, features=["leaf"])} if scopes else {"by": "region"}
         monitor = fs.Monitor(at_least=0.85, **options)
@@ -643,21 +643,21 @@ def monitors() -> Iterator[Case]:
     yield "limits of a group", lambda: vars_of(watched(False).limits("eu"))
 
 
-def _alarms(monitor: fs.Monitor) -> dict[str, list[dict[str, Any]]]:
+def _alarms(monitor):
     return {str(group): [vars_of(alarm) for alarm in told] for group, told in monitor.alarms(reference=10).items()}
 
 
-def vars_of(thing: Any) -> dict[str, Any]:
+def vars_of(thing):
     names = getattr(thing, "__dataclass_fields__", None) or vars(thing)
     return {name: getattr(thing, name) for name in names if not name.startswith("_")}
 
 
-def refusals() -> Iterator[Case]:
+def refusals():
     """What is refused at the doors, each by the first words of its sentence."""
     s, t = system(60), system(7)
     rules, log, keys = s.rules(), _log(s), {"prediction": "yhat", "explanation": "key"}
     holes = [*s.labels[:-1], None]
-    calls: dict[str, Callable[[], Any]] = {
+    calls = {
         "too few predictions": lambda: fs.consistency(s.keys, s.labels[:5]),
         "no rows": lambda: fs.consistency([], []),
         "a missing prediction": lambda: fs.consistency(s.keys, holes),
@@ -721,7 +721,7 @@ def refusals() -> Iterator[Case]:
     yield from calls.items()
 
 
-PARTS: dict[str, Callable[[], Iterator[Case]]] = {
+PARTS = {
     "consistency": consistency,
     "sufficiency": sufficiency,
     "beyond": beyond,
@@ -744,9 +744,9 @@ NEEDS = {"gradients": "torch", "dice": "dice_ml", "explainers": "shap"}
 MADE_WITH = {"explainers": "sklearn", "dice": "dice_ml"}
 
 
-def answers(part: str) -> dict[str, dict[str, Any]]:
+def answers(part):
     """What every case of a part answers, each number by its name."""
-    told: dict[str, dict[str, Any]] = {}
+    told = {}
     if part in MADE_WITH:
         told["made with"] = {"library": made_with(part)}
     for name, call in PARTS[part]():
@@ -760,13 +760,13 @@ def answers(part: str) -> dict[str, dict[str, Any]]:
     return told
 
 
-def made_with(part: str) -> str:
+def made_with(part):
     """The library on whose fits and draws the answers of a part stand, with its version."""
     library = packages_distributions()[MADE_WITH[part]][0]
     return f"{library} {'.'.join(version(library).split('.')[:2])}"
 
 
-def named(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def named(thing, path=""):
     """Every number, word and truth of an answer by the way to it; columns of a table by their sums."""
     if hasattr(thing, "to_dict") and not isinstance(thing, pd.DataFrame):
         thing = thing.to_dict()
@@ -794,21 +794,21 @@ def named(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path.strip(), str(thing)
 
 
-def written(cases: Mapping[str, Mapping[str, Any]]) -> str:
+def written(cases):
     """The text of a part: a case per line, its answers below it."""
     told = [[name, *(f"  {key}: {_shown(value)}" for key, value in case.items())] for name, case in cases.items()]
     return "\n\n".join("\n".join(lines) for lines in told) + "\n"
 
 
-def _shown(value: Any) -> str:
+def _shown(value):
     return (
         f"{value:.15g}" if isinstance(value, float) and math.isfinite(value) else json.dumps(value, ensure_ascii=False)
     )
 
 
-def kept(part: str) -> dict[str, dict[str, Any]]:
+def kept(part):
     """The cases of a part as they are kept."""
-    cases: dict[str, dict[str, Any]] = {}
+    cases = {}
     for case in (NUMBERS / f"{part}.txt").read_text().rstrip().split("\n\n"):
         name, *lines = case.split("\n")
         told = (line.partition(": ") for line in lines)
@@ -816,7 +816,7 @@ def kept(part: str) -> dict[str, dict[str, Any]]:
     return cases
 
 
-def differences(old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def differences(old, new):
     """Each number that is not what it was, in a sentence of its own."""
     told = [f"{name}: no longer measured" for name in old if name not in new]
     told += [f"{name}: new" for name in new if name not in old]
@@ -828,7 +828,7 @@ def differences(old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[
     return told
 
 
-def same(key: str, before: Any, after: Any) -> bool:
+def same(key, before, after):
     """Whether two answers are one: numbers to 1e-10, ends of intervals to 1e-9."""
     numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (before, after))
     if not numbers:
@@ -839,7 +839,7 @@ def same(key: str, before: Any, after: Any) -> bool:
     return before == after or abs(before - after) <= close * max(1.0, abs(before))
 
 
-def main() -> None:
+def main():
     """Compare, or write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], default=[])

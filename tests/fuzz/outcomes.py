@@ -33,11 +33,9 @@ PATIENCE = 120.0  # seconds after which a call counts as hung, on a machine howe
 LONGEST = 400  # characters of a sentence
 MORE = float(os.environ.get("FAITHSCOPE_FUZZ_EXAMPLES", "1"))  # times as many examples, for long runs
 
-TRIED: Counter[tuple[str, str, str]] = Counter()  # (family, what was called, how it ended)
-ENGINES: defaultdict[tuple[str, str, str], dict[str, bool]] = defaultdict(
-    dict
-)  # (type, extreme, engine): part, answered
-INJECTED: Counter[tuple[str, str]] = Counter()  # (fault, how it ended)
+TRIED = Counter()  # (family, what was called, how it ended)
+ENGINES = defaultdict(dict)  # (type, extreme, engine): part, answered
+INJECTED = Counter()  # (fault, how it ended)
 
 
 class Refused:

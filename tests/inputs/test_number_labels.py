@@ -10,7 +10,7 @@ from faithscope.inputs.chunks import sort_in_place
 from faithscope.inputs.number_labels import NumberLabels, number_floats
 
 
-def numbers(seed: int, rows: int) -> np.ndarray:
+def numbers(seed, rows):
     """Numbers of all magnitudes, nearly equal ones, equal ones, zeros of both signs and infinities."""
     generator = np.random.default_rng(seed)
     near = 1 + generator.integers(-50, 50, rows) * np.finfo(np.float64).eps  # told apart by their last bits only

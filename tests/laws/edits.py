@@ -634,12 +634,12 @@ NEEDED = {"a compiled function": "numba", "a torch module's forward": "torch"}
 EDITS = {name: text for name, text in EDITS.items() if name not in NEEDED or find_spec(NEEDED[name])}
 
 
-def package(name: str) -> str:
+def package(name):
     """The package of an edit."""
     return re.sub(r"\W", "_", name)
 
 
-def files(name: str, after: bool) -> dict[str, str]:
+def files(name, after):
     """The files of a system by their names, before or after the edit."""
     system, *others = EDITS[name].split("\n--- ")
     texts = {"__init__.py": "", "system.py": MODEL + re.sub(r"(?m)^=> (.*)", EXPLAINER, system)}

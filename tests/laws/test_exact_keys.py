@@ -32,7 +32,7 @@ def small_blocks_are_narrowed_too(monkeypatch):
 
 def by_appearance(rows):
     """Rows numbered in order of appearance, by a dictionary; -0.0 is 0.0, as keys have it."""
-    seen: dict[tuple[float, ...], int] = {}
+    seen = {}
     return [seen.setdefault(tuple(row), len(seen)) for row in rows.tolist()]
 
 

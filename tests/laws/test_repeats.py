@@ -1,7 +1,5 @@
 """Rows that repeat are told, with their share, and honest draws are not: whatever holds the rows, in any order."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,30 +14,30 @@ from faithscope.notes import TOO_HIGH
 COLUMNS = ["age", "pay", "debt"]
 
 
-def table(n: int) -> pd.DataFrame:
+def table(n):
     rng = np.random.default_rng(0)
     return pd.DataFrame(rng.normal(size=(n, 3)), columns=COLUMNS).assign(job=rng.choice(["clerk", "nurse"], n))
 
 
-def again(X: pd.DataFrame, share: float = 1.0) -> pd.DataFrame:
+def again(X, share=1.0):
     """The rows, and some of them again, in another order."""
     rng = np.random.default_rng(1)
     more = rng.choice(len(X), int(share * len(X)), replace=False)
     return X.iloc[rng.permutation(np.concatenate([np.arange(len(X)), more]))].reset_index(drop=True)
 
 
-def share_of(X: Any) -> float:
+def share_of(X):
     return repeated_share(X, lambda rows: [])
 
 
-def told(X: pd.DataFrame, **options: Any) -> list[str]:
+def told(X, **options):
     """Notes on repeats of an evaluation with a few explanations, each of a function of the row."""
     leaf = np.floor(X.iloc[:, 0].to_numpy()).astype(int)
     notes = fs.evaluate(leaf % 2, leaf, X, progress=False, **options).consistency.notes
     return [note for note in notes if "repeat an earlier row" in note]
 
 
-def test_a_doubled_table_is_told_with_half_of_its_rows_in_any_order_unless_clusters_say_so() -> None:
+def test_a_doubled_table_is_told_with_half_of_its_rows_in_any_order_unless_clusters_say_so():
     X = table(300)
     twice = pd.concat([X, X], ignore_index=True)
     assert told(X) == told(twice, clusters=np.tile(np.arange(300), 2)) == []
@@ -50,15 +48,15 @@ def test_a_doubled_table_is_told_with_half_of_its_rows_in_any_order_unless_clust
 
 
 @pytest.mark.parametrize(("n", "share"), [(500, 0.3), (5_000, 0.1), (20_000, 0.05)])
-def test_a_few_real_rows_recorded_again_are_told_with_their_share(n: int, share: float) -> None:
+def test_a_few_real_rows_recorded_again_are_told_with_their_share(n, share):
     assert share_of(again(table(n), share)) == pytest.approx(share / (1 + share))
 
 
-def test_fewer_than_one_row_in_a_hundred_is_not_told() -> None:
+def test_fewer_than_one_row_in_a_hundred_is_not_told():
     assert share_of(again(table(1000), 0.009)) == 0.0
 
 
-HELD: dict[str, Any] = {
+HELD = {
     "pandas": lambda X: X,
     "polars": pl.from_pandas,
     "arrow": lambda X: pa.Table.from_pandas(X, preserve_index=False),
@@ -76,11 +74,11 @@ HELD: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("held", HELD)
-def test_what_holds_the_rows_does_not_matter(held: str) -> None:
+def test_what_holds_the_rows_does_not_matter(held):
     assert [share_of(HELD[held](X)) for X in (table(400), again(table(400)))] == [0.0, 0.5]
 
 
-def test_signs_of_zero_and_of_nan_make_no_rows_different() -> None:
+def test_signs_of_zero_and_of_nan_make_no_rows_different():
     X = np.random.default_rng(0).normal(size=(100, 3))
     X[:, 0], X[0, 1] = 0.0, np.nan
     other = X.copy()
@@ -90,19 +88,19 @@ def test_signs_of_zero_and_of_nan_make_no_rows_different() -> None:
 
 @pytest.mark.parametrize("n", [20, 200, 2000])
 @pytest.mark.parametrize("width", [1, 2, 4, 8])
-def test_chance_repeats_of_a_table_of_categories_are_not_told(n: int, width: int) -> None:
+def test_chance_repeats_of_a_table_of_categories_are_not_told(n, width):
     X = np.random.default_rng(0).integers(0, 3, (n, width))
     one_hot = (X[:, :, None] == np.arange(3)).reshape(n, -1).astype(float)
     assert share_of(X) == share_of(one_hot) == 0.0
 
 
-def test_a_doubled_table_of_categories_is_told_if_its_rows_are_rare() -> None:
+def test_a_doubled_table_of_categories_is_told_if_its_rows_are_rare():
     X = np.random.default_rng(0).integers(0, 4, (400, 5))
     assert share_of(X) == 0.0
     assert share_of(np.concatenate([X, X])) > 0.5
 
 
-def test_the_same_row_with_another_explanation_or_prediction_is_not_a_repeat() -> None:
+def test_the_same_row_with_another_explanation_or_prediction_is_not_a_repeat():
     X = table(200).drop(columns="job").to_numpy()
     X = np.concatenate([X, X])
     same, other = np.zeros(400), np.arange(400)
@@ -111,15 +109,15 @@ def test_the_same_row_with_another_explanation_or_prediction_is_not_a_repeat() -
         assert not any("repeat an earlier row" in note for note in notes)
 
 
-def test_rows_that_cannot_be_read_are_not_told() -> None:
+def test_rows_that_cannot_be_read_are_not_told():
     class Row:
-        def __repr__(self) -> str:
+        def __repr__(self):
             raise RuntimeError
 
     assert share_of([Row() for _ in range(10)] * 2) == 0.0
 
 
-def test_many_rows_are_told_like_few() -> None:
+def test_many_rows_are_told_like_few():
     X = np.random.default_rng(0).normal(size=(150_000, 3))
     assert share_of(np.concatenate([X, X])) == 0.5
     assert share_of(np.concatenate([X, X + 1])) == 0.0
@@ -128,7 +126,7 @@ def test_many_rows_are_told_like_few() -> None:
 
 
 @pytest.mark.parametrize("agreement", [None, fs.Spread(), fs.Close(0.5)])
-def test_consistency_doubts_explanations_that_all_come_in_pairs(agreement: object) -> None:
+def test_consistency_doubts_explanations_that_all_come_in_pairs(agreement):
     """F1: each row is its twin's witness, so that coin flips seem perfectly explained."""
     rng = np.random.default_rng(0)
     values, coins = rng.normal(size=(400, 2)), rng.integers(0, 2, 400) * 1.0

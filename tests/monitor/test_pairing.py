@@ -94,7 +94,7 @@ def test_pairs_are_as_likely_as_in_all_matchings_listed_one_by_one(heavy, monkey
     labels, share, draws = [0, 0, 1, 1, 1], 0.4, 5_000
     monkeypatch.setattr(pairing, "_HEAVY", 0 if heavy else 10**9)
     monkeypatch.setattr(pairing, "_TABLE", 0)
-    expected: Counter[tuple[int, int]] = Counter()
+    expected = Counter()
     for openers in range(2 ** len(labels)):
         opening = [y for i, y in enumerate(labels) if openers >> i & 1]
         closing = [y for i, y in enumerate(labels) if not openers >> i & 1]

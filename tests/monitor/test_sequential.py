@@ -41,7 +41,7 @@ def test_evidence_is_the_mean_likelihood_ratio_by_the_arcsine_law(sums, m):
     """Hence a martingale if the mean is the one tested."""
     k, n = sums
 
-    def ratio(angle) -> float:  # θ = sin², whose law is then uniform
+    def ratio(angle):  # θ = sin², whose law is then uniform
         theta = np.sin(angle) ** 2
         return (theta / m) ** k * ((1 - theta) / (1 - m)) ** (n - k)
 

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import faithscope as fs
@@ -15,7 +14,7 @@ from faithscope.report.terminal import render as print_summary
 ALWAYS_TRUE = {"yes": [("age", "<=", 200.0)], "no": [("income", "<=", 900.0)]}
 
 
-def coded(X: pd.DataFrame) -> fs.Rules:
+def coded(X):
     """Rules that hold for everybody; which of them a row is given says its prediction."""
     chosen = [ALWAYS_TRUE[str(label)] for label in examples.predict(X)]
     return fs.Rules.from_conditions(chosen, features=list(X.columns))

@@ -145,7 +145,7 @@ def test_what_copies_of_an_object_leave_out_counts(made):
 
 
 def test_things_that_hold_themselves_end():
-    one: list = [1]
+    one = [1]
     one.append(one)
     assert fingerprint(one) == fingerprint(one)
     assert fingerprint(OrderedDict(a=1)) != fingerprint(OrderedDict(a=2))
@@ -200,7 +200,7 @@ def test_what_hides_what_it_does_or_cannot_be_taken_apart_is_an_error(hidden, wo
 
 @pytest.mark.slow
 def test_a_long_chain_of_functions_ends():
-    known: dict = {}
+    known = {}
     exec("\n".join(f"def f{i}(x): return f{i + 1}(x)" for i in range(3000)), known)
     ends = {}
     for end in (1, 1, 2):

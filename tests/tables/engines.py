@@ -8,7 +8,6 @@ import tempfile
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,7 +30,7 @@ _TYPES = {
 }
 
 
-def put(engine: str, name: str, table: pa.Table) -> dict[str, Any]:
+def put(engine, name, table):
     """Store a table, and say how `audit` finds it."""
     if engine == "postgres":
         _put_postgres(server(), name, table)
@@ -44,14 +43,14 @@ def put(engine: str, name: str, table: pa.Table) -> dict[str, Any]:
 
 
 @cache
-def folder() -> Path:
+def folder():
     path = Path(tempfile.mkdtemp(prefix="faithscope-engines-"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path
 
 
 @cache
-def server() -> postgres.Server:
+def server():
     """The server of this run, and a database of this process's own in it."""
     if reason := postgres.why_not():
         pytest.skip(reason)
@@ -68,7 +67,7 @@ def server() -> postgres.Server:
     return mine
 
 
-def _put_postgres(server: postgres.Server, name: str, table: pa.Table) -> None:
+def _put_postgres(server, name, table):
     import psycopg
     from psycopg import sql
 
@@ -86,7 +85,7 @@ def _put_postgres(server: postgres.Server, name: str, table: pa.Table) -> None:
         cursor.execute(sql.SQL("GRANT SELECT ON {} TO {}").format(where, sql.Identifier(postgres.READER)))
 
 
-def run_postgres(name: str, *statements: str) -> dict[str, Any]:
+def run_postgres(name, *statements):
     """Make a table by statements of the owner, and say how `audit` finds it."""
     import psycopg
 
@@ -96,7 +95,7 @@ def run_postgres(name: str, *statements: str) -> dict[str, Any]:
     return {"table": name, "connect": server().url()}
 
 
-def _postgres_type(kind: pa.DataType) -> str:
+def _postgres_type(kind):
     if pa.types.is_decimal(kind):
         return f"numeric({kind.precision}, {kind.scale})"
     if pa.types.is_timestamp(kind) and kind.tz:
@@ -105,7 +104,7 @@ def _postgres_type(kind: pa.DataType) -> str:
 
 
 @cache
-def spark() -> Any:
+def spark():
     """One session for all tests of a process."""
     if importlib.util.find_spec("pyspark") is None:
         pytest.skip("pyspark is not installed (pip install 'faithscope[spark]')")

@@ -21,21 +21,21 @@ class Server:
     port: int
     database: str = "postgres"
 
-    def url(self, user: str = READER, password: str = PASSWORD, database: str = "") -> str:
+    def url(self, user=READER, password=PASSWORD, database=""):
         return f"postgres://{user}:{password}@127.0.0.1:{self.port}/{database or self.database}"
 
     @property
-    def owner(self) -> str:
+    def owner(self):
         return self.url("postgres")
 
 
-def programs() -> Path | None:
+def programs():
     """The folder of Debian's newest server; None where there is none."""
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     return installed[-1].parent if installed else None
 
 
-def why_not() -> str:
+def why_not():
     """Why no server can be started here; empty where one can."""
     if programs() is None:
         return "Postgres is not installed (apt-get install postgresql)"
@@ -44,12 +44,12 @@ def why_not() -> str:
     return ""
 
 
-def running() -> Server:
+def running():
     """The server of this run, which the first worker that asks starts."""
     return Server(int((once.once("postgres", _start) / "port").read_text()))
 
 
-def stop() -> None:
+def stop():
     """Stop the server of this run and remove its folder, if it was started; before `once.end()`."""
     named = Path(os.environ[once._FOLDER], "postgres", "where")
     if named.exists():
@@ -58,7 +58,7 @@ def stop() -> None:
         shutil.rmtree(where, ignore_errors=True)
 
 
-def _start(folder: Path) -> None:
+def _start(folder):
     """Begin a server whose folder, unlike that of the run, the user postgres may enter; say where it is."""
     import psycopg
 
@@ -81,12 +81,12 @@ def _start(folder: Path) -> None:
     (folder / "port").write_text(str(port))
 
 
-def _call(where: Path, program: str, *words: str, check: bool = True) -> None:
+def _call(where, program, *words, check=True):
     user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     subprocess.run([*user, str(programs() / program), *words], check=check, capture_output=True, cwd=where)
 
 
-def _free_port() -> int:
+def _free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 import faithscope as fs
 from faithscope.notes import TOO_HIGH
 from faithscope.tables import repeats
 
 
-def log(n: int = 600, seed: int = 0) -> pd.DataFrame:
+def log(n=600, seed=0):
     rng = np.random.default_rng(seed)
     columns = {"leaf": rng.integers(0, 9, n), "yhat": rng.choice(["yes", "no"], n), "age": rng.normal(size=n)}
     return pd.DataFrame({**columns, "pay": rng.normal(size=n), "job": rng.choice(["a", "b", "c"], n)})
@@ -18,12 +17,12 @@ def log(n: int = 600, seed: int = 0) -> pd.DataFrame:
 TWICE = pd.concat([log(), log()], ignore_index=True)
 
 
-def told(table: object, **options: object) -> list[str]:
+def told(table, **options):
     audited = fs.audit(table, **{"prediction": "yhat", "explanation": "leaf"} | options)
     return [note for note in audited.consistency.notes if "repeat an earlier row" in note]
 
 
-def test_a_doubled_log_is_told_with_half_of_its_rows() -> None:
+def test_a_doubled_log_is_told_with_half_of_its_rows():
     twice = TWICE.sample(frac=1, random_state=0)
     (note,) = told(twice)
     assert note.startswith("50% of rows repeat an earlier row in every column of the log: ")
@@ -31,7 +30,7 @@ def test_a_doubled_log_is_told_with_half_of_its_rows() -> None:
     assert told(twice, discretizer="sign", explanation=["age", "pay"])
 
 
-def test_rows_that_something_tells_apart_and_chance_repeats_are_not_told() -> None:
+def test_rows_that_something_tells_apart_and_chance_repeats_are_not_told():
     named = TWICE.assign(request=range(1200), case=np.tile(np.arange(600), 2))
     for table, options in (
         (log(), {}),
@@ -47,12 +46,12 @@ def test_rows_that_something_tells_apart_and_chance_repeats_are_not_told() -> No
     assert told(named.drop(columns="request"))
 
 
-def test_explanations_and_predictions_alone_are_what_is_counted() -> None:
+def test_explanations_and_predictions_alone_are_what_is_counted():
     notes = fs.audit(TWICE[["age", "pay", "yhat"]], prediction="yhat", explanation=["age", "pay"]).consistency.notes
     assert any("600 explanations were given to exactly 2 rows" in note for note in notes)
 
 
-def test_a_part_of_a_long_log_tells_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+def test_a_part_of_a_long_log_tells_the_same(monkeypatch, tmp_path):
     monkeypatch.setattr(repeats, "_FEW", 1000)
     once = log(20_000)
     path = f"{tmp_path}/log.parquet"
@@ -63,6 +62,6 @@ def test_a_part_of_a_long_log_tells_the_same(monkeypatch: pytest.MonkeyPatch, tm
     assert told(log(20_000)[["leaf", "yhat", "job"]]) == []
 
 
-def test_missing_values_do_not_fail_an_audit() -> None:
+def test_missing_values_do_not_fail_an_audit():
     known = TWICE.age > 0
     assert told(TWICE.assign(pay=TWICE.pay.where(known), job=TWICE.job.where(known)))[0].startswith("50%")
