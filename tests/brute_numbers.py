@@ -1,15 +1,10 @@
 """The oracle for numbers: agreement pair by pair, from an (n, n) table of which rows each row's explanation covers."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from brute import clustered
-
-Floats = NDArray[np.float64]
-Agree = Callable[[Floats, Floats], Floats]
 
 
 class Brute(NamedTuple):

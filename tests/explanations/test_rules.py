@@ -1,6 +1,5 @@
 """Rules are equal exactly when they cover the same rows however written, and cover what their conditions say."""
 
-import datetime
 import math
 import operator
 from fractions import Fraction
@@ -237,21 +236,17 @@ def test_rules_over_different_features_are_never_compared():
     [
         ([("agee", "<=", 1)], BadInput, r"row 1: .*'agee', which is not among the features\. Did you mean 'age'"),
         ([("zzz", "<=", 1)], BadInput, r"There are 'age', 'job', 'flag'"),
-        ([(7, "<=", 1)], BadInput, r"is on 7, which is not among"),
         ([(-1, "<=", 1)], BadInput, r"is on -1, which is not among"),
         (
             [("age", "=<", 1)],
             BadInput,
             "Operator '=<' on feature 'age' is unknown. Known are: <=, <, >=, >, ==, !=, in",
         ),
-        ([("age", None, 1)], BadInput, r"Operator None"),
         ([("age", " or missing", 1)], BadInput, r"Operator '' on feature 'age' is unknown"),
         ([("age", "<=", math.nan)], BadInput, r"age <= nan: a missing value has no order"),
         ([("age", "between or missing", (None, 3))], BadInput, r"a missing value has no order"),
         ([("age", "between", 3)], BadInput, r"between on feature 'age' needs \(low, high\); got 3"),
-        ([("age", "between", (1, 2, 3))], BadInput, r"needs \(low, high\)"),
         ([("age", "<=", "abc")], WrongType, r"age <= 'abc': text has no order here"),
-        ([("age", "between", ("a", "b"))], WrongType, r"text has no order here"),
         (
             [("age", "<=", 1), ("age", "==", "x")],
             WrongType,
@@ -260,18 +255,14 @@ def test_rules_over_different_features_are_never_compared():
         ([("job", "!=", None), ("job", "==", "a"), ("job", "<", 1)], WrongType, r"a feature holds one or the other"),
         ([("age", "in", [1, "x"])], WrongType, r"mixes numbers and text"),
         ([("age", "in", "abc")], WrongType, r"age in 'abc': pass a list"),
-        ([("age", "in", 3)], WrongType, r"age in 3: pass a list"),
         ([("age", "==", 3j)], WrongType, r"a complex is neither number"),
-        ([("age", "==", [1, 2])], WrongType, r"a tuple is neither number"),
         (
             [("age", "==", np.datetime64("2026-01-01")), ("age", "<", 3)],
             WrongType,
             r"with a date \(age == 2026-01-01\) and with a number",
         ),
-        ([("age", "in", [datetime.date(2026, 1, 1), 3])], WrongType, r"mixes a date and a number"),
         ([("age", "<=", "2026-01-01")], WrongType, r"a date must be a datetime, not its text"),
         ([("age", "<=")], BadInput, r"A condition must be \(feature, operator, value\); got \('age', '<='\)"),
-        (("age", "<=", 1), BadInput, r"A condition must be \(feature, operator, value\); got 'age'"),
         ("age <= 1", WrongType, r"list of conditions per row; got 'age <= 1'"),
         (None, WrongType, r"list of conditions per row; got None"),
     ],
@@ -298,7 +289,6 @@ def test_names_of_features_must_be_distinct_and_do_not_mix_with_positions():
         (pl.DataFrame({"zzz": [1]}), BadInput, "no column 'age'.* There are 'zzz'"),
         (pd.DataFrame([[1, 2]], columns=["age", "age"]), BadInput, "two columns 'age'.* needs: rename"),
         (np.zeros((2, 4)), BadInput, "Rows have 4 columns but rules are over 3 features"),
-        (np.zeros((2, 1)), BadInput, "Rows have 1 columns"),
         (np.zeros(3), WrongType, r"2-D array, a list of rows or a table; got ndarray of shape \(3,\)"),
         (7, WrongType, "got int"),
         ([[1, "x", True], [1]], BadInput, "lists of different lengths"),
@@ -315,7 +305,7 @@ def test_names_of_features_must_be_distinct_and_do_not_mix_with_positions():
         (columns([(1, "x", 0), (1, 2, 0)]), WrongType, r"Column 'job' holds 2 \(int\) at row 1"),
         (pd.DataFrame({"age": pd.to_datetime(["2026-01-01"]), "job": ["x"]}), WrongType, "Column 'age' holds .*2026"),
     ],
-    ids=range(12),
+    ids=range(11),
 )
 def test_rows_that_do_not_fit_are_refused_by_name(X, error, message):
     refused(error, message, mask, Rules.from_conditions([[("age", "<=", 1), ("job", "==", "x")]], FEATURES), X)

@@ -307,11 +307,6 @@ def reasons(n):
     return st.builds(fs.Reasons, texts, st.one_of(st.none(), texts))
 
 
-def with_words(matrix):
-    """The same rows, their second column as words."""
-    return pd.DataFrame({"x0": matrix[:, 0], "x1": np.where(matrix[:, 1] > 0, "up", "down")})
-
-
 KINDS = {
     "Importances": lambda n: grid(n).map(fs.Importances),
     "Plain": lambda n: clean_lists(n).map(Plain),
