@@ -309,11 +309,10 @@ def methods(thing):
             yield name, value
 
 
-def instances():
-    """What methods are asked of, by the name of its class."""
-    decoders = (kind().fit(KEYS, LABELS) for kind in (fs.GibbsDecoder, fs.OptimalDecoder))
-    log = fs.Log(LOG, prediction="yhat", explanation="phi_*", time="when")
-    return {type(thing).__name__: thing for thing in (*map(result, RESULTS), *decoders, log)}
+# What methods are asked of, made when it is first needed.
+THINGS = {name: partial(result, name) for name in RESULTS}
+THINGS |= {kind.__name__: lambda kind=kind: kind().fit(KEYS, LABELS) for kind in (fs.GibbsDecoder, fs.OptimalDecoder)}
+THINGS["log"] = lambda: fs.Log(LOG, prediction="yhat", explanation="phi_*", time="when")
 
 
 def parameters(thing):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.evaluation.assertions import Unfaithful
 from faithscope.integrations import sklearn
-from fuzz.calls import CALLS, KEYS, NEEDED, PHI, REASONS, RULES, TRAIN, instances, methods, parameters, predict, public
+from fuzz.calls import CALLS, KEYS, NEEDED, PHI, REASONS, RULES, THINGS, TRAIN, methods, parameters, predict, public
 from fuzz.hostile import MISPLACED, drawn_for
 from fuzz.outcomes import REFUSED, budget, survives
 from listed import names
@@ -71,7 +71,8 @@ def try_hostile_input(family, name, call, good, accepted, examples):
 
 def test_everything_public_has_a_good_call_or_is_a_result_whose_methods_are_asked():
     assert set(public()) - set(CALLS) == set()
-    assert set(names(fs.results)) - set(instances()) == {"Explanations", "Rationales"}
+    asked = {type(make()).__name__ for make in THINGS.values()}
+    assert set(names(fs.results)) - asked == {"Explanations", "Rationales"}
 
 
 MANY = pytest.mark.parametrize("times", [1, pytest.param(6, marks=pytest.mark.thorough)])
@@ -98,9 +99,9 @@ def test_whatever_is_put_into_any_parameter_gets_an_answer_or_one_sentence(name)
 
 
 @MANY
-@pytest.mark.parametrize("kind", instances())
+@pytest.mark.parametrize("kind", THINGS)
 def test_methods_of_results_take_hostile_input_too(kind, times):
-    thing = instances()[kind]
+    thing = THINGS[kind]()
     for name, method in methods(thing):
         if not callable(method):
             survives("results", f"{kind}.{name}", lambda name=name: getattr(thing, name))
