@@ -50,7 +50,7 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     check_whole(k, "k, the number of pairs wanted,")
     numbers = counts.agreement.of_numbers
     codes = counts.explanations.locate(sample.explanations)
-    pairs = _pairs(counts, sample, codes) if pairs is None else pairs
+    pairs = stranger_pairs(counts, sample, codes) if pairs is None else pairs
     total = disagreement(counts) if numbers else pairs
     worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
     available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
@@ -130,7 +130,7 @@ def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: in
     return pairs[order], apart[order]
 
 
-def _pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:
+def stranger_pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:
     """For each explanation, how many pairs of its rows get different predictions and are of different clusters."""
     if sample.clusters is None or counts.agreement.of_numbers:
         return disagreeing_pairs(counts)

@@ -51,8 +51,6 @@ _UNPROVEN = {
     "Spread": "is proven for agreements from 0 to 1, not for Spread(): pass interval=None, or measure fs.Close(eps).",
     "askers": "is proven for rows that all ask: pass interval=None with askers=.",
     "scopes": "is proven for consistency only: pass interval=None.",
-    "clusters in an engine": "keeps rows by chance if they are clustered, which no engine does: read the rows and call "
-    "fs.consistency(..., clusters=..., interval='proven').",
 }
 _NO_SPREAD = {
     "encoding": "Encoding compares agreements from 0 to 1, and Spread() sums squared distances, which have no bound: "

@@ -13,12 +13,12 @@ from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.reasons import Reasons
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
-from faithscope.tables.beside import coded
 from faithscope.tables.engine.answers import fetch, fetch_line, in_fixed_order
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.missing import dropped_note, refuse_missing, scan
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import Column, refuse_nested, shown
+from faithscope.tables.fetched import coded, with_missing
 from faithscope.tables.labels import in_order
 from faithscope.tables.log.kinds import PairColumns, ReasonColumn, SetColumn
 from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog
@@ -90,7 +90,7 @@ def read_rows(
         _predictions(log, answer),
         X,
         None if weights is None else groups[-1].astype(np.float64),
-        _with_missing(_values(answer, CLUSTER)) if log.clusters else None,
+        with_missing(_values(answer, CLUSTER)) if log.clusters else None,
         dict(zip(by, groups, strict=False)),
     )
 
@@ -119,7 +119,7 @@ def _predicted(log: AuditedLog) -> list[str]:
 
 def _predictions(log: AuditedLog, answer: Any) -> NDArray[Any]:
     """The predictions of an answer, (n,) or (n, k)."""
-    columns = [_with_missing(_values(answer, name)) for name in _predicted(log)]
+    columns = [with_missing(_values(answer, name)) for name in _predicted(log)]
     return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
 
@@ -178,18 +178,6 @@ def _values(answer: Any, name: str) -> NDArray[Any]:
     column = answer.column(name)
     values: NDArray[Any] = to_objects(column.to_pylist()) if column.null_count else column.to_numpy()
     return values
-
-
-def _with_missing(values: NDArray[Any]) -> NDArray[Any]:
-    """Values as they are; if some are missing, which is a value then, all of them as texts."""
-    missing = np.array([value is None for value in values], bool) if values.dtype == object else np.zeros(1, bool)
-    if not missing.any():
-        return values
-    texts, word = values.astype(str).astype(object), "missing"
-    while word in texts:
-        word = f"{word} "
-    texts[missing] = word
-    return texts
 
 
 def rows_of_log(log: AuditedLog) -> tuple[Sample, Any, Any]:

@@ -246,7 +246,7 @@ class Log:
         if self.weights is not None or not asked.keys() <= _COUNTED.get(name, set()):
             return None
         settings = self._options(**{option: value for option, value in asked.items() if option not in ("by", "words")})
-        if not _is_counted(settings):
+        if not known_to_engines(settings.discretizer):
             return None
         columns = () if by is None else named_columns(rows.source.columns, by, "by")
         measured = MeasuredLog.of(rows.source, settings, columns)
@@ -297,17 +297,6 @@ class Log:
             raise WrongType(f"Column {weights!r} holds {kind}, and weights are numbers: name a column of numbers.")
         log, seen = open_log(rows.source, replace(self._options(agreement=agreement), raw=True), groups)
         return read_rows(log, seen.rows, weights, groups, rows.notes)
-
-
-def _is_counted(options: AuditOptions) -> bool:
-    """Whether an engine can count rows by these options."""
-    if not known_to_engines(options.discretizer):
-        return False
-    try:
-        options.check_counted()
-    except NotProven:
-        return False
-    return True
 
 
 def _crossed(rows: LogRows) -> Any:

@@ -21,20 +21,20 @@ from faithscope.measures.named_labels import label_word_note
 from faithscope.measures.notes import given_code_note
 from faithscope.notes import of_kind
 from faithscope.sample import Sample
-from faithscope.tables.beside import FetchedKinds, beside
-from faithscope.tables.clusters import CountedClusters, count_clusters
+from faithscope.tables.beside import beside
 from faithscope.tables.counts import counted
 from faithscope.tables.engine.answers import fetch, fetch_line
 from faithscope.tables.engine.missing import dropped_note, refuse_missing, scan
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import refuse_nested
+from faithscope.tables.fetched import FetchedKinds, FetchedRows
 from faithscope.tables.labels import Labels, read_labels
 from faithscope.tables.log.kinds import SetColumn
 from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.reason_stream import ReasonStream
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
 from faithscope.tables.named_counts import NamedCounts
-from faithscope.tables.numbers import NumberRows, Numbers
+from faithscope.tables.numbers import Numbers
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.repeats import repeat_notes
 from faithscope.tables.sources.snapshot import changed, refuse_change
@@ -42,7 +42,7 @@ from faithscope.tables.sources.source import LogSource
 
 _MOST_GROUPS = 1000
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
-CountedRows = Counts | Profile | CountedClusters | Sample
+CountedRows = Counts | Profile | Sample
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class MeasuredLog:
     @cached_property
     def consistency(self) -> Estimate:
         """The estimate of all rows."""
-        if isinstance(self.labels, Numbers):
-            options = self.log.options
-            whole = measure_consistency(self.numbers.sample, options.confidence, options.interval)
+        options, fetched = self.log.options, self.fetched
+        if fetched is not None:
+            whole = measure_consistency(fetched.sample, options.confidence, options.interval)
             if isinstance(whole.counts, Counts):
-                whole = replace(whole, counts=self.numbers.named(whole.counts))
+                whole = replace(whole, counts=fetched.named(whole.counts))
         else:
             whole = self.estimate(self._counted(self.rows)[None])
         if whole.clusters == 1 and whole.n > 1:
@@ -173,25 +173,21 @@ class MeasuredLog:
         return parts
 
     def _counted(self, rows: KeyedRows, names: Sequence[str] = ()) -> dict[Any, CountedRows]:
-        if isinstance(self.labels, Numbers):
-            known = NumberRows.of(rows, self.labels, self.agreement, names) if names else self.numbers
-            return dict(known.parts)
-        parts = counted(rows, self.labels, names)
-        return dict(count_clusters(rows, parts, names)) if self.log.clusters else dict(parts)
+        if isinstance(self.labels, Numbers) or self.log.clusters:
+            return dict(FetchedRows.of(rows, self.labels.n, self.agreement, names).parts)
+        return dict(counted(rows, self.labels, names))
 
     @cached_property
-    def numbers(self) -> NumberRows:
-        """The rows with their predictions, if these are numbers."""
-        assert isinstance(self.labels, Numbers)
-        return NumberRows.of(self.rows, self.labels, self.agreement)
+    def fetched(self) -> FetchedRows | None:
+        """The rows in memory, if predictions are numbers or rows belong to clusters; None if engines count them."""
+        memory = self.agreement.of_numbers or self.log.clusters
+        return FetchedRows.of(self.rows, self.labels.n, self.agreement) if memory else None
 
     def estimate(self, counts: CountedRows) -> Estimate:
         """An estimate from what was counted."""
         confidence, interval = self.log.options.confidence, self.log.options.interval
         if isinstance(counts, Sample):
             return measure_group(counts, lambda rows: measure_consistency(rows, confidence, interval))
-        if isinstance(counts, CountedClusters):
-            return counts.estimate(confidence)
         return estimate(counts, confidence=confidence, interval=interval)
 
     def by(self, columns: Sequence[str]) -> Populations:
@@ -263,8 +259,8 @@ class MeasuredLog:
         if isinstance(self.agreement, Spread) and reference is not None:
             return None
         if isinstance(self.labels, Numbers) and reference is None:
-            known_rows = NumberRows.of(rows, self.labels, self.agreement, by)
-            asking = replace(known_rows.sample, askers=known_rows.groups[1])
+            fetched = FetchedRows.of(rows, self.labels.n, self.agreement, by)
+            asking = replace(fetched.sample, askers=fetched.group)
             return Beside.of(asking, options.confidence, options.interval)
         parts = [(FetchedKinds.of(rows, self.agreement, by), {name: number for number, name in enumerate(names)})]
         if reference is not None:

@@ -1,24 +1,12 @@
-"""Predictions of a log that are numbers: fetched with their explanations, and measured in memory."""
+"""Predictions of a log that are numbers: how many there are, and between which ends."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from faithscope.agreements import Agreement, Close
-from faithscope.counting.counts import Counts, count_rows
 from faithscope.errors import BadInput
-from faithscope.explanations.base import Explanations
-from faithscope.explanations.keys import Plain
-from faithscope.inputs.array_types import Ints
-from faithscope.runtime.memory import need
-from faithscope.sample import Sample
-from faithscope.tables.beside import FetchedKinds
 from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.protocol import Table
-from faithscope.tables.log.rows import KeyedRows
 
 _FINEST = 2.0**52  # a prediction in units of eps, beyond which doubles are farther than eps apart
 _PER_ROW = 200  # bytes of a row, with what is computed of it
@@ -82,62 +70,3 @@ class Numbers:
 
 def _alike(a: Range, b: Range) -> bool:
     return (a.low, a.high) == (b.low, b.high) and abs(a.mean - b.mean) <= 1e-9 * max(abs(a.low), abs(a.high))
-
-
-@dataclass(frozen=True, eq=False)
-class NumberRows:
-    """The rows of a log with the numbers they were predicted.
-
-    Attributes
-    ----------
-    distinct : Explanations
-        The different explanations.
-    sample : Sample
-        Every row, with its explanation by number.
-    groups : list and (n,) array
-        The populations that there are, and which of them each row is of.
-    clusters : list
-        What clusters are called, by their number in the sample; empty if rows are independent.
-    """
-
-    distinct: Explanations
-    sample: Sample
-    groups: tuple[list[Any], Ints]
-    clusters: list[Any]
-
-    @classmethod
-    def of(cls, rows: KeyedRows, numbers: Numbers, agreement: Agreement, by: Sequence[str] = ()) -> "NumberRows":
-        """All rows of a log, with populations by these columns."""
-        need(_PER_ROW * numbers.n, f"{numbers.n:,} rows with predicted numbers", "audit a part of the log")
-        kinds = FetchedKinds.of(rows, agreement, by, most=numbers.n)
-        assert kinds is not None
-        codes, first = kinds.explanations.group()
-        values, place = kinds.predicted
-        predicted = np.array(values, np.float64)[place]
-        clusters = None if kinds.clusters is None else np.repeat(kinds.clusters[1], kinds.rows)
-        group, key = (np.repeat(each, kinds.rows) for each in (kinds.populations[1], codes))
-        labels = np.repeat(predicted, kinds.rows, axis=0)
-        sample = Sample(Plain(key), labels, clusters=clusters, agreement=agreement)
-        names = [] if kinds.clusters is None else kinds.clusters[0]
-        return cls(kinds.explanations.take(first), sample, (kinds.populations[0], group), names)
-
-    @property
-    def parts(self) -> dict[Any, Sample]:
-        """The rows of each population; all of them under None if there are no columns that name populations."""
-        names, group = self.groups
-        return {name: self.sample.take(np.flatnonzero(group == number)) for number, name in enumerate(names)}
-
-    @cached_property
-    def counts(self) -> Counts:
-        """Rows by explanation and prediction, whatever their clusters."""
-        return self.named(self.numbered)
-
-    @cached_property
-    def numbered(self) -> Counts:
-        """The same with explanations by number."""
-        return count_rows(replace(self.sample, clusters=None))
-
-    def named(self, counts: Counts) -> Counts:
-        """Counts of rows whose explanations are numbered, with the explanations themselves."""
-        numbers = counts.explanations.key[0][:, 0]
-        return replace(counts, source=self.distinct.take(numbers), chosen=None)

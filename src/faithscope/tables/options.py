@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from faithscope.agreements import Agreement, Same, Spread
+from faithscope.agreements import Agreement, Same
 from faithscope.discretizers import Discretizer
-from faithscope.errors import NotProven, WrongType
+from faithscope.errors import WrongType
 from faithscope.inputs.checks import check_word
-from faithscope.measures.estimate import refuse_unproven
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.tables.engine.missing import NULLS, Nulls
 from faithscope.tables.log.columns import Names
@@ -45,11 +44,6 @@ class AuditOptions:
 
     def check_counted(self) -> None:
         """Raise if no engine counts rows by these options."""
-        by_variance, clustered = isinstance(self.agreement, Spread), self.clusters is not None
-        if by_variance or clustered:
-            refuse_unproven(self.interval, "Spread" if by_variance else "clusters in an engine")
-        if by_variance and clustered:
-            raise NotProven("Spread is not measured for clustered rows: use agreement=fs.Close(eps) with clusters.")
         if not isinstance(self.discretizer, Discretizer):
             raise WrongType(
                 f"discretizer={self.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."

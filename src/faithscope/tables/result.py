@@ -14,7 +14,7 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.populations import AMONG, BESIDE_REFERENCE, Populations
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import MEASURES, Estimate
-from faithscope.measures.local import per_explanation
+from faithscope.measures.local import TogetherRows, per_explanation
 from faithscope.measures.slices import Slice, Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
 from faithscope.runtime.renamed import renamed
@@ -22,10 +22,9 @@ from faithscope.sinks.lines import in_lines
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.log_sample import rows_of_log
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.numbers import Numbers
 from faithscope.tables.reference import Reference, aligned
 from faithscope.tables.windows import Windows, over_time
-from faithscope.tables.worst import Examples, number_pairs, rows_together, stranger_pairs, worst_counts
+from faithscope.tables.worst import Examples, apart, worst_counts
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -106,15 +105,15 @@ class Audit(OfOneExplainer):
     def table(self, k: int | None = 100) -> "pd.DataFrame":
         """One line per explanation, the k worst first; all of them if k is None.
 
-        Every row counts once. If rows are clustered, intervals take each cluster for a single draw, and of labels
+        Every row counts once. If rows are clustered, intervals take each cluster for a single draw, and
         ``consistency`` is that of rows of different clusters.
         """
         measured = self._measured
         with measured.asked():
-            if isinstance(measured.labels, Numbers):
-                return frame(per_explanation(measured.numbers.counts, self.consistency.confidence, k))
-            rows, counts = measured.rows, worst_counts(measured.rows.independent(), k)
-            clustered = rows_together(rows, counts, k) if rows.clustered else None
+            fetched, clustered = measured.fetched, None
+            if fetched is not None and fetched.sample.clusters is not None:
+                clustered = TogetherRows.of(fetched.numbered, fetched.sample)
+            counts = worst_counts(measured.rows, k) if fetched is None else fetched.counts
             return frame(per_explanation(counts, self.consistency.confidence, k, clustered))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
@@ -142,10 +141,9 @@ class Audit(OfOneExplainer):
         measured = self._measured
         with measured.asked():
             examples = self._examples
-            if isinstance(measured.labels, Numbers):
-                return number_pairs(measured.numbers, examples, k)
-            counts = worst_counts(measured.rows, _SHOWN)
-            pairs = stranger_pairs(measured.rows, counts, _SHOWN) if measured.rows.clustered else None
+            fetched = measured.fetched
+            counts = worst_counts(measured.rows, _SHOWN) if fetched is None else fetched.counts
+        pairs = None if fetched is None else apart(fetched)
         return counterexamples(counts, examples.sample, k, pairs)
 
     @property
@@ -156,8 +154,7 @@ class Audit(OfOneExplainer):
     @cached_property
     def _examples(self) -> Examples:
         measured = self._measured
-        numbers = measured.numbers if isinstance(measured.labels, Numbers) else None
-        return Examples.of(measured.log, measured.rows, numbers, _SHOWN)
+        return Examples.of(measured.log, measured.rows, measured.fetched, _SHOWN)
 
     def by(self, columns: Names) -> Populations:
         """Consistency for each value of a column; of several, for each of them and for their combinations."""

@@ -83,7 +83,7 @@ def _of_scopes(measured: MeasuredLog) -> Sample | None:
     features: Any = [DOCUMENT]
     if not words:
         counts: Any = measured.consistency.counts
-        rules: Any = measured.numbers.distinct if measured.agreement.of_numbers else counts.explanations
+        rules: Any = counts.explanations if measured.fetched is None else measured.fetched.distinct
         features = rules_by_feature(rules)[0]
     inputs = {feature: settings.get("inputs", {}).get(feature, feature) for feature in features}
     held = [name for name in log.others if name not in log.ids]

@@ -1,7 +1,7 @@
 """Where explanations fail: those with most disagreeing pairs of rows, and rows that contradict them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,17 @@ from faithscope.counting.counts import Counts
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.labels import to_labels
-from faithscope.measures.counterexamples import counterexamples, disagreeing_pairs
-from faithscope.measures.local import TogetherRows
+from faithscope.measures.counterexamples import counterexamples, disagreeing_pairs, stranger_pairs
 from faithscope.sample import Sample
 from faithscope.tables.cells import CountedCells, cells
-from faithscope.tables.clusters import one_text_per_rule
-from faithscope.tables.engine.answers import fetch, in_fixed_order, numbers_of
+from faithscope.tables.engine.answers import fetch, in_fixed_order
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import shown
+from faithscope.tables.fetched import FetchedRows
 from faithscope.tables.log.kinds import RuleColumn
 from faithscope.tables.log.naming import NamedRows
 from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog, KeyedRows
-from faithscope.tables.numbers import NumberRows
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -38,20 +36,6 @@ def worst_counts(rows: KeyedRows, k: int | None) -> Counts:
     if k is not None and not isinstance(rows.kind, RuleColumn):
         table = _among(table, _worst(rows, k), rows.keys)
     return CountedCells.of(rows, table).counts()
-
-
-def rows_together(rows: KeyedRows, counts: Counts, k: int | None) -> TogetherRows:
-    """What the table of these explanations reads of clusters."""
-    one = _one_key_per_explanation(rows)
-    ranked = _ranked_strangers(one)
-    if k is not None and not isinstance(rows.kind, RuleColumn):
-        ranked = _among(ranked, _worst(rows.independent(), k), rows.keys)
-    answer = fetch(ranked)
-    place, columns = counts.explanations.locate(one.read(answer)), np.zeros((3, counts.distinct))
-    for column, name in zip(columns, ("together", "disagreeing", "met"), strict=True):
-        column[place] = numbers_of(answer, name)
-    together, apart, met = columns
-    return TogetherRows(together, 1 - np.divide(apart, met, out=np.full(len(met), np.nan), where=met > 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,25 +68,26 @@ class Examples:
         return Sample(self.explanations, labels, self.compared, clusters=self.clusters, agreement=self.agreement)
 
     @classmethod
-    def of(cls, log: AuditedLog, rows: KeyedRows, numbers: NumberRows | None, k: int) -> "Examples":
+    def of(cls, log: AuditedLog, rows: KeyedRows, fetched: FetchedRows | None, k: int) -> "Examples":
         """Rows of the k worst explanations; of numbers, those of the pairs that are farthest apart."""
         schema, nan_decimals = log.source.table.schema(), engine_of(log.source.table).nan_decimals
         columns = {name: shown(name, schema[name], nan_decimals=nan_decimals) for name in log.others}
         known = {name: column for name, column in columns.items() if column is not None}
         short = {f"x{j}": column for j, column in enumerate(known.values())}
-        if numbers is None:
+        numbers = log.options.agreement.of_numbers
+        if fetched is not None and numbers:
+            candidates = log.rows(shown=short)
+            answer = _rows_far_apart(candidates, fetched, k, list(short))
+        else:
             among = None if log.stream is None else fetch(_worst(rows, k).select(*rows.keys))
             candidates = log.rows(shown=short, among=among)
-            answer = _some_rows(candidates, k, list(short))
-        else:
-            candidates = log.rows(shown=short)
-            answer = _rows_far_apart(candidates, numbers, k, list(short))
+            answer = _some_rows(candidates, fetched, k, list(short))
         table = answer.select(list(short)).rename_columns(list(known))
         lists = table.to_pydict()
         named = NamedRows({name: lists.pop(name) for name in log.ids}, lists)
         compared = table.select(list(lists)) if lists else None
         clusters = _numbered(answer.column(CLUSTER).to_pylist()) if candidates.clustered else None
-        labels = _labels(answer) if numbers is None else _numbers(answer, candidates)
+        labels = _numbers(answer, candidates) if numbers else _labels(answer)
         agreement = log.options.agreement
         return cls(candidates.read(answer), labels, named, compared, clusters, agreement)
 
@@ -113,12 +98,7 @@ def _numbered(values: Sequence[Any]) -> Ints:
     return np.array([number.setdefault(value, len(number)) for value in values], np.int64)
 
 
-def number_pairs(numbers: NumberRows, examples: Examples, k: int) -> dict[str, Any]:
-    """Up to k pairs of rows with one explanation whose predictions are farthest apart."""
-    return counterexamples(numbers.counts, examples.sample, k)
-
-
-def _rows_far_apart(rows: KeyedRows, numbers: NumberRows, k: int, columns: Sequence[str]) -> Any:
+def _rows_far_apart(rows: KeyedRows, numbers: FetchedRows, k: int, columns: Sequence[str]) -> Any:
     """The rows of the k pairs of numbers that are farthest apart, as they stand in the log: one for each prediction."""
     import ibis
 
@@ -133,7 +113,8 @@ def _rows_far_apart(rows: KeyedRows, numbers: NumberRows, k: int, columns: Seque
     owners = answer.column(CLUSTER).to_pylist() if rows.clustered else None
     lines = _told(numbers.distinct.locate(rows.read(answer)), _numbers(answer, rows), owners)
     whose = numbers.sample.clusters
-    owners = None if whose is None else [numbers.clusters[number] for number in whose[chosen]]
+    names = numbers.kinds.clusters
+    owners = None if whose is None or names is None else [names[0][number] for number in whose[chosen]]
     known = set(_told(wanted.explanations.key[0][:, 0], wanted.labels, owners))
     return answer.take([place for place, line in enumerate(lines) if line in known])
 
@@ -156,16 +137,10 @@ def _labels(answer: Any) -> list[Any]:
     return list(map(str, values)) if None in values else values
 
 
-def stranger_pairs(rows: KeyedRows, counts: Counts, k: int) -> Ints:
-    """For each counted explanation, its disagreeing pairs of rows of different clusters; 0 for all but the k worst."""
-    answer = fetch(_worst(_one_key_per_explanation(rows), k))
-    pairs = np.zeros(counts.distinct, np.int64)
-    pairs[counts.explanations.locate(rows.read(answer))] = numbers_of(answer, "disagreeing") // 2
-    return pairs
-
-
-def _one_key_per_explanation(rows: KeyedRows) -> KeyedRows:
-    return replace(rows, table=one_text_per_rule(rows))
+def apart(fetched: FetchedRows) -> Ints:
+    """For each explanation, how many pairs of rows of different clusters get different predictions."""
+    counts, sample = fetched.numbered, fetched.sample
+    return stranger_pairs(counts, sample, counts.explanations.locate(sample.explanations))
 
 
 def _worst(rows: KeyedRows, k: int) -> Table:
@@ -190,7 +165,7 @@ def _ranked(rows: KeyedRows) -> Table:
 
 
 def _ranked_strangers(rows: KeyedRows) -> Table:
-    """The same, of pairs of rows of different clusters (`met`), and how many rows are of one at most (`together`)."""
+    """The same, of pairs of rows of different clusters."""
     import ibis
 
     table = rows.table.group_by([*rows.keys, "label", CLUSTER]).aggregate(given=rows.table.count().cast("float64"))
@@ -199,12 +174,9 @@ def _ranked_strangers(rows: KeyedRows) -> Table:
     def total(*groups: str) -> Expression:
         return given.sum().over(ibis.window(group_by=[*keys, *groups]))
 
-    every, part = total(), total(CLUSTER)
-    apart = every - part - total("label") + given
-    table = table.mutate(disagreeing=given * apart, met=given * (every - part), together=part)
-    sums = {name: table[name].sum().cast("int64") for name in ("disagreeing", "met")}
-    largest = table["together"].max().cast("int64")
-    return table.group_by(keys).aggregate(rows=table["given"].sum().cast("int64"), together=largest, **sums)
+    table = table.mutate(disagreeing=given * (total() - total(CLUSTER) - total("label") + given))
+    sums = {"rows": table["given"].sum(), "disagreeing": table["disagreeing"].sum()}
+    return table.group_by(keys).aggregate(**{name: value.cast("int64") for name, value in sums.items()})
 
 
 def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
@@ -212,14 +184,13 @@ def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
     return table.semi_join(chosen, [table[key].identical_to(chosen[key]) for key in keys])
 
 
-def _some_rows(rows: KeyedRows, k: int, columns: Sequence[str]) -> Any:
+def _some_rows(rows: KeyedRows, fetched: FetchedRows | None, k: int, columns: Sequence[str]) -> Any:
     """Some rows of each label of the k worst explanations: key columns, `label`, and the columns asked for."""
     import ibis
 
-    if isinstance(rows.kind, RuleColumn) and not rows.clustered:
-        chosen = rows.table.filter(rows.table["k0"].isin(_worst_texts(rows, k)))
+    if isinstance(rows.kind, RuleColumn):
+        chosen = rows.table.filter(rows.table["k0"].isin(_worst_texts(rows, fetched, k)))
     else:
-        rows = _one_key_per_explanation(rows)
         chosen = _among(rows.table, _worst(rows, k), rows.keys)
     chosen = chosen.mutate(turn=_turn(rows, chosen, columns))
     window = ibis.window(group_by=[*rows.keys, "label"], order_by=["turn", *columns])
@@ -239,10 +210,14 @@ def _turn(rows: KeyedRows, table: Table, columns: Sequence[str]) -> Expression:
     return ibis.row_number().over(window)
 
 
-def _worst_texts(rows: KeyedRows, k: int) -> list[str]:
+def _worst_texts(rows: KeyedRows, fetched: FetchedRows | None, k: int) -> list[str]:
     """The texts of the k worst rules, of which several may be one rule."""
-    table = CountedCells.of(rows, cells(rows))
-    codes, _ = table.explanations.group()
-    worst = set(np.argsort(-disagreeing_pairs(table.counts()), kind="stable")[:k].tolist())
-    texts = table.answer.column("k0").to_pylist()
-    return sorted({text for text, code in zip(texts, codes.tolist(), strict=True) if code in worst})
+    if fetched is None:
+        table = CountedCells.of(rows, cells(rows))
+        answer, codes = table.answer, table.explanations.group()[0]
+        worst = np.argsort(-disagreeing_pairs(table.counts()), kind="stable")[:k]
+    else:
+        answer, codes = fetched.kinds.answer, fetched.codes
+        worst = fetched.numbered.explanations.key[0][np.argsort(-apart(fetched), kind="stable")[:k], 0]
+    texts, chosen = answer.column("k0").to_pylist(), set(worst.tolist())
+    return sorted({text for text, code in zip(texts, codes.tolist(), strict=True) if code in chosen})

@@ -1,7 +1,7 @@
 """The rows of a log as engines group them: a label, and the columns that tell explanations apart."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -224,10 +224,6 @@ class KeyedRows:
     def predicted(self) -> list[str]:
         """The columns of predicted numbers: y0 …"""
         return [name for name in self.table.columns if name[0] == "y" and name[1:].isdigit()]
-
-    def independent(self) -> "KeyedRows":
-        """The same rows without their clusters."""
-        return replace(self, table=self.table.drop(CLUSTER)) if self.clustered else self
 
     def read(self, answer: Any) -> Explanations:
         """The explanations of an Arrow table that has the key columns."""

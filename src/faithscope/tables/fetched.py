@@ -1,0 +1,148 @@
+"""Rows of a log that are counted where they are, by all that tells them apart, and measured in memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import Agreement
+from faithscope.counting.counts import Counts, count_rows
+from faithscope.explanations.arrow.columns import to_objects
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.keys import Plain
+from faithscope.inputs.array_types import Ints
+from faithscope.runtime.memory import need
+from faithscope.sample import Sample
+from faithscope.tables.engine.answers import fetch, in_fixed_order, numbers_of
+from faithscope.tables.log.rows import CLUSTER, KeyedRows
+from faithscope.tables.sources.snapshot import changed
+
+_MOST = 3_000_000  # kinds of rows that are fetched
+_PER_ROW = 200  # bytes of a row, with what is computed of it
+
+
+class FetchedKinds(NamedTuple):
+    """How many rows have which explanation, prediction, cluster and population."""
+
+    answer: Any  # an Arrow table with a line for each
+    explanations: Explanations
+    predicted: tuple[list[Any], Ints]  # the different ones, and which of them each kind has
+    clusters: tuple[list[Any], Ints] | None
+    populations: tuple[list[Any], Ints]
+    rows: Ints
+
+    @classmethod
+    def of(
+        cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = (), most: int = _MOST
+    ) -> "FetchedKinds | None":
+        """The kinds of rows of a log, with populations by these columns; None if they are too many to be fetched."""
+        predicted = rows.predicted if agreement.of_numbers else ["label"]
+        names = [*by, *rows.keys, *predicted, *((CLUSTER,) if rows.clustered else ())]
+        grouped = rows.table.group_by(names).aggregate(given=rows.table.count())
+        answer = in_fixed_order(fetch(grouped.limit(most + 1)))
+        if answer.num_rows > most:
+            return None
+        return cls(
+            answer,
+            rows.read(answer),
+            coded(answer, predicted),
+            coded(answer, [CLUSTER]) if rows.clustered else None,
+            coded(answer, by),
+            numbers_of(answer, "given"),
+        )
+
+
+def coded(answer: Any, names: Sequence[str]) -> tuple[list[Any], Ints]:
+    """The different values of a column of an Arrow table, or tuples of several, and which of them each line has."""
+    columns = [answer.column(name).combine_chunks().dictionary_encode("encode") for name in names]
+    values = [column.dictionary.to_pylist() for column in columns]
+    numbers = [column.indices.to_numpy(zero_copy_only=False).astype(np.int64) for column in columns]
+    if len(names) == 1:
+        return values[0], numbers[0]
+    if not names:
+        return [None], np.zeros(answer.num_rows, np.int64)
+    lines, place = np.unique(np.column_stack(numbers), axis=0, return_inverse=True)
+    combined = [tuple(each[number] for each, number in zip(values, line, strict=True)) for line in lines.tolist()]
+    return combined, place.reshape(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class FetchedRows:
+    """The rows of a log whose predictions are numbers, or that belong to clusters.
+
+    Attributes
+    ----------
+    kinds : FetchedKinds
+        The kinds of rows that there are.
+    codes : array
+        The explanation of each kind, by number.
+    distinct : Explanations
+        The different explanations.
+    sample : Sample
+        Every row, with its explanation by number.
+    group : (n,) array
+        Which of the populations each row is of.
+    """
+
+    kinds: FetchedKinds
+    codes: Ints
+    distinct: Explanations
+    sample: Sample
+    group: Ints
+
+    @classmethod
+    def of(cls, rows: KeyedRows, n: int, agreement: Agreement, by: Sequence[str] = ()) -> "FetchedRows":
+        """The n rows of a log, with populations by these columns."""
+        what = "predicted numbers" if agreement.of_numbers else "clusters"
+        need(_PER_ROW * n, f"{n:,} rows with {what}", "audit a part of the log")
+        kinds = FetchedKinds.of(rows, agreement, by, most=n)
+        if kinds is None:
+            raise changed(f"{n:,} rows at first, more later")
+        codes, first = kinds.explanations.group()
+        values, place = kinds.predicted
+        labels = np.array(values, np.float64) if agreement.of_numbers else with_missing(as_array(values))
+        clusters = None if kinds.clusters is None else np.repeat(kinds.clusters[1], kinds.rows)
+        group, key, predicted = (np.repeat(each, kinds.rows) for each in (kinds.populations[1], codes, place))
+        sample = Sample(Plain(key), labels[predicted], clusters=clusters, agreement=agreement)
+        return cls(kinds, codes, kinds.explanations.take(first), sample, group)
+
+    @property
+    def parts(self) -> dict[Any, Sample]:
+        """The rows of each population; all of them under None if there are no columns that name populations."""
+        names = self.kinds.populations[0]
+        return {name: self.sample.take(np.flatnonzero(self.group == number)) for number, name in enumerate(names)}
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Rows by explanation and prediction, whatever their clusters."""
+        return self.named(self.numbered)
+
+    @cached_property
+    def numbered(self) -> Counts:
+        """The same with explanations by number."""
+        return count_rows(replace(self.sample, clusters=None))
+
+    def named(self, counts: Counts) -> Counts:
+        """Counts of rows whose explanations are numbered, with the explanations themselves."""
+        numbers = counts.explanations.key[0][:, 0]
+        return replace(counts, source=self.distinct.take(numbers), chosen=None)
+
+
+def as_array(values: Sequence[Any]) -> NDArray[Any]:
+    """Values of a column as an array: as objects if they are not all of one type."""
+    return np.array(values) if len({type(value) for value in values}) == 1 else to_objects(list(values))
+
+
+def with_missing(values: NDArray[Any]) -> NDArray[Any]:
+    """Values as they are; if some are missing, which is a value then, all of them as texts."""
+    missing = np.array([value is None for value in values], bool) if values.dtype == object else np.zeros(1, bool)
+    if not missing.any():
+        return values
+    texts, word = values.astype(str).astype(object), "missing"
+    while word in texts:
+        word = f"{word} "
+    texts[missing] = word
+    return texts
