@@ -155,3 +155,15 @@ def test_a_codebook_works_without_the_parser_of_python(monkeypatch):
     expected = fs.Codebook({"a": "a+b", "old": r"\bold"})(reasons).values.tolist()
     monkeypatch.setitem(sys.modules, "re._parser", None)
     assert fs.Codebook({"a": "a+b", "old": r"\bold"})(reasons).values.tolist() == expected
+
+
+def test_numbers_are_measured_with_labels_masked_too():
+    rng = np.random.default_rng(0)
+    word, about = rng.choice(["good", "bad"], 200), rng.choice(["income", "debt"], 200)
+    y = np.where(word == "good", 1.0, 0.0) + 0.1 * rng.integers(0, 3, 200)
+    log = pd.DataFrame({"why": [f"{a} {b}" for a, b in zip(word, about, strict=True)], "y": y})
+    close = fs.Close(0.5)
+    audited = fs.audit(log, prediction="y", explanation="why", kind="reasons", agreement=close)
+    found = audited.leakage(words=["good", "bad"])
+    assert found.masked.value == pytest.approx(fs.consistency(about.tolist(), y, agreement=close).value, abs=1e-12)
+    assert found.masked.value < audited.consistency.value - 0.2

@@ -202,7 +202,7 @@ class ReasonStream(Stream):
         self._put(columns, self._written, self._read_rows)
 
     def _as_written(self, keys: Sequence[bytes]) -> Sequence[str]:
-        """One text as written, the first in the log, for each folded one."""
+        """One text as written, the first in the log, for each folded one; a masked one as it is compared."""
         if not isinstance(self.settled, Original) or not keys:
             return [key.decode(errors="surrogatepass") for key in keys]
         import pyarrow as pa
@@ -215,7 +215,7 @@ class ReasonStream(Stream):
         lines = scratch.execute(question).fetchall()
         scratch.unregister("asked")
         written = {bytes(key): bytes(text).decode(errors="surrogatepass") for key, text in lines}
-        return [written[key] for key in keys]
+        return [written.get(key) or key.decode(errors="surrogatepass") for key in keys]
 
 
 def key_bytes(coarse: Explanations) -> list[bytes]:
