@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 
 import faithscope as fs
+from faithscope.report.document import Group
 from faithscope.report.html import render
+from faithscope.report.sections.contradictions import Contradiction
 from faithscope.report.summary import summarize
 
 HOSTILE = (
@@ -90,6 +92,17 @@ def maps():
 def summary(result=comparison):
     """What a report tells of one of these, summarized once."""
     return summarize(result())
+
+
+def blocks(told, kind):
+    """The blocks of one kind, also those of groups."""
+    inner = [(each, blocks(each.blocks, kind) if isinstance(each, Group) else ()) for each in told]
+    return [block for each, within in inner for block in ([each] if isinstance(each, kind) else within)]
+
+
+def pairs(explainer):
+    """The pairs of rows that a report shows, the first first."""
+    return blocks(explainer.parts["contradictions"], Contradiction)
 
 
 @cache

@@ -11,7 +11,7 @@ from faithscope.errors import BadInput, Incompatible, NotProven
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import estimate
 from faithscope.notes import of_kind
-from faithscope.report.hidden import _points
+from faithscope.report.sections.hidden import points
 from faithscope.sample import Sample
 
 FIELDS = ("value", "low", "high", "unverifiable", "verified", "chance", "effective_n")
@@ -152,6 +152,6 @@ def test_a_report_draws_no_precision_of_clustered_rows_whose_labels_were_not_cou
         fs.evaluate(labels, rules, X, clusters=clusters, progress=False) for clusters in (None, customer)
     )
     expected = plain.scopes().set_index("explanation")["precision"]
-    points, _ = _points(plain.sufficiency, set())
-    assert all(point["precision"] == pytest.approx(expected[point["explanation"]]) for point in points)
-    assert _points(clustered.sufficiency, set()) == ((), 0)
+    drawn, _ = points(plain.sufficiency, set())
+    assert all(point["precision"] == pytest.approx(expected[point["explanation"]]) for point in drawn)
+    assert points(clustered.sufficiency, set()) == ([], 0)

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
+import report_examples as examples
 from faithscope.report.summary import summarize
+from faithscope.sinks.card import Table
 
 RNG = np.random.default_rng(0)
 SHAP = RNG.normal(size=(40, 4))
@@ -54,7 +56,8 @@ def test_as_many_features_are_named_as_the_discretizer_keeps_unless_one_says_oth
         explicit = fs.explainer_agreement(BOTH, discretizer=discretizer, k=k)
         assert (asked.k, asked.pairs) == (k, explicit.pairs)
         assert compared(discretizer=discretizer).agreement().pairs == explicit.pairs
-    reported = summarize(compared(discretizer=few), examples=0).agreeing.pairs[0]["feature_agreement"]
+    (table,) = examples.blocks(summarize(compared(discretizer=few), examples=0).agreement, Table)
+    reported = table.rows[0][table.columns.index("features in common")].value
     assert reported == fs.explainer_agreement(BOTH, discretizer=few, k=2).pairs[0].columns()["feature_agreement"]
     assert compared(discretizer=few).agreement(k=1).k == 1
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.report.headline import headline
+from faithscope.report.sections.verdicts import headline
 from faithscope.report.summary import summarize
 
 ROWS = [[number] for number in range(200)]
@@ -29,9 +29,15 @@ def test_the_numbers_are_those_of_the_estimate_rounded_outward():
     assert f"chance alone gives {estimate.chance:.1%}" in sentence
 
 
-def test_it_is_about_the_first_explainer_and_names_it():
-    summary = examples.summary()
-    assert f"the same explanation by {summary.explainers[0].name} are" in headline(summary)
+def test_it_is_about_the_explainer_that_was_named_first_not_the_best_one_and_names_it():
+    """The best of several is known only after looking; baselines are what the others are held against."""
+    X = examples.rows(120)
+    given = {"constant": fs.explainers.Constant(), "coin": (X["age"] % 2).tolist(), "right": list(examples.predict(X))}
+    summary = summarize(fs.compare(examples.predict, given, X), examples=0)
+    assert [each.name for each in summary.explainers] == ["right", "coin", "constant"]
+    assert "the same explanation by coin are" in headline(summary)
+    baselines = summarize(fs.compare(examples.predict, {"nothing": fs.explainers.Constant()}, X), examples=0)
+    assert headline(baselines)
 
 
 def test_what_cannot_be_told_is_not_told_and_what_is_no_better_than_chance_is_called_so():

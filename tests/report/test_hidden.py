@@ -1,12 +1,11 @@
 """What an explanation hides, and whether explainers agree, as a report tells it."""
 
-import json
-
 import numpy as np
 import pytest
 
 import faithscope as fs
 import report_examples as examples
+from faithscope.report.document import Chart, Sentence, Table
 from faithscope.report.html import render
 from faithscope.report.summary import summarize
 from faithscope.report.terminal import render as print_summary
@@ -31,10 +30,21 @@ def of(summary, name):
     return next(explainer for explainer in summary.explainers if explainer.name == name)
 
 
+def hidden(explainer, kind):
+    """The blocks of one kind in the section of what it hides."""
+    return examples.blocks(explainer.parts["hidden"], kind)
+
+
+def drawn(explainer):
+    """The explanations of the picture, and those ringed."""
+    (chart,) = hidden(explainer, Chart)
+    layers = {layer["mark"].get("style"): layer["data"]["name"] for layer in chart.spec["layer"]}
+    return [chart.spec["datasets"][layers[style]] for style in ("dot", "ring")]
+
+
 def test_a_code_for_the_prediction_is_doubted_in_every_rendering(summary):
     code = of(summary, "code")
-    assert code.hidden.encodes
-    assert code.hidden.encoding.startswith("The choice of this rule says more than the rule: of the ")
+    assert hidden(code, Sentence)[0].text.startswith("The choice of this rule says more than the rule: of the ")
     for text in (code.said, render(summary), print_summary(summary, width=5000)):
         assert "Read with care:" in text
         assert "The choice of this rule says more than the rule" in text
@@ -42,46 +52,48 @@ def test_a_code_for_the_prediction_is_doubted_in_every_rendering(summary):
 
 def test_rules_that_leave_no_choice_are_not_doubted_and_others_hide_nothing_here(summary):
     by_age, importances = of(summary, "rules by age"), of(summary, "importances")
-    assert by_age.hidden.encodes is None
-    assert "nothing to choose" in by_age.hidden.encoding
+    assert "nothing to choose" in hidden(by_age, Sentence)[0].text
     assert not by_age.doubts
-    assert by_age.hidden.claims is None
+    assert hidden(by_age, Table) == []
     assert "<strong>too low</strong>" not in render(summary)
-    assert importances.hidden is None
-    assert json.loads(json.dumps(summary.to_dict(), allow_nan=False))["explainers"]
+    assert importances.parts["hidden"] == []
 
 
 def test_every_rule_is_a_point_of_the_table_of_scopes_and_those_that_encode_are_ringed(summary):
     table = examples.evaluation().scopes().set_index("explanation")
     for name, encodes in {"code": True, "rules by age": False}.items():
         explainer = of(summary, name)
-        hidden = explainer.hidden
-        assert len(hidden.points) + hidden.left_out == explainer.measures[1].counts.distinct
-        assert {point["flagged"] for point in hidden.points} == {encodes}
-    for point in hidden.points:
+        points, ringed = drawn(explainer)
+        assert len(points) == explainer.measures[1].counts.distinct
+        assert len(ringed) == (len(points) if encodes else 0)
+    for point in points:
         for share in ("precision", "recall"):
-            assert point[share] == pytest.approx(table.loc[point["explanation"], share])
-    assert {line["explanation"] for line in of(summary, "code").hidden.flagged} == {"age <= 200", "income <= 900"}
+            assert point[share] == pytest.approx(table.loc[point["explanation"], share], abs=1e-5)
+    (flagged,) = hidden(of(summary, "code"), Table)
+    assert {row[0] for row in flagged.rows} == {"age <= 200", "income <= 900"}
 
 
 def test_heat_maps_show_what_agreement_measured(summary):
-    assert len(summary.agreeing.maps) == 2
-    for square in summary.agreeing.maps:
-        measure = "same" if "say the same" in square.title else "feature_agreement"
-        for line in summary.agreeing.pairs:
-            if {line["a"], line["b"]} <= set(square.names):
-                i, j = map(square.names.index, (line["a"], line["b"]))
-                assert square.values[i][j] == line[measure] == square.values[j][i]
+    maps, (table,) = examples.blocks(summary.agreement, Chart), examples.blocks(summary.agreement, Table)
+    assert len(maps) == 2
+    for square in maps:
+        measure = table.columns.index("the same" if "say the same" in square.words else "features in common")
+        rows = [cell for cells in square.spec["datasets"].values() for cell in cells]
+        told = {(cell["name"], cell["other"]): cell.get("value") for cell in rows}
+        for row in table.rows:
+            known = row[measure].value
+            for pair in (row[:2], row[1::-1]):
+                assert told[pair] == (known if known is None else pytest.approx(known, abs=1e-5))
 
 
 def test_explainers_that_cannot_be_compared_are_told_and_a_single_one_agrees_with_nobody():
     X = examples.rows(40)
     explainers = {"keys": list(map(str, X["age"])), "rules": examples.by_age}
     compared = fs.compare(examples.predict, explainers, X)
-    agreeing = summarize(compared).agreeing
-    assert agreeing.maps == ()
-    assert any("keys" in note for note in (*agreeing.notes, *agreeing.remarks))
-    assert summarize(compared["rules"]).agreeing is None
+    agreement = summarize(compared).agreement
+    assert examples.blocks(agreement, Chart) == []
+    assert any("keys" in note.text for note in examples.blocks(agreement, Sentence))
+    assert summarize(compared["rules"]).agreement == []
 
 
 def test_numbers_are_told_by_their_means():
@@ -89,8 +101,8 @@ def test_numbers_are_told_by_their_means():
     X, y = rng.uniform(size=(300, 2)), rng.normal(size=300)
     rules = fs.Rules.parse(np.where(y > 0, "a <= 9", "b <= 9").tolist(), features=["a", "b"])
     summary = summarize(fs.evaluate(y, rules, X, agreement=fs.Close(1.0)))
-    assert summary.explainers[0].hidden.encodes
-    assert summary.explainers[0].hidden.points == ()
+    assert summary.explainers[0].doubted
+    assert hidden(summary.explainers[0], Chart) == []
     assert "their mean prediction" in render(summary)
 
 
@@ -99,10 +111,9 @@ def test_rules_that_stand_out_by_chance_are_neither_listed_nor_ringed():
     X, labels = rng.uniform(size=(100, 2)), np.where(rng.random(100) < 0.5, "yes", "no")
     rules = fs.Rules.parse(rng.choice(["a <= 2", "b <= 2"], 100).tolist(), features=["a", "b"])
     (told,) = summarize(fs.evaluate(labels, rules, X)).explainers
-    assert "2 of 2 rules stand out, as they may by chance" in told.hidden.encoding
-    assert told.hidden.encodes is False
-    assert told.hidden.flagged == ()
-    assert not any(point["flagged"] for point in told.hidden.points)
+    assert "2 of 2 rules stand out, as they may by chance" in hidden(told, Sentence)[0].text
+    assert hidden(told, Table) == []
+    assert drawn(told)[1] == []
     assert not any("says more than" in doubt for doubt in told.doubts)
 
 
@@ -118,10 +129,12 @@ def test_claims_stand_beside_what_was_measured_and_those_outside_the_interval_co
     claimed = {"age > 38": 0.01, "age <= 38": float(table.loc["age <= 38", "precision"])}
     evaluation = fs.evaluate(examples.predict, lambda rows: claiming(rows, claimed), examples.rows())
     summary = summarize(evaluation)
-    claims = summary.explainers[0].hidden.claims
-    assert "1 of 2 claims lie within the 95% interval of the measured precision; 1 too low." in claims.sentence
-    assert [line["verdict"] for line in claims.lines] == ["too low", "holds"]
-    for line, (explanation, precision) in zip(claims.lines, claimed.items(), strict=True):
-        assert (line["explanation"], line["claimed"]) == (explanation, pytest.approx(precision))
-        assert line["precision"] == table.loc[explanation, "precision"]
+    told = summary.explainers[0]
+    sentence = "1 of 2 claims lie within the 95% interval of the measured precision; 1 too low."
+    assert any(sentence in each.text for each in hidden(told, Sentence))
+    (claims,) = hidden(told, Table)
+    assert [row[2] for row in claims.rows] == ["too low", "holds"]
+    for row, (explanation, precision) in zip(claims.rows, claimed.items(), strict=True):
+        assert (row[0], row[4].value) == (explanation, pytest.approx(precision))
+        assert row[5].value == table.loc[explanation, "precision"]
     assert "<strong>too low</strong>" in render(summary)

@@ -1,6 +1,5 @@
 """Drawings of maps: the cells that an explanation has, escaped words, and no more bytes than needed."""
 
-import json
 import re
 from xml.etree import ElementTree
 
@@ -96,7 +95,7 @@ def test_pictures_of_rows_go_from_0_to_1():
 def test_a_report_draws_the_map_of_every_contradiction_and_others_say_nothing_of_maps():
     evaluation = examples.maps()["signs"]
     summary = summarize(evaluation)
-    page, contradictions = render(summary), summary.explainers[0].contradictions
+    page, contradictions = render(summary), examples.pairs(summary.explainers[0])
     drawings = re.findall(r'<svg class="map.*?</svg>', page, re.S)
     assert (len(contradictions), len(drawings)) == (4, 12)
     for pair, drawing in zip(contradictions, drawings[::3], strict=True):
@@ -105,7 +104,6 @@ def test_a_report_draws_the_map_of_every_contradiction_and_others_say_nothing_of
         assert drawn_cells(drawing) == drawn_cells(draw(pair.map, ""))
         assert ElementTree.fromstring(drawing)[0].text == pair.explanation
         assert len(drawing) < 900
-    json.dumps(summary.to_dict(), allow_nan=False)
     for words in ('<svg class="map', "positive importance"):
         assert words in page
         assert words not in examples.page()
@@ -114,7 +112,7 @@ def test_a_report_draws_the_map_of_every_contradiction_and_others_say_nothing_of
 def test_large_images_are_pictures_and_no_features():
     X = np.random.default_rng(0).random((12, 3, 80, 80))
     summary = summarize(fs.evaluate([0, 1] * 6, X, X, discretizer=fs.Pool((2, 2)) | fs.Sign()))
-    pair = summary.explainers[0].contradictions[0]
+    pair = examples.pairs(summary.explainers[0])[0]
     assert (pair.features, pair.left_out, np.shape(pair.picture_a)) == ((), 0, (28, 28))
     assert "were not kept" not in render(summary)
 
@@ -122,7 +120,7 @@ def test_large_images_are_pictures_and_no_features():
 def test_tensors_as_rows_have_ranges_and_pictures():
     torch = pytest.importorskip("torch")
     X = torch.arange(32.0).reshape(4, 1, 2, 4).requires_grad_()
-    pair = summarize(fs.evaluate([0, 1, 0, 1], ["a"] * 4, X)).explainers[0].contradictions[0]
+    pair = examples.pairs(summarize(fs.evaluate([0, 1, 0, 1], ["a"] * 4, X)).explainers[0])[0]
     assert [feature.gap for feature in pair.features] == pytest.approx([1 / 3] * 8)
     assert pair.features[0].name == "row 0, column 0"
     assert np.shape(pair.picture_b) == (2, 4)

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import faithscope as fs
+import report_examples as examples
 from faithscope.cli import app
 from faithscope.report.summary import summarize
 from faithscope.tables.audit import audit
@@ -86,7 +87,7 @@ def test_a_glob_never_means_the_prediction():
 def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
     LOG.to_parquet(tmp_path / "log.parquet")
     audited = audit(tmp_path / "log.parquet", **HOW, discretizer=fs.SignOfTop(1), id="customer")
-    pairs = summarize(audited).explainers[0].contradictions
+    pairs = examples.pairs(summarize(audited).explainers[0])
     assert pairs
     for pair in pairs:
         a, b = (name.removeprefix("customer ") for name in (pair.index_a, pair.index_b))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from faithscope.measures.estimate import Estimate
 from faithscope.notes import Note
-from faithscope.report.summary import Explainer, Groups, Summary
+from faithscope.report.explainer import Explainer, Groups, Summary
 from faithscope.tables.windows import Windows
 
 

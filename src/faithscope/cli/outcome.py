@@ -64,7 +64,9 @@ def tell(
             for explainer in summary.explainers
         }
         missing = {
-            explainer.name: list(map(asdict, explainer.missing))
+            explainer.name: [
+                {"section": each.section, "measure": each.measure, "reason": each.reason} for each in explainer.missing
+            ]
             for explainer in summary.explainers
             if explainer.missing
         }

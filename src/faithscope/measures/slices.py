@@ -33,10 +33,11 @@ from faithscope.inputs.rows import rows_of
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.telling import difference, number
 from faithscope.notes import Notes
-from faithscope.rounding import down, in_brackets, up
+from faithscope.rounding import in_brackets
 from faithscope.sample import Sample, number_labels
-from faithscope.sinks.card import Table
+from faithscope.sinks.card import Cell, Table
 from faithscope.sinks.json_values import for_json
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
@@ -435,16 +436,17 @@ class Slices(Shareable):
         lines = tuple(
             (
                 each.name,
-                f"{each.rows:,}",
-                f"{each.agreement:.3f}",
-                f"{each.rest:.3f}",
-                f"{each.difference.value:+.3f}",
-                f"{down(each.difference.low, signed=True)} to {up(each.difference.high, signed=True)}",
+                Cell(f"{each.rows:,}", each.rows),
+                number(each.agreement),
+                number(each.rest),
+                *difference(each.difference),
                 "; ".join(each.failing),
+                each.pair,
             )
             for each in self.found
         )
-        return [Table(heads, lines, 1, title, self._line)] if lines or title else []
+        told = Table((*heads, "two rows"), lines, 1, title, self._line, ("two rows",))
+        return [told] if lines or title else []
 
 
 def find_slices(
@@ -480,10 +482,10 @@ def find_slices(
             each._replace(family=each.family + len(searched), half=reported)
             for each in _ask(pointed, cuts, rows_of[reported], halves[reported], confidence)
         ]
-        lower = _holm({number: each.difference for number, each in enumerate(answers)}, (1 + confidence) / 2)
-        for number, each in enumerate(answers):
-            if number in lower:
-                families.setdefault(each.family, []).append((each, lower[number]))
+        lower = _holm({place: each.difference for place, each in enumerate(answers)}, (1 + confidence) / 2)
+        for place, each in enumerate(answers):
+            if place in lower:
+                families.setdefault(each.family, []).append((each, lower[place]))
         searched, asked = searched + pointed, asked + answers
     score, checked = Strangers(sample).shares()
     shares = [Strangers(half).shares() for half in rows_of]

@@ -12,7 +12,7 @@ from faithscope.measures.intervals.margins import Margins, Share
 from faithscope.measures.numbers.words import agreeing, named, told_number
 from faithscope.notes import MAY_MISS, Notes, of_kind
 from faithscope.rounding import down, percent_down, percent_up, up
-from faithscope.sinks.card import Table
+from faithscope.sinks.card import Cell, Table
 from faithscope.sinks.lines import several_in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
@@ -377,13 +377,14 @@ def numbers(estimate: Measured) -> tuple[str, ...]:
     >>> numbers(consistency(["old", "young"], [1, 0]))
     ('–', '0.000–1.000', '0.000', '100.0%')
     """
-    interval = f"{down(estimate.low)}–{up(estimate.high)}"
-    return number(estimate.verified), interval, number(estimate.chance), f"{estimate.unverifiable:.1%}"
+    interval = Cell(f"{down(estimate.low)}–{up(estimate.high)}", estimate.low)
+    silent = Cell(f"{estimate.unverifiable:.1%}", estimate.unverifiable)
+    return number(estimate.verified), interval, number(estimate.chance), silent
 
 
-def number(value: float | None) -> str:
+def number(value: float | None) -> Cell:
     """A number as text; a dash if it is undefined."""
-    return "–" if value is None else f"{value:.3f}"
+    return Cell("–" if value is None else f"{value:.3f}", value)
 
 
 def in_clusters(clusters: int | None) -> str:
@@ -527,13 +528,23 @@ def differ_word(pair: AnyDifference) -> str:
     return "yes" if pair.differ else "cannot tell"
 
 
-def difference_tables(pairs: Sequence[AnyDifference], title: str = "Differences", together: int = 0) -> list[Table]:
+def difference(pair: AnyDifference) -> tuple[Cell, Cell]:
+    """A difference and its interval, as cells of a table."""
+    interval = f"{down(pair.low, signed=True)} to {up(pair.high, signed=True)}"
+    return Cell(f"{pair.value:+.3f}", pair.value), Cell(interval, pair.low)
+
+
+def difference_tables(
+    pairs: Sequence[AnyDifference], title: str = "Differences", together: int = 0, most: int = _MOST_PAIRS
+) -> list[Table]:
     """Differences with their intervals; of many, those whose interval excludes zero. No table if there is no pair.
 
     Parameters
     ----------
     together : int
         Of how many differences the intervals hold together; 0 if each holds by itself.
+    most : int
+        How many are shown, whatever they say.
     """
     if not pairs:
         return []
@@ -543,11 +554,10 @@ def difference_tables(pairs: Sequence[AnyDifference], title: str = "Differences"
     rows = tuple(
         (
             *(visible(readable(each)) for each in (pair.a, pair.b)),
-            f"{pair.value:+.3f}",
-            f"{down(pair.low, signed=True)} to {up(pair.high, signed=True)}",
+            *difference(pair),
             differ_word(pair),
         )
-        for pair in (pairs if len(pairs) <= _MOST_PAIRS else differing)
+        for pair in (pairs if len(pairs) <= most else differing)
     )
     return [Table(("of", "less that of", "difference", "interval", "differ"), rows, 2, title, below)]
 

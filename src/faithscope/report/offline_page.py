@@ -2,13 +2,81 @@
 
 import base64
 import hashlib
+import re
+from collections.abc import Mapping
+from functools import partial
+from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
 from faithscope.charts.bundle import bundle, safe_json
-from faithscope.charts.theme import DARK, FONT, LIGHT
+from faithscope.charts.theme import DARK, FONT, LIGHT, theme
+from faithscope.report.document import Document
+from faithscope.report.maps import draw
+from faithscope.visible import visible
 
 _OWN = "faithscope.report"
+_LINK = re.compile(r"\[([^]|]+)(?:\|([^]]+))?\]")  # [word], or [text|word]
+_MEANS = {"checked": "where it can be checked"}  # headings of tables that the glossary has under another name
+_SHOWN = 6  # features of two rows that are shown at first
+
+
+def page_of(document: Document) -> str:
+    """A document as one page, which needs nothing else."""
+    charts = {id(chart): f"chart-{chart.anchor or place}" for place, chart in enumerate(document.charts())}
+    specs = {charts[id(chart)]: _patterned(chart.spec) for chart in document.charts()}
+    colors = {name: f"var(--{name})" for name in LIGHT} | {"hatch": "url(#hatch)"}
+    # The words for a chart are its place's; what Vega would add says less.
+    config = theme(colors) | {"aria": False, "mark": {"aria": False}, "background": "transparent"}
+    drawn = {"specs": specs, "config": config, "names": list(document.names), "about": document.about}
+    return fill_page(
+        _OWN,
+        drawn,
+        document=document,
+        version=version("faithscope"),
+        kind=lambda block: type(block).__name__,
+        place=lambda chart: charts[id(chart)],
+        linked=partial(_linked, document.glossary),
+        means=lambda name: document.glossary.get(_MEANS.get(name, name), ""),
+        marked=_marked,
+        draw=draw,
+        visible=visible,
+        shown=_SHOWN,
+    )
+
+
+def _patterned(spec: dict[str, Any]) -> dict[str, Any]:
+    """The chart without its own strokes of hatching: the page has a pattern, which keeps its width on any screen."""
+    layers = [layer for layer in spec["layer"] if layer["mark"].get("style") != "hatch"]
+    used = {layer["data"]["name"] for layer in layers}
+    datasets = {name: spec["datasets"][name] for name in sorted(used)}
+    return {"height": spec["height"], "layer": layers, "datasets": datasets}
+
+
+def _linked(glossary: Mapping[str, str], text: str) -> Any:
+    """Our own words, with those in brackets as links to the glossary."""
+    from markupsafe import Markup, escape
+
+    link = '<a class="term" href="#means-{}" title="{}">{}</a>'
+
+    def shown(found: re.Match[str]) -> str:
+        word = found[2] or found[1]
+        return link.format(word.replace(" ", "-"), escape(glossary[word]), found[1])
+
+    return Markup(_LINK.sub(shown, str(escape(text))))
+
+
+def _marked(feature: Any) -> tuple[Any, Any]:
+    """Two values with what differs marked: the words of texts, all of anything else."""
+    from markupsafe import Markup
+
+    mark = Markup("<mark>{}</mark>").format
+    a, b = feature.a.split(), feature.b.split()
+    if min(len(a), len(b)) < 4:
+        return mark(feature.a), mark(feature.b)
+    words = ((a, set(b)), (b, set(a)))
+    one, other = (Markup(" ").join(word if word in rest else mark(word) for word in all_) for all_, rest in words)
+    return one, other
 
 
 def fill_page(package: str, charts: Any, **names: Any) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from faithscope.measures.telling import COLUMNS, Level, caption, numbers
 from faithscope.report.bars import SCALE, bar, drawn
-from faithscope.report.summary import Explainer, Groups, Summary, remarks
+from faithscope.report.explainer import Explainer, Groups, Summary, remarks
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,8 +79,7 @@ def _populations(explainer: Explainer, groups: Groups, console: "Console") -> "T
     from rich.text import Text
 
     by = groups.by or "population"
-    more = f"{groups.left_out:,} more, whose intervals begin no lower, are not shown. " if groups.left_out else ""
-    more += groups.lower
+    more = f"{f'{groups.more}. ' if groups.more else ''}{groups.lower}"
     rows = max(len("rows"), *(len(f"{estimate.n:,}") for _, estimate in groups.groups))
     width = max(len(by), *(_longest_word(name) for name, _ in groups.groups)) + _GAP + rows
     columns = _fitting(console.width - width)

@@ -1,6 +1,21 @@
 """A card: what is shown of a result where there is room for a few lines and tables."""
 
 from dataclasses import dataclass
+from typing import Any, Self
+
+
+class Cell(str):
+    """The text of a cell of a table, with what it is sorted by, and how it looks on a page."""
+
+    __slots__ = ("look", "value")
+    value: Any
+    look: str
+
+    def __new__(cls, text: str, value: Any = None, look: str = "") -> Self:
+        """The text, the number behind it, and "strong" or the level of a verdict."""
+        cell = super().__new__(cls, text)
+        cell.value, cell.look = value, look
+        return cell
 
 
 @dataclass(frozen=True)
@@ -11,10 +26,15 @@ class Table:
     ----------
     columns : tuple of str
     rows : tuple of tuple of str
+        A `Cell` is a text that says how it is sorted.
     words : int
         How many columns, from the left, are words; the others are numbers, aligned to the right.
     title, caption : str
         What stands above and below it; empty if there is nothing to say.
+    wide : tuple of str
+        Columns for which only a page has room.
+    anchor : str
+        Its name on a page, if something refers to it.
     """
 
     columns: tuple[str, ...]
@@ -22,14 +42,30 @@ class Table:
     words: int = 1
     title: str = ""
     caption: str = ""
+    wide: tuple[str, ...] = ()
+    anchor: str = ""
+
+    def narrow(self) -> "Table":
+        """The table without the columns for which only a page has room."""
+        kept = [place for place, name in enumerate(self.columns) if name not in self.wide]
+        columns, *rows = (tuple(line[place] for place in kept) for line in (self.columns, *self.rows))
+        words = sum(place < self.words for place in kept)
+        return Table(columns, tuple(rows), words, self.title, self.caption)
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, and whom it is about if there are several."""
+    """A sentence, and whom it is about if there are several.
+
+    Attributes
+    ----------
+    look : str
+        On a page, "aside" for what is told beside, "nothing" for what is missing.
+    """
 
     text: str
     subject: str = ""
+    look: str = ""
 
 
 @dataclass(frozen=True)

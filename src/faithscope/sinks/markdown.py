@@ -52,6 +52,7 @@ def _sentence(sentence: Sentence) -> str:
 
 
 def _table(table: Table) -> str:
+    table = table.narrow()
     rules = [":---" if place < table.words else "---:" for place in range(len(table.columns))]
     cells = [map(escape, table.columns), rules, *(map(escape, row) for row in table.rows)]
     lines = "\n".join(f"| {' | '.join(row)} |" for row in cells)

@@ -44,6 +44,7 @@ def _sentence(sentence: Sentence) -> str:
 
 
 def _table(table: Table) -> str:
+    table = table.narrow()
     title = f"<caption>{_text(table.title)}</caption>" if table.title else ""
     head, body = _row(table, table.columns, "th"), "".join(_row(table, row, "td") for row in table.rows)
     caption = f"<p>{_text(table.caption)}</p>" if table.caption else ""

@@ -3,7 +3,6 @@
   const drawings = JSON.parse(document.getElementById("charts").textContent);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const views = new Map();
-
   // Charts are drawn when they are first shown: their width is that of their place on the page.
   async function draw(element, spec = drawings.specs[element.id]) {
     if (!spec || element.clientWidth === 0) return;
@@ -15,7 +14,6 @@
     view.addEventListener("click", (_, item) => pickNamed(item?.datum?.name));
   }
   const drawShown = () => all(".drawing:not([data-drawn])").forEach((element) => draw(element));
-
   // Light and dark: every color, also of charts, is a variable of the page.
   const theme = document.getElementById("theme");
   const prefersDark = matchMedia("(prefers-color-scheme: dark)");
@@ -26,7 +24,6 @@
   setTheme(prefersDark.matches ? "dark" : "light");
   prefersDark.addEventListener("change", () => setTheme(prefersDark.matches ? "dark" : "light"));
   theme.addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
-
   // One explainer at a time, or all; #explainer=NAME links to one.
   const pickers = all(".pick");
   const names = drawings.names;
@@ -68,10 +65,9 @@
     }
   }
   pickers.forEach((picker) => picker.addEventListener("change", () => pick(picker.value)));
-  pick("0", { link: false });
+  pick(String(drawings.about), { link: false });
   addEventListener("hashchange", follow);
   follow();
-
   // Tables are sorted by the column whose heading is chosen; a second time, the other way round.
   function sortBy(heading) {
     const table = heading.closest("table");
@@ -91,7 +87,6 @@
     body.append(...[...body.rows].sort(order));
   }
   all(".sort").forEach((button) => button.addEventListener("click", () => sortBy(button.closest("th"))));
-
   // On narrow screens every line of a table is a card: its cells say what they are, and stay cells.
   for (const table of all("table.sortable")) {
     const labels = all("thead th", table).map((heading) => heading.textContent.trim());
@@ -106,7 +101,6 @@
       });
     }
   }
-
   // The filter narrows verdicts, the picture and the table.
   const filter = document.getElementById("filter");
   function narrowed(spec, shown) {
@@ -129,11 +123,11 @@
     const wanted = filter.value.trim().toLocaleLowerCase();
     const shown = new Set(names.filter((name) => name.toLocaleLowerCase().includes(wanted)));
     all("[data-name]").forEach((part) => { part.hidden = !shown.has(part.dataset.name); });
+    all("#overview tbody tr").forEach((row) => { row.hidden = !shown.has(row.cells[0].textContent); });
     document.getElementById("filtered").textContent = wanted ? `${shown.size} of ${names.length} explainers` : "";
     const picture = document.getElementById("chart-picture");
     if (shown.size) draw(picture, narrowed(drawings.specs[picture.id], shown));
   });
-
   // Of two rows side by side only the features farthest apart are shown at first.
   for (const button of all(".more")) {
     const rows = all(".rest", button.parentNode);
@@ -147,11 +141,10 @@
     button.addEventListener("click", toggle);
     toggle();
   }
-
   // On paper stands the essential; "Print everything" prints all sections, with all folds open.
   let closed = [];
   const root = document.documentElement;
-  document.getElementById("whole").addEventListener("click", () => {
+  document.getElementById("whole")?.addEventListener("click", () => {
     root.classList.add("whole");
     drawShown();
     print();

@@ -1,4 +1,4 @@
-"""Rows that contradict an explanation, side by side, with the features that differ."""
+"""Where does it fail? Rows that contradict an explanation, side by side, with the features that differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,15 +13,22 @@ from faithscope.inputs.arrays import frame_columns, is_frame
 from faithscope.inputs.rows import take_rows
 from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.measures.numbers.words import told_number
+from faithscope.report.document import Block, Group, Key, missing
 from faithscope.report.maps import Map, picture_of
-from faithscope.report.missing import Missing, attempt
-from faithscope.report.result import ExplainerResult, RowPair
+from faithscope.report.question import Asked, Question
+from faithscope.report.result import RowPair
 from faithscope.report.wording import plain, same_value, two_numbers, two_values, wording
 
 _CELLS = 4096  # of images, beyond which only pictures are shown
 _FEATURES = 30  # of two rows side by side
 _DOCUMENT = 800  # characters of a document that are shown
 _NAME = 80  # characters of a row's label that are shown
+_NONE = "No two rows contradict each other here. That is no praise where few rows can be checked."
+_MAP_KEY = (
+    ("up", "positive importance, or one of the top regions"),
+    ("down", "negative importance"),
+    ("", "the stronger the color, the larger in that map"),
+)
 
 
 @dataclass(frozen=True)
@@ -80,19 +87,37 @@ class Contradiction:
     picture_b: Map | None = None
     alike: int = 0
 
+    @property
+    def differing(self) -> list[FeaturePair]:
+        """The features that differ, of those that are told."""
+        return [feature for feature in self.features if feature.differs]
 
-def contradictions(
-    result: ExplainerResult, measures: Sequence[str], k: int
-) -> tuple[tuple[Contradiction, ...], tuple[Missing, ...]]:
-    """Up to k contradictions per measure, and what could not be found."""
-    contradicting: list[tuple[str, RowPair]] = []
-    missing: list[Missing] = []
-    for measure in measures:
-        pairs, why_not = attempt("contradictions", measure, partial(result._row_pairs, measure, k))
-        contradicting += [(measure, pair) for pair in pairs or ()]
-        missing += why_not
-    columns = FeatureColumns.of(result.X) if contradicting else None
-    return tuple(_contradiction(result.X, columns, measure, pair) for measure, pair in contradicting), tuple(missing)
+    @property
+    def equal(self) -> list[FeaturePair]:
+        """The features that do not."""
+        return [feature for feature in self.features if not feature.differs]
+
+    @property
+    def unseen(self) -> int:
+        """How many more features differ than are told."""
+        return 0 if self.equal else max(0, self.left_out - self.alike)
+
+
+def _ask(asked: Asked) -> list[Block]:
+    """The pair that is most alike, and the others folded; up to so many per measure."""
+    result, found = asked.result, list[tuple[str, RowPair]]()
+    # Named features are no rule that another row could contradict.
+    for measure in [each.measure for each in asked.estimates if each.beyond_random is None and asked.examples]:
+        pairs = asked.attempt(CONTRADICTIONS, measure, partial(result._row_pairs, measure, asked.examples))
+        found += [(measure, pair) for pair in pairs or ()]
+    if not found:
+        unknown = any(each.section == CONTRADICTIONS.anchor for each in asked.missing)
+        return [] if unknown or not asked.examples else [missing(_NONE)]
+    columns = FeatureColumns.of(result.X)
+    first, *more = most_alike_first([_contradiction(result.X, columns, measure, pair) for measure, pair in found])
+    key = [Key(_MAP_KEY)] if any(pair.map for pair in (first, *more)) else []
+    fold = f"{len(more)} more {'pair' if len(more) == 1 else 'pairs'} of rows"
+    return [*key, first, *([Group(more, fold=fold)] if more else [])]
 
 
 def _contradiction(X: Any, columns: "FeatureColumns | None", measure: str, pair: RowPair) -> Contradiction:
@@ -190,3 +215,17 @@ def _feature_pair(name: str, a: Any, b: Any, spread: float) -> FeaturePair:
     both_texts = isinstance(a, str) and isinstance(b, str)
     shown = (wording(a, _DOCUMENT), wording(b, _DOCUMENT)) if both_texts else two_values(a, b)
     return FeaturePair(wording(name), *shown, differs=not same_value(a, b), gap=plain(gap))
+
+
+CONTRADICTIONS = Question(
+    "contradictions",
+    "Where it fails",
+    "Where does it fail?",
+    "Two rows that were told the same and predicted differently: of the explanations that contradict themselves most, "
+    "the rows that differ in the fewest features. What differs between them is marked.",
+    subject="where it fails",
+    ask=_ask,
+    detail=False,
+    lead_of_numbers="Two rows that were told the same, with predictions that are far apart. What differs between them "
+    "is marked.",
+)

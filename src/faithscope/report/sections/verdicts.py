@@ -1,15 +1,45 @@
-"""The sentence on top of a report, to be quoted by itself: a share, its interval, for whom it is lower, chance."""
+"""The verdicts, and the sentence on top of a report, to be quoted by itself: a share, its interval, chance."""
 
 from faithscope.agreements import Spread
 from faithscope.measures.comparing.populations import AMONG
 from faithscope.measures.numbers.words import agreeing
-from faithscope.measures.telling import Measured, mostly_silent, silent_rows, weakest_first, why_unknown
-from faithscope.report.summary import Explainer, Groups, Summary
+from faithscope.measures.telling import WORDS, Measured, mostly_silent, silent_rows, weakest_first, why_unknown
+from faithscope.report.document import Finding, Findings, Section
+from faithscope.report.explainer import Explainer, Groups, Summary
 from faithscope.rounding import percent_down, percent_up
+
+ICONS = {"faithful": "✓", "consistent": "=", "unknown": "?", "partly": "◐"} | {
+    "random": "≈",
+    "chance": "≈",
+    "unfaithful": "✕",
+}
+
+
+def verdicts(summary: Summary) -> Section:
+    """The section of the verdicts, the most faithful explainer first."""
+    several = len(summary.explainers) > 1
+    found = [
+        Finding(
+            each.verdict.level,
+            each.name,
+            f"{ICONS[each.verdict.level]} {each.verdict.word}",
+            _spoken(each),
+            each.doubts,
+            place if several else None,
+        )
+        for place, each in enumerate(summary.explainers)
+    ]
+    return Section("verdicts", "Verdict", "Verdict", [Findings(found)])
+
+
+def _spoken(explainer: Explainer) -> str:
+    """The sentence without its first word, which the badge says."""
+    rest = explainer.verdict.sentence.removeprefix(f"{WORDS[explainer.verdict.level]}: ")
+    return rest[:1].upper() + rest[1:]
 
 
 def headline(summary: Summary) -> str:
-    """What a report says about its first explainer, by the measure that decides the verdict, with what makes one doubt.
+    """What a report says about the explainer that it is about, by the measure that decides, with what makes one doubt.
 
     Examples
     --------
@@ -20,7 +50,7 @@ def headline(summary: Summary) -> str:
     >>> print(headline(summarize(result)).partition(" (")[0])
     Two rows with the same explanation are predicted alike 49.5% of the time
     """
-    explainer = summary.explainers[0]
+    explainer = summary.first
     by = f" by {explainer.name}" if len(summary.explainers) > 1 else ""
     level, estimate = weakest_first(explainer.measures, summary.wanted)[0]
     if explainer.verdict.level == "consistent":

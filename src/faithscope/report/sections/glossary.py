@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from faithscope.agreements import Agreement, Spread
 from faithscope.measures.numbers.words import described
+from faithscope.report.document import Facts, Group, Section
 
 GLOSSARY: dict[str, str] = {
     "faithful": (
@@ -130,3 +131,9 @@ def glossary(agreements: Sequence[Agreement]) -> dict[str, str]:
     convex = all(agreement.convex for agreement in agreements)
     changed = (_VARIANCE if spread else _NUMBERS) | ({} if convex else _NOT_CONVEX)
     return GLOSSARY | changed | {"agreement": f"How predictions are compared. {sentences}"}
+
+
+def meanings(words: dict[str, str]) -> Section:
+    """The section that explains these words."""
+    folded = Group([Facts(tuple(words.items()), "glossary")], "means", fold=f"{len(words)} words explained")
+    return Section("glossary", "What it means", "What each number means", [folded], detail=True)

@@ -1,0 +1,76 @@
+"""Do the explainers agree? On how many rows every two of them say the same, and which features both name."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from faithscope.charts.heat import heat_map
+from faithscope.measures.explainer_agreement import ExplainerAgreement
+from faithscope.measures.telling import number
+from faithscope.report.document import Block, Chart, Group, Section, Table, aside
+from faithscope.report.question import attempt
+from faithscope.report.wording import plain, wording
+from faithscope.rounding import down, up
+from faithscope.sinks.card import Cell
+
+_MAPS = {
+    "same": "Share of rows on which two explainers say the same",
+    "feature_agreement": "Share of the features they name that both name",
+}
+_MOST_NAMES = 16  # explainers in a heat map that can be read
+_LEAD = (
+    "Two explainers may both be faithful and say different things, and two that agree may both be wrong. Where they "
+    "differ, it matters which of them is shown. Some agreement is chance: it stands beside each number in the table of "
+    "all pairs."
+)
+_COLUMNS = (
+    *("first", "second", "the same", "interval", "by chance", "kappa"),
+    *("features in common", "by chance"),
+)
+
+
+def agreement_blocks(measure: Callable[[], ExplainerAgreement] | None) -> list[Block]:
+    """What a report shows of how far explainers agree; nothing for a single one."""
+    if measure is None:
+        return []
+    agreement, reason = attempt(measure)
+    if agreement is None:
+        return [aside(f"agreement: whether explainers agree is not shown. {reason}")]
+    names = list(map(wording, agreement.explainers))
+    squares = {title: [list(map(plain, row)) for row in agreement._square(name)] for name, title in _MAPS.items()}
+    maps = [
+        Group([_map(title, names, square)])
+        for title, square in squares.items()
+        if len(names) <= _MOST_NAMES and any(value is not None for row in square for value in row)
+    ]
+    pairs = agreement.pairs
+    apart = [aside(wording(f"{pair.a} and {pair.b}: {note}")) for pair in pairs for note in pair.notes]
+    table = Table(
+        _COLUMNS, tuple(_row(pair.columns()) for pair in pairs), 2, "Agreement of explainers on the same rows"
+    )
+    folded = Group([table, *apart], fold=f"All pairs ({len(pairs)})")
+    notes = [aside(wording(note)) for note in agreement.notes]
+    return [*([Group(maps, "pair")] if maps else []), *([folded] if pairs else []), *notes]
+
+
+def _map(title: str, names: list[str], square: list[list[float | None]]) -> Chart:
+    told = [
+        f"{name} and {names[j]} {value:.2f}"
+        for i, name in enumerate(names)
+        for j, value in enumerate(square[i])
+        if j > i and value is not None
+    ]
+    caption = f"{title}; hatched: they cannot be compared."
+    return Chart(heat_map(names, square, title), f"{title}: {', '.join(told)}.", caption)
+
+
+def _row(pair: Mapping[str, Any]) -> tuple[str, ...]:
+    known = {name: plain(value) for name, value in pair.items()}
+    interval = "–" if known["same"] is None else f"{down(known['same_low'])}–{up(known['same_high'])}"
+    numbers = [number(known[name]) for name in ("chance", "kappa", "feature_agreement", "feature_chance")]
+    ends = Cell(interval, known["same_low"])
+    return wording(pair["a"]), wording(pair["b"]), number(known["same"]), ends, *numbers
+
+
+def agreement(blocks: list[Block]) -> Section:
+    """The section of these blocks."""
+    return Section("agreement", "Do they agree", "Do the explainers agree?", blocks, _LEAD, detail=True)

@@ -1,0 +1,119 @@
+"""All numbers: every measure of every explainer, drawn and as a table, and how explainers differ."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from faithscope.agreements import Spread
+from faithscope.charts import specs
+from faithscope.measures.estimate import Estimate
+from faithscope.measures.telling import COLUMNS, READING_ORDER, caption, difference_tables, number, numbers
+from faithscope.report.document import Block, Chart, Filter, Group, Key, Section, Table
+from faithscope.report.explainer import Explainer, Summary
+from faithscope.report.sections.verdicts import ICONS
+from faithscope.report.wording import plain
+from faithscope.rounding import down, up
+from faithscope.sinks.card import Cell
+
+_LEAD = (
+    "An explanation is [faithful] when rows that are explained alike are predicted alike. [Consistency|consistency] "
+    "asks it of rows with the same explanation, [sufficiency] of all rows to which an explanation applies."
+)
+_CERTAIN = (
+    "Whatever is left of an interval's left end is certain, at the stated confidence; whatever is hatched is unknown, "
+    "neither good nor bad."
+)
+_BOX = "Each point is an explainer that has both measures, with both intervals; the shaded box is where the truth lies."
+_DRAWN = (
+    *("measure", "agreement", "value", "low", "high", "unverifiable", "upper", "chance", "n"),
+    *("verified", "verified_low", "verified_high"),
+)
+
+
+def drawn_row(name: str, estimate: Estimate) -> dict[str, Any]:
+    """The numbers of an estimate that a chart draws, under a name."""
+    told = estimate.to_dict()
+    return {"name": name} | {field: plain(told[field]) for field in _DRAWN}
+
+
+def words_of(rows: Sequence[dict[str, Any]]) -> str:
+    """A chart of estimates in words."""
+    lines = [
+        f"{row['name']}: {row['measure']} {number(row['verified'])}, interval {down(row['low'])} to {up(row['high'])}, "
+        f"{row['unverifiable']:.0%} unverifiable"
+        for row in rows
+    ]
+    return "Bars with intervals. " + "; ".join(lines) + "."
+
+
+def measures(summary: Summary) -> Section:
+    """The section of all numbers."""
+    several = len(summary.explainers) > 1
+    rows = [drawn_row(each.name, estimate) for each in summary.explainers for estimate in each.measures]
+    variance = all(isinstance(estimate.agreement, Spread) for estimate in summary.estimates)
+    key = Key(
+        (
+            ("known", "variance accounted for" if variance else "shown to agree"),
+            ("hatched", "[cannot be checked|unverifiable]"),
+            ("whisker", "[interval]"),
+            ("diamond", f"{'the share' if variance else 'agreement'} [where it can be checked]"),
+            ("tick", "[chance]"),
+        )
+    )
+    blocks: list[Block] = [key, Chart(specs.estimates(rows), words_of(rows), _CERTAIN, "picture")]
+    blocks += [Filter("Show only explainers whose name contains")] if several else []
+    blocks += [measures_table(summary), *_against(summary, rows)]
+    pairs = len(summary.differences)
+    apart = [
+        table
+        for title, lines in by_measure(summary)
+        for table in difference_tables(lines, title, summary.together, len(lines))
+    ]
+    blocks += [Group(apart, fold=f"Differences between explainers ({pairs} pairs)")] if apart else []
+    return Section("picture", "All numbers", "All explainers" if several else "The measures", blocks, _LEAD)
+
+
+def measures_table(summary: Summary) -> Table:
+    """The table of all numbers."""
+    names = ("explainer", "verdict", "discretization", "measure")
+    rows = tuple(
+        (
+            explainer.name,
+            _badge(explainer) if estimate is not explainer.necessity else Cell("–"),
+            explainer.discretizer,
+            estimate.measure,
+            *numbers(estimate),
+            Cell("–" if explainer.uniqueness is None else f"{explainer.uniqueness:.1%}", explainer.uniqueness),
+        )
+        for explainer in summary.explainers
+        for estimate in explainer.told
+    )
+    chosen = f"; discretizations were chosen on {summary.rows_to_choose:,} other rows" if summary.rows_to_choose else ""
+    below = f"{caption(summary.estimates[0])}; faithscope {summary.versions['faithscope']}{chosen}"
+    columns, wide = (*names, *COLUMNS, "uniqueness"), ("verdict", "uniqueness")
+    return Table(columns, rows, len(names), "", below, wide, "overview")
+
+
+def _badge(explainer: Explainer) -> Cell:
+    level = explainer.verdict.level
+    return Cell(f"{ICONS[level]} {explainer.verdict.word}", READING_ORDER.index(level), level)
+
+
+def _against(summary: Summary, rows: Sequence[dict[str, Any]]) -> list[Block]:
+    """Consistency against sufficiency, if two explainers or more have both."""
+    both = [
+        f"{each.name}: {', '.join(f'{estimate.measure} {number(estimate.verified)}' for estimate in each.measures)}"
+        for each in summary.explainers
+        if len(each.measures) > 1
+    ]
+    if len(both) < 2:
+        return []
+    chart = Chart(specs.against(rows), f"Consistency against sufficiency. {'; '.join(both)}.", _BOX)
+    return [Group([chart], "detail chart-narrow", "Consistency against sufficiency")]
+
+
+def by_measure(summary: Summary) -> list[tuple[str, list[Any]]]:
+    """Differences of explainers by measure, with the title of each table."""
+    return [
+        (f"{name}: differences of explainers", [line for line in summary.differences if line.measure == name])
+        for name in dict.fromkeys(line.measure for line in summary.differences)
+    ]

@@ -1,0 +1,85 @@
+"""How it was computed: by which method, on what assumptions, with which settings and versions."""
+
+from faithscope.measures.estimate import Estimate
+from faithscope.measures.numbers.words import described, named, told_number
+from faithscope.report.document import Block, Facts, Group, Section, Sentence
+from faithscope.report.explainer import Explainer, Summary
+from faithscope.report.wording import wording
+
+
+def method(summary: Summary, parts: list[Block]) -> Section:
+    """The section; `parts` are the facts of each explainer."""
+    taken = assumptions(summary.estimates[0], wording(summary.explainers[0].provenance.clusters))
+    versions = Group([Facts(tuple(summary.versions.items()))], title="Versions")
+    blocks = [Sentence(_computed(summary)), Sentence(taken), *parts, versions]
+    return Section("method", "How computed", "How it was computed", blocks, detail=True)
+
+
+def _computed(summary: Summary) -> str:
+    first = summary.estimates[0]
+    compared = " ".join(dict.fromkeys(described(estimate.agreement) for estimate in summary.estimates))
+    return (
+        "Every row is compared with the other rows that its explanation covers, never with itself. "
+        f"{compared}{' ' if compared else ''}Intervals are at {100 * first.confidence:g}% confidence ({first.method}). "
+        f"An explainer is called faithful when the whole interval of both measures reaches {summary.wanted:.0%} and at "
+        "least half of what chance leaves open, consistent when only that of consistency does, "
+        "and no better than chance when rows that can be checked do not agree more than "
+        "shuffled predictions would and its interval stays nearer to chance than to that."
+    )
+
+
+def facts(explainer: Explainer) -> Facts:
+    """How an explainer was measured: names with values, without those that have nothing to say."""
+    estimates, made = explainer.measures, explainer.provenance
+    first, clusters = estimates[0], wording(made.clusters)
+    told = {
+        "Explainer": wording(made.explainer, longest=1000),
+        "Explanations": wording(made.kind),
+        "Discretization": explainer.discretizer,
+        "Predictions compared by": named(first.agreement) if first.agreement.of_numbers else "",
+        "Typically apart": ", ".join(
+            f"{each.measure}: {told_number(each.gap)}" for each in estimates if each.gap is not None
+        ),
+        "Rows": f"{first.n:,}",
+        "Clusters of rows": ""
+        if first.clusters is None
+        else f"{first.clusters:,}{f' (by {clusters})' if clusters else ''}",
+        "Effective rows": "" if first.effective_n == first.n else f"{first.effective_n:,.0f}",
+        "Different explanations": f"{first.distinct:,}",
+        "Intervals": ", ".join(f"{estimate.measure}: {estimate.method}" for estimate in estimates),
+        "Seed": "" if made.seed is None else str(made.seed),
+        "Time": ", ".join(f"{wording(phase)} {spent:.2f} s" for phase, spent in made.seconds.items()),
+        "Notes": "; ".join(f"{measure}: {note}" if measure else note for measure, note in explainer.remarks),
+    }
+    return Facts(tuple((name, value) for name, value in told.items() if value))
+
+
+def assumptions(estimate: Estimate, clusters: str = "") -> str:
+    """The two assumptions behind an estimate, in sentences.
+
+    Parameters
+    ----------
+    estimate : Estimate
+    clusters : str
+        The name of what says which rows belong together; empty if it has none.
+
+    Examples
+    --------
+    >>> from faithscope import consistency
+    >>> assumptions(consistency(["a", "a", "b"], [0, 1, 1], clusters=[1, 2, 2]), "customer")[:97]
+    'Two things are taken for granted: the 2 clusters of rows (rows with the same customer) are indepe'
+    """
+    weighted = getattr(estimate.counts, "weight", None) is not None
+    population = "the population that these numbers speak of"
+    source = f"draws, weighted so that they stand for {population}" if weighted else f"draws from {population}"
+    fixed = "and the explainer was fixed before they were seen."
+    if estimate.clusters is None:
+        drawn = f"rows are independent {source}"
+        otherwise = "Rows that repeat or belong together, and rows that the explainer was fitted on, make"
+        beside = ""
+    else:
+        named = f"rows with the same {clusters}" if clusters else "rows that belong together"
+        drawn = f"the {estimate.clusters:,} clusters of rows ({named}) are independent {source}"
+        otherwise = "Rows that the explainer was fitted on make"
+        beside = " Rows of one cluster are never compared with each other."
+    return f"Two things are taken for granted: {drawn}, {fixed} {otherwise} it look more faithful than it is.{beside}"

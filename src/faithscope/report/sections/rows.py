@@ -1,0 +1,38 @@
+"""How many rows are enough? The curve of the unverifiable share, exact up to the rows there are, then a forecast."""
+
+from faithscope.charts import specs
+from faithscope.measures.planning.plan import Plan
+from faithscope.report.document import Block, Chart, Group
+from faithscope.report.question import Asked, Question
+from faithscope.report.wording import plain
+
+
+def _ask(asked: Asked) -> list[Block]:
+    charts = [_chart(asked.name, measure, plan) for measure, plan in asked.plans.items()]
+    return [Group([Group([chart]) for chart in charts], "pair")] if charts else []
+
+
+def _chart(name: str, measure: str, plan: Plan) -> Chart:
+    tested, backtest = "", plan.backtest
+    if backtest is not None:
+        forecast = f"a forecast of {backtest.forecast:.1%} where {backtest.observed:.1%} was observed"
+        tested = f"The same forecast, made from half of the rows, gave {forecast}."
+    points = [{name: plain(value) for name, value in point.items()} for point in plan.curve.to_dict("records")]
+    last = next(point for point in reversed(points) if point["kind"] == "exact")
+    words = (
+        f"Share of rows that cannot be checked by number of rows, {name}, {measure}: "
+        f"{last['unverifiable']:.0%} at the {plan.n:,} rows there are; {plan.reason}."
+    )
+    caption = f"{measure.capitalize()}: {plan.reason}. {tested}"
+    return Chart(specs.curve(points, plan.n, plan.wanted, plan.rows_needed), words, caption)
+
+
+ROWS = Question(
+    "rows",
+    "How many rows",
+    "How many rows are enough?",
+    "The more rows, the fewer stand alone with their explanation. The curve is exact up to the rows there are, and a "
+    "[forecast] beyond.",
+    subject="how many rows are enough",
+    ask=_ask,
+)
