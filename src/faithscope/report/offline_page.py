@@ -37,7 +37,7 @@ def page_of(document: Document) -> str:
         kind=lambda block: type(block).__name__,
         place=lambda chart: charts[id(chart)],
         linked=partial(_linked, document.glossary),
-        means=lambda name: document.glossary.get(_MEANS.get(name, name), ""),
+        means=partial(_meaning, document.glossary),
         marked=_marked,
         draw=draw,
         visible=visible,
@@ -51,6 +51,11 @@ def _patterned(spec: dict[str, Any]) -> dict[str, Any]:
     used = {layer["data"]["name"] for layer in layers}
     datasets = {name: spec["datasets"][name] for name in sorted(used)}
     return {"height": spec["height"], "layer": layers, "datasets": datasets}
+
+
+def _meaning(glossary: Mapping[str, str], heading: str) -> str:
+    """What the heading of a column means; empty if the glossary does not have it."""
+    return glossary.get(_MEANS.get(heading, heading), "")
 
 
 def _linked(glossary: Mapping[str, str], text: str) -> Any:
