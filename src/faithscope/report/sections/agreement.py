@@ -1,6 +1,6 @@
 """Do the explainers agree? On how many rows every two of them say the same, and which features both name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from faithscope.charts.heat import heat_map
@@ -71,6 +71,6 @@ def _row(pair: Mapping[str, Any]) -> tuple[str, ...]:
     return wording(pair["a"]), wording(pair["b"]), number(known["same"]), ends, *numbers
 
 
-def agreement(blocks: list[Block]) -> Section:
+def agreement(blocks: Sequence[Block]) -> Section:
     """The section of these blocks."""
     return Section("agreement", "Do they agree", "Do the explainers agree?", blocks, _LEAD, detail=True)
