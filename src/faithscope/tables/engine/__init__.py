@@ -1,1 +1,1 @@
-"""What a database engine is asked for, whatever its dialect; `protocol` says what an engine must give."""
+"""What a database engine is asked for, whatever its dialect; `backend` says what an engine gives."""

@@ -1,6 +1,6 @@
 """One state of a log for all questions of an audit, though others write to it meanwhile.
 
-Engines with transactions are asked in one (`Engine.one_state`). If an engine has none, or a log is files, what the
+Engines with transactions are asked in one (`Backend.one_state`). If an engine has none, or a log is files, what the
 questions counted must add up to the same rows; what does not is an error, never an answer.
 """
 
