@@ -120,3 +120,11 @@ def test_the_command_line_and_the_report_know_clusters(tmp_path):
     assert told["clusters"] == 100
     assert told["value"] == pytest.approx(_ask(log, "customer").consistency.value)
     assert "Effective rows" in report.read_text()
+
+
+def test_an_interval_of_clusters_may_be_proven():
+    log = _log(customer=np.arange(400) // 4)
+    found = _ask(log, "customer", interval="proven").consistency
+    expected = fs.consistency(log.leaf, log.yhat, clusters=log.customer, interval="proven")
+    assert (found.method, found.value) == (expected.method, pytest.approx(expected.value, abs=1e-12))
+    assert found.interval == pytest.approx(expected.interval, abs=0.05)  # one row of each cluster is kept by chance

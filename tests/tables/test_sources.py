@@ -209,10 +209,8 @@ REFUSED = [
         r"one column; got 2: .* agreement=fs.Spread\(\)",
     ),
     (NotProven, {**NUMBERS, "agreement": fs.Spread(), "interval": "proven"}, "not for Spread"),
-    (BadInput, {**NUMBERS, "agreement": fs.Close(1e-18)}, "farther apart than eps=1e-18"),
     # Clusters.
     (BadInput, {**LEAVES, "clusters": "one"}, "All 80 rows are of one cluster in column 'one'"),
-    (NotProven, {**LEAVES, "clusters": "row", "interval": "proven"}, "which no engine does"),
     (
         NotProven,
         {**NUMBERS, "clusters": "row", "agreement": fs.Spread()},

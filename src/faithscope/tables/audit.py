@@ -5,11 +5,13 @@ from typing import Any, Unpack
 
 from faithscope.discretizers import Discretizer
 from faithscope.errors import BadInput, NotProven
+from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_whole, is_real
+from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Estimate, Method
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.renamed import renamed
-from faithscope.tables.left_out import dropped, left_out
+from faithscope.tables.engine.missing import dropped_note
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.logs import Log, LogColumns
 from faithscope.tables.measured_log import MeasuredLog
@@ -101,7 +103,7 @@ def audit(
             windows=None if time is None else over_time(measured, time, every, baseline, groups),
             necessity=necessary,
             reference=_compared(measured, sufficient, baseline),
-            notes=(*chosen_rows.notes, *measured.log.notes, *notes, *left_out(measured, populations), *compared),
+            notes=(*chosen_rows.notes, *measured.log.notes, *notes, *_outside(measured, populations), *compared),
             _measured=measured,
         )
 
@@ -171,7 +173,18 @@ def _baseline(
     with about_reference(), log._opened(source) as chosen:
         theirs = MeasuredLog.of(chosen.source, log._options(**asked))
     theirs = aligned(measured, theirs)
-    return theirs, tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped(theirs)))
+    return theirs, tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped_note(theirs.dropped)))
+
+
+def _outside(measured: MeasuredLog, populations: Populations | None) -> tuple[str, ...]:
+    """How many of the measured rows are in no population of a grouping, in notes."""
+    groupings = () if populations is None else populations.groupings
+    rows = {each.by: measured.consistency.n - sum(part.n for part in each.estimates.values()) for each in groupings}
+    return tuple(
+        f"{several(many, 'row is', 'rows are')} in no population by {by}: values missing"
+        for by, many in rows.items()
+        if many
+    )
 
 
 def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: MeasuredLog | int) -> Reference | None:

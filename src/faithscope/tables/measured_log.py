@@ -80,7 +80,7 @@ class MeasuredLog:
     def labels(self) -> Labels | Numbers:
         """The labels that occur; of numbers, how many there are and their ends."""
         if self.agreement.of_numbers:
-            return Numbers.of(self.log.labels(), self.agreement)
+            return Numbers.of(self.log.labels())
         labels = read_labels(self.log.labels())
         if not labels.values:
             raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
@@ -156,7 +156,7 @@ class MeasuredLog:
         labels = self.labels
         now: Labels | Numbers
         if isinstance(labels, Numbers):
-            now = Numbers.of(self.log.labels(), self.agreement)
+            now = Numbers.of(self.log.labels())
             same = labels.same(now)
         else:
             now = read_labels(self.log.labels())
