@@ -7,7 +7,8 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, NotScoped, WrongType
-from faithscope.explanations.distances.metrics import Gower, columns_of, pairwise
+from faithscope.explanations.distances.metrics import Gower, pairwise
+from faithscope.inputs.columns import Rows
 from faithscope.relations import Within
 from refused import refused
 
@@ -97,7 +98,7 @@ def test_prototypes_of_mixed_rows():
 
 
 def test_gowers_distance_treats_missing_numbers_as_far_but_alike():
-    columns = columns_of(pd.DataFrame({"a": [0.0, np.nan, np.nan, 10.0]}))
+    columns = Rows(pd.DataFrame({"a": [0.0, np.nan, np.nan, 10.0]})).measured()
     gower = Gower.fit(columns)
     (scaled,) = gower.read(columns)
     distance = gower.between([scaled[:, None]], [scaled[None, :]])

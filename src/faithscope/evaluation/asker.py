@@ -11,12 +11,12 @@ from faithscope.errors import BadInput
 from faithscope.evaluation.cache import Cache, takes_progress
 from faithscope.evaluation.outputs import Output
 from faithscope.explanations import Explanations
-from faithscope.explanations.conditions.features import default_names
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Records
 from faithscope.inputs.alignment import is_fresh, made_in_order
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.asking import framed, rows_of_its_own
+from faithscope.inputs.columns import default_names
 from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
-from faithscope.explanations.alike import alike_rules, column_count
+from faithscope.explanations.alike import alike_rules
 from faithscope.explanations.base import Explanations, readable, shorten
 from faithscope.explanations.forms import (
     NO_CODE,
@@ -26,6 +26,7 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.axes import flattened
 from faithscope.inputs.checks import check_whole, same_length
+from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import Column
 from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rows import rows_of
@@ -253,7 +254,7 @@ class Importances(Explanations):
         """
         same_length(importances=len(self), X=rows_of(X))
         marks, names = self.named(k)
-        if self.shape is not None and names is not None and (cells := column_count(X)) != len(names):
+        if self.shape is not None and names is not None and (cells := len(Rows(X).names)) != len(names):
             raise BadInput(
                 f"Importances are of {len(names)} regions, and a row of X has {cells:,} cells: pool the rows as well, "
                 f"X=fs.Pool({self.shape})(fs.read(X)).values."

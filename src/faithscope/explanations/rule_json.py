@@ -20,15 +20,14 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.explanations.conditions.condition import BOUNDS, NOTHING, NUMBER, OR_MISSING, Triple, conjoin
 from faithscope.explanations.conditions.conjunctions import Conjunction, number_conjunctions
-from faithscope.explanations.conditions.features import default_names, distinct_names
 from faithscope.explanations.conditions.written import to_condition
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.arrays import frame_columns, is_frame
-from faithscope.inputs.checks import check_word, is_real
+from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.checks import check_word
+from faithscope.inputs.columns import Rows, default_names, distinct_names
 from faithscope.inputs.dates import WRITTEN, Moment
 from faithscope.inputs.folding import fold
 from faithscope.inputs.hints import hint
-from faithscope.inputs.missing import missing_values
 
 CHOICES = ("error", "uncovered")
 
@@ -417,20 +416,21 @@ class Columns:
         """From names, from the table of the rows, or from nothing."""
         if features is None:
             return cls(None, {}, {}, {})
-        given, columns = frame_columns(features) if is_frame(features) else (features, [])
-        names = distinct_names(given)
-        held = dict(zip(names, columns, strict=False))
-        families = {name: family for name, column in held.items() if (family := _family(column)) is not None}
+        rows = Rows(features) if is_frame(features) else None
+        names = distinct_names(features if rows is None else rows.names)
+        held = {} if rows is None else {column.name: column for column in rows.columns}
+        families = {name: column.family.partition(" ")[0] for name, column in held.items()}
         count = Counter(map(_folded, names))
         folded = {_folded(name): name for name in names if count[_folded(name)] == 1}
-        return cls(names, families, folded, {name: held[name] for name in families if families[name] == "text"})
+        return cls(names, families, folded, {name: held[name].values for name in families if families[name] == "text"})
 
     def placed(self, triple: Triple, habits: Counter[str]) -> Triple:
         """The condition with the name of its column and a value of its family; raises if there is no such column."""
         feature, operator, value = triple
         name = self._name(feature, habits)
         ordered = operator.removesuffix(OR_MISSING) in (*BOUNDS, "between")
-        family = self.families.get(name, "number or date" if ordered else "")
+        family = self.families.get(name, "")
+        family = "number or date" if ordered and family not in ("number", "text", "date") else family
         column = self.texts.get(name)
         if isinstance(value, tuple):
             return name, operator, tuple(_typed(item, family, column, habits) for item in value)
@@ -458,18 +458,6 @@ class Columns:
 
 def _folded(name: str) -> str:
     return fold(name.replace("_", " ").replace("-", " "))
-
-
-def _family(column: NDArray[Any]) -> str | None:
-    """The family of a column's values; None if they are of several, or all missing."""
-    if column.dtype.kind != "O":
-        return "date" if column.dtype.kind == "M" else "number" if column.dtype.kind in "biuf" else None
-    present = column[~missing_values(column)]
-    if not len(present):
-        return None
-    if all(isinstance(item, str) for item in present):
-        return "text"
-    return "number" if all(is_real(item) or isinstance(item, bool | np.bool_) for item in present) else None
 
 
 def _typed(value: Any, family: str, column: NDArray[Any] | None, habits: Counter[str]) -> Any:

@@ -10,22 +10,17 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, Removed
 from faithscope.explanations.base import Explanations, shorten
-from faithscope.explanations.conditions.categories import decoded, joined_categories
 from faithscope.explanations.conditions.condition import NOTHING, OR_MISSING, Condition, Triple, conjoin
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
-from faithscope.explanations.conditions.feature_column import FeatureColumn, Mask
-from faithscope.explanations.conditions.features import array_columns, default_names, distinct_names
+from faithscope.explanations.conditions.holding import decoded, holds
 from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.conditions.written import is_triple, to_condition, written_row
 from faithscope.explanations.rule_text import read_texts
-from faithscope.inputs.arrays import frame_names, is_frame, to_items, to_vector
-from faithscope.inputs.dates import dated_column
+from faithscope.inputs.array_types import Array, Bools
+from faithscope.inputs.arrays import to_items
+from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.hints import hint
 from faithscope.visible import visible
-
-Fetch = Callable[
-    [int], tuple[NDArray[Any], bool]
-]  # from a feature's position to its column, and whether that has a time zone
 
 _NEVER = ("", "in", ())  # how a rule that no row satisfies is written over no features
 _MOST_FEATURES = 1_000_000  # that are named x0, x1, … if only positions are given
@@ -191,14 +186,17 @@ class Rules(Conjunctions):
             first, second = self._over_one_list(other)
             if first.features == second.features:
                 return first.join(cast(Self, second))
-        return (
-            super()
-            .join(other)
-            ._with(
-                tree=self.tree if self.tree == other.tree else None,
-                categories=joined_categories(self.categories, other.categories),
-            )
-        )
+        both = super().join(other)
+        categories = {feature: dict(texts) for feature, texts in self.categories.items()}
+        for feature, texts in other.categories.items():
+            known = categories.setdefault(feature, {})
+            for code, text in texts.items():
+                if known.setdefault(code, text) != text:
+                    raise Incompatible(
+                        f"{feature} = {code} is {known[code]!r} in some rules and {text!r} in others: explain both "
+                        "with the same codes."
+                    )
+        return both._with(tree=self.tree if self.tree == other.tree else None, categories=categories)
 
     def locate(self, wanted: Explanations) -> NDArray[np.int64]:
         if not isinstance(wanted, Rules) or self.features == wanted.features:
@@ -251,7 +249,7 @@ class Rules(Conjunctions):
             return list(condition.triples())
         return [(self.features[0], "in", ())] if self.features else [_NEVER]
 
-    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Mask]:
+    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Bools]:
         """For each of the conditions in turn, the mask of the rows of X on which it holds.
 
         Parameters
@@ -265,41 +263,34 @@ class Rules(Conjunctions):
         iterator of (n,) arrays of bool
             A condition on a missing value is false unless it asks for missing, or says "or missing".
         """
-        return map(self._reader(conditions, X, None, kept=len(self.features)), conditions)
+        return map(self._mask(conditions, X, None, kept=len(self.features)), conditions)
 
-    def masks(self, conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None) -> Iterator[tuple[int, Mask]]:
+    def masks(self, conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None) -> Iterator[tuple[int, Bools]]:
         # One column after the other, so that only one at a time is held in this order.
-        mask = self._reader(conditions, X, order, kept=1)
+        mask = self._mask(conditions, X, order, kept=1)
         by_column = sorted(range(len(conditions)), key=lambda number: conditions[number].position)
         return ((number, mask(conditions[number])) for number in by_column)
 
-    def _reader(
+    def _mask(
         self, conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None, kept: int
-    ) -> Callable[[Condition], Mask]:
+    ) -> Callable[[Condition], Bools]:
         """A function that gives the rows on which a condition holds; it keeps so many columns."""
-        rows, fetch = self._columns({c.position: c for c in conditions if c.position >= 0}, X)
-        nobody = np.zeros(rows if order is None else len(order), bool)
-        columns = lru_cache(kept)(lambda position: self._column(position, *fetch(position), order))
-        return lambda condition: columns(condition.position).holds(condition) if condition.position >= 0 else nobody
+        rows, places = self._located({c.position: c for c in conditions if c.position >= 0}, X)
+        nobody = np.zeros(len(rows) if order is None else len(order), bool)
 
-    def _columns(self, needed: Mapping[int, Condition], X: Any) -> tuple[int, Fetch]:
-        """The number of rows, and a function from the position of a needed feature to its column."""
-        return _table_columns(X, needed) if is_frame(X) else self._array_columns(X, needed)
+        @lru_cache(kept)
+        def columns(position: int) -> tuple[Column, Column]:
+            column = decoded(rows.column(places[position]), self.categories.get(self.features[position], {}))
+            return column, column if order is None else column.take(order)
 
-    def _values(self, feature: str, X: Any) -> NDArray[Any]:
-        """The column of a feature."""
-        position = self.features.index(feature)
-        return self._columns({position: Condition(position, feature)}, X)[1](position)[0]
+        return lambda condition: holds(condition, *columns(condition.position)) if condition.position >= 0 else nobody
 
-    def _column(
-        self, position: int, values: NDArray[Any], zoned: bool, order: NDArray[np.int64] | None
-    ) -> FeatureColumn:
-        name = self.features[position]
-        return FeatureColumn(name, decoded(values, self.categories.get(name, {})), zoned, order)
-
-    def _array_columns(self, X: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
-        columns = array_columns(X)
-        width, expected = len(columns), len(self.features)
+    def _located(self, needed: Mapping[int, Condition], X: Any) -> tuple[Rows, Mapping[int, int]]:
+        """The rows, and which of their columns each feature that is needed is."""
+        rows = Rows(X)
+        if rows.named:
+            return rows, {at: rows.place(each.feature, f"{str(each)!r} needs") for at, each in needed.items()}
+        width, expected = len(rows.names), len(self.features)
         if needed and not self.positional:
             raise BadInput(
                 f"Rows are a plain array, and the rules do not say which column is {self.features[0]!r}: pass "
@@ -308,7 +299,13 @@ class Rules(Conjunctions):
         # Rules that only know positions may leave the last columns out.
         if width < expected or (width > expected and self.features != default_names(expected)):
             raise BadInput(f"Rows have {width} columns but rules are over {expected} features: pass those, in order.")
-        return len(X), lambda position: (to_vector(columns[position]), False)
+        return rows, {position: position for position in needed}
+
+    def _values(self, feature: str, X: Any) -> Array:
+        """The column of a feature."""
+        position = self.features.index(feature)
+        rows, places = self._located({position: Condition(position, feature)}, X)
+        return rows.column(places[position]).values
 
 
 def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:
@@ -345,17 +342,3 @@ def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], 
         return to_condition(places[feature], names[places[feature]], operator, value)
 
     return read
-
-
-def _table_columns(frame: Any, needed: Mapping[int, Condition]) -> tuple[int, Fetch]:
-    """The number of rows of a table, and a function from a feature's position to its column."""
-    names = frame_names(frame)
-    for condition in needed.values():
-        name = condition.feature
-        if name not in names:
-            raise BadInput(f"Rows have no column {name!r}, which {str(condition)!r} needs. {hint(name, names)}")
-        if names.count(name) > 1:
-            raise BadInput(
-                f"Rows have two columns {name!r}, which {str(condition)!r} needs: rename or drop one of them."
-            )
-    return frame.shape[0], lambda position: dated_column(frame, names.index(needed[position].feature))

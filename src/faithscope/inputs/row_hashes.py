@@ -9,8 +9,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.inputs.arrays import EXACT, frame_width, is_frame, to_array, to_objects, to_vector
-from faithscope.inputs.dates import dated_column, hold_dates, to_ticks
+from faithscope.inputs.arrays import EXACT, is_frame, to_array
+from faithscope.inputs.columns import Rows
+from faithscope.inputs.dates import hold_dates, to_ticks
 from faithscope.inputs.grouping import Words, hash_rows
 from faithscope.inputs.missing import is_missing, missing_values
 from faithscope.inputs.rows import rows_of
@@ -28,7 +29,12 @@ def row_blocks(X: Any) -> list[Block] | None:
     values, and dates whatever their unit. None if the rows cannot be read here.
     """
     try:
-        return _sparse(X.tocsr()) if hasattr(X, "tocsr") else [_numbers(column) for column in _columns(X)]
+        if hasattr(X, "tocsr"):
+            return _sparse(X.tocsr())
+        array = None if is_frame(X) else to_array(X, "X")
+        if array is not None and array.dtype.kind in "biuf":  # one block of all columns
+            return [_numbers(array.reshape(len(array), int(np.prod(array.shape[1:]))))]
+        return [_numbers(column.values) for column in Rows(X, loose=True).columns]
     except Exception:  # a caller's class may raise anything, and a note is not worth an error
         return None
 
@@ -55,29 +61,6 @@ def new_rows(further: Any, X: Any) -> int:
     if not blocks or not known:
         return rows_of(further)
     return len(np.setdiff1d(row_hashes(blocks, single=True), row_hashes(known, single=True)))
-
-
-def _columns(X: Any) -> list[NDArray[Any]]:
-    """Rows as columns, or as one block of numbers, (n, w)."""
-    if is_frame(X):
-        return [dated_column(X, j)[0] for j in range(frame_width(X))]
-    array = to_array(X, "X")
-    if array is None:
-        array = to_vector(X) if hasattr(X, "to_numpy") else _of_list(X)
-    array = array.reshape(len(array), int(np.prod(array.shape[1:])))
-    return [array] if array.dtype.kind in "biuf" else list(array.T)
-
-
-def _of_list(rows: Any) -> NDArray[Any]:
-    """A list of rows, of numbers or of anything else."""
-    listed = list(rows)
-    try:
-        array = np.asarray(listed)
-    except ValueError:  # rows of different lengths
-        array = np.empty(0, object)
-    if array.dtype.kind in "biuf":
-        return array
-    return np.array(listed, object) if array.ndim == 2 else to_objects(listed)
 
 
 def _numbers(column: NDArray[Any]) -> Block:

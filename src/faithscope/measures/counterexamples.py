@@ -9,9 +9,10 @@ import numpy as np
 from faithscope.agreements import Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import sum_by
-from faithscope.explanations.distances.metrics import Gower, columns_of
+from faithscope.explanations.distances.metrics import Gower
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
+from faithscope.inputs.columns import Rows
 from faithscope.measures.numbers.farthest_pairs import farthest_pairs
 from faithscope.measures.numbers.groups import disagreement, distance, shown
 from faithscope.sample import Sample
@@ -184,7 +185,7 @@ class _Rows:
     @classmethod
     def of(cls, X: Any) -> "_Rows | None":
         """The rows of X; None if there are no columns to compare (X is None or sparse)."""
-        columns = [] if X is None or hasattr(X, "tocsr") else columns_of(X)
+        columns = [] if X is None or hasattr(X, "tocsr") else Rows(X, loose=True).measured()
         return cls(columns) if columns else None
 
     def distance(self, a: Ints, b: Ints) -> Floats:

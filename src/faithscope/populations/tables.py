@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.explanations.distances.metrics import Gower, columns_of
+from faithscope.explanations.distances.metrics import Gower
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.arrays import frame_column, is_frame, to_vector
+from faithscope.inputs.columns import Rows
 from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.queries import refuse_query
@@ -135,7 +136,7 @@ def nearest_rows(rules: Rules, source: SourceRows, k: int) -> Drawer:
     """The k nearest of the training rows that each rule covers, with what it fixes as the row itself has it."""
     width, train, places = len(source.names), source.train, source.places(rules)
     names = source.names if is_frame(source.X_train) else None
-    learned, measured = (columns_of(rows, names) for rows in (source.X_train, source.X))
+    learned, measured = (Rows(rows, loose=True).measured(names) for rows in (source.X_train, source.X))
     gower = Gower.fit(learned)
     for j, (column, size) in enumerate(zip(measured, gower.ranges, strict=True)):
         if size is not None and column.dtype == object:

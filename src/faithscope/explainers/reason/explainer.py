@@ -20,10 +20,10 @@ from faithscope.explainers.shared.columns import columns_with_names
 from faithscope.explainers.shared.encodings import encode_numbers
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.models import predict_of
-from faithscope.explanations.conditions.features import default_names, distinct_names
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_flag
+from faithscope.inputs.columns import default_names, distinct_names
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.runtime.memory import in_memory

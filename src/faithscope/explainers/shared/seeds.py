@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explainers.shared.arrays import Floats
-from faithscope.explanations.distances.metrics import as_number, columns_of
+from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import rows_of
 
@@ -39,7 +39,7 @@ def row_digests(seed: int, X: Any) -> list[bytes]:
     start = _start(seed)
     if hasattr(X, "tocsr"):
         X = X.tocsr().toarray()
-    cells = [_cells(column) for column in columns_of(X)]
+    cells = [_cells(column) for column in Rows(X, loose=True).measured()]
     if not cells:
         return [_digest(start, b"")] * rows_of(X)
     return [_digest(start, b"".join(map(itemgetter(0), row)) + _texts(row)) for row in zip(*cells, strict=True)]
@@ -64,7 +64,7 @@ def _cell(value: Any) -> Cell:
         return b"", repr(value)
     alone = np.empty(1, object)
     alone[0] = value
-    alone = as_number(alone)
+    alone = Column("", alone).measured
     return _cells(alone)[0] if alone.dtype.kind in "biuf" else (b"", repr(value))
 
 

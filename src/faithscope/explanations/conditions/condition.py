@@ -98,13 +98,14 @@ class Condition:
         suffix = OR_MISSING * self.missing
         return [(feature, operator + suffix, value) for feature, operator, value in self._present()]
 
+    def bounds(self) -> list[tuple[str, Bound]]:
+        """Its bounds, each with its operator."""
+        below = [(">" if self.low_open else ">=", self.low)] if self.low > -inf or self.low_open else []
+        return below + ([("<" if self.high_open else "<=", self.high)] if self.high < inf or self.high_open else [])
+
     def _present(self) -> list[Triple]:
         """What it asks of a value that is not missing."""
-        written: list[Triple] = []
-        if self.low > -inf or self.low_open:
-            written.append((self.feature, ">" if self.low_open else ">=", self.low))
-        if self.high < inf or self.high_open:
-            written.append((self.feature, "<" if self.high_open else "<=", self.high))
+        written: list[Triple] = [(self.feature, *bound) for bound in self.bounds()]
         if self.without:
             single = len(self.without) == 1
             written.append((self.feature, "!=" if single else "not in", self.without[0] if single else self.without))

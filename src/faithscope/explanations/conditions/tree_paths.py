@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.conditions.condition import OR_MISSING, Condition, conjoin
 from faithscope.explanations.conditions.conjunctions import Conjunction, number_conjunctions
-from faithscope.explanations.conditions.features import array_columns, default_names, distinct_names
 from faithscope.explanations.conditions.written import to_condition
-from faithscope.inputs.arrays import frame_columns, frame_names, is_frame, to_vector
+from faithscope.inputs.arrays import frame_names, is_frame
+from faithscope.inputs.columns import Rows, default_names, distinct_names
 from faithscope.inputs.grouping import group
-from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import rows_of
 
 
@@ -127,7 +126,8 @@ def read_tree(
             f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one name per feature."
         )
     reached = leaves_of(tree, X) if rows_of(X) else np.empty(0, np.int64)
-    missing = _missing(X) if rows_of(X) else np.zeros((0, len(names)), bool)
+    columns = Rows(X).columns if rows_of(X) else []
+    missing = np.column_stack([each.missing for each in columns]) if columns else np.zeros((0, len(names)), bool)
     speaks = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
     distinct, codes = rules_of(paths(tree.tree_, names, speaks), reached, missing & ~speaks)
     return codes, distinct, names, digest(tree.tree_, speaks)
@@ -146,9 +146,3 @@ def leaves_of(tree: Any, X: Any) -> NDArray[np.int64]:
     except (TypeError, ValueError) as problem:  # columns that it was not fitted with, or values that are not numbers
         raise BadInput(f"The tree cannot predict these rows: {str(problem).splitlines()[0]}") from None
     return leaves
-
-
-def _missing(X: Any) -> NDArray[np.bool_]:
-    """Which values are missing: (n, d)."""
-    columns = frame_columns(X)[1] if is_frame(X) else list(map(to_vector, array_columns(X)))
-    return np.column_stack([missing_values(column) for column in columns]) if columns else np.zeros((0, 0), bool)

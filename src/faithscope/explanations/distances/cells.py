@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.base import readable
-from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
+from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.columns import Rows
 from faithscope.inputs.date_numbers import nanoseconds
 from faithscope.inputs.dates import Moment, hold_dates
 from faithscope.inputs.missing import missing_values
@@ -38,31 +39,20 @@ class CellTable:
 def to_cells(rows: Any, what: str) -> CellTable:
     """Rows of any kind as cells; images and series as rows of numbers."""
     rows, _ = flat_rows(rows)
-    names, columns = _columns(rows, what)
-    dates = tuple(hold_dates(column) for column in columns)
-    if all(column.dtype.kind in "biuf" for column in columns):
-        if not any(missing_values(column).any() for column in columns):
+    read = Rows(rows if is_frame(rows) else to_table(rows, what))
+    names, columns = read.names if read.named else None, read.columns
+    dates = tuple(hold_dates(column.values) for column in columns)
+    if all(column.values.dtype.kind in "biuf" for column in columns):
+        if not any(column.missing.any() for column in columns):
             return CellTable(to_matrix(rows, what)[0], names, dates)
-        present = [np.nan_to_num(column, posinf=np.inf, neginf=-np.inf) for column in columns]
+        present = [np.nan_to_num(column.values, posinf=np.inf, neginf=-np.inf) for column in columns]
         refuse_nonfinite(np.column_stack(present), what)
-    need_cells(40 * len(columns), len(columns[0]), len(columns), what)
-    values = np.empty((len(columns[0]), len(columns)), object)
+    need_cells(40 * len(columns), len(read), len(columns), what)
+    values = np.empty((len(read), len(columns)), object)
     for j, column in enumerate(columns):
-        values[:, j] = nanoseconds(column) if dates[j] or column.dtype.kind == "m" else _objects(column)
+        values[:, j] = nanoseconds(column.values) if dates[j] or column.values.dtype.kind == "m" else column.values
+        values[column.missing, j] = None
     return CellTable(values, names, dates)
-
-
-def _columns(rows: Any, what: str) -> tuple[tuple[str, ...] | None, list[NDArray[Any]]]:
-    if is_frame(rows):
-        return frame_columns(rows)
-    array = to_table(rows, what)
-    return None, [to_vector(column.tolist() if array.dtype == object else column) for column in array.T]
-
-
-def _objects(column: NDArray[Any]) -> NDArray[Any]:
-    values = to_objects(column.tolist())
-    values[missing_values(column)] = None
-    return values
 
 
 def missing_cells(values: NDArray[Any]) -> int:

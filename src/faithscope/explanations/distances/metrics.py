@@ -6,18 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import readable
-from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
-from faithscope.inputs.checks import check_function
-from faithscope.inputs.date_numbers import as_floats
-from faithscope.inputs.dates import hold_dates
-from faithscope.inputs.hints import hint
+from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.checks import check_function, is_real
+from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import is_missing
 
-Floats = NDArray[np.float64]
 _PLAIN = {"euclidean", "cityblock", "chebyshev", "cosine", "hamming"}
 _ALIASES = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}
 _UNUSABLE = {
@@ -55,19 +51,19 @@ class Gower:
     ranges: tuple[float | None, ...]
 
     @classmethod
-    def fit(cls, columns: list[NDArray[Any]]) -> "Gower":
+    def fit(cls, columns: list[Array]) -> "Gower":
         """Learn the ranges from columns of numbers, dates or objects."""
         return cls(tuple(None if column.dtype == object else _range(column.astype(np.float64)) for column in columns))
 
-    def read(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    def read(self, columns: list[Array]) -> list[Array]:
         """Each column ready for comparison: numbers as floats, categories as text."""
         if len(columns) != len(self.ranges):
             learned = len(self.ranges)
             raise BadInput(f"Rows have {len(columns)} features, but this distance was learned on {learned}.")
         pairs = zip(columns, self.ranges, strict=True)
-        return [_text(column) if width is None else column.astype(np.float64) for column, width in pairs]
+        return [_codes(column) if width is None else column.astype(np.float64) for column, width in pairs]
 
-    def between(self, a: list[NDArray[Any]], b: list[NDArray[Any]]) -> Floats:
+    def between(self, a: list[Array], b: list[Array]) -> Floats:
         """Distances of columns that were read, broadcast against each other."""
         total: Floats = np.zeros(np.broadcast(a[0], b[0]).shape)
         for x, y, width in zip(a, b, self.ranges, strict=True):
@@ -91,89 +87,39 @@ def _range(values: Floats) -> float:
     return float(np.ptp(known)) if len(known) else 0.0
 
 
-def _text(column: NDArray[Any]) -> NDArray[np.int64]:
-    """Each category as a number that is the same for the same text in every process; a missing one has its own."""
-    items = column.tolist()
+def _codes(column: Array) -> Ints:
+    """Each category as a number that equal ones share in every process (`Column.coded`); missing has one of its own."""
     try:
-        digests = {key: _digest(key[1]) for key in set(zip(map(type, items), items, strict=True))}
+        codes, places = Column("", column).coded
+        digests = np.array([*map(_digest, places), _digest(None)], np.int64)
+        return np.asarray(digests[codes])
     except TypeError:  # lists among them, which have no hash
-        return np.array([_digest(item) for item in items], np.int64)
-    return np.array([digests[key] for key in zip(map(type, items), items, strict=True)], np.int64)
+        return np.array([_digest(item) for item in column.tolist()], np.int64)
 
 
 def _digest(item: Any) -> int:
-    word = "\0missing" if is_missing(item) else readable(int(item) if isinstance(item, bool | np.bool_) else item)
-    digest = hashlib.blake2b(word.encode(errors="surrogatepass"), digest_size=8).digest()
+    """Of a text, and of anything else by how it reads: 1, 1.0 and True alike."""
+    word = item if isinstance(item, str) else readable(int(item) if isinstance(item, bool | np.bool_) else item)
+    kind = b"" if isinstance(item, str) else b"\0"
+    digest = hashlib.blake2b(kind + word.encode(errors="surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
-
-
-def columns_of(X: Any, names: Sequence[str] | None = None) -> list[NDArray[Any]]:
-    """Rows of any kind as columns: numbers, dates as numbers, or objects. A missing number or date is NaN.
-
-    If `names` are given, the columns of a table are found by name and returned in this order.
-    """
-    if is_frame(X):
-        known, columns = frame_columns(X)
-        return [as_number(column) for column in _by_name(known, columns, names)]
-    array = to_vector(X, "X")
-    if array.ndim == 1 and array.dtype == object and len(array) and is_row(array[0]):
-        lengths = {len(row) if is_row(row) and getattr(row, "shape", None) != () else None for row in array}
-        alike = len(lengths) == 1 and None not in lengths
-        array = np.array(list(map(list, array)), object) if alike else _texts(array)
-    columns = list(array.reshape(len(array), int(np.prod(array.shape[1:]))).T)
-    return [as_number(to_vector(column.tolist()) if column.dtype == object else column) for column in columns]
-
-
-def _texts(rows: NDArray[Any]) -> NDArray[Any]:
-    """Rows of different lengths, each as one text."""
-    return np.array(list(map(str, rows)), object)
-
-
-def _by_name(known: Sequence[str], columns: list[NDArray[Any]], names: Sequence[str] | None) -> list[NDArray[Any]]:
-    if names is None or tuple(known) == tuple(names):
-        return columns
-    wrong = next((name for name in names if list(known).count(name) != 1), None)
-    if wrong is not None:
-        many = "two columns" if wrong in known else "no column"
-        raise BadInput(f"Rows have {many} {wrong!r}, of which the explanations have one. {hint(wrong, known)}".rstrip())
-    return [columns[known.index(name)] for name in names]
-
-
-def as_number(column: NDArray[Any]) -> NDArray[Any]:
-    """Numbers as they are, dates as nanoseconds, both with NaN for a missing object; all else as objects."""
-    if column.dtype.kind in "biuf":
-        return column
-    if column.dtype.kind == "m" or hold_dates(column):
-        return as_floats(column)
-    if column.dtype != object:
-        return column.astype(object)
-    others = (item for item in column if not isinstance(item, int | float | np.number))
-    if not all(map(is_missing, others)) or all(map(is_missing, column)):
-        return column
-    return np.array([np.nan if is_missing(item) else item for item in column], np.float64)
 
 
 def numbers_of(X: Any, width: int | None = None, names: Sequence[str] | None = None) -> Floats:
     """Rows as a matrix of numbers, NaN for a missing one, as metrics of numbers need them."""
-    columns = [_nothing(column) if _all_missing(column) else column for column in columns_of(X, names)]
-    wrong = next((j for j, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
-    if wrong is not None:
-        others = [item for item in columns[wrong] if not isinstance(item, int | float | np.number | None)]
-        raise WrongType(
-            f"Column {wrong} of the rows holds {others[0]!r}, which is not a number, as {len(others):,} of its "
-            f"{len(columns[wrong]):,} values are not: use metric='gower' for rows with categories."
-        )
+    columns = Rows(X, loose=True).measured(names)
+    for j, column in enumerate(columns):
+        if column.dtype == object:
+            others = [item for item in column if not (is_missing(item) or is_real(item))]
+            if others:
+                raise WrongType(
+                    f"Column {j} of the rows holds {others[0]!r}, which is not a number, as {len(others):,} of its "
+                    f"{len(column):,} values are not: use metric='gower' for rows with categories."
+                )
+            columns[j] = np.full(len(column), np.nan)
     if width is not None and len(columns) != width:
         raise BadInput(f"Rows have {len(columns)} features, but the explanations have {width}: pass the same features.")
     return np.column_stack(columns).astype(np.float64)
-
-
-def _all_missing(column: NDArray[Any]) -> bool:
-    return column.dtype == object and all(map(is_missing, column))
-
-
-def _nothing(column: NDArray[Any]) -> Floats:
-    return np.full(len(column), np.nan)
 
 
 def to_metric_name(metric: Any) -> Any:

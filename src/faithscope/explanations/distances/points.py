@@ -6,28 +6,27 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.distances.cells import missing_cells, to_cells
 from faithscope.explanations.distances.metrics import (
     Gower,
-    as_number,
-    columns_of,
     numbers_of,
     paired,
     pairwise,
     to_metric_name,
 )
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import declared_categories, to_vector
+from faithscope.inputs.checks import is_real
+from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import is_missing
 
-Floats = NDArray[np.float64]
 _BLOCK = 2**22  # distances at a time
 
 
-def to_metric(metric: Any, rows: NDArray[Any], categories: Collection[int] = ()) -> Any:
+def to_metric(metric: Any, rows: Array, categories: Collection[int] = ()) -> Any:
     """The metric that a caller means; Gower's learns its ranges from these rows, but for features of categories."""
     if metric is None:
         metric = "gower" if rows.dtype == object or categories else "euclidean"
@@ -55,8 +54,10 @@ def same_metric(a: Any, b: Any) -> bool:
     return bool(a.ranges == b.ranges if isinstance(a, Gower) and isinstance(b, Gower) else a is b or a == b)
 
 
-def _columns(rows: NDArray[Any]) -> list[NDArray[Any]]:
-    return [as_number(to_vector(column.tolist())) if rows.dtype == object else column for column in rows.T]
+def _columns(rows: Array) -> list[Array]:
+    if rows.dtype != object:
+        return list(rows.T)
+    return [Column("", to_vector(column.tolist())).measured for column in rows.T]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +69,15 @@ class Points:
     rows : (m, d) array
         Floats, or Python objects if some features are categories.
     metric : str, callable or Gower
+    names : tuple of str, optional
+    columns : list of (m,) arrays, optional
+        The same ready for Gower's distance, if they have been read before.
     """
 
-    rows: NDArray[Any]
+    rows: Array
     metric: Any
     names: tuple[str, ...] | None = None
+    columns: list[Array] | None = None
 
     @classmethod
     def of(cls, rows: Any, metric: Any) -> "Points":
@@ -84,13 +89,10 @@ class Points:
         """The rows of a sample as points of this space; a table's columns by name, and numbers may be missing."""
         if not isinstance(self.metric, Gower):
             return Points(numbers_of(X, self.rows.shape[1], self.names), self.metric)
-        columns = columns_of(X, self.names)
-        rows = np.empty((len(columns[0]), len(columns)), object)
-        for j, column in enumerate(columns):
-            rows[:, j] = column.tolist()
-        return Points(rows, self.metric)
+        columns = self.metric.read(_typed(Rows(X, loose=True).measured(self.names), self.metric))
+        return Points(np.empty((len(columns[0]), 0), object), self.metric, columns=columns)
 
-    def complete(self, X: Any) -> NDArray[np.bool_]:
+    def complete(self, X: Any) -> Bools:
         """Which rows have a distance to these points: those that miss no number."""
         rows = self.sample(X).rows
         return np.ones(len(rows), bool) if rows.dtype == object else ~np.isnan(rows).any(axis=1)
@@ -102,16 +104,17 @@ class Points:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, chosen: NDArray[np.int64]) -> "Points":
+    def take(self, chosen: Ints) -> "Points":
         """Some of the points."""
-        return Points(self.rows[chosen], self.metric, self.names)
+        columns = None if self.columns is None else [column[chosen] for column in self.columns]
+        return Points(self.rows[chosen], self.metric, self.names, columns)
 
     @cached_property
-    def _read(self) -> list[NDArray[Any]]:
+    def _read(self) -> list[Array]:
         assert isinstance(self.metric, Gower)
-        return self.metric.read(_typed(self.rows, self.metric))
+        return self.columns or self.metric.read(_typed(_columns(self.rows), self.metric))
 
-    def to(self, others: NDArray[Any]) -> Floats:
+    def to(self, others: Array) -> Floats:
         """The distance of point i to row i of the others."""
         if isinstance(self.metric, Gower):
             return self.metric.between(self._read, Points(others, self.metric)._read)
@@ -132,18 +135,18 @@ class Points:
             yield rows.take(np.arange(start, min(start + step, len(rows)))).from_all(self)
 
 
-def _typed(rows: NDArray[Any], metric: Gower) -> list[NDArray[Any]]:
+def _typed(columns: list[Array], metric: Gower) -> list[Array]:
     """Columns of the types that the metric learned; raises if one that held numbers holds something else."""
-    columns = _columns(rows)
+    typed = list(columns)
     for j, (column, width) in enumerate(zip(columns, metric.ranges, strict=False)):
         if width is not None and column.dtype == object:
-            wrong = [i for i in column if not (is_missing(i) or isinstance(i, int | float | np.number))]
+            wrong = [item for item in column if not (is_missing(item) or is_real(item))]
             if wrong:
                 raise WrongType(
                     f"Feature {j} held numbers when this distance was learned, but now {len(wrong):,} of "
                     f"{len(column):,} values are not numbers, such as {wrong[0]!r}: convert or drop them."
                 )
-            columns[j] = np.array([np.nan if is_missing(item) else item for item in column], np.float64)
+            typed[j] = np.full(len(column), np.nan)
         if width is None and column.dtype != object:
-            columns[j] = column.astype(object)
-    return columns
+            typed[j] = column.astype(object)
+    return typed

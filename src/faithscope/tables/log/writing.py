@@ -11,14 +11,13 @@ from faithscope.errors import BadInput
 from faithscope.explanations.arrow.columns import distinct_columns, write_column
 from faithscope.explanations.arrow.tables import METADATA, read_settings, to_arrow
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.conditions.features import array_columns
-from faithscope.explanations.distances.metrics import columns_of
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of, is_fresh
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import same_length
-from faithscope.inputs.dates import dated_columns, hold_dates
+from faithscope.inputs.columns import Rows
+from faithscope.inputs.dates import hold_dates
 from faithscope.inputs.labels import to_labels, to_number_predictions
 from faithscope.inputs.missing import is_missing
 from faithscope.runtime.files import whole_file
@@ -104,12 +103,14 @@ def _rows(explanations: Explanations, X: Any) -> tuple[list[str], list[Any]]:
 
         return [DOCUMENT], [pa.array(explanations.documents(X), pa.list_(pa.string()))]
     if is_frame(X):
-        names, columns, zoned = dated_columns(X)
-        return list(names), list(map(_with_none, columns, zoned))
+        rows = Rows(X)
+        return list(rows.names), [_with_none(column.values, column.zoned) for column in rows.columns]
     plain = X.toarray() if hasattr(X, "toarray") else X
     # What rules speak of is kept as it is; distances are between numbers.
-    columns = list(map(to_vector, array_columns(plain))) if isinstance(explanations, Rules) else columns_of(plain)
-    return _names(explanations, len(columns)), list(map(_with_none, columns, [False] * len(columns)))
+    spoken_of = isinstance(explanations, Rules)
+    held = Rows(plain, loose=not spoken_of).columns
+    columns = [_with_none(column.values if spoken_of else column.measured, False) for column in held]
+    return _names(explanations, len(columns)), columns
 
 
 def _names(explanations: Explanations, width: int) -> list[str]:

@@ -1,0 +1,255 @@
+"""What X is, whatever holds it: `Column` and `Rows`, which rules, distances, digests and draws read alike."""
+
+import datetime
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.array_types import Array, Bools, Ints
+from faithscope.inputs.arrays import declared_categories, frame_names, is_frame, is_row, to_items, to_vector
+from faithscope.inputs.date_numbers import as_floats
+from faithscope.inputs.dates import dated_column, hold_dates, to_ticks
+from faithscope.inputs.hints import hint
+from faithscope.inputs.missing import missing_values
+from faithscope.inputs.rows import flat_rows
+
+_NUMBERS = (float, np.floating, int, np.integer, np.bool_, Decimal)
+_ZONED = "date with a time zone"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of rows, and what it is to those who ask; each answer is made once.
+
+    Parameters
+    ----------
+    name : str
+    values : (n,) array
+        As `to_vector` makes it: numbers, booleans, dates, or Python objects.
+    zoned : bool
+        Whether the column has a time zone; its dates are then in UTC. Python's own dates say so themselves.
+    declared : bool
+        Whether its library declares it to hold categories, even if these are numbers.
+
+    Examples
+    --------
+    >>> column = Column("age", to_vector([37, None, 2**60]))
+    >>> column.family, column.missing.tolist(), column.coded[0].tolist()
+    ('number', [False, True, False], [0, -1, 1])
+    """
+
+    name: str
+    values: Array
+    zoned: bool = False
+    declared: bool = False
+
+    def take(self, rows: Ints) -> "Column":
+        """The same column of some rows, in their order."""
+        return replace(self, values=self.values[rows])
+
+    @cached_property
+    def missing(self) -> Bools:
+        """The rows whose value is missing."""
+        return missing_values(self.values)
+
+    @cached_property
+    def families(self) -> dict[str, int]:
+        """The families of the values that are not missing, each with the first row that holds one of it.
+
+        A family is "number", "text", "date" or "date with a time zone"; any other is called by its type.
+        """
+        present = np.flatnonzero(~self.missing)
+        if self.values.dtype.kind != "O":
+            dated = _ZONED if self.zoned else "date"
+            family = {"M": dated, "m": "span"}.get(self.values.dtype.kind, "number")
+            return {family: int(present[0])} if len(present) else {}
+        items = self.values[present].tolist()
+        alike = len(set(map(type, items))) == 1 and not isinstance(items[0], datetime.date)
+        first: dict[str, int] = {}
+        for row, item in zip(present.tolist(), items[:1] if alike else items, strict=False):
+            first.setdefault(_family(item), row)
+        return first
+
+    @property
+    def family(self) -> str:
+        """The family of all values that are not missing; "mixed" if there are several, empty if all are missing."""
+        return next(iter(self.families), "") if len(self.families) < 2 else "mixed"
+
+    def stray(self, family: str) -> int | None:
+        """The first row whose value is neither of this family nor missing; None if there is none."""
+        return min((row for other, row in self.families.items() if other != family), default=None)
+
+    @cached_property
+    def ticks(self) -> tuple[Array, int]:
+        """Dates as whole numbers of a unit, and the unit in nanoseconds."""
+        return to_ticks(self.values)
+
+    @cached_property
+    def numbers(self) -> Array:
+        """The values as numbers, NaN for a missing one: floats or integers, or Python's numbers if neither is exact.
+
+        A decimal is its nearest double, which is what a model sees.
+        """
+        if self.values.dtype.kind in "biuf":
+            kind = np.result_type(self.values, np.uint8 if self.values.dtype.kind in "biu" else float)
+            return self.values.astype(kind, copy=False)
+        exact = self.exact
+        if any(isinstance(item, Decimal) for item in exact):
+            exact = np.array([float(item) if isinstance(item, Decimal) else item for item in exact], object)
+        try:
+            floats = exact.astype(np.float64)
+        except OverflowError:  # an integer that no float can hold
+            return exact
+        return floats if ((floats == exact) | self.missing).all() else exact
+
+    @cached_property
+    def exact(self) -> Array:
+        """The values as Python objects, NaN for a missing one."""
+        return np.where(self.missing, np.nan, self.values.astype(object))
+
+    @cached_property
+    def measured(self) -> Array:
+        """What distances compare: numbers, of dates and spans nanoseconds, NaN for a missing one; else objects."""
+        if self.values.dtype.kind in "biuf":
+            return self.values
+        if self.values.dtype.kind == "m" or hold_dates(self.values):
+            return as_floats(self.values)
+        if self.values.dtype != object:
+            return self.values.astype(object)
+        return np.array(self.exact.tolist(), np.float64) if self.family == "number" else self.values
+
+    @cached_property
+    def coded(self) -> tuple[Ints, dict[Any, int]]:
+        """The place of each value among the different ones, -1 for a missing one, and the values with their places.
+
+        This is when two categories are equal: by Python's equality, so that 1, 1.0 and True are one, and "1" another.
+        """
+        places: dict[Any, int] = {}
+        codes = np.full(len(self.values), -1)
+        present = np.flatnonzero(~self.missing)
+        codes[present] = [places.setdefault(item, len(places)) for item in self.values[present].tolist()]
+        return codes, places
+
+
+def _family(item: Any) -> str:
+    if isinstance(item, str):
+        return "text"
+    if isinstance(item, datetime.date):
+        return "date" if getattr(item, "tzinfo", None) is None else _ZONED
+    return "number" if isinstance(item, _NUMBERS) and not isinstance(item, np.timedelta64) else type(item).__name__
+
+
+class Rows:
+    """Rows of any kind as columns: tables of pandas, polars and Arrow, arrays, tensors, images and lists of rows.
+
+    Parameters
+    ----------
+    X : rows
+    loose : bool
+        Whether anything that has a length is taken: single values as one column, rows of different lengths as texts.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the columns; x0, x1, … of rows that are no table.
+    named : bool
+        Whether these are the names of a table.
+
+    Examples
+    --------
+    >>> rows = Rows([[37, "clerk"], [41, None]])
+    >>> len(rows), rows.names, rows.column(1).family
+    (2, ('x0', 'x1'), 'text')
+    """
+
+    def __init__(self, X: Any, *, loose: bool = False) -> None:
+        self._X, self.named = X, is_frame(X)
+        self._parts = [] if self.named else _loose_parts(X) if loose else _parts(X)
+        self.names = frame_names(X) if self.named else default_names(len(self._parts))
+
+    def __len__(self) -> int:
+        return int(self._X.shape[0]) if self.named else len(self._X)
+
+    def column(self, place: int) -> Column:
+        """One column by its position, made anew: whoever asks keeps it."""
+        if self.named:
+            values, zoned = dated_column(self._X, place)
+            return Column(self.names[place], values, zoned, place in self._declared)
+        part = self._parts[place]
+        typed = part.tolist() if isinstance(part, np.ndarray) and part.dtype == object else part
+        return Column(self.names[place], to_vector(typed))
+
+    @cached_property
+    def _declared(self) -> set[int]:
+        return declared_categories(self._X)
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """All columns, in order."""
+        return list(map(self.column, range(len(self.names))))
+
+    def place(self, name: str, needs: str) -> int:
+        """The position of a table's column; `needs` says who needs it if there is none, or if there are two."""
+        times = self.names.count(name)
+        if times == 1:
+            return self.names.index(name)
+        if times:
+            raise BadInput(f"Rows have two columns {name!r}, which {needs}: rename or drop one of them.")
+        raise BadInput(f"Rows have no column {name!r}, which {needs}. {hint(name, self.names)}")
+
+    def measured(self, names: Sequence[str] | None = None) -> list[Array]:
+        """The columns as distances compare them; those of a table by these names, in their order."""
+        if names is None or not self.named or tuple(names) == self.names:
+            return [column.measured for column in self.columns]
+        return [self.column(self.place(name, "the explanations need")).measured for name in names]
+
+
+def default_names(count: int) -> tuple[str, ...]:
+    """x0, x1, …, for features without names."""
+    return tuple(f"x{position}" for position in range(count))
+
+
+def distinct_names(features: Sequence[Hashable]) -> tuple[str, ...]:
+    """The names of features as text; raises if two are the same."""
+    if isinstance(features, str):
+        raise WrongType(f"features must be a sequence of names; got the text {features!r}.")
+    given = to_items(features, "features, the names of the columns,")
+    odd = [name for name in given if not isinstance(name, Hashable)]
+    if odd:
+        raise WrongType(f"features must be names; got {odd[0]!r} ({type(odd[0]).__name__}): pass texts.")
+    names = tuple(map(str, given))
+    if len(set(names)) < len(names):
+        raise BadInput(f"Two features are called {max(names, key=names.count)!r}: give each its own name.")
+    return names
+
+
+def _parts(X: Any) -> list[Any]:
+    """The columns of an array, or of a list of rows; the pixels of images."""
+    X, _ = flat_rows(X)
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        return list(X.T)
+    if isinstance(X, np.ndarray) or not isinstance(X, Sequence) or isinstance(X, str):
+        shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
+        raise WrongType(f"Rows must be a 2-D array, a list of rows or a table; got {type(X).__name__}{shape}.")
+    wrong = next((row for row in X if isinstance(row, str | dict) or not hasattr(row, "__len__")), None)
+    if wrong is not None:
+        raise WrongType(f"Rows must be lists with one value per feature; got {wrong!r}: pass an array or a table.")
+    if len({len(row) for row in X}) > 1:
+        raise BadInput("Rows are lists of different lengths: give every row one value per feature.")
+    return list(zip(*X, strict=True))
+
+
+def _loose_parts(X: Any) -> list[Any]:
+    """The same of anything that has a length."""
+    array = to_vector(X, "X")
+    if array.ndim == 1 and array.dtype == object and len(array) and is_row(array[0]):
+        lengths = {len(row) if is_row(row) and getattr(row, "shape", None) != () else None for row in array}
+        if len(lengths) == 1 and None not in lengths:
+            return list(zip(*array, strict=True))
+        array = np.array(list(map(str, array)), object)
+    return list(array.reshape(len(array), int(np.prod(array.shape[1:]))).T)
