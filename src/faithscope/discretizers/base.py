@@ -10,35 +10,32 @@ from numpy.typing import NDArray
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
 
+_TRAITS = ("reads_rows", "reads_maps", "reads_beyond_text", "asks_labels", "orders_features", "learns")
+
+
+def _has(trait: str) -> Any:
+    return property(lambda discretizer: trait in discretizer.traits)
+
 
 class Discretizer(ABC):
     """A small frozen object that coarsens explanations; ``first | second`` applies both in turn.
 
     Attributes
     ----------
-    reads_rows : bool
-        Whether it reads the row x besides its explanation e(x). If so, what is measured on the coarser explanations
-        bounds nothing for the raw explainer.
-    reads_maps : bool
-        Whether it takes each row for a map or a series, so that axes are no classes.
-    reads_beyond_text : bool
-        Whether it reads more of a reason in words than its text, such as an embedding.
-    asks_labels : bool
-        Whether it asks which labels there are (`_knowing_labels`).
-    orders_features : bool
-        Whether it orders or adds up the features of a row, which engines leave to NumPy.
-    learns : bool
-        Whether it must first learn from other rows than are measured (`_learned_from`).
+    traits : frozenset of str
+        What it does besides, of these, each of which is also an attribute: ``reads_rows`` (it reads the row x besides
+        its explanation e(x), so that what is measured bounds nothing for the raw explainer), ``reads_maps`` (it takes
+        each row for a map or a series, so that axes are no classes), ``reads_beyond_text`` (it reads more of a reason
+        in words than its text, such as an embedding), ``asks_labels`` (which labels there are, `_knowing_labels`),
+        ``orders_features`` (or adds up those of a row, which engines leave to NumPy), ``learns`` (from other rows than
+        are measured, `_learned_from`).
     """
 
-    reads_rows: bool = False
-    reads_maps: bool = False
-    reads_beyond_text: bool = False
-    asks_labels: bool = False
-    orders_features: bool = False
-    learns: bool = False
+    traits: frozenset[str] = frozenset()
     seed: int = 0  # of the halves, if it learns
     subject: str = "the explainer whose explanations read x"  # what is bounded if it reads rows
+
+    reads_rows, reads_maps, reads_beyond_text, asks_labels, orders_features, learns = map(_has, _TRAITS)
 
     @abstractmethod
     def __call__(self, explanations: Explanations) -> Explanations:
@@ -76,37 +73,11 @@ class Chain(Discretizer):
     first: Discretizer
     second: Discretizer
 
-    @property
-    def reads_rows(self) -> bool:  # type: ignore[override]
-        return self.first.reads_rows or self.second.reads_rows
-
-    @property
-    def reads_maps(self) -> bool:  # type: ignore[override]
-        return self.first.reads_maps or self.second.reads_maps
-
-    @property
-    def reads_beyond_text(self) -> bool:  # type: ignore[override]
-        return self.first.reads_beyond_text or self.second.reads_beyond_text
-
-    @property
-    def asks_labels(self) -> bool:  # type: ignore[override]
-        return self.first.asks_labels or self.second.asks_labels
-
-    @property
-    def orders_features(self) -> bool:  # type: ignore[override]
-        return self.first.orders_features or self.second.orders_features
-
-    @property
-    def learns(self) -> bool:  # type: ignore[override]
-        return self.first.learns or self.second.learns
-
-    @property
-    def seed(self) -> int:  # type: ignore[override]
-        return self.first.seed if self.first.learns else self.second.seed
-
-    @property
-    def subject(self) -> str:  # type: ignore[override]
-        return self.first.subject if self.first.reads_rows else self.second.subject
+    def __post_init__(self) -> None:
+        both = (self.first, self.second)
+        object.__setattr__(self, "traits", frozenset(t for t in _TRAITS if any(getattr(step, t) for step in both)))
+        object.__setattr__(self, "seed", (self.first if self.first.learns else self.second).seed)
+        object.__setattr__(self, "subject", (self.first if self.first.reads_rows else self.second).subject)
 
     def _knowing_labels(self, labels: Iterable[Any]) -> "Chain":
         labels = tuple(labels)

@@ -30,7 +30,18 @@ _WORDS: dict[str, Discretizer] = {
     "is-feature-modified": Modified(),
     "template": Template(),
 }
-_CODEBOOK = "codebook:"  # and then the path of its file
+_COUNTED: tuple[tuple[str, Callable[..., Discretizer], str], ...] = (  # words with something in them, as listed
+    (r"(\d{1,2})-fp", lambda many: Floor(int(many)), "1-fp, 2-fp, …"),
+    (r"sign-of-top-(\d{1,6})", lambda k: SignOfTop(int(k)), "sign-of-top-5, …"),
+    (r"top-features-(\d{1,6})", lambda k: TopFeatures(int(k)), "top-features-5, …"),
+    (
+        r"(ordered-)?reason-codes-(\d{1,6})(?:-against-(.+))?",
+        lambda ordered, k, label: ReasonCodes(int(k), against=label, ordered=ordered is not None),
+        "reason-codes-4-against-LABEL, ordered-reason-codes-4, …",
+    ),
+    (r"common-phrases-(\d{1,6})", lambda k: CommonPhrases(int(k)), "common-phrases-20, …"),
+    (r"(?s)codebook:(.*)", Codebook.load, "codebook:FILE.json"),
+)
 
 
 def usual(explanations: Explanations) -> list[Discretizer]:
@@ -65,29 +76,14 @@ def from_word(word: str) -> Discretizer:
     >>> from_word("2-FP")
     Floor(decimals=2)
     """
-    plain = word.strip().lower()
-    if plain in _WORDS:
-        return _WORDS[plain]
-    if fixed := re.fullmatch(r"(\d{1,2})-fp", plain):
-        return Floor(int(fixed[1]))
-    if top := re.fullmatch(r"sign-of-top-(\d{1,6})", plain):
-        return SignOfTop(int(top[1]))
-    if named := re.fullmatch(r"top-features-(\d{1,6})", plain):
-        return TopFeatures(int(named[1]))
-    if codes := re.fullmatch(r"(ordered-)?reason-codes-(\d{1,6})(?:-against-(.+))?", word.strip(), re.IGNORECASE):
-        return ReasonCodes(int(codes[2]), against=codes[3], ordered=codes[1] is not None)
-    if phrases := re.fullmatch(r"common-phrases-(\d{1,6})", plain):
-        return CommonPhrases(int(phrases[1]))
-    if plain.startswith(_CODEBOOK):
-        return Codebook.load(word.strip()[len(_CODEBOOK) :])
-    several = [
-        "1-fp, 2-fp, …",
-        "sign-of-top-5, …",
-        "top-features-5, …",
-        "reason-codes-4-against-LABEL, ordered-reason-codes-4, …",
-    ]
-    several += ["common-phrases-20, …", "codebook:FILE.json"]
-    known = ", ".join([*_WORDS, *several])
+    given = word.strip()
+    if given.lower() in _WORDS:
+        return _WORDS[given.lower()]
+    for pattern, make, _ in _COUNTED:
+        match = re.fullmatch(pattern, given, re.IGNORECASE)
+        if match is not None:
+            return make(*match.groups())
+    known = ", ".join([*_WORDS, *(example for *_, example in _COUNTED)])
     raise BadInput(f"No discretizer is called {word!r}. Known: {known}.")
 
 

@@ -33,7 +33,7 @@ class Delta(Discretizer):
     [[2.0, 0.0]]
     """
 
-    reads_rows = True
+    traits = frozenset(["reads_rows"])
     subject = "the Delta explainer (x' - x)"
 
     def __call__(self, explanations: Explanations) -> Importances | Records:
@@ -59,7 +59,7 @@ class DeltaSign(Discretizer):
     [[1, -1]]
     """
 
-    reads_rows = True
+    traits = frozenset(["reads_rows"])
     subject = "the Delta explainer (x' - x)"
 
     def __call__(self, explanations: Explanations) -> Importances:
@@ -81,7 +81,7 @@ class Modified(Discretizer):
     [[1, 0]]
     """
 
-    reads_rows = True
+    traits = frozenset(["reads_rows"])
     subject = "the Delta explainer (x' - x)"
 
     def __call__(self, explanations: Explanations) -> Importances:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.importances import _coarser, _importances, _need_cells
+from faithscope.discretizers.importances import OfImportances
 from faithscope.discretizers.pipelines import features_of_columns
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.base import several
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.hints import hint
 
@@ -21,7 +20,7 @@ _PER_CLASS = " | "  # between a feature and its class
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Grouped(Discretizer):
+class Grouped(OfImportances):
     """The sum of the importances of each group of features, such as the one-hot features of one column.
 
     Importances need names, by which the features of a group are recognized. Features in no group keep their names and
@@ -44,7 +43,8 @@ class Grouped(Discretizer):
 
     groups: tuple[tuple[str, tuple[str, ...]], ...]
 
-    orders_features = True
+    traits = frozenset(["orders_features"])
+    cell = 8
 
     def __init__(self, groups: Mapping[str, Sequence[str]]) -> None:
         if not isinstance(groups, Mapping) or not groups:
@@ -80,22 +80,24 @@ class Grouped(Discretizer):
         """
         return cls(features_of_columns(pipe))
 
-    def __call__(self, explanations: Explanations) -> Importances:
-        importances = _importances(self, explanations)
-        if importances.names is None:
+    def _values(self, importances: Importances) -> NDArray[np.float64]:
+        return _sums(importances.values, self._layout(importances.names)[1])
+
+    def _coarser(
+        self, importances: Importances, values: NDArray[Any], kind: type[Importances] = Importances
+    ) -> Importances:
+        names, members = self._layout(importances.names)
+        most = max(map(len, members))  # the standard error of a sum is at most the sum of the standard errors
+        coarser = super()._coarser(importances, values, kind)
+        return coarser._with(names=names, error=importances.error * most, shape=None)
+
+    def _layout(self, names: tuple[str, ...] | None) -> tuple[tuple[str, ...], list[list[int]]]:
+        """Names of the sums, and the positions of the features in each."""
+        if names is None:
             raise BadInput(
                 f"{self!r} recognizes features by name, and these importances have no names: pass "
                 "fs.Importances(values, names=...), of a pipeline with names=pipe[:-1].get_feature_names_out()."
             )
-        names, members = self._layout(importances.names)
-        _need_cells(self, importances, 8)
-        sums = _sums(importances.values, members)
-        coarser = _coarser(self, importances, sums)
-        most = max(map(len, members))  # the standard error of a sum is at most the sum of the standard errors
-        return coarser._with(names=names, error=importances.error * most, shape=None)
-
-    def _layout(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], list[list[int]]]:
-        """Names of the sums, and the positions of the features in each."""
         places = _Places(names)
         groups = [
             (f"{parent}{suffix}", sorted(places.of(f"{child}{suffix}") for child in children))

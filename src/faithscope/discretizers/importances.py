@@ -2,10 +2,9 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers.base import Discretizer
 from faithscope.errors import BadInput, WrongType
@@ -13,26 +12,52 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.forms import in_blocks, signs, top_signs
 from faithscope.explanations.importances import Importances, Rankings
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.memory import need
 
 
+class OfImportances(Discretizer):
+    """A discretizer that makes one number of every importance."""
+
+    cell: int = 3  # bytes that a coarser value takes
+
+    @abstractmethod
+    def _values(self, importances: Importances) -> Array:
+        """The coarser values, (n, features)."""
+
+    def __call__(self, explanations: Explanations) -> Importances:
+        importances = self._read(explanations)
+        return self._coarser(importances, self._values(importances))
+
+    def _read(self, explanations: Explanations) -> Importances:
+        """The explanations, which must be importances; raises if coarser values do not fit in memory."""
+        importances = _importances(self, explanations)
+        rows, features = importances.values.shape
+        what = f"{self!r} of {rows:,} rows and {features:,} features"
+        need(self.cell * rows * features, what, "sample rows, or let audit() discretize them in DuckDB")
+        return importances
+
+    def _coarser(self, importances: Importances, values: Array, kind: type[Importances] = Importances) -> Importances:
+        form = f"{importances.form} | {self!r}" if importances.form else repr(self)
+        shape = importances.shape if values.shape == importances.values.shape else None
+        coarser = kind.made(values, importances.names, form, importances.error, shape)
+        return coarser._with(remarks=importances.remarks, label=importances.label)
+
+
 @dataclass(frozen=True)
-class _FixedPoint(Discretizer):
+class _FixedPoint(OfImportances):
     """Keep some decimals of every importance, computed in double precision."""
 
     decimals: int
 
+    cell = 8
+    _cut: ClassVar[np.ufunc]  # which makes values whole numbers
+
     def __post_init__(self) -> None:
         check_whole(self.decimals, "decimals", -300, 300)
 
-    @abstractmethod
-    def _cut(self, values: NDArray[np.float64]) -> None:
-        """Make the values whole numbers, in place."""
-
-    def __call__(self, explanations: Explanations) -> Importances:
-        importances = _importances(self, explanations)
-        _need_cells(self, importances, 8)
+    def _values(self, importances: Importances) -> Array:
         scale = 10.0**self.decimals
         try:
             with np.errstate(over="raise"):
@@ -42,10 +67,10 @@ class _FixedPoint(Discretizer):
             raise BadInput(
                 f"Importances as large as {largest:g} have no {self.decimals} decimals to keep: scale them down."
             ) from None
-        self._cut(values)
+        self._cut(values, out=values)
         values /= scale
         values += 0.0  # -0.0 becomes 0.0
-        return _coarser(self, importances, values)
+        return values
 
 
 @dataclass(frozen=True)
@@ -66,8 +91,7 @@ class Floor(_FixedPoint):
     [[0.1, -0.2]]
     """
 
-    def _cut(self, values: NDArray[np.float64]) -> None:
-        np.floor(values, out=values)
+    _cut = np.floor
 
 
 @dataclass(frozen=True)
@@ -86,12 +110,11 @@ class Truncate(_FixedPoint):
     [[0.1, -0.1]]
     """
 
-    def _cut(self, values: NDArray[np.float64]) -> None:
-        np.trunc(values, out=values)
+    _cut = np.trunc
 
 
 @dataclass(frozen=True)
-class Sign(Discretizer):
+class Sign(OfImportances):
     """The sign of every importance: -1, 0 or 1.
 
     Examples
@@ -101,14 +124,12 @@ class Sign(Discretizer):
     [[1, 0, -1]]
     """
 
-    def __call__(self, explanations: Explanations) -> Importances:
-        importances = _importances(self, explanations)
-        _need_cells(self, importances, 3)
-        return _coarser(self, importances, signs(importances.values))
+    def _values(self, importances: Importances) -> Array:
+        return signs(importances.values)
 
 
 @dataclass(frozen=True)
-class Rank(Discretizer):
+class Rank(OfImportances):
     """The order of the features by importance, lowest first; among equal importances the earlier feature first.
 
     Examples
@@ -118,22 +139,41 @@ class Rank(Discretizer):
     'b < a < c'
     """
 
-    orders_features = True
+    traits = frozenset(["orders_features"])
 
-    def __call__(self, explanations: Explanations) -> Rankings:
-        importances = _importances(self, explanations)
-        smallest = np.min_scalar_type(max(1, importances.values.shape[1] - 1))
-        _need_cells(self, importances, smallest.itemsize)
-        order = np.empty(importances.values.shape, smallest)
+    def _values(self, importances: Importances) -> Array:
+        order = np.empty(importances.values.shape, np.min_scalar_type(max(1, importances.values.shape[1] - 1)))
         for block in in_blocks(order):
             order[block] = np.argsort(importances.values[block], axis=1, kind="stable")
-        form = _form(importances.form, self)
-        rankings = Rankings.made(order, importances.names, form, importances.error, importances.shape)
-        return rankings._with(remarks=importances.remarks, label=importances.label)
+        return order
+
+    def _coarser(self, importances: Importances, values: Array, kind: type[Importances] = Rankings) -> Importances:
+        return super()._coarser(importances, values, kind)
 
 
 @dataclass(frozen=True)
-class SignOfTop(Discretizer):
+class Top(OfImportances):
+    """What is left of the ``k`` importances largest in size, the earlier of equal ones; 0 for the others."""
+
+    k: int
+
+    traits = frozenset(["orders_features"])
+    _what: ClassVar[str] = "features"
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        check_whole(self.k, f"{name}'{'s' * (name[-1] != 's')} k, the number of {self._what} it keeps,")
+
+    def _values(self, importances: Importances) -> Array:
+        return np.abs(top_signs(importances.values, self.k))
+
+    def _room(self, values: Array) -> Array | None:
+        """How many missing importances are among the k largest of each row, if they are smaller than any number."""
+        return np.asarray(self.k - (~np.isnan(values)).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class SignOfTop(Top):
     """The signs of the ``k`` importances largest in size, and 0 for the others.
 
     Among importances of equal size the earlier feature is kept. ``SignOfTop(5)`` is the paper's Sign-of-top-5. If there
@@ -151,24 +191,12 @@ class SignOfTop(Discretizer):
     [[0, -1], [1, 0]]
     """
 
-    k: int
-
-    orders_features = True
-
-    def __post_init__(self) -> None:
-        check_whole(self.k, "SignOfTop's k, the number of features it keeps,")
-
-    def __call__(self, explanations: Explanations) -> Importances:
-        importances = _importances(self, explanations)
-        _need_cells(self, importances, 3)
-        return _coarser(self, importances, top_signs(importances.values, self.k))
-
-    def _room(self, values: NDArray[Any]) -> NDArray[Any]:
-        return _room_for_missing(values, self.k)
+    def _values(self, importances: Importances) -> Array:
+        return top_signs(importances.values, self.k)
 
 
 @dataclass(frozen=True)
-class TopFeatures(Discretizer):
+class TopFeatures(Top):
     """Which ``k`` features have the importances largest in size: 1 for them, 0 for the others.
 
     Neither their signs nor their order count. Among importances of equal size the earlier feature is kept; a feature of
@@ -185,44 +213,6 @@ class TopFeatures(Discretizer):
     >>> TopFeatures(2)(Importances([[0.2, -0.3, 0.1]], names=["age", "job", "hours"])).describe(0)
     'age, job'
     """
-
-    k: int
-
-    orders_features = True
-
-    def __post_init__(self) -> None:
-        check_whole(self.k, "TopFeatures' k, the number of features it keeps,")
-
-    def __call__(self, explanations: Explanations) -> Importances:
-        importances = _importances(self, explanations)
-        _need_cells(self, importances, 3)
-        return _coarser(self, importances, np.abs(top_signs(importances.values, self.k)))
-
-    def _room(self, values: NDArray[Any]) -> NDArray[Any]:
-        return _room_for_missing(values, self.k)
-
-
-def _room_for_missing(values: NDArray[Any], k: int) -> NDArray[Any]:
-    """How many missing importances are among the k largest of each row, if they are smaller than any number."""
-    return np.asarray(k - (~np.isnan(values)).sum(axis=1))
-
-
-def _need_cells(discretizer: Discretizer, importances: Importances, size: int) -> None:
-    """Raise if the coarser values, of `size` bytes each, do not fit in memory."""
-    rows, features = importances.values.shape
-    what = f"{discretizer!r} of {rows:,} rows and {features:,} features"
-    need(size * rows * features, what, "sample rows, or let audit() discretize them in DuckDB")
-
-
-def _form(before: str, discretizer: Discretizer) -> str:
-    return f"{before} | {discretizer!r}" if before else repr(discretizer)
-
-
-def _coarser(discretizer: Discretizer, importances: Importances, values: NDArray[Any]) -> Importances:
-    form = _form(importances.form, discretizer)
-    shape = importances.shape if values.shape == importances.values.shape else None
-    coarser = Importances.made(values, importances.names, form, importances.error, shape)
-    return coarser._with(remarks=importances.remarks, label=importances.label)
 
 
 def _importances(discretizer: Discretizer, explanations: Explanations) -> Importances:

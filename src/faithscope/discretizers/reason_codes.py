@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.importances import _coarser, _importances, _need_cells
+from faithscope.discretizers.importances import OfImportances
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.forms import CODES, MARKS, in_blocks, last_step
@@ -21,7 +20,7 @@ _FEWEST = 5  # rows predicted so, and otherwise, that can show it
 
 
 @dataclass(frozen=True, repr=False)
-class ReasonCodes(Discretizer):
+class ReasonCodes(OfImportances):
     """The ``k`` features with the most negative importances of the favorable label: 1 for them, 0 for the others.
 
     Importances must speak of the favorable label, such as "approved", in every row, whatever is predicted for it: a
@@ -55,7 +54,7 @@ class ReasonCodes(Discretizer):
     against: str | float | bool | None = None
     ordered: bool = False
 
-    orders_features = True
+    traits = frozenset(["orders_features"])
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_whole(self.k, "ReasonCodes' k, the number of reasons it keeps,"))
@@ -76,12 +75,13 @@ class ReasonCodes(Discretizer):
         return f"ReasonCodes(k={self.k}{label}{', ordered=True' if self.ordered else ''})"
 
     def __call__(self, explanations: Explanations) -> Importances:
-        importances = _importances(self, explanations)
+        coarser = super().__call__(explanations)
+        return coarser._with(remarks=(*coarser.remarks, *self._facing(coarser.label)))
+
+    def _values(self, importances: Importances) -> NDArray[Any]:
         self._refuse(importances)
-        _need_cells(self, importances, 3)
         places = most_negative(importances.values, self.k)
-        coarser = _coarser(self, importances, places if self.ordered else (places > 0).astype(np.int8))
-        return coarser._with(remarks=(*coarser.remarks, *self._facing(importances.label)))
+        return places if self.ordered else (places > 0).astype(np.int8)
 
     def _facing(self, label: str | None, shown: Any = None) -> tuple[str, ...]:
         """A note unless these are surely reasons against the favorable label.

@@ -6,13 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.grids import AXES, Grid
-from faithscope.discretizers.importances import _coarser, _form, _importances, _need_cells
+from faithscope.discretizers.importances import OfImportances, Top, _importances
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.forms import top_signs
 from faithscope.explanations.importances import Importances
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.checks import check_whole, check_word
 from faithscope.runtime.memory import need
 
@@ -20,7 +19,7 @@ _USUAL = (4, 4)
 
 
 @dataclass(frozen=True, repr=False)
-class Pool(Discretizer):
+class Pool(OfImportances):
     """The sum of the importances in each region of a grid, over all channels: of images, series or volumes.
 
     Sums are in double precision, and all of them together are the sum of the map. If an axis cannot be cut evenly, its
@@ -52,8 +51,7 @@ class Pool(Discretizer):
     shape: tuple[int, ...] | None = field(default=None, kw_only=True)
     channels: Literal["first", "last"] | None = field(default=None, kw_only=True)
 
-    reads_maps = True
-    orders_features = True
+    traits = frozenset(["reads_maps", "orders_features"])
 
     def __post_init__(self) -> None:
         grid = _whole_numbers(self.grid, "Pool's grid, the regions along each axis,", "(4, 4) or 8")
@@ -68,18 +66,27 @@ class Pool(Discretizer):
         known = {"grid": self.grid, "shape": self.shape, "channels": self.channels}
         return f"Pool({', '.join(f'{name}={value!r}' for name, value in known.items() if value is not None)})"
 
-    def __call__(self, explanations: Explanations) -> Importances:
+    def _read(self, explanations: Explanations) -> Importances:
         importances = _importances(self, explanations)
-        grid = Grid.over(self._shape_of(importances), self.grid, self.channels)
         need(8 * len(importances) * prod(self.grid), f"{self!r} of {len(importances):,} rows", "sample rows")
-        sums = grid.sums(importances.values)
+        return importances
+
+    def _values(self, importances: Importances) -> Array:
+        sums = self._grid(importances).sums(importances.values)
         if not np.isfinite(sums).all():
             raise BadInput(
                 f"Importances as large as {np.abs(importances.values).max():g} have no sums: scale them down."
             )
-        form = _form(importances.form, self)
-        pooled = Importances.made(sums, grid.names(importances.names), form, importances.error, self.grid)
-        return pooled._with(remarks=(*importances.remarks, *_summed(grid)), index=importances.index)
+        return sums
+
+    def _coarser(self, importances: Importances, values: Array, kind: type[Importances] = Importances) -> Importances:
+        grid = self._grid(importances)
+        remarks, names = (*importances.remarks, *_summed(grid)), grid.names(importances.names)
+        pooled = super()._coarser(importances, values, kind)
+        return pooled._with(names=names, shape=self.grid, remarks=remarks, index=importances.index)
+
+    def _grid(self, importances: Importances) -> Grid:
+        return Grid.over(self._shape_of(importances), self.grid, self.channels)
 
     def _shape_of(self, importances: Importances) -> tuple[int, ...]:
         """The axes of one map."""
@@ -110,7 +117,7 @@ class Pool(Discretizer):
 
 
 @dataclass(frozen=True)
-class TopRegions(Discretizer):
+class TopRegions(Top):
     """Which ``k`` regions have the importances largest in size: 1 for them, 0 for the others, without signs.
 
     Among importances of equal size the earlier region is kept; a region of importance 0 never is. Follow `Pool`:
@@ -129,19 +136,11 @@ class TopRegions(Discretizer):
     'rows 0-1, column 2'
     """
 
-    k: int
+    traits = frozenset(["reads_maps", "orders_features"])
+    _what = "regions"
 
-    reads_maps = True
-    orders_features = True
-
-    def __post_init__(self) -> None:
-        check_whole(self.k, "TopRegions' k, the number of regions it keeps,")
-
-    def __call__(self, explanations: Explanations) -> Importances:
-        importances = _importances(self, explanations)
-        _need_cells(self, importances, 3)
-        kept = top_signs(importances.values, self.k)
-        return _coarser(self, importances, np.abs(kept))
+    def _room(self, values: Array) -> None:
+        return None
 
 
 def usual_pool(importances: Importances) -> Pool | None:

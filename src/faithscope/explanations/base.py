@@ -20,8 +20,8 @@ from faithscope.visible import visible
 class Explanations(ABC):
     """One explanation per row.
 
-    A kind says what makes two explanations equal (`key`) and how one reads (`describe`);
-    the rest follows. `_per_row` names the attributes that hold one entry per row.
+    A kind says what makes two explanations equal (`key`) and how one reads (`describe`); the rest follows. `_per_row`
+    names the attributes that hold one entry per row, `_settings` those that all rows share and that a table keeps.
 
     Attributes
     ----------
@@ -48,6 +48,7 @@ class Explanations(ABC):
     claim: str = ""
 
     _per_row: ClassVar[tuple[str, ...]]
+    _settings: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod

@@ -55,6 +55,7 @@ class Counterfactuals(Explanations):
     dates: tuple[bool, ...] = ()
 
     _per_row: ClassVar[tuple[str, ...]] = ("points", "originals")
+    _settings: ClassVar[tuple[str, ...]] = ("names", "metric", "dates")
 
     def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None, metric: Any = None) -> None:
         after, before = to_cells(points, "Counterfactuals"), to_cells(originals, "Originals")
@@ -127,6 +128,7 @@ class Balls(Explanations):
     dates: tuple[bool, ...] = ()
 
     _per_row: ClassVar[tuple[str, ...]] = ("centers", "radii")
+    _settings: ClassVar[tuple[str, ...]] = ("names", "metric", "dates")
 
     @property
     def key(self) -> tuple[Column, ...]:

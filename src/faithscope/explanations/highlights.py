@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ class Highlights(Conjunctions):
     tokenizer: Callable[[str], Iterable[str]] = str.split
     vocabulary: Mapping[str, int] | None = None
 
+    _settings: ClassVar[tuple[str, ...]] = ("vocabulary", "tokenizer")
+
     def __init__(
         self,
         words: Iterable[Any],
@@ -54,7 +56,7 @@ class Highlights(Conjunctions):
         self._remember(words)
         object.__setattr__(self, "distinct", distinct)
         object.__setattr__(self, "tokenizer", tokenizer)
-        object.__setattr__(self, "vocabulary", _to_vocabulary(vocabulary))
+        object.__setattr__(self, "vocabulary", to_vocabulary(vocabulary))
 
     @property
     def kind(self) -> str:
@@ -158,7 +160,7 @@ class Highlights(Conjunctions):
     def _bag(self, names: Sequence[str], columns: Sequence[NDArray[Any]]) -> "Highlights":
         if not all(column.dtype.kind in "biuf" for column in columns):
             raise BadInput("Documents came as a table of several columns: pass the one that holds the texts.")
-        return self._with(vocabulary=_to_vocabulary(names))
+        return self._with(vocabulary=to_vocabulary(names))
 
 
 def _to_words(row: int, item: Any) -> tuple[str, ...]:
@@ -171,7 +173,8 @@ def _to_words(row: int, item: Any) -> tuple[str, ...]:
     return tuple(sorted(set(map(str, words))))
 
 
-def _to_vocabulary(vocabulary: Any) -> Mapping[str, int] | None:
+def to_vocabulary(vocabulary: Any) -> Mapping[str, int] | None:
+    """The column of each word, from a mapping or from the words in order; None for none."""
     if vocabulary is None:
         return None
     if isinstance(vocabulary, Mapping):

@@ -98,6 +98,7 @@ class Importances(Explanations):
     label: str | None = None
 
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
+    _settings: ClassVar[tuple[str, ...]] = ("names", "form", "error", "shape", "doubt", "asked", "saved", "label")
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
         given = values

@@ -104,6 +104,8 @@ class Records(Plain):
 
     names: tuple[str, ...]
 
+    _settings: ClassVar[tuple[str, ...]] = ("names",)
+
     def __init__(self, columns: Sequence[Any], names: Sequence[str]) -> None:
         pairs = zip(names, columns, strict=True)
         exact = [exact_column(column, f"Explanations in column {name!r}") for name, column in pairs]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ class Prototypes(Shared):
     """
 
     points: Points | None = None
+
+    _settings: ClassVar[tuple[str, ...]] = ("points",)
 
     def __init__(self, indices: Any, points: Any = None, metric: Any = "euclidean") -> None:
         distinct, codes = _distinct_sets(indices)

@@ -57,6 +57,7 @@ class Reasons(Explanations):
     about: NDArray[Any]  # the input of each row; None if there is none
     form: str = ""
 
+    _settings: ClassVar[tuple[str, ...]] = ("form",)
     _per_row: ClassVar[tuple[str, ...]] = ("texts", "folded", "about")
 
     def __init__(self, texts: Any, inputs: Any = None) -> None:

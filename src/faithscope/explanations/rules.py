@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from faithscope.errors import BadInput, Incompatible, Removed
 from faithscope.explanations.base import Explanations, shorten
 from faithscope.explanations.conditions.condition import NOTHING, OR_MISSING, Condition, Triple, conjoin
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
-from faithscope.explanations.conditions.holding import decoded, holds
+from faithscope.explanations.conditions.holding import decoded, holds, joined_categories
 from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.conditions.written import is_triple, to_condition, written_row
 from faithscope.explanations.rule_text import read_texts
@@ -58,6 +58,8 @@ class Rules(Conjunctions):
     positional: bool = True
     categories: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     claimed: NDArray[Any] | None = None
+
+    _settings: ClassVar[tuple[str, ...]] = ("features", "tree", "positional", "categories")
 
     @classmethod
     def from_conditions(
@@ -186,17 +188,8 @@ class Rules(Conjunctions):
             first, second = self._over_one_list(other)
             if first.features == second.features:
                 return first.join(cast(Self, second))
-        both = super().join(other)
-        categories = {feature: dict(texts) for feature, texts in self.categories.items()}
-        for feature, texts in other.categories.items():
-            known = categories.setdefault(feature, {})
-            for code, text in texts.items():
-                if known.setdefault(code, text) != text:
-                    raise Incompatible(
-                        f"{feature} = {code} is {known[code]!r} in some rules and {text!r} in others: explain both "
-                        "with the same codes."
-                    )
-        return both._with(tree=self.tree if self.tree == other.tree else None, categories=categories)
+        tree = self.tree if self.tree == other.tree else None
+        return super().join(other)._with(tree=tree, categories=joined_categories(self.categories, other.categories))
 
     def locate(self, wanted: Explanations) -> NDArray[np.int64]:
         if not isinstance(wanted, Rules) or self.features == wanted.features:

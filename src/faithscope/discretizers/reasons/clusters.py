@@ -53,7 +53,7 @@ class Clusters(Discretizer):
     seed: int
     index: Any  # the row labels of embeddings in a pandas table; None of others
 
-    reads_beyond_text = True
+    traits = frozenset(["reads_beyond_text"])
 
     def __init__(self, embeddings: Any, k: int, seed: int = 0) -> None:
         matrix = to_matrix(embeddings, "Embeddings")[0]

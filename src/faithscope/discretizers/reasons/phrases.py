@@ -115,7 +115,7 @@ class CommonPhrases(Discretizer):
     k: int = 20
     seed: int = 0
 
-    learns = True
+    traits = frozenset(["learns"])
 
     def __post_init__(self) -> None:
         check_whole(self.k, "k, the number of phrases,", 1, _MOST)

@@ -39,8 +39,7 @@ class Template(Discretizer):
 
     labels: Sequence[Any] | None = None
 
-    reads_rows = True
-    asks_labels = True
+    traits = frozenset(["reads_rows", "asks_labels"])
     subject = "the explainer that gives templates, which read x (not the reasons themselves)"
 
     def __post_init__(self) -> None:

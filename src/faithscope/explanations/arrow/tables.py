@@ -1,17 +1,17 @@
 """Explanations as an Arrow table, and back without loss. The columns are those of the log format.
 
-What all rows share (the kind, names, a metric, the points of prototypes) is JSON in the schema's metadata.
+A form of columns holds what rows have; what all rows share (`Explanations._settings`: names, a metric, the points of
+prototypes) is JSON in the schema's metadata, beside the kind.
 """
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.explanations.arrow.columns import distinct_columns, read_array, read_column, write_column
@@ -22,7 +22,7 @@ from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.counterfactuals import Balls, Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.explanations.distances.points import Points
-from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.highlights import Highlights, to_vocabulary
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.prototypes import Prototypes
@@ -30,6 +30,7 @@ from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rule_text import parse_rule, write_rule
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import TOKENIZERS
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_objects
 from faithscope.runtime.memory import FEWER_ROWS, need
 
@@ -38,6 +39,13 @@ _VERSION = 1
 
 Settings = dict[str, Any]
 Columns = dict[str, Any]  # Arrow arrays by name
+
+
+class Form(NamedTuple):
+    """How what rows have is stored: from explanations to columns and settings, and from these to attributes."""
+
+    write: Callable[[Any], tuple[Columns, Settings]]
+    read: Callable[[Columns, Settings], dict[str, Any]]
 
 
 def to_arrow(explanations: Explanations) -> Any:
@@ -50,13 +58,20 @@ def to_arrow(explanations: Explanations) -> Any:
     """
     import pyarrow as pa
 
-    write = next((write for kind, (write, _) in _KINDS.items() if type(explanations) is kind), None)
-    if write is None:
+    form = _FORMS.get(type(explanations))
+    if form is None:
         raise WrongType(
             f"{type(explanations).__name__} cannot be written to a table: use a kind that faithscope defines."
         )
-    columns, settings = write(explanations)
+    try:
+        columns, settings = form.write(explanations)
+    except UnicodeEncodeError:
+        raise BadInput("A word or a code holds a lone surrogate, which no table can store: clean the texts.") from None
     metadata = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
+    for name in explanations._settings:
+        value = getattr(explanations, name)
+        if value is not None or name not in _ABSENT:
+            metadata[name] = _SHARED[name].write(value)
     if explanations.remarks:
         metadata["remarks"] = explanations.remarks
     if explanations.claimed is not None:
@@ -82,25 +97,27 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
 
 
 def _from_arrow(table: Any, settings: Settings, tokenizer: Callable[[str], Iterable[str]] | None) -> Explanations:
-    kind = next((kind for kind in _KINDS if kind.__name__ == settings["kind"]), None)
+    kind = next((kind for kind in _FORMS if kind.__name__ == settings["kind"]), None)
     if kind is None or settings["version"] > _VERSION:
         raise BadInput(f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope.")
-    columns = _validated(table, settings["columns"])
-    explanations = _KINDS[kind][1](columns, settings)._with(remarks=tuple(map(str, settings.get("remarks", ()))))
-    claim = str(settings.get("claim", ""))
-    explanations = explanations._with(claimed=_claims(table, settings.get("claims")), claim=claim)
-    return _with_tokenizer(explanations, settings, tokenizer) if isinstance(explanations, Highlights) else explanations
-
-
-def _claims(table: Any, names: Sequence[str] | None) -> NDArray[Any] | None:
-    """What explanations claim of themselves, from the columns ``claimed_<name>``."""
-    if not names:
-        return None
-    columns = _validated(table, [f"claimed_{name}" for name in names])
-    claimed = np.empty(table.num_rows, [(str(name), np.float64) for name in names])
-    for name, column in zip(names, columns.values(), strict=True):
-        claimed[name] = column.to_numpy()
-    return claimed
+    held = _FORMS[kind].read(_validated(table, settings["columns"]), settings)
+    held |= {name: _SHARED[name].read(settings[name]) for name in kind._settings if name in settings}
+    if "tokenizer" in held:
+        if held["tokenizer"] is None and tokenizer is None:
+            raise BadInput("These highlights have their own tokenizer, which a table cannot store: pass tokenizer=.")
+        held["tokenizer"] = held["tokenizer"] if tokenizer is None else tokenizer
+    shape = held.get("shape")
+    if shape is not None and prod(shape) != held["values"].shape[1]:
+        raise ValueError(f"maps of shape {shape} do not have {held['values'].shape[1]} values")
+    claimed, names = None, settings.get("claims")
+    if names:
+        claims = _validated(table, [f"claimed_{name}" for name in names])
+        claimed = np.empty(table.num_rows, [(str(name), np.float64) for name in names])
+        for name, column in zip(names, claims.values(), strict=True):
+            claimed[name] = column.to_numpy()
+    remarks, claim = tuple(map(str, settings.get("remarks", ()))), str(settings.get("claim", ""))
+    made: Explanations = kind.__new__(kind)._with(**held, remarks=remarks, claimed=claimed, claim=claim)
+    return made
 
 
 def _validated(table: Any, names: Sequence[str]) -> Columns:
@@ -150,201 +167,22 @@ def understood() -> Iterator[None]:
         ) from None
 
 
-def _written(prefix: str, names: Sequence[str], values: Sequence[Iterable[Any]]) -> tuple[Columns, list[bool]]:
-    """Columns by name, and which of them are JSON text."""
-    pairs = [write_column(column) for column in values]
-    chosen = distinct_columns(f"{prefix}{name}" for name in names)
-    return dict(zip(chosen, (array for array, _ in pairs), strict=True)), [as_json for _, as_json in pairs]
+# -- what all rows share, by attribute --------------------------------------------------------------------------------
 
 
-def _write_importances(given: Importances) -> tuple[Columns, Settings]:
-    width = given.values.shape[1]
-    ranks = isinstance(given, Rankings)
-    names = list(map(str, range(width))) if ranks or given.names is None else given.names
-    prefix = "rank_" if ranks else "phi_" if given.names else "phi_x"
-    columns, _ = _written(prefix, names, list(given.values.T))
-    settings = {"names": given.names, "form": given.form, "dtype": str(given.values.dtype)}
-    known = {"error": given.error or None, "shape": given.shape, "doubt": given.doubt or None}
-    known |= {"asked": given.asked or None, "saved": given.saved or None, "label": given.label}
-    return columns, settings | {name: value for name, value in known.items() if value is not None}
+class _Shared(NamedTuple):
+    """How an attribute becomes JSON, and again what it was."""
+
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
 
 
-def _read_importances(columns: Columns, settings: Settings) -> Importances:
-    values = [column.to_numpy() for column in columns.values()]
-    kept = _dtype(settings)
-    matrix = np.column_stack(values).astype(kept) if values else np.empty((0, 0), kept)
-    kind = Rankings if settings["kind"] == "Rankings" else Importances
-    shape = tuple(map(int, settings["shape"])) if "shape" in settings else None
-    if shape is not None and prod(shape) != matrix.shape[1]:
-        raise ValueError(f"maps of shape {shape} do not have {matrix.shape[1]} values")
-    read = kind.made(matrix, _names(settings), settings["form"], float(settings.get("error", 0.0)), shape)
-    told = {name: int(settings.get(name, 0)) for name in ("asked", "saved")}
-    label = str(settings["label"]) if "label" in settings else None
-    return read._with(doubt=str(settings.get("doubt", "")), label=label, **told)
+def _same(value: Any) -> Any:
+    return value
 
 
-def _dtype(settings: Settings) -> str:
-    """The NumPy type that was written: numbers, dates or objects; none whose size a damaged file could choose."""
-    if np.dtype(settings["dtype"]).kind not in "biufMmO":
-        raise TypeError(f"no explanation is of type {settings['dtype']}")
-    return str(settings["dtype"])
-
-
-def _names(settings: Settings) -> tuple[str, ...] | None:
-    return None if settings["names"] is None else tuple(settings["names"])
-
-
-def _write_plain(given: Plain) -> tuple[Columns, Settings]:
-    array, as_json = write_column(given.values)
-    return {"explanation": array}, {"json": as_json, "dtype": str(given.values.dtype)}
-
-
-def _read_plain(columns: Columns, settings: Settings) -> Plain:
-    values = read_array(columns["explanation"], settings["json"], _dtype(settings))
-    return Plain.__new__(Plain)._with(values=values)
-
-
-def _write_codes(given: Codes) -> tuple[Columns, Settings]:
-    import pyarrow as pa
-
-    try:
-        return {"codes": pa.array([list(codes) for codes in given.values], pa.list_(pa.string()))}, {}
-    except UnicodeEncodeError:
-        raise BadInput("A code holds a lone surrogate, which no table can store: clean the texts.") from None
-
-
-def _read_codes(columns: Columns, settings: Settings) -> Codes:
-    return Codes(to_objects(columns["codes"].to_pylist()))
-
-
-def _write_reasons(given: Reasons) -> tuple[Columns, Settings]:
-    """What is compared first, since an audit compares it; then the texts as written, and what they are about."""
-    names = ["reason", "reason_as_written", "reason_about"][: 2 if given.inputs is None else 3]
-    columns, as_json = _written("", names, [given.folded, given.texts, given.about][: len(names)])
-    return columns, {"json": as_json, "form": given.form}
-
-
-def _read_reasons(columns: Columns, settings: Settings) -> Reasons:
-    pairs = zip(columns.values(), settings["json"], strict=True)
-    folded, texts, *about = (read_array(column, as_json, "object") for column, as_json in pairs)
-    inputs = about[0] if about else np.full(len(folded), None, object)
-    if any(not isinstance(text, str) for column in (folded, texts) for text in column):
-        raise TypeError("reasons are texts")
-    return Reasons.made(texts, folded, inputs, str(settings["form"]))
-
-
-def _write_records(given: Records) -> tuple[Columns, Settings]:
-    values = list(zip(*given.values, strict=True)) or [()] * len(given.names)
-    columns, as_json = _written("explanation_", given.names, values)
-    return columns, {"names": given.names, "json": as_json}
-
-
-def _read_records(columns: Columns, settings: Settings) -> Records:
-    values = [read_column(column, j) for column, j in zip(columns.values(), settings["json"], strict=True)]
-    rows = to_objects(list(zip(*values, strict=True)))
-    return Records.__new__(Records)._with(values=rows, names=_names(settings))
-
-
-def _write_rules(given: Rules) -> tuple[Columns, Settings]:
-    import pyarrow as pa
-
-    first = {int(code): row for row, code in reversed(list(enumerate(given.codes)))}
-    texts = [write_rule(given.item(first[code])) if code in first else None for code in range(len(given.distinct))]
-    rules = pa.array(texts, pa.string()).take(pa.array(given.codes))
-    known = {"features": given.features, "tree": given.tree, "positional": given.positional}
-    return {"rule": rules}, known | ({"categories": _category_pairs(given)} if given.categories else {})
-
-
-def _category_pairs(given: Rules) -> dict[str, list[tuple[int, str]]]:
-    """Codes with their texts as pairs: keys of JSON are texts."""
-    return {feature: [(int(code), text) for code, text in texts.items()] for feature, texts in given.categories.items()}
-
-
-def _read_rules(columns: Columns, settings: Settings) -> Rules:
-    texts, codes = _coded(columns["rule"])
-    rules = Rules.from_conditions([parse_rule(text) for text in texts], settings["features"])
-    categories = {feature: dict(pairs) for feature, pairs in settings.get("categories", {}).items()}
-    known = {"tree": settings["tree"], "positional": settings["positional"], "categories": categories}
-    return rules._with(codes=rules.codes[codes], **known)
-
-
-def _coded(column: Any) -> tuple[list[Any], NDArray[np.int64]]:
-    """The distinct values of a column, and which of them each row has."""
-    coded = (
-        column.combine_chunks().dictionary_encode() if column.num_chunks != 1 else column.chunk(0).dictionary_encode()
-    )
-    return coded.dictionary.to_pylist(), coded.indices.to_numpy().astype(np.int64)
-
-
-def _write_sets(name: str, given: Any, element: str) -> Columns:
-    """The tuples of parts as lists."""
-    import pyarrow as pa
-
-    kind = pa.list_(pa.string() if element == "string" else pa.int64())
-    try:
-        return {name: pa.array([list(parts) for parts in given.distinct], kind).take(pa.array(given.codes))}
-    except UnicodeEncodeError:
-        raise BadInput(
-            "A highlighted word holds a lone surrogate, which no table can store: clean the texts."
-        ) from None
-
-
-def _read_sets(column: Any) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
-    return number_conjunctions([tuple(parts) for parts in column.to_pylist()])
-
-
-def _write_highlights(given: Highlights) -> tuple[Columns, Settings]:
-    vocabulary = None if given.vocabulary is None else dict(given.vocabulary)
-    settings = {"vocabulary": vocabulary, "tokenizer": _tokenizer_name(given)}
-    return _write_sets("words", given, "string"), settings
-
-
-def _read_highlights(columns: Columns, settings: Settings) -> Highlights:
-    distinct, codes = _read_sets(columns["words"])
-    empty = Highlights([], vocabulary=settings["vocabulary"])
-    if settings["kind"] == "Concepts":
-        empty = Concepts(np.empty((0, len(settings["vocabulary"]))), list(settings["vocabulary"]))
-    return empty._with(codes=codes, distinct=distinct)
-
-
-def _tokenizer_name(highlights: Highlights) -> str:
-    return next((name for name, known in TOKENIZERS.items() if known is highlights.tokenizer), "own")
-
-
-def _with_tokenizer(
-    highlights: Highlights, settings: Mapping[str, Any], tokenizer: Callable[[str], Iterable[str]] | None
-) -> Highlights:
-    name = settings["tokenizer"]
-    if name == "own" and tokenizer is None:
-        raise BadInput("These highlights have their own tokenizer, which a table cannot store: pass tokenizer=.")
-    return highlights._with(tokenizer=TOKENIZERS[name] if tokenizer is None else tokenizer)
-
-
-def _write_prototypes(given: Prototypes) -> tuple[Columns, Settings]:
-    settings = {"points": None if given.points is None else _write_points(given.points)}
-    return _write_sets("prototypes", given, "integer"), settings
-
-
-def _read_prototypes(columns: Columns, settings: Settings) -> Prototypes:
-    distinct, codes = _read_sets(columns["prototypes"])
-    points = None if settings["points"] is None else _read_points(settings["points"])
-    return Prototypes([])._with(codes=codes, distinct=distinct, points=points)
-
-
-def _write_rows(prefix: str, rows: NDArray[Any], names: Sequence[str] | None) -> tuple[Columns, Settings]:
-    chosen = names or [f"x{j}" for j in range(rows.shape[1])]
-    columns, as_json = _written(prefix, chosen, list(rows.T))
-    return columns, {"columns": list(columns), "json": as_json, "dtype": str(rows.dtype)}
-
-
-def _read_rows(columns: Columns, settings: Settings) -> NDArray[Any]:
-    pairs = zip(settings["columns"], settings["json"], strict=True)
-    kept = _dtype(settings)
-    values = [read_array(columns[name], as_json, kept) for name, as_json in pairs]
-    rows = np.empty((len(values[0]) if values else 0, len(values)), kept)
-    for j, column in enumerate(values):
-        rows[:, j] = column
-    return rows
+def _names(value: Any) -> tuple[str, ...] | None:
+    return None if value is None else tuple(value)
 
 
 def _write_points(points: Points) -> Settings:
@@ -364,7 +202,7 @@ def _read_points(settings: Settings) -> Points:
 
     table = pa.ipc.open_stream(base64.b64decode(settings["table"])).read_all()
     rows = _read_rows(_validated(table, table.column_names), settings["rows"])
-    return Points(rows, _read_metric(settings["metric"]), _names(settings))
+    return Points(rows, _read_metric(settings["metric"]), _names(settings["names"]))
 
 
 def _write_metric(metric: Any) -> Any:
@@ -379,61 +217,181 @@ def _read_metric(written: Any) -> Any:
     return Gower(tuple(written["gower"])) if isinstance(written, dict) else written
 
 
-def _write_counterfactuals(given: Counterfactuals) -> tuple[Columns, Settings]:
-    points, point_rows = _write_rows("cf_", given.points, given.names)
-    originals, original_rows = _write_rows("original_", given.originals, given.names)
-    metric = _write_metric(given.metric)
-    settings = {
-        "points": point_rows,
-        "originals": original_rows,
-        "names": given.names,
-        "metric": metric,
-        "dates": given.dates,
-    }
-    return points | originals, settings
+def _pairs_of(categories: Any) -> dict[str, list[tuple[int, str]]]:
+    """Codes with their texts as pairs: keys of JSON are texts."""
+    return {feature: [(int(code), text) for code, text in texts.items()] for feature, texts in categories.items()}
 
 
-def _read_counterfactuals(columns: Columns, settings: Settings) -> Counterfactuals:
-    return Counterfactuals.__new__(Counterfactuals)._with(
-        points=_read_rows(columns, settings["points"]),
-        originals=_read_rows(columns, settings["originals"]),
-        names=_names(settings),
-        metric=_read_metric(settings["metric"]),
-        dates=tuple(settings.get("dates", ())),
-    )
+_ABSENT = ("shape", "label")  # which are left out if there is none
+_SHARED = {
+    **dict.fromkeys(("names", "features"), _Shared(_same, _names)),
+    **dict.fromkeys(("form", "doubt"), _Shared(_same, str)),
+    **dict.fromkeys(("asked", "saved"), _Shared(_same, int)),
+    "error": _Shared(_same, float),
+    "label": _Shared(_same, str),
+    "shape": _Shared(_same, lambda shape: tuple(map(int, shape))),
+    "dates": _Shared(_same, tuple),
+    "metric": _Shared(_write_metric, _read_metric),
+    "points": _Shared(
+        lambda points: None if points is None else _write_points(points),
+        lambda written: None if written is None else _read_points(written),
+    ),
+    **dict.fromkeys(("tree", "positional"), _Shared(_same, _same)),
+    "categories": _Shared(_pairs_of, lambda written: {feature: dict(pairs) for feature, pairs in written.items()}),
+    "vocabulary": _Shared(lambda known: None if known is None else dict(known), to_vocabulary),
+    "tokenizer": _Shared(
+        lambda used: next((name for name, known in TOKENIZERS.items() if known is used), "own"),
+        lambda name: None if name == "own" else TOKENIZERS[name],
+    ),
+}
 
 
-def _write_balls(given: Balls) -> tuple[Columns, Settings]:
-    centers, center_rows = _write_rows("center_", given.centers, given.names)
-    radius, _ = write_column(given.radii)
-    settings = {
-        "centers": center_rows,
-        "names": given.names,
-        "metric": _write_metric(given.metric),
-        "dates": given.dates,
-    }
-    return centers | {"radius": radius}, settings
+# -- what rows have, by kind ------------------------------------------------------------------------------------------
 
 
-def _read_balls(columns: Columns, settings: Settings) -> Balls:
-    centers = _read_rows(columns, settings["centers"])
-    metric, dates = _read_metric(settings["metric"]), tuple(settings.get("dates", ()))
-    return Balls(centers, columns["radius"].to_numpy(), metric, _names(settings), dates)
+def _written(prefix: str, names: Sequence[str], values: Sequence[Iterable[Any]]) -> tuple[Columns, list[bool]]:
+    """Columns by name, and which of them are JSON text."""
+    pairs = [write_column(column) for column in values]
+    chosen = distinct_columns(f"{prefix}{name}" for name in names)
+    return dict(zip(chosen, (array for array, _ in pairs), strict=True)), [as_json for _, as_json in pairs]
 
 
-_KINDS: dict[
-    type[Any], tuple[Callable[[Any], tuple[Columns, Settings]], Callable[[Columns, Settings], Explanations]]
-] = {
-    Importances: (_write_importances, _read_importances),
-    Rankings: (_write_importances, _read_importances),
-    Plain: (_write_plain, _read_plain),
-    Codes: (_write_codes, _read_codes),
-    Records: (_write_records, _read_records),
-    Reasons: (_write_reasons, _read_reasons),
-    Rules: (_write_rules, _read_rules),
-    Highlights: (_write_highlights, _read_highlights),
-    Concepts: (_write_highlights, _read_highlights),
-    Prototypes: (_write_prototypes, _read_prototypes),
-    Counterfactuals: (_write_counterfactuals, _read_counterfactuals),
-    Balls: (_write_balls, _read_balls),
+def _dtype(settings: Settings) -> str:
+    """The NumPy type that was written: numbers, dates or objects; none whose size a damaged file could choose."""
+    if np.dtype(settings["dtype"]).kind not in "biufMmO":
+        raise TypeError(f"no explanation is of type {settings['dtype']}")
+    return str(settings["dtype"])
+
+
+def _write_numbers(given: Importances) -> tuple[Columns, Settings]:
+    ranks = isinstance(given, Rankings)
+    names = list(map(str, range(given.values.shape[1]))) if ranks or given.names is None else given.names
+    prefix = "rank_" if ranks else "phi_" if given.names else "phi_x"
+    return _written(prefix, names, list(given.values.T))[0], {"dtype": str(given.values.dtype)}
+
+
+def _read_numbers(columns: Columns, settings: Settings) -> dict[str, Any]:
+    values, kept = [column.to_numpy() for column in columns.values()], _dtype(settings)
+    return {"values": np.column_stack(values).astype(kept) if values else np.empty((0, 0), kept)}
+
+
+def _write_plain(given: Plain) -> tuple[Columns, Settings]:
+    array, as_json = write_column(given.values)
+    return {"explanation": array}, {"json": as_json, "dtype": str(given.values.dtype)}
+
+
+def _write_codes(given: Codes) -> tuple[Columns, Settings]:
+    import pyarrow as pa
+
+    return {"codes": pa.array(list(map(list, given.values)), pa.list_(pa.string()))}, {}
+
+
+def _write_records(given: Records) -> tuple[Columns, Settings]:
+    values = list(zip(*given.values, strict=True)) or [()] * len(given.names)
+    columns, as_json = _written("explanation_", given.names, values)
+    return columns, {"json": as_json}
+
+
+def _read_records(columns: Columns, settings: Settings) -> dict[str, Any]:
+    values = [read_column(column, j) for column, j in zip(columns.values(), settings["json"], strict=True)]
+    return {"values": to_objects(list(zip(*values, strict=True)))}
+
+
+def _write_reasons(given: Reasons) -> tuple[Columns, Settings]:
+    """What is compared first, since an audit compares it; then the texts as written, and what they are about."""
+    names = ["reason", "reason_as_written", "reason_about"][: 2 if given.inputs is None else 3]
+    columns, as_json = _written("", names, [given.folded, given.texts, given.about][: len(names)])
+    return columns, {"json": as_json}
+
+
+def _read_reasons(columns: Columns, settings: Settings) -> dict[str, Any]:
+    pairs = zip(columns.values(), settings["json"], strict=True)
+    folded, texts, *about = (read_array(column, as_json, "object") for column, as_json in pairs)
+    if any(not isinstance(text, str) for column in (folded, texts) for text in column):
+        raise TypeError("reasons are texts")
+    return {"texts": texts, "folded": folded, "about": about[0] if about else np.full(len(folded), None, object)}
+
+
+def _write_rules(given: Rules) -> tuple[Columns, Settings]:
+    import pyarrow as pa
+
+    first = {int(code): row for row, code in reversed(list(enumerate(given.codes)))}
+    texts = [write_rule(given.item(first[code])) if code in first else None for code in range(len(given.distinct))]
+    return {"rule": pa.array(texts, pa.string()).take(pa.array(given.codes))}, {}
+
+
+def _read_rules(columns: Columns, settings: Settings) -> dict[str, Any]:
+    whole = columns["rule"].combine_chunks()
+    coded = (whole.chunk(0) if hasattr(whole, "chunk") else whole).dictionary_encode()
+    rules = Rules.from_conditions(list(map(parse_rule, coded.dictionary.to_pylist())), settings["features"])
+    codes = rules.codes[coded.indices.to_numpy().astype(np.int64)]
+    return {"codes": codes, "distinct": rules.distinct, "categories": {}}
+
+
+def _sets(name: str) -> Form:
+    """Tuples of words, or of indices, as lists."""
+
+    def write(given: Any) -> tuple[Columns, Settings]:
+        import pyarrow as pa
+
+        kind = pa.list_(pa.string() if name == "words" else pa.int64())
+        return {name: pa.array(list(map(list, given.distinct)), kind).take(pa.array(given.codes))}, {}
+
+    def read(columns: Columns, settings: Settings) -> dict[str, Any]:
+        distinct, codes = number_conjunctions(list(map(tuple, columns[name].to_pylist())))
+        return {"codes": codes, "distinct": distinct}
+
+    return Form(write, read)
+
+
+def _cells(**prefixes: str) -> Form:
+    """Attributes that are rows of cells, each with the prefix of its columns; and radii, as they are."""
+
+    def write(given: Any) -> tuple[Columns, Settings]:
+        columns: Columns = {}
+        settings: Settings = {}
+        for name, prefix in prefixes.items():
+            written, settings[name] = _write_rows(prefix, getattr(given, name), given.names)
+            columns |= written
+        return columns | ({"radius": write_column(given.radii)[0]} if isinstance(given, Balls) else {}), settings
+
+    def read(columns: Columns, settings: Settings) -> dict[str, Any]:
+        radii = {"radii": columns["radius"].to_numpy()} if "radius" in columns else {}
+        return {name: _read_rows(columns, settings[name]) for name in prefixes} | radii
+
+    return Form(write, read)
+
+
+def _write_rows(prefix: str, rows: Array, names: Sequence[str] | None) -> tuple[Columns, Settings]:
+    chosen = names or [f"x{j}" for j in range(rows.shape[1])]
+    columns, as_json = _written(prefix, chosen, list(rows.T))
+    return columns, {"columns": list(columns), "json": as_json, "dtype": str(rows.dtype)}
+
+
+def _read_rows(columns: Columns, settings: Settings) -> Array:
+    pairs = zip(settings["columns"], settings["json"], strict=True)
+    kept = _dtype(settings)
+    values = [read_array(columns[name], as_json, kept) for name, as_json in pairs]
+    rows = np.empty((len(values[0]) if values else 0, len(values)), kept)
+    for j, column in enumerate(values):
+        rows[:, j] = column
+    return rows
+
+
+_FORMS: dict[type[Any], Form] = {
+    **dict.fromkeys((Importances, Rankings), Form(_write_numbers, _read_numbers)),
+    Plain: Form(
+        _write_plain,
+        lambda columns, settings: {"values": read_array(columns["explanation"], settings["json"], _dtype(settings))},
+    ),
+    Codes: Form(
+        _write_codes, lambda columns, settings: {"values": Codes(to_objects(columns["codes"].to_pylist())).values}
+    ),
+    Records: Form(_write_records, _read_records),
+    Reasons: Form(_write_reasons, _read_reasons),
+    Rules: Form(_write_rules, _read_rules),
+    **dict.fromkeys((Highlights, Concepts), _sets("words")),
+    Prototypes: _sets("prototypes"),
+    Counterfactuals: _cells(points="cf_", originals="original_"),
+    Balls: _cells(centers="center_"),
 }

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.errors import WrongType
+from faithscope.errors import Incompatible, WrongType
 from faithscope.explanations.conditions.condition import Condition, with_article
 from faithscope.inputs.array_types import Bools
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.columns import Column
 from faithscope.inputs.dates import Moment
+
+Categories = Mapping[str, Mapping[int, str]]
 
 _COMPARE = {
     "==": np.equal,
@@ -42,9 +44,10 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
     row = column.stray(family)
     if row is not None:
         seen = column.values[row]
+        kind = f"{type(seen).__name__}{' with a time zone' * column.zoned}"
         raise WrongType(
-            f"Column {condition.feature!r} holds {seen!r} ({type(seen).__name__}{' with a time zone' * column.zoned}) at row "
-            f"{row}, which {str(condition)!r} would compare with {with_article(family)}. Convert the column or the "
+            f"Column {condition.feature!r} holds {seen!r} ({kind}) at "
+            f"row {row}, which {str(condition)!r} would compare with {with_article(family)}. Convert the column or the "
             "condition."
         )
     if family == "text":
@@ -105,3 +108,17 @@ def decoded(column: Column, texts: Mapping[int, str]) -> Column:
     stands = {code: texts.get(int(code)) if code == int(code) else None for code in column.coded[1]}
     words = {code: f"\0{code}" if text is None else text for code, text in stands.items()}
     return Column(column.name, to_objects([None if gone else words[value] for value, gone in pairs]))
+
+
+def joined_categories(first: Categories, second: Categories) -> Categories:
+    """The codes of both; raises if one code stands for two texts."""
+    both = {feature: dict(texts) for feature, texts in first.items()}
+    for feature, texts in second.items():
+        known = both.setdefault(feature, {})
+        for code, text in texts.items():
+            if known.setdefault(code, text) != text:
+                raise Incompatible(
+                    f"{feature} = {code} is {known[code]!r} in some rules and {text!r} in others: explain both with "
+                    "the same codes."
+                )
+    return both

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.conditions.categories import joined_categories
 from faithscope.explanations.conditions.condition import NOTHING, conjoin
+from faithscope.explanations.conditions.holding import joined_categories
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rule_text import parse_rule, write_rule
 from faithscope.explanations.rules import Rules
