@@ -4,7 +4,7 @@ A form recognizes a row, and gives one `Entry` per rationale with what is to be 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from faithscope.errors import BadInput
@@ -31,6 +31,60 @@ from faithscope.readers.log_entries import (
 
 Entries = tuple[list[Entry], tuple[str, ...]]  # and what is to be said of them
 Form = tuple[str, Callable[[Any], bool], Callable[[Sequence[Any], AskedFields], Entries]]
+Parts = list[tuple[Any, Any]]  # the judgements of a row, each with the name of its judge
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A form of rows that hold judgements: where each judge's part is, and what its fields are called.
+
+    Attributes
+    ----------
+    parts : callable
+        The judgements of a row, each with the name of its judge.
+    answers : tuple of str
+        The fields of a part that may hold its answer, the first that does first.
+    rationale : str
+        The field of a part that holds its rationale.
+    inputs, ids : tuple of str
+        The fields of a row that may hold what it is about, and which case that is.
+    alone : callable
+        Whether a row is one judgement itself, not a case that judges may leave out.
+    ids_alone : tuple of str
+        The fields of such a row that say which case it is, if they are others.
+    opens : bool
+        Whether what it is about may be the text of JSON.
+    """
+
+    parts: Callable[[Any], Parts]
+    answers: tuple[str, ...]
+    rationale: str
+    inputs: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    alone: Callable[[Any], bool] = lambda row: True
+    ids_alone: tuple[str, ...] = ()
+    opens: bool = False
+
+    def entries(self, rows: Sequence[Any], asked: AskedFields) -> list[Entry]:
+        """One entry per part, and an empty one for a case that lacks the part of a judge of others."""
+        answers = self.answers if asked.answer is None else (asked.answer,)
+        listed, cases = [], {}
+        for number, row in enumerate(rows):
+            given = first_field(row, self.inputs)
+            ids = self.ids_alone or self.ids if self.alone(row) else self.ids
+            about = asked.about(row, opened(given) if self.opens else given, first_field(row, ids))
+            listed += [
+                Entry(number, first_field(part, answers), field(part, self.rationale), **about, name=_text(name))
+                for name, part in self.parts(row)
+            ]
+            if not self.alone(row):
+                cases[number] = about
+        return with_absent(listed, cases)
+
+
+def _text(name: Any) -> str | None:
+    return None if name is None else str(name)
+
 
 # -- Inspect: EvalLog, EvalSample and Score objects, their JSON, and the tables of samples_df -------------------------
 
@@ -40,55 +94,8 @@ _SCORE_VALUE = "predictions are each Score's value, which its explanation explai
 
 def _is_inspect(row: Any) -> bool:
     """Whether this is a sample with its scores, a score, or a line of samples_df."""
-    return _is_sample(row) or _is_verdict(row) or _is_line(row)
-
-
-def _inspect_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
-    """One entry per sample and scorer, and how they were read."""
-    listed = [entry for number, row in enumerate(rows) for entry in _of_sample(number, row, asked)]
-    cases = {number: _about_sample(row, asked) for number, row in enumerate(rows) if _is_sample(row)}
-    return with_absent(listed, cases), (_SCORE_VALUE,) if asked.answer is None and _has_answers(rows[0]) else ()
-
-
-def _of_sample(number: int, row: Any, asked: AskedFields) -> list[Entry]:
-    chosen = asked.answer or "value"
-    if _is_line(row):
-        return [_of_line(number, row, name, asked) for name in _scorers(row)]
-    if _is_verdict(row):
-        return [Entry(number, field(row, chosen), field(row, "explanation"), **asked.about(row))]
-    return [
-        Entry(
-            number, field(verdict, chosen), field(verdict, "explanation"), **_about_sample(row, asked), name=str(name)
-        )
-        for name, verdict in (field(row, "scores") or {}).items()  # none if the sample failed before it was judged
-    ]
-
-
-def _about_sample(row: Any, asked: AskedFields) -> dict[str, Any]:
-    given = field(row, "input")
-    if _is_line(row) and isinstance(given, str):  # samples_df writes the role before a text
-        given = given.removeprefix("user:\n").removesuffix("\n")
-    return asked.about(row, given, field(row, "id"))
-
-
-def _of_line(number: int, row: Mapping[str, Any], name: str, asked: AskedFields) -> Entry:
-    """One scorer's part of a line of samples_df, whose columns are score_X, score_X_answer, score_X_explanation."""
-    chosen = asked.answer or "value"
-    column = f"{_PREFIX}{name}" + ("" if chosen == "value" else f"_{chosen}")
-    answer = field(row, column) if column in row else field(row, f"{_PREFIX}{name}.{chosen.removeprefix('value.')}")
-    return Entry(number, answer, field(row, f"{_PREFIX}{name}{_SUFFIX}"), **_about_sample(row, asked), name=name)
-
-
-def _scorers(row: Mapping[str, Any]) -> list[str]:
-    """The scorers of a line of samples_df whose explanations it holds."""
-    columns = [str(column) for column in row]
-    names = [column[len(_PREFIX) :] for column in columns if column.startswith(_PREFIX) and column + _SUFFIX in row]
-    if not names:
-        raise BadInput(
-            "This table of samples_df holds no explanations: make it with samples_df(logs, columns=SampleSummary + "
-            "SampleScores), both of inspect_ai.analysis."
-        )
-    return names
+    sample = has(row, "scores", "input", "epoch") and isinstance(field(row, "scores"), Mapping | None)
+    return sample or _is_verdict(row) or _is_line(row)
 
 
 def _is_line(row: Any) -> bool:
@@ -96,20 +103,47 @@ def _is_line(row: Any) -> bool:
     return known and any(str(column).startswith(_PREFIX) for column in row)
 
 
-def _is_sample(row: Any) -> bool:
-    return has(row, "scores", "input", "epoch") and isinstance(field(row, "scores"), Mapping | None)
-
-
 def _is_verdict(row: Any) -> bool:
     return has(row, "value", "answer", "explanation") and not has(row, "input")
 
 
-def _has_answers(row: Any) -> bool:
-    if _is_line(row):
-        return any(str(column).endswith("_answer") for column in row)
-    verdicts = [row] if _is_verdict(row) else list((field(row, "scores") or {}).values())
-    return any(field(verdict, "answer") is not None for verdict in verdicts)
+def _scores(row: Any) -> Parts:
+    """The scores of a sample, by scorer; of a line of samples_df, from score_X, score_X_answer, score_X_explanation."""
+    if _is_verdict(row):
+        return [(None, row)]
+    if not _is_line(row):
+        return list((field(row, "scores") or {}).items())  # none if the sample failed before it was judged
+    columns = [str(column) for column in row]
+    names = [column[len(_PREFIX) :] for column in columns if column.startswith(_PREFIX) and column + _SUFFIX in row]
+    if not names:
+        raise BadInput(
+            "This table of samples_df holds no explanations: make it with samples_df(logs, columns=SampleSummary + "
+            "SampleScores), both of inspect_ai.analysis."
+        )
+    held = {name: {"value": field(row, _PREFIX + name)} for name in names}
+    for name, part in held.items():
+        for column in columns:
+            rest = column.removeprefix(_PREFIX + name)
+            if rest != column and rest[:1] in ("_", "."):
+                part.update(dict.fromkeys([rest[1:], f"value{rest}"] if rest[0] == "." else [rest[1:]], row[column]))
+    return list(held.items())
 
+
+def _inspect_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
+    """One entry per sample and scorer; samples_df writes the role before a text."""
+    entries = _INSPECT.entries(rows, asked)
+    if asked.input is None and _is_line(rows[0]):
+        texts = [entry.input for entry in entries]
+        plain = [it.removeprefix("user:\n").removesuffix("\n") if isinstance(it, str) else it for it in texts]
+        entries = [replace(entry, input=it) for entry, it in zip(entries, plain, strict=True)]
+    known = has if _is_line(rows[0]) else lambda part, name: field(part, name) is not None
+    answered = any(known(part, "answer") for _, part in _scores(rows[0]))
+    return entries, (_SCORE_VALUE,) if asked.answer is None and answered else ()
+
+
+_INSPECT = Judged(
+    _scores, ("value",), "explanation", ("input",), ("id",), lambda row: _is_verdict(row) or _is_line(row)
+)
 
 # -- MLflow: Feedback objects and their dicts, traces, and the tables of search_traces and evaluate -------------------
 
@@ -118,51 +152,8 @@ _VALUE, _RATIONALE = "/value", "/rationale"
 
 def _is_mlflow(row: Any) -> bool:
     """Whether this is an assessment, or a trace or a line of a table that has some."""
-    return _is_assessment(row) or _is_trace(row) or bool(_judges(row))
-
-
-def _mlflow_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
-    """One entry per valid feedback, and how many were overridden; expectations are the truth, no predictions."""
-    given = [(number, row, part) for number, row in enumerate(rows) for part in _assessments(row)]
-    feedback = [each for each in given if field(each[2], "expectation") is None and field(each[2], "issue") is None]
-    valid = [each for each in feedback if field(each[2], "valid") is not False]
-    listed = [_of_assessment(*each, asked) for each in valid]
-    listed += [entry for number, row in enumerate(rows) for entry in _flat(number, row, asked)]
-    cases = {number: _about_trace(row, asked) for number, row in enumerate(rows) if not _is_assessment(row)}
-    overridden = len(feedback) - len(valid)
-    told = f"{several(overridden, 'feedback was', 'feedbacks were')} overridden by a later one, and left out"
-    return with_absent(listed, cases), (told,) if overridden else ()
-
-
-def _of_assessment(number: int, row: Any, part: Any, asked: AskedFields) -> Entry:
-    chosen = asked.answer or "value"
-    path = chosen if has(part, "value") else f"feedback.{chosen}"
-    name = first_field(part, ("assessment_name", "name"))
-    about = _about_trace(part if row is part else row, asked)
-    return Entry(number, field(part, path), field(part, "rationale"), **about, name=None if name is None else str(name))
-
-
-def _assessments(row: Any) -> Iterable[Any]:
-    if _is_assessment(row):
-        return [row]
-    held = opened(first_field(row, ("assessments", "info.assessments")))
-    held = held.tolist() if hasattr(held, "tolist") else held
-    return held if isinstance(held, list | tuple) else ()
-
-
-def _flat(number: int, row: Any, asked: AskedFields) -> list[Entry]:
-    """What mlflow.genai.evaluate's table holds by name, in columns such as correct/value and correct/rationale."""
-    if field(row, "assessments") is not None:
-        return []
-    return [
-        Entry(number, field(row, name + _VALUE), field(row, name + _RATIONALE), **_about_trace(row, asked), name=name)
-        for name in _judges(row)
-    ]
-
-
-def _about_trace(row: Any, asked: AskedFields) -> dict[str, Any]:
-    request = first_field(row, ("request", "inputs", "data.request", "request_preview", "info.request_preview"))
-    return asked.about(row, opened(request), first_field(row, ("trace_id", "info.trace_id", "request_id")))
+    trace = has(row, "assessments") or (has(row, "info", "data") and has(field(row, "info"), "assessments"))
+    return trace or _is_assessment(row) or bool(_judges(row))
 
 
 def _is_assessment(row: Any) -> bool:
@@ -170,15 +161,52 @@ def _is_assessment(row: Any) -> bool:
     return named and (has(row, "feedback") or has(row, "expectation") or has(row, "value"))
 
 
-def _is_trace(row: Any) -> bool:
-    return has(row, "assessments") or (has(row, "info", "data") and has(field(row, "info"), "assessments"))
-
-
 def _judges(row: Any) -> list[str]:
     columns = [str(column) for column in row] if isinstance(row, Mapping) else []
     named = [column.removesuffix(_RATIONALE) for column in columns if column.endswith(_RATIONALE)]
     return [name for name in named if name + _VALUE in columns]
 
+
+def _feedback(row: Any) -> list[Any]:
+    """The assessments of a row but expectations, which are the truth, no predictions, and issues."""
+    held = [row] if _is_assessment(row) else opened(first_field(row, ("assessments", "info.assessments")))
+    held = held.tolist() if hasattr(held, "tolist") else held
+    listed = held if isinstance(held, list | tuple) else ()
+    return [part for part in listed if field(part, "expectation") is None and field(part, "issue") is None]
+
+
+def _assessments(row: Any) -> Parts:
+    """Feedback that is valid; and what evaluate's table holds in columns such as correct/value, correct/rationale."""
+    parts = [
+        (first_field(part, ("assessment_name", "name")), part)
+        for part in _feedback(row)
+        if field(part, "valid") is not False
+    ]
+    if field(row, "assessments") is not None:
+        return parts
+    flat = {name: {"value": row[name + _VALUE], "rationale": row[name + _RATIONALE]} for name in _judges(row)}
+    return [*parts, *flat.items()]
+
+
+def _mlflow_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
+    """One entry per valid feedback, and how many were overridden."""
+    # What is asked for may be inside the feedback of an assessment.
+    inside = (f"feedback.{asked.answer}",) if asked.answer else ("feedback.value",)
+    form = replace(_MLFLOW, answers=((asked.answer or "value"), *inside))
+    overridden = sum(field(part, "valid") is False for row in rows for part in _feedback(row))
+    told = f"{several(overridden, 'feedback was', 'feedbacks were')} overridden by a later one, and left out"
+    return form.entries(rows, replace(asked, answer=None)), (told,) if overridden else ()
+
+
+_MLFLOW = Judged(
+    _assessments,
+    ("value", "feedback.value"),
+    "rationale",
+    ("request", "inputs", "data.request", "request_preview", "info.request_preview"),
+    ("trace_id", "info.trace_id", "request_id"),
+    _is_assessment,
+    opens=True,
+)
 
 # -- Langfuse: scores of its client, exports, and traces that hold scores ---------------------------------------------
 
@@ -193,36 +221,31 @@ def _is_langfuse(row: Any) -> bool:
     return _is_score(row) or (isinstance(held, list) and any(map(_is_score, held)))
 
 
-def _langfuse_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
-    """One entry per score; its answer is its text if it has one, else its number."""
-    listed: list[Entry] = []
-    cases: dict[int, dict[str, Any]] = {}
-    for number, row in enumerate(rows):
-        if _is_score(row):
-            listed.append(_of_score(number, row, asked.about(row, None, first_field(row, _LANGFUSE_IDS)), asked))
-            continue
-        cases[number] = asked.about(row, opened(field(row, "input")), field(row, "id"))
-        listed += [_of_score(number, verdict, cases[number], asked) for verdict in opened(field(row, "scores")) or []]
-    return with_absent(listed, cases), ()
-
-
-def _of_score(number: int, verdict: Any, about: dict[str, Any], asked: AskedFields) -> Entry:
-    """A score of numbers has none of the texts; the number of a category without a configuration is always 0."""
-    answer = first_field(verdict, (*_TEXTS, "value")) if asked.answer is None else field(verdict, asked.answer)
-    name = field(verdict, "name")
-    return Entry(number, answer, field(verdict, "comment"), **about, name=None if name is None else str(name))
-
-
 def _is_score(row: Any) -> bool:
     typed = any(has(row, name) for name in (*_TYPES, *_TEXTS, *_LANGFUSE_IDS[:4], "subject"))
     return has(row, "name", "value", "comment") and typed
 
 
+def _langfuse_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
+    """One entry per score; its answer is its text if it has one, else its number.
+
+    A score of numbers has none of the texts; the number of a category without a configuration is always 0.
+    """
+    return _LANGFUSE.entries(rows, asked), ()
+
+
+def _langfuse_parts(row: Any) -> Parts:
+    listed = [row] if _is_score(row) else opened(field(row, "scores")) or []
+    return [(field(part, "name"), part) for part in listed]
+
+
+_LANGFUSE = Judged(
+    _langfuse_parts, (*_TEXTS, "value"), "comment", ("input",), ("id",), _is_score, _LANGFUSE_IDS, opens=True
+)
+
 # -- Phoenix: Score objects, and tables with {name}_score, with label and explanation, or with result.label -----------
 
 _CELL, _FLAT = "_score", "result."
-_PHOENIX_INPUTS = ("input", "attributes.input.value", "input.value", "question", "query")
-_PHOENIX_IDS = ("context.span_id", "span_id", "id")
 
 
 def _is_phoenix(row: Any) -> bool:
@@ -230,67 +253,57 @@ def _is_phoenix(row: Any) -> bool:
     return bool(_cells(row)) or _is_evaluation(row) or has(row, _FLAT + "label", _FLAT + "explanation")
 
 
-def _phoenix_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
-    """One entry per evaluation; its answer is its label, or its score if no evaluation of its name has a label."""
-    _refuse_two_answers(rows, asked)
-    labelled = _evaluations(rows, asked, asked.answer or "label")
-    names = {entry.name for entry in labelled} - {entry.name for entry in labelled if entry.answer is not None}
-    if asked.answer is not None or not names:
-        return labelled, ()
-    numbers = _evaluations(rows, asked, "score")
-    pairs = zip(labelled, numbers, strict=True)
-    remarks = (f"evaluations without any label are read as their scores: {shorten(sorted(map(str, names)))}",)
-    return [number if number.name in names else label for label, number in pairs], remarks
-
-
-def _refuse_two_answers(rows: Sequence[Any], asked: AskedFields) -> None:
-    """Raise if records have an answer beside a label, which may then be the truth."""
-    row = next((row for row in rows if isinstance(row, Mapping) and _is_evaluation(row)), None)
-    other = None if row is None or asked.answer else the_field(list(row), ANSWERS[:1], "answer")
-    if other is not None:
-        raise BadInput(
-            f"Both {other!r} and 'label' may hold the answer that is explained, and a label is often the truth: say "
-            f"which, answer={other!r}."
-        )
-
-
-def _evaluations(rows: Sequence[Any], asked: AskedFields, chosen: str) -> list[Entry]:
-    names = dict.fromkeys(name for row in rows for name in _cells(row))
-    return [
-        entry for number, row in enumerate(rows) for entry in _of_evaluation(number, row, tuple(names), asked, chosen)
-    ]
-
-
-def _of_evaluation(number: int, row: Any, names: tuple[str, ...], asked: AskedFields, chosen: str) -> list[Entry]:
-    about = asked.about(row, first_field(row, _PHOENIX_INPUTS), first_field(row, _PHOENIX_IDS))
-    if not names:
-        prefix = _FLAT if has(row, _FLAT + "label") else ""
-        name = first_field(row, ("annotation_name", "name"))
-        entry = Entry(number, field(row, prefix + chosen), field(row, prefix + "explanation"), **about)
-        return [replace(entry, name=None if name is None else str(name))]
-    cells = {name: opened(field(row, name + _CELL)) for name in names}
-    return [
-        Entry(number, field(cell, chosen), field(cell, "explanation"), **about, name=name)
-        for name, cell in cells.items()
-    ]
+def _is_evaluation(row: Any) -> bool:
+    return has(row, "label", "explanation") and has(row, "score")
 
 
 def _cells(row: Any) -> list[str]:
     """The names of the evaluations whose columns hold an object with a label or an explanation."""
-    if not isinstance(row, Mapping):
-        return []
-    names = [str(column).removesuffix(_CELL) for column in row if str(column).endswith(_CELL)]
-    return [name for name in names if _is_cell(opened(field(row, name + _CELL)))]
+    columns = [str(column) for column in row] if isinstance(row, Mapping) else []
+    cells = {column.removesuffix(_CELL): opened(field(row, column)) for column in columns if column.endswith(_CELL)}
+    return [
+        name
+        for name, cell in cells.items()
+        if isinstance(cell, Mapping) and (has(cell, "explanation") or has(cell, "label") or has(cell, "score", "name"))
+    ]
 
 
-def _is_cell(cell: Any) -> bool:
-    """Whether this is a score as a dict, which lacks what the score lacks."""
-    return isinstance(cell, Mapping) and (has(cell, "explanation") or has(cell, "label") or has(cell, "score", "name"))
+def _phoenix_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
+    """One entry per evaluation; its answer is its label, or its score if no evaluation of its name has a label."""
+    row = next((row for row in rows if isinstance(row, Mapping) and _is_evaluation(row)), None)
+    other = None if row is None or asked.answer else the_field(list(row), ANSWERS[:1], "answer")
+    if other is not None:  # a label may then be the truth
+        raise BadInput(
+            f"Both {other!r} and 'label' may hold the answer that is explained, and a label is often the truth: say "
+            f"which, answer={other!r}."
+        )
+    names = tuple(dict.fromkeys(name for row in rows for name in _cells(row)))
+
+    def parts(row: Any) -> Parts:
+        if names:
+            return [(name, opened(field(row, name + _CELL))) for name in names]
+        name = first_field(row, ("annotation_name", "name"))
+        fields = {part: field(row, _FLAT + part) for part in (asked.answer or "label", "score", "explanation")}
+        return [(name, fields if has(row, _FLAT + "label") else row)]
+
+    form = replace(_PHOENIX, parts=parts)
+    labelled = form.entries(rows, asked)
+    unlabelled = {entry.name for entry in labelled} - {entry.name for entry in labelled if entry.answer is not None}
+    if asked.answer is not None or not unlabelled:
+        return labelled, ()
+    scored = form.entries(rows, replace(asked, answer="score"))
+    remarks = (f"evaluations without any label are read as their scores: {shorten(sorted(map(str, unlabelled)))}",)
+    pairs = zip(labelled, scored, strict=True)
+    return [number if number.name in unlabelled else label for label, number in pairs], remarks
 
 
-def _is_evaluation(row: Any) -> bool:
-    return has(row, "label", "explanation") and has(row, "score")
-
+_PHOENIX = Judged(
+    lambda row: [],
+    ("label",),
+    "explanation",
+    ("input", "attributes.input.value", "input.value", "question", "query"),
+    ("context.span_id", "span_id", "id"),
+)
 
 # -- chats and batches of OpenAI and Anthropic, whose last message is JSON with an answer and a reason ----------------
 
