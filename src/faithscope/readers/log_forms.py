@@ -132,10 +132,9 @@ def _scores(row: Any) -> Parts:
 def _inspect_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
     """One entry per sample and scorer; samples_df writes the role before a text."""
     entries = _INSPECT.entries(rows, asked)
-    if asked.input is None and _is_line(rows[0]):
-        texts = [entry.input for entry in entries]
-        plain = [it.removeprefix("user:\n").removesuffix("\n") if isinstance(it, str) else it for it in texts]
-        entries = [replace(entry, input=it) for entry, it in zip(entries, plain, strict=True)]
+    for place, entry in enumerate(entries):
+        if asked.input is None and isinstance(entry.input, str) and _is_line(rows[entry.row]):
+            entries[place] = replace(entry, input=entry.input.removeprefix("user:\n").removesuffix("\n"))
     known = has if _is_line(rows[0]) else lambda part, name: field(part, name) is not None
     answered = any(known(part, "answer") for _, part in _scores(rows[0]))
     return entries, (_SCORE_VALUE,) if asked.answer is None and answered else ()

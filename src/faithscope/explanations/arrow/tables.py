@@ -116,8 +116,8 @@ def _from_arrow(table: Any, settings: Settings, tokenizer: Callable[[str], Itera
         for name, column in zip(names, claims.values(), strict=True):
             claimed[name] = column.to_numpy()
     remarks, claim = tuple(map(str, settings.get("remarks", ()))), str(settings.get("claim", ""))
-    made: Explanations = kind.__new__(kind)._with(**held, remarks=remarks, claimed=claimed, claim=claim)
-    return made
+    empty: Explanations = object.__new__(kind)
+    return empty._with(**held, remarks=remarks, claimed=claimed, claim=claim)
 
 
 def _validated(table: Any, names: Sequence[str]) -> Columns:

@@ -95,7 +95,7 @@ class Points:
     def complete(self, X: Any) -> Bools:
         """Which rows have a distance to these points: those that miss no number."""
         rows = self.sample(X).rows
-        return np.ones(len(rows), bool) if rows.dtype == object else ~np.isnan(rows).any(axis=1)
+        return np.ones(len(rows), bool) if rows.dtype == object else np.asarray(~np.isnan(rows).any(axis=1))
 
     def same_space(self, other: "Points") -> bool:
         """Whether both have the same points and the same metric."""
