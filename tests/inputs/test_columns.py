@@ -6,7 +6,6 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import faithscope as fs
@@ -45,7 +44,7 @@ def test_integers_beyond_floats_stay_exact():
 
 
 @pytest.mark.parametrize(
-    "values, family",
+    ("values", "family"),
     [
         ([1, True, 2.5, Decimal("1.5")], "number"),
         ([None, float("nan")], ""),
