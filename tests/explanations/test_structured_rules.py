@@ -13,8 +13,8 @@ import faithscope as fs
 from conditions import conditions
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
-from faithscope.explanations.rule_json import SPELLINGS as KNOWN
 from faithscope.explanations.rule_json import to_operator
+from faithscope.explanations.rule_text import SPELLINGS as KNOWN
 from refused import refused
 
 FEATURES = ["age", "job", "hours per week"]

@@ -16,9 +16,9 @@ from faithscope.explainers.shared.models import gives_numbers, is_classifier, pr
 from faithscope.explainers.shared.seeds import check_seed
 from faithscope.explainers.shared.table import Table
 from faithscope.explanations.conditions.condition import Condition, conjoin
+from faithscope.explanations.conditions.condition import to_condition as condition
 from faithscope.explanations.conditions.conjunctions import Conjunction
 from faithscope.explanations.conditions.tree_paths import digest, leaves_of, paths, read_tree, rules_of
-from faithscope.explanations.conditions.written import to_condition as condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import Words

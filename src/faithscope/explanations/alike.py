@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.conditions.condition import Condition
-from faithscope.explanations.conditions.written import to_condition
+from faithscope.explanations.conditions.condition import Condition, to_condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names

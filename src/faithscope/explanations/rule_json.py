@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
-from faithscope.explanations.conditions.condition import BOUNDS, NOTHING, NUMBER, OR_MISSING, Triple, conjoin
+from faithscope.explanations.conditions.condition import NOTHING, conjoin, to_condition
 from faithscope.explanations.conditions.conjunctions import Conjunction, number_conjunctions
-from faithscope.explanations.conditions.written import to_condition
+from faithscope.explanations.rule_text import ANY_OF, BOUNDS, NUMBER, OR_MISSING, SPELLINGS, Triple, to_value
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.columns import Rows, default_names, distinct_names
-from faithscope.inputs.dates import WRITTEN, Moment
+from faithscope.inputs.dates import WRITTEN
 from faithscope.inputs.folding import fold
 from faithscope.inputs.hints import hint
 
@@ -185,20 +185,6 @@ _DECODER = json.JSONDecoder(object_pairs_hook=once)
 # -- operators --------------------------------------------------------------------------------------------------------
 
 
-_WRITTEN = {
-    "<": "lt|less|less than|lower than|below|under",
-    "<=": "≤|=<|le|lte|leq|at most|less than or equal|less than or equal to|up to",
-    ">": "gt|greater|greater than|more than|higher than|above|over",
-    ">=": "≥|=>|ge|gte|geq|at least|greater than or equal|greater than or equal to",
-    "==": "=|eq|equal|equals|equal to",
-    "!=": "≠|<>|ne|neq|not|not equal|not equal to|not equals",
-    "in": "∈|one of|any of",
-    "not in": "∉|nin|not one of|none of",
-    "between": "range|in range|within",
-    "missing": "null|none|na|nan",
-    "present": "not null|not missing|not none|not na|exists",
-}
-SPELLINGS = {word: operator for operator, words in _WRITTEN.items() for word in (operator, *words.split("|"))}
 _BLANKS = re.compile(r"[\s_-]+")
 _IS = re.compile(r"(?:is|are|was|has)(?: |$)")
 
@@ -326,7 +312,7 @@ def _operator_and_value(written: Any, given: Any) -> tuple[str, Any]:
     if isinstance(given, Mapping):
         raise Unreadable(f"the value of a condition is an object ({_shown(given)})")
     if isinstance(given, list | tuple):
-        plain = {"==": "in", "!=": "not in"}.get(plain, plain)
+        plain = ANY_OF.get(plain, plain)
         if plain not in ("in", "not in"):
             raise Unreadable(f"{written!r} needs one value, not a list ({_shown(given)})")
         return plain + suffix, tuple(given)
@@ -462,33 +448,24 @@ def _folded(name: str) -> str:
 
 def _typed(value: Any, family: str, column: NDArray[Any] | None, habits: Counter[str]) -> Any:
     """A value as its column has it, if it was written as the text of one, or as a number in place of a text."""
-    if isinstance(value, str) and family in ("number", "number or date") and _NUMBER.fullmatch(value.strip()):
-        habits[f"values written as texts, such as {value!r}, were read as numbers"] += 1
-        return _to_number(value.strip())
-    if isinstance(value, str) and family == "number" and value.strip().lower() in ("true", "false"):
-        habits[f"values written as texts, such as {value!r}, were read as truth values"] += 1
-        return value.strip().lower() == "true"
-    if isinstance(value, str) and family in ("date", "number or date") and _DATE.fullmatch(value.strip()):
-        return _to_date(value.strip())
+    written = value.strip() if isinstance(value, str) else ""
+    how = ""
+    if family in ("number", "number or date") and _NUMBER.fullmatch(written):
+        how = "numbers"
+    elif family == "number" and written.lower() in ("true", "false"):
+        how = "truth values"
+    if how:
+        habits[f"values written as texts, such as {value!r}, were read as {how}"] += 1
+    if how or (family in ("date", "number or date") and _DATE.fullmatch(written)):
+        try:
+            return to_value(written)
+        except ValueError as why:
+            raise Unreadable(f"{written[:60]!r} is {why}") from None
     if column is not None and isinstance(value, int | float) and not isinstance(value, bool) and value == value:
         habits[f"values written as numbers, such as {value!r}, were read as texts, as their column holds"] += 1
         whole = [f"{value:.0f}", f"{value:.1f}"] if isinstance(value, float) and value.is_integer() else [f"{value}.0"]
         return next((text for text in (str(value), *whole) if (column == text).any()), str(value))
     return value
-
-
-def _to_number(text: str) -> float | int:
-    try:
-        return float(text) if re.search(r"[.eEiI]", text) else int(text)
-    except ValueError:  # an integer of thousands of digits
-        raise Unreadable("a number has too many digits") from None
-
-
-def _to_date(text: str) -> Moment:
-    try:
-        return Moment.parse(text)
-    except ValueError:
-        raise Unreadable(f"{text!r} is a date that does not exist") from None
 
 
 # -- rules ------------------------------------------------------------------------------------------------------------

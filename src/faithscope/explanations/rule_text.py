@@ -35,16 +35,48 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.conditions.condition import BOUNDS, NUMBER, OR_MISSING, TYPED, Triple, are_typed
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.dates import WRITTEN, Moment
 from faithscope.inputs.missing import is_missing
+from faithscope.visible import visible
 
-_WORD = r"[^\W\d][\w]*(?:[.\-][\w]+)*"
-_RESERVED = {"and", "in", "not", "between", "is", "true", "false", "missing", "inf"}
-_COMPARE = (*BOUNDS, "==", "!=")
+Triple = tuple[Any, str, Any]  # feature, operator, value
+
+BOUNDS = ("<=", "<", ">=", ">")
+OR_MISSING = " or missing"  # after an operator: a missing value satisfies the condition too
+_OPERATORS = {  # how else they are spelled: in texts, by PyXAI, by language models
+    "<": "lt|less|less than|lower than|below|under",
+    "<=": "≤|=<|le|lte|leq|at most|less than or equal|less than or equal to|up to",
+    ">": "gt|greater|greater than|more than|higher than|above|over",
+    ">=": "≥|=>|ge|gte|geq|at least|greater than or equal|greater than or equal to",
+    "==": "=|eq|equal|equals|equal to",
+    "!=": "≠|<>|ne|neq|not|not equal|not equal to|not equals",
+    "in": "∈|one of|any of",
+    "not in": "∉|nin|not one of|none of",
+    "between": "range|in range|within",
+    "missing": "null|none|na|nan",
+    "present": "not null|not missing|not none|not na|exists",
+}
+SPELLINGS = {word: operator for operator, words in _OPERATORS.items() for word in (operator, *words.split("|"))}
+_TURNED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
+ANY_OF = {"==": "in", "!=": "not in"}  # before a list
+NUMBER = r"[+-]?(?:inf(?![\w.\-])|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+_TYPED = re.compile(rf"{WRITTEN}|{NUMBER}|true|True|false|False|missing")  # read as something other than a text
 _ALL = {"true", "everything"}  # a rule that covers all rows
+_VALUES = {"true": True, "false": False, "missing": None}
+
+
+# -- the writer: exactly, for files; and as it is shown ---------------------------------------------------------------
+
+_WORD = re.compile(r"[^\W\d][\w]*(?:[.\-][\w]+)*")
+_RESERVED = {"and", "in", "not", "between", "is", "true", "false", "missing", "inf"}
+_SIGNS = re.compile(r'["\\<>=!≤≥≠{}\[\],;&∧]')
+_NAME_SIGNS = re.compile(r'["\\<>=!≤≥≠{},;&∧]')  # units stand in brackets: weight [kg]
+_JOINS = re.compile(r"(?:^|\s)(?:and|or)(?:\s|$)", re.IGNORECASE)
+_WORDS = re.compile(r"(?:^|\s)(?:and|or|in|not|is|between)(?:\s|$)", re.IGNORECASE)
+_LEAST_SINGLE, _LEAST_OF_LIGHTGBM = 2.0**-149, "1e-35"
+_NO_NAMES = {"true", "false", "missing", "everything", "nothing"}
 
 
 def write_rule(conditions: Iterable[Sequence[Any]]) -> str:
@@ -70,22 +102,28 @@ def write_rule(conditions: Iterable[Sequence[Any]]) -> str:
 def _write_condition(feature: Any, operator: str, value: Any) -> str:
     if not isinstance(feature, str):
         raise WrongType(f"A rule is written with features by name; got {feature!r}: pass its name.")
-    if isinstance(operator, str) and operator.endswith(OR_MISSING):
-        return f"({_write_condition(feature, operator.removesuffix(OR_MISSING), value)}{OR_MISSING})"
-    name = feature if re.fullmatch(_WORD, feature) and feature not in _RESERVED else _quote(feature)
-    if operator in ("in", "not in"):
-        return f"{name} {operator} {{{', '.join(map(_write_value, value))}}}"
-    if operator == "between":
-        return f"{name} between [{', '.join(map(_write_value, value))}]"
-    if operator not in _COMPARE:
+    plain = operator.removesuffix(OR_MISSING) if isinstance(operator, str) else operator
+    if plain not in (*BOUNDS, "==", "!=", *_LISTED):
         raise BadInput(f"Operator {operator!r} on feature {feature!r} is not in the rule grammar.")
-    return f"{name} {operator} {_write_value(value)}"
+    name = feature if _WORD.fullmatch(feature) and feature not in _RESERVED else quoted(feature)
+    text = f"{name} {_joined(plain, map(_write_value, value if plain in _LISTED else (value,)))}"
+    return text if plain == operator else f"({text}{OR_MISSING})"
+
+
+def _joined(operator: str, values: Iterable[str]) -> str:
+    """An operator with the texts of its values, in brackets if they are a list."""
+    opening, closing = _LISTED.get(operator, ("", ""))
+    return f"{operator} {opening}{', '.join(values)}{closing}"
+
+
+_LISTED = {"in": "{}", "not in": "{}", "between": "[]"}
+_ASKS = {"==": "missing", "!=": "present"}
 
 
 def _write_value(value: Any) -> str:
     value = value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value
     if isinstance(value, str):
-        return _quote(value)
+        return quoted(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if is_missing(value):
@@ -100,9 +138,136 @@ def _write_value(value: Any) -> str:
     )
 
 
-def _quote(text: str) -> str:
-    # A lone surrogate cannot be encoded, so such a text is escaped whole.
-    return json.dumps(text, ensure_ascii=any("\ud800" <= character <= "\udfff" for character in text))
+def told(feature: str, written: Sequence[Triple], *, exact: bool, or_missing: bool = False) -> str:
+    """What a condition asks of its feature, as people read it: two bounds in one, 3 < age <= 7; bounds rounded."""
+    name = shown_name(feature)
+    several = [value if isinstance(value, tuple) else (value,) for *_, value in written]
+    texts = iter(shown_values([value for values in several for value in values], exact=exact))
+    shown = [[next(texts) for _ in values] for values in several]
+    operators = [
+        shown_operator(operator, value, values[0]) if operator in BOUNDS else operator
+        for (_, operator, value), values in zip(written, shown, strict=True)
+    ]
+    parts = [
+        f"{name} {_joined(operator, values)}" if value is not None else f"{name} is {_ASKS[operator]}"
+        for operator, (*_, value), values in zip(operators, written, shown, strict=True)
+    ]
+    if len(written) >= 2 and written[1][1] in BOUNDS:
+        above = operators[0].replace(">", "<")
+        parts[:2] = [f"{shown[0][0]} {above} {name} {operators[1]} {shown[1][0]}"]
+    text = " and ".join(parts)
+    return text if not or_missing else f"({text}){OR_MISSING}" if len(parts) > 1 else text + OR_MISSING
+
+
+def shown_name(name: str) -> str:
+    """A feature's name in a rule.
+
+    Examples
+    --------
+    >>> shown_name("petal width (cm)"), shown_name("salt and pepper"), shown_name("5")
+    ('petal width (cm)', '"salt and pepper"', '5')
+    """
+    bare = _is_plain(name, _NAME_SIGNS) and not _WORDS.search(name) and name not in _NO_NAMES
+    return name if bare and not name.startswith("[") and _balanced(name, "[]") else quoted(name)
+
+
+def shown_values(values: Sequence[Any], *, exact: bool) -> list[str]:
+    """The values of one condition.
+
+    Parameters
+    ----------
+    values : sequence
+    exact : bool
+        Whether numbers have all their digits; if not, seven, as many as a tree's threshold has, unless two would
+        look alike, and 0 for what trees do not tell from 0. Whole numbers stand without ".0".
+
+    Examples
+    --------
+    >>> shown_values([0.1234567891, 5.0], exact=False), shown_values([0.1234567891, "37", "clerk"], exact=True)
+    (['0.1234568', '5'], ['0.1234567891', '"37"', 'clerk'])
+    """
+    texts = [_shown(value, exact) for value in values]
+    return texts if len(set(texts)) == len(set(values)) else [_shown(value, exact=True) for value in values]
+
+
+def shown_operator(operator: str, bound: Any, shown: str) -> str:
+    """The operator with which a rounded bound means the same for all numbers that have no more digits than it shows.
+
+    XGBoost splits by ``x < 4``, and rows are read in single precision, so the exact bound is ``x <= 3.9999999``; that
+    is shown as ``x < 4``, never as ``x <= 4``.
+
+    Examples
+    --------
+    >>> shown_operator("<=", 3.99999988, "4"), shown_operator("<=", 4.00000012, "4"), shown_operator(">", 4.0, "4")
+    ('<', '<=', '>')
+    """
+    if not isinstance(bound, float) or float(shown) == bound:
+        return operator
+    open_or_closed = {">": ">=", "<=": "<"} if float(shown) > bound else {">=": ">", "<": "<="}
+    return open_or_closed.get(operator, operator)
+
+
+def quoted(text: str) -> str:
+    r"""A text in quotes that `json.loads` reads, all of whose characters can be seen.
+
+    Examples
+    --------
+    >>> print(quoted("say \"no\"\x7f"))
+    "say \"no\"\u007f"
+    """
+    written = json.dumps(text, ensure_ascii=False)
+    return written if written.isprintable() else "".join(map(_escaped, written))
+
+
+def _escaped(character: str) -> str:
+    return character if visible(character) == character else json.dumps(character)[1:-1]
+
+
+def _shown(value: Any, exact: bool) -> str:
+    if value is None:
+        return "missing"
+    if isinstance(value, str):
+        bare = _is_plain(value, _SIGNS) and not _JOINS.search(value) and not are_typed(value)
+        return value if bare else quoted(value)
+    if isinstance(value, int | Moment):
+        return str(value)
+    if value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return _rounded(value) if abs(value) < 1e6 and not exact else repr(value)
+
+
+def _rounded(value: float) -> str:
+    """Seven digits, or all if there are at most nine: a threshold in single precision has more.
+
+    0 for numbers that single precision rounds to 0, and for the least that LightGBM tells from 0.
+    """
+    text = f"{value:.9g}" if float(f"{value:.9g}") == value else f"{value:.7g}"
+    return "0" if abs(value) < _LEAST_SINGLE or text.lstrip("-") == _LEAST_OF_LIGHTGBM else text
+
+
+def _is_plain(text: str, signs: "re.Pattern[str]") -> bool:
+    """Whether a text has no sign of the grammar in it, and nothing hidden."""
+    if not text.isprintable() or text != text.strip() or text[:1] in ("", "'", "("):
+        return False
+    return not signs.search(text) and _balanced(text, "()")
+
+
+def are_typed(text: str) -> bool:
+    """Whether every word of a text would be read as something other than a text: a number, or several."""
+    return bool(text) and all(_TYPED.fullmatch(word) for word in text.split())
+
+
+def _balanced(text: str, pair: str) -> bool:
+    opening, closing = pair[0], pair[1]
+    depth = 0
+    for character in text:
+        depth += (character == opening) - (character == closing)
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+# -- the parser -------------------------------------------------------------------------------------------------------
 
 
 def parse_rule(text: str, features: Iterable[str] | None = None) -> list[Triple]:
@@ -176,10 +341,6 @@ _IS = rf"is\s+(?:missing|present|not\s+missing){_END}"
 _LISTS = r"(?:not\s+in|in)(?=\s*[{\[(\]])|between(?=\s*[\[(])"
 _OPERATOR = rf"\s*(?P<operator>{_SIGN}|(?<![\w.\-])(?:{_IS}|{_LISTS}))\s*"
 _BARE = r'(?:(?!\s+and\s)[^"<>=!≤≥≠{},;&∧])+?'  # a name up to its operator
-_SAME = {"=": "==", "≤": "<=", "≥": ">=", "≠": "!="}
-_ANY_OF = {"==": "in", "!=": "not in"}  # before a list in braces, as PyXAI prints it
-_TURNED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
-_VALUES = {"true": True, "false": False, "missing": None}
 _WANTED = 'a number, a text in "", a date, true, false or missing'
 
 
@@ -319,11 +480,11 @@ class _Parser:
         start = self.place
         left = self._match(_LEFT)
         name = left and (self._match(self.names.listed) or self._match(self.names.first))
-        operator = _SAME.get(name["operator"], name["operator"]) if name else ""
+        operator = SPELLINGS.get(name["operator"], name["operator"]) if name else ""
         if left is None or name is None or operator not in BOUNDS:
             self.place = start
             return None
-        above = _SAME.get(left["above"], left["above"])
+        above = SPELLINGS.get(left["above"], left["above"])
         if above[0] != operator[0]:
             raise _misread(self.text, name.start("operator"), f"{operator!r} after {above!r}: two bounds point one way")
         feature = self._feature(name)
@@ -336,7 +497,7 @@ class _Parser:
         if left is None or _BOUND.match(self.text, self.place) or not self.text[self.place :].strip():
             self.place = start
             return None
-        at, operator = self.place, _SAME.get(left["above"], left["above"])
+        at, operator = self.place, SPELLINGS.get(left["above"], left["above"])
         name = self._value()
         if not isinstance(name, str):
             raise self._wrong("a feature", at)
@@ -347,14 +508,14 @@ class _Parser:
         if match is None:
             return None
         feature, operator = self._feature(match), " ".join(match["operator"].lower().split())
-        operator = _SAME.get(operator, operator)
+        operator = SPELLINGS.get(operator, operator)
         if operator.startswith("is "):
             return [(feature, "==" if operator == "is missing" else "!=", None)]
         within = self._match(_RANGE) if operator == "in" else None
         if within is not None:
             return self._range(feature, within)
         if self.text[self.place : self.place + 1] == "{":
-            operator = _ANY_OF.get(operator, operator)
+            operator = ANY_OF.get(operator, operator)
         if operator in ("in", "not in", "between"):
             return [(feature, operator, self._several(operator))]
         return [(feature, operator, self._bound() if operator in BOUNDS else self._value())]
@@ -464,27 +625,29 @@ class _Parser:
 
     def _typed(self, bare: str, place: int) -> Any:
         """What a bare value is: a number, a date, true, false or missing; any other is a text."""
-        if not TYPED.fullmatch(bare):
+        if not _TYPED.fullmatch(bare):
             if are_typed(bare):
                 raise self._wrong("','", place + len(bare.split()[0]))
             return bare
-        if bare.lower() in _VALUES:
-            return _VALUES[bare.lower()]
-        return _to_date(self.text, bare, place) if re.fullmatch(WRITTEN, bare) else _to_number(self.text, bare, place)
+        try:
+            return to_value(bare)
+        except ValueError as why:
+            raise _misread(self.text, place, str(why)) from None
 
 
-def _to_number(text: str, bare: str, place: int) -> float | int:
+def to_value(bare: str) -> Any:
+    """What a bare text is that is one: a number, a date, true, false or missing; a ValueError if it cannot be."""
+    if bare.lower() in _VALUES:
+        return _VALUES[bare.lower()]
+    if re.fullmatch(WRITTEN, bare):
+        try:
+            return Moment.parse(bare)
+        except ValueError:
+            raise ValueError("a date that does not exist") from None
     try:
-        return float(bare) if re.search(r"[.eEi]", bare) else int(bare)
+        return float(bare) if re.search(r"[.eEiI]", bare) else int(bare)
     except ValueError:  # an integer of thousands of digits
-        raise _misread(text, place, "a number with too many digits") from None
-
-
-def _to_date(text: str, bare: str, place: int) -> Moment:
-    try:
-        return Moment.parse(bare)
-    except ValueError:
-        raise _misread(text, place, "a date that does not exist") from None
+        raise ValueError("a number with too many digits") from None
 
 
 # -- one text per row, printed by this package, by lime or by anchor-exp ----------------------------------------------

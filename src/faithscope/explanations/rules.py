@@ -10,12 +10,18 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, Removed
 from faithscope.explanations.base import Explanations, shorten
-from faithscope.explanations.conditions.condition import NOTHING, OR_MISSING, Condition, Triple, conjoin
+from faithscope.explanations.conditions.condition import (
+    NOTHING,
+    Condition,
+    conjoin,
+    is_triple,
+    to_condition,
+    written_row,
+)
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
 from faithscope.explanations.conditions.holding import decoded, holds, joined_categories
 from faithscope.explanations.conditions.tree_paths import read_tree
-from faithscope.explanations.conditions.written import is_triple, to_condition, written_row
-from faithscope.explanations.rule_text import read_texts
+from faithscope.explanations.rule_text import OR_MISSING, Triple, read_texts
 from faithscope.inputs.array_types import Array, Bools
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names

@@ -12,10 +12,8 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations, claims
-from faithscope.explanations.conditions.condition import BOUNDS, Triple
 from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.rule_json import SPELLINGS
-from faithscope.explanations.rule_text import ROUNDED, parse_rule
+from faithscope.explanations.rule_text import BOUNDS, ROUNDED, SPELLINGS, Triple, parse_rule
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import split_lower_words, split_words
 from faithscope.readers.wanted import Wanted, first_of, one_per_row

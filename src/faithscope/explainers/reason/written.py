@@ -9,9 +9,8 @@ from faithscope.explainers.reason.boxes import Boxes
 from faithscope.explainers.reason.coverage import TrainingCells
 from faithscope.explainers.reason.nodes import Leaves
 from faithscope.explanations.base import claims
-from faithscope.explanations.conditions.condition import Condition, conjoin
+from faithscope.explanations.conditions.condition import Condition, conjoin, to_condition
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
-from faithscope.explanations.conditions.written import to_condition
 from faithscope.explanations.rules import Rules
 
 

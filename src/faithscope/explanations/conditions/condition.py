@@ -1,30 +1,25 @@
 """Conditions on one feature, in a canonical form: they are equal if they mean the same, however they were written."""
 
-import json
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from faithscope.errors import WrongType
-from faithscope.inputs.dates import WRITTEN, Moment
-from faithscope.visible import visible
+import numpy as np
+
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.rule_text import BOUNDS, OR_MISSING, Triple, told
+from faithscope.inputs.arrays import EXACT
+from faithscope.inputs.dates import Moment
+from faithscope.inputs.missing import is_missing
 
 Bound = float | Moment
 Value = float | int | str | Moment  # whole numbers beyond 2**53 stay integers, so that none is rounded
-Triple = tuple[Any, str, Any]
 
-BOUNDS = ("<=", "<", ">=", ">")
-OR_MISSING = " or missing"  # after an operator: a missing value satisfies the condition too
-NUMBER = r"[+-]?(?:inf(?![\w.\-])|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
-TYPED = re.compile(rf"{WRITTEN}|{NUMBER}|true|True|false|False|missing")  # read as something other than a text
-_SIGNS = re.compile(r'["\\<>=!≤≥≠{}\[\],;&∧]')
-_NAME_SIGNS = re.compile(r'["\\<>=!≤≥≠{},;&∧]')  # units stand in brackets: weight [kg]
-_JOINS = re.compile(r"(?:^|\s)(?:and|or)(?:\s|$)", re.IGNORECASE)
-_WORDS = re.compile(r"(?:^|\s)(?:and|or|in|not|is|between)(?:\s|$)", re.IGNORECASE)
-_LEAST_SINGLE, _LEAST_OF_LIGHTGBM = 2.0**-149, "1e-35"
-_NO_NAMES = {"true", "false", "missing", "everything", "nothing"}
+_TEXT = (str, bytes)
+_FLOATS = (float, np.floating)
+_INTEGERS = (int, np.integer, np.bool_)
+_PLAIN = {str, int, float, bool, type(None)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +27,7 @@ class Condition:
     """What a rule asks of one feature.
 
     A missing value satisfies it only if `missing` is True, whatever the operator: ``!=`` too is false for it, as in
-    SQL, unless the condition says ``or missing``. Make conditions with `written.to_condition`, which knows the
+    SQL, unless the condition says ``or missing``. Make conditions with `to_condition`, which knows the
     canonical forms: a single number is ``among=(v,)``, and a condition with `among` has neither bounds nor `without`.
 
     Attributes
@@ -112,46 +107,16 @@ class Condition:
         return written or [(self.feature, "!=", None)]
 
     def __str__(self) -> str:
-        """The condition as `rule_text.parse_rule` reads it; bounds are rounded to seven digits.
+        """The condition as `rule_text.parse_rule` reads it; bounds of more than nine digits are rounded to seven.
 
         For numbers of seven digits or fewer the text means what the condition means: ``x <= 3.9999999`` is ``x < 4``.
         """
         if self.never:
             return "nothing"
-        written = self.triples() if self.among is not None else self._present()
-        parts = self._read_aloud(written)
-        text = " and ".join(parts)
-        if self.among is not None or not self.missing:
-            return text
-        return f"({text}){OR_MISSING}" if len(parts) > 1 else text + OR_MISSING
-
-    def _read_aloud(self, written: list[Triple]) -> list[str]:
-        """What it asks of its feature, piece by piece; two bounds in one: 3 < age <= 7."""
-        name, several = (
-            shown_name(self.feature),
-            [value if isinstance(value, tuple) else (value,) for *_, value in written],
-        )
-        exact = self.among is not None or bool(self.without)  # a bound that is rounded bounds nearly the same rows
-        texts = iter(shown_values([value for values in several for value in values], exact=exact))
-        shown = [[next(texts) for _ in values] for values in several]
-        operators = [
-            shown_operator(operator, value, values[0]) if operator in BOUNDS else operator
-            for (_, operator, value), values in zip(written, shown, strict=True)
-        ]
-        parts = [
-            _part(name, operator, value, values)
-            for operator, (*_, value), values in zip(operators, written, shown, strict=True)
-        ]
-        if len(written) >= 2 and written[1][1] in BOUNDS:
-            above, below = operators[0].replace(">", "<"), operators[1]
-            parts[:2] = [f"{shown[0][0]} {above} {name} {below} {shown[1][0]}"]
-        return parts
-
-
-def _part(name: str, operator: str, value: Any, shown: list[str]) -> str:
-    if value is None:
-        return f"{name} is {'missing' if operator == '==' else 'present'}"
-    return f"{name} {operator} {{{', '.join(shown)}}}" if isinstance(value, tuple) else f"{name} {operator} {shown[0]}"
+        if self.among is not None:
+            return told(self.feature, self.triples(), exact=True)
+        # A bound that is rounded bounds nearly the same rows.
+        return told(self.feature, self._present(), exact=bool(self.without), or_missing=self.missing)
 
 
 NOTHING = Condition(-1, "", among=())  # the only part of the conjunction that is never true
@@ -242,109 +207,125 @@ def in_order(values: Iterable[Value]) -> tuple[Value, ...]:
     return tuple(sorted(values))
 
 
-# -- names and values in the text of a condition: bare if they can be read back, else quoted as in JSON ---------------
+# -- conditions as callers write them, (feature, operator, value) -----------------------------------------------------
 
 
-def shown_name(name: str) -> str:
-    """A feature's name in a rule.
-
-    Examples
-    --------
-    >>> shown_name("petal width (cm)"), shown_name("salt and pepper"), shown_name("5")
-    ('petal width (cm)', '"salt and pepper"', '5')
-    """
-    bare = _is_plain(name, _NAME_SIGNS) and not _WORDS.search(name) and name not in _NO_NAMES
-    return name if bare and not name.startswith("[") and _balanced(name, "[]") else quoted(name)
-
-
-def shown_values(values: Sequence[Any], *, exact: bool) -> list[str]:
-    """The values of one condition.
+def to_condition(position: int, feature: str, operator: str, value: Any) -> Condition:
+    """The canonical form of a condition that a caller wrote.
 
     Parameters
     ----------
-    values : sequence
-    exact : bool
-        Whether numbers have all their digits; if not, seven, as many as a tree's threshold has, unless two would
-        look alike, and 0 for what trees do not tell from 0. Whole numbers stand without ".0".
+    position, feature : int, str
+    operator : str
+        One of ``<= < >= > == != in``, ``not in`` and ``between``, whose value is (low, high), both included; with
+        " or missing" after it if a missing value satisfies the condition too.
+    value : number, bool, text, date, None or NaN, or a collection of them
+        Missing with ``==`` asks for missing, with ``!=`` for present.
 
     Examples
     --------
-    >>> shown_values([0.1234567891, 5.0], exact=False), shown_values([0.1234567891, "37", "clerk"], exact=True)
-    (['0.1234568', '5'], ['0.1234567891', '"37"', 'clerk'])
+    >>> str(to_condition(0, "age", ">", 3) & to_condition(0, "age", "<=", 7.0))
+    '3 < age <= 7'
     """
-    texts = [_shown(value, exact) for value in values]
-    return texts if len(set(texts)) == len(set(values)) else [_shown(value, exact=True) for value in values]
+    plain = operator.removesuffix(OR_MISSING) if isinstance(operator, str) else ""
+    if plain in BOUNDS:
+        bound, is_open = _bound(feature, plain, value), "=" not in plain
+        if "<" in plain:
+            asked = Condition(position, feature, high=bound, high_open=is_open)
+        else:
+            asked = Condition(position, feature, low=bound, low_open=is_open)
+        asked = asked if -inf < bound < inf else canonical(asked)
+    elif plain == "between":
+        if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
+            raise BadInput(f"between on feature {feature!r} needs (low, high); got {value!r}.")
+        asked = canonical(Condition(position, feature, *(_bound(feature, plain, end) for end in value)))
+    elif plain in ("==", "!="):
+        asked = _among(position, feature, "in" if plain == "==" else "not in", (value,))
+    elif plain in ("in", "not in"):
+        asked = _among(position, feature, plain, value)
+    else:
+        known = ", ".join((*BOUNDS, "==", "!=", "in", "not in", "between"))
+        raise BadInput(f"Operator {operator!r} on feature {feature!r} is unknown. Known are: {known}.")
+    return replace(asked, missing=True) if plain != operator else asked
 
 
-def shown_operator(operator: str, bound: Any, shown: str) -> str:
-    """The operator with which a rounded bound means the same for all numbers that have no more digits than it shows.
-
-    XGBoost splits by ``x < 4``, and rows are read in single precision, so the exact bound is ``x <= 3.9999999``; that
-    is shown as ``x < 4``, never as ``x <= 4``.
-
-    Examples
-    --------
-    >>> shown_operator("<=", 3.99999988, "4"), shown_operator("<=", 4.00000012, "4"), shown_operator(">", 4.0, "4")
-    ('<', '<=', '>')
-    """
-    if not isinstance(bound, float) or float(shown) == bound:
-        return operator
-    open_or_closed = {">": ">=", "<=": "<"} if float(shown) > bound else {">=": ">", "<": "<="}
-    return open_or_closed.get(operator, operator)
+def _bound(feature: str, operator: str, value: Any) -> Bound:
+    if is_missing(value):
+        raise BadInput(f"{feature} {operator} {value}: a missing value has no order. Ask for it with == or !=.")
+    number = _value(feature, operator, value)
+    if isinstance(number, str):
+        raise WrongType(
+            f"{feature} {operator} {value!r}: text has no order here. Use ==, !=, in or not in; a date must be a "
+            "datetime, not its text."
+        )
+    return number
 
 
-def quoted(text: str) -> str:
-    r"""A text in quotes that `json.loads` reads, all of whose characters can be seen.
-
-    Examples
-    --------
-    >>> print(quoted("say \"no\"\x7f"))
-    "say \"no\"\u007f"
-    """
-    written = json.dumps(text, ensure_ascii=False)
-    return written if written.isprintable() else "".join(map(_escaped, written))
-
-
-def _escaped(character: str) -> str:
-    return character if visible(character) == character else json.dumps(character)[1:-1]
-
-
-def _shown(value: Any, exact: bool) -> str:
-    if value is None:
-        return "missing"
-    if isinstance(value, str):
-        bare = _is_plain(value, _SIGNS) and not _JOINS.search(value) and not are_typed(value)
-        return value if bare else quoted(value)
-    if isinstance(value, int | Moment):
-        return str(value)
-    if value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return _rounded(value) if abs(value) < 1e6 and not exact else repr(value)
+def _among(position: int, feature: str, operator: str, value: Any) -> Condition:
+    if isinstance(value, _TEXT) or not hasattr(value, "__iter__"):
+        raise WrongType(f"{feature} {operator} {value!r}: pass a list of values.")
+    given = list(value)
+    present = {_value(feature, operator, item) for item in given if not is_missing(item)}
+    families = sorted({family_of(item) for item in present})
+    if len(families) > 1:
+        both = "numbers and text" if families == ["number", "text"] else " and ".join(map(with_article, families))
+        raise WrongType(f"{feature} {operator} {value!r} mixes {both}: a feature holds one or the other.")
+    values = in_order(present)
+    if operator == "in":
+        return Condition(position, feature, among=values, missing=any(map(is_missing, given)))
+    return canonical(Condition(position, feature, without=values))
 
 
-def _rounded(value: float) -> str:
-    """Seven digits; 0 for numbers that single precision rounds to 0, and for the least that LightGBM tells from 0."""
-    text = f"{value:.7g}"
-    return "0" if abs(value) < _LEAST_SINGLE or text.lstrip("-") == _LEAST_OF_LIGHTGBM else text
+def _value(feature: str, operator: str, given: Any) -> Value:
+    if isinstance(given, str):
+        return str.__str__(given)
+    if isinstance(given, _FLOATS):
+        return float(given) + 0.0  # -0.0 is 0.0
+    if isinstance(given, _INTEGERS):
+        whole = int(given)
+        return float(whole) if -EXACT <= whole <= EXACT else whole
+    moment = given if isinstance(given, Moment) else Moment.of(given)
+    if moment is not None:
+        return moment
+    raise WrongType(
+        f"{feature} {operator} {given!r}: a {type(given).__name__} is neither number, boolean, text, date nor missing. "
+        "Convert it, and the column, e.g. with float() or str()."
+    )
 
 
-def _is_plain(text: str, signs: "re.Pattern[str]") -> bool:
-    """Whether a text has no sign of the grammar in it, and nothing hidden."""
-    if not text.isprintable() or text != text.strip() or text[:1] in ("", "'", "("):
-        return False
-    return not signs.search(text) and _balanced(text, "()")
+def written_row(given: Any) -> tuple[Any, ...]:
+    """The conditions of one row as a caller wrote them, as a hashable tuple."""
+    if isinstance(given, str) or not hasattr(given, "__iter__") or getattr(given, "shape", None) == ():
+        raise WrongType(
+            f"Rules must be one list of conditions per row; got {given!r}. Pass [] for a rule that covers all."
+        )
+    row = tuple(given)
+    try:
+        hash(row)
+    except TypeError:
+        row = tuple(map(_frozen, row))
+    return _hashable(row)
 
 
-def are_typed(text: str) -> bool:
-    """Whether every word of a text would be read as something other than a text: a number, or several."""
-    return bool(text) and all(TYPED.fullmatch(word) for word in text.split())
+def _hashable(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    try:
+        hash(row)
+    except TypeError as problem:
+        raise WrongType(
+            f"A rule holds a value that cannot be compared ({problem}): use numbers, texts and lists."
+        ) from None
+    return row
 
 
-def _balanced(text: str, pair: str) -> bool:
-    opening, closing = pair[0], pair[1]
-    depth = 0
-    for character in text:
-        depth += (character == opening) - (character == closing)
-        if depth < 0:
-            return False
-    return depth == 0
+def _frozen(item: Any) -> Any:
+    """The item made hashable: lists, sets and arrays become tuples."""
+    if isinstance(item, np.ndarray) and item.shape == ():
+        return None if np.ma.is_masked(item) else item.item()
+    if isinstance(item, _TEXT) or not hasattr(item, "__iter__"):
+        return item
+    return tuple([part if type(part) in _PLAIN else _frozen(part) for part in item])
+
+
+def is_triple(item: object) -> bool:
+    """Whether this may be (feature, operator, value)."""
+    return isinstance(item, tuple) and len(item) == 3

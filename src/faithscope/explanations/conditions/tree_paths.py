@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.conditions.condition import OR_MISSING, Condition, conjoin
+from faithscope.explanations.conditions.condition import Condition, conjoin, to_condition
 from faithscope.explanations.conditions.conjunctions import Conjunction, number_conjunctions
-from faithscope.explanations.conditions.written import to_condition
+from faithscope.explanations.rule_text import OR_MISSING
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.columns import Rows, default_names, distinct_names
 from faithscope.inputs.grouping import group
