@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
+from faithscope.discretizers.reasons.clusters import _means
 from faithscope.discretizers.reasons.words import label_phrases
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.readers import as_explanations
@@ -105,6 +106,15 @@ def test_clusters_are_a_function_of_the_text_in_any_order():
         found[order] = fs.Clusters(embeddings[order], 7)(fs.Reasons(texts[order])).group()[0]
     for told, many in ((texts, 40), (shuffled, 7)):
         assert len(set(zip(codes, told, strict=True))) == len(set(told)) == many
+
+
+def test_the_mean_of_equal_texts_is_the_same_to_the_last_bit_in_any_order():
+    rng = np.random.default_rng(0)
+    embeddings, text = np.zeros((300, 5)), np.arange(300) % 3
+    embeddings[:, 3:] = rng.normal(size=(300, 2))  # alike in the first coordinates
+    rows = np.bincount(text).astype(float)
+    means = [_means(embeddings[order], text[order], rows) for order in (np.arange(300), rng.permutation(300))]
+    assert means[0].tobytes() == means[1].tobytes()
 
 
 def test_clusters_need_the_embeddings_of_these_reasons():

@@ -1,14 +1,36 @@
 """Checks of single arguments, and of lengths that must agree."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput, UnknownName, WrongType
+from faithscope.errors import BadInput, FaithscopeError, UnknownName, WrongType
 from faithscope.inputs.arrays import INTEGERS
 from faithscope.inputs.hints import close, hint
+
+
+@contextmanager
+def one_sentence(said: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Raise one sentence, in which ``{why}`` is what went wrong, if something looks like what it turns out not to be.
+
+    Examples
+    --------
+    >>> with one_sentence("This looks like a log, but cannot be read ({why}): pass a table."):
+    ...     {}["rows"]
+    Traceback (most recent call last):
+        ...
+    faithscope.errors.BadInput: This looks like a log, but cannot be read (KeyError: 'rows'): pass a table.
+    """
+    wrong = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError, RecursionError)
+    try:
+        yield
+    except FaithscopeError:
+        raise
+    except (*wrong, OSError, *kinds) as why:
+        raise BadInput(said.format(why=f"{type(why).__name__}: {why}")) from why
 
 
 def same_length(**lengths: int) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Bools, Ints
 from faithscope.inputs.arrays import declared_categories, frame_names, is_frame, is_row, to_items, to_vector
-from faithscope.inputs.date_numbers import as_floats
 from faithscope.inputs.dates import dated_column, hold_dates, to_ticks
 from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import missing_values
@@ -118,7 +117,8 @@ class Column:
         if self.values.dtype.kind in "biuf":
             return self.values
         if self.values.dtype.kind == "m" or hold_dates(self.values):
-            return as_floats(self.values)
+            ticks, unit = self.ticks
+            return np.where(self.missing, np.nan, ticks.astype(np.float64) * unit)
         if self.values.dtype != object:
             return self.values.astype(object)
         return np.array(self.exact.tolist(), np.float64) if self.family == "number" else self.values
@@ -247,9 +247,13 @@ def _parts(X: Any) -> list[Any]:
 def _loose_parts(X: Any) -> list[Any]:
     """The same of anything that has a length."""
     array = to_vector(X, "X")
-    if array.ndim == 1 and array.dtype == object and len(array) and is_row(array[0]):
-        lengths = {len(row) if is_row(row) and getattr(row, "shape", None) != () else None for row in array}
+    if array.ndim == 1 and array.dtype == object and len(array) and _is_row(array[0]):
+        lengths = {len(row) if _is_row(row) else None for row in array}
         if len(lengths) == 1 and None not in lengths:
             return list(zip(*array, strict=True))
         array = np.array(list(map(str, array)), object)
     return list(array.reshape(len(array), int(np.prod(array.shape[1:]))).T)
+
+
+def _is_row(item: Any) -> bool:
+    return isinstance(item, tuple) or (is_row(item) and getattr(item, "shape", None) != ())

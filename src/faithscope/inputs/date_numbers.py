@@ -38,12 +38,6 @@ def _exact(tick: int, zoned: bool, is_span: bool) -> Any:
     return np.timedelta64(tick, "ns") if is_span else Moment(tick, zoned)
 
 
-def as_floats(column: NDArray[Any]) -> NDArray[np.float64]:
-    """Dates or spans as floats, NaN for a missing one."""
-    ticks, unit = to_ticks(column)
-    return np.where(missing_values(column), np.nan, ticks.astype(np.float64) * unit)
-
-
 def span(value: int) -> str:
     """The text for a change of a date, from its nanoseconds.
 

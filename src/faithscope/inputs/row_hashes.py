@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.inputs.arrays import EXACT, is_frame, to_array
-from faithscope.inputs.columns import Rows
-from faithscope.inputs.dates import hold_dates, to_ticks
+from faithscope.inputs.columns import Column, Rows
+from faithscope.inputs.dates import hold_dates
 from faithscope.inputs.grouping import Words, hash_rows
-from faithscope.inputs.missing import is_missing, missing_values
+from faithscope.inputs.missing import is_missing
 from faithscope.inputs.rows import rows_of
 
 Ints = NDArray[np.int64]
@@ -32,9 +32,9 @@ def row_blocks(X: Any) -> list[Block] | None:
         if hasattr(X, "tocsr"):
             return _sparse(X.tocsr())
         array = None if is_frame(X) else to_array(X, "X")
-        if array is not None and array.dtype.kind in "biuf":  # one block of all columns
-            return [_numbers(array.reshape(len(array), int(np.prod(array.shape[1:]))))]
-        return [_numbers(column.values) for column in Rows(X, loose=True).columns]
+        if array is not None and array.dtype.kind in "biuf" and not _beyond_floats(array):  # one block of all columns
+            return [_floats(array.reshape(len(array), int(np.prod(array.shape[1:]))))]
+        return list(map(_cells, Rows(X, loose=True).columns))
     except Exception:  # a caller's class may raise anything, and a note is not worth an error
         return None
 
@@ -63,35 +63,38 @@ def new_rows(further: Any, X: Any) -> int:
     return len(np.setdiff1d(row_hashes(blocks, single=True), row_hashes(known, single=True)))
 
 
-def _numbers(column: NDArray[Any]) -> Block:
-    """A column, or a block of columns of numbers, as numbers that are equal for equal cells."""
-    if hold_dates(column) or column.dtype.kind == "m":
+def _cells(column: Column) -> Block:
+    """A column as numbers that are equal for equal cells: floats if they hold all of them, else digests of texts."""
+    values = column.values
+    if values.dtype.kind == "m" or hold_dates(values):
         return _moments(column)[:, None]
-    if column.dtype.kind not in "biuf":
-        return _objects(column)[:, None]
-    block = column.reshape(len(column), -1).astype(np.float64, copy=False)
-    if column.dtype.kind in "iu" and np.abs(block).max(initial=0) >= EXACT:  # neighbors may be one float
-        return np.column_stack([_objects(each) for each in column.reshape(block.shape).T])
+    if _beyond_floats(values):
+        values = values.astype(object)
+        column = Column("", values)
+    numbers = column.numbers if column.family in ("number", "") else values
+    if numbers.dtype.kind in "biuf":
+        return _floats(numbers[:, None])
+    return np.fromiter(map(_digest, values.tolist()), np.int64, len(values))[:, None]
+
+
+def _beyond_floats(values: NDArray[Any]) -> bool:
+    """Whether integers are so large that neighbors may be one float."""
+    return values.dtype.kind in "iu" and bool(np.abs(values.astype(np.float64)).max(initial=0) >= EXACT)
+
+
+def _floats(block: NDArray[Any]) -> Block:
+    block = block.astype(np.float64, copy=False)
     with np.errstate(all="ignore"):
         if np.isfinite(block.sum()):
             return block
     return np.where(np.isnan(block), np.nan, block)  # a NaN may have a sign
 
 
-def _moments(column: NDArray[Any]) -> Ints:
+def _moments(column: Column) -> Ints:
     """Dates or spans in microseconds, which hold all years; in nanoseconds if that makes a difference."""
-    ticks, unit = to_ticks(column)
+    ticks, unit = column.ticks
     whole, rest = (ticks * (unit // 1000), ticks * 0) if unit >= 1000 else np.divmod(ticks, 1000 // unit)
-    return np.where(missing_values(column), -(2**63), ticks if rest.any() else whole).astype(np.int64)
-
-
-def _objects(column: NDArray[Any]) -> Block:
-    """A column of Python objects: numbers, of which some may be missing, as floats; anything else by a digest."""
-    items = column.tolist()
-    types = set(map(type, items))
-    if types != {str} and all(_is_float(item) or is_missing(item) for item in items):
-        return np.array([np.nan if is_missing(item) else float(item) for item in items])
-    return np.fromiter(map(_digest, items), np.int64, len(items))
+    return np.where(column.missing, -(2**63), ticks if rest.any() else whole).astype(np.int64)
 
 
 def _is_float(item: Any) -> bool:

@@ -293,6 +293,13 @@ def check_class(class_index: Any, classes: int) -> int:
     return int(class_index)
 
 
+def one_class(wanted: Wanted, classes: int, what: str) -> int:
+    """The position of the class wanted of so many: by default class 1 of two; raises if there are more."""
+    if wanted.class_index is None and classes > 2:
+        raise BadInput(f"{what} are of {classes} classes: choose one, fs.read(explanations, class_index=1).")
+    return check_class(min(1, classes - 1) if wanted.class_index is None else wanted.class_index, classes)
+
+
 def _has_bias(values: NDArray[Any], features: int | None) -> bool:
     """Whether an array is (n, classes, features + 1): its last column is the same in every row, as a bias is.
 

@@ -6,7 +6,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,13 +13,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput, FaithscopeError, UnknownName, WrongType
+from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rule_json import once
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_objects, to_vector
-from faithscope.inputs.checks import check_word
+from faithscope.inputs.checks import check_word, one_sentence
 from faithscope.inputs.folding import fold
 from faithscope.inputs.hints import hint
 from faithscope.inputs.queries import refuse_query
@@ -168,7 +167,8 @@ def read_rationales(
     if not rows:
         raise BadInput("The log holds no rows: pass one that holds rationales.")
     form, _, entries = _form_of(rows, asked.explanation)
-    with _understood(form):
+    said = f"Rows look like {form}, but cannot be read ({{why}}): pass dicts with input, answer and explanation."
+    with one_sentence(said):
         listed, remarks = entries(rows, asked)
     _refuse_unknown(listed, asked, rows)
     kept, dropped = _present(_of_name(listed, asked.name), nulls)
@@ -183,20 +183,6 @@ def _form_of(rows: Sequence[Any], explanation: str | None) -> Form:
     form = next((each for row in rows[:_TRIED] for each in FORMS if each[1](row)), RECORDS)
     in_reply = form[0] == "chats" and not (explanation and any_holds(rows, explanation))
     return form if explanation is None or in_reply else RECORDS
-
-
-@contextmanager
-def _understood(form: str) -> Iterator[None]:
-    """Raise one sentence if rows have the fields of a library's, but not their content."""
-    try:
-        yield
-    except FaithscopeError:
-        raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as why:
-        raise BadInput(
-            f"Rows look like {form}, but cannot be read ({type(why).__name__}: {why}): pass dicts with input, answer "
-            "and explanation."
-        ) from why
 
 
 # -- rows of a log ----------------------------------------------------------------------------------------------------

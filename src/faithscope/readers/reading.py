@@ -1,18 +1,23 @@
 """read(): whatever a caller holds as `Explanations`; as_explanations(): the same, at every door of the package."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput, FaithscopeError
+from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rule_json import Unreadable, is_structured, json_values, structured_rules
 from faithscope.inputs.alignment import index_of
+from faithscope.inputs.checks import one_sentence
 from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
 from faithscope.readers.wanted import ClassIndex, Wanted, one_per_row
+
+_CHANGED = (
+    "Explanations look like those of {}, but cannot be read ({{why}}): they were changed, or are of a version that is "
+    "not known here. Pass their numbers as fs.Importances(values)."
+)
 
 
 def read(thing: Any, *, class_index: ClassIndex = None, top: int | None = None, features: Any = None) -> Explanations:
@@ -74,23 +79,9 @@ def _read(thing: Any, wanted: Wanted) -> Explanations:
         return thing
     for library, recognizes, reads in READERS:
         if recognizes(thing):
-            with _understood(library):
+            with one_sentence(_CHANGED.format(library)):
                 return reads(thing, wanted)
     return arrays.read(thing, wanted)
-
-
-@contextmanager
-def _understood(library: str) -> Iterator[None]:
-    """Raise one sentence if an object has the attributes of a library's, but not its content."""
-    try:
-        yield
-    except FaithscopeError:
-        raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as why:
-        raise BadInput(
-            f"Explanations look like those of {library}, but cannot be read ({type(why).__name__}: {why}): they were "
-            "changed, or are of a version that is not known here. Pass their numbers as fs.Importances(values)."
-        ) from why
 
 
 def _indexed(given: Any, explanations: Explanations) -> Explanations:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.axes import are_interactions
-from faithscope.readers.arrays import check_class, chosen, label_named, of_two
+from faithscope.readers.arrays import chosen, label_named, of_two, one_class
 from faithscope.readers.tokens import highlighted
 from faithscope.readers.wanted import Wanted, first_of, one_per_row
 
@@ -90,14 +90,8 @@ def _read_maps(values: NDArray[Any], wanted: Wanted) -> Explanations:
     if values.ndim == 4:
         wanted.refuse_class("these maps are of one class")
         return wanted.importances(values)
-    classes = values.shape[-1]
-    label = min(1, classes - 1) if wanted.class_index is None and classes <= 2 else wanted.class_index
-    if label is None:
-        raise BadInput(
-            f"Explanations are maps of {classes} classes, {values.shape}: choose one, fs.read(explanations, "
-            "class_index=1)."
-        )
-    return wanted.importances(values[..., check_class(label, classes)])
+    what = f"Explanations are maps of shape {values.shape}, which"
+    return wanted.importances(values[..., one_class(wanted, values.shape[-1], what)])
 
 
 def _names(thing: Any) -> Sequence[str] | None:
@@ -143,10 +137,6 @@ def _read_texts(rows: Sequence[tuple[Any, Any]], wanted: Wanted) -> Explanations
     if len(classes) > 1:
         raise BadInput(f"Explanations of texts have different numbers of classes, {sorted(classes)}: read them apart.")
     (many,) = classes
-    if many > 2 and wanted.class_index is None:
-        raise BadInput(
-            f"Explanations of texts are of {many} classes: choose one, fs.read(explanations, class_index=1)."
-        )
-    label = check_class(min(1, many - 1) if wanted.class_index is None else wanted.class_index, many)
+    label = one_class(wanted, many, "Explanations of texts")
     columns = [array[:, label] if array.ndim == 2 else array for array in scores]
     return highlighted([tokens for _, tokens in rows], columns, wanted)

@@ -12,7 +12,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.tokenizers import split_lower_words, split_words
 from faithscope.inputs.tensors import to_host
-from faithscope.readers.arrays import check_class
+from faithscope.readers.arrays import one_class
 from faithscope.readers.wanted import Wanted, rows_of_objects
 
 _SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|UNK|MASK|BOS|EOS)\]|<[^<>\s]*>|<\|[^|]*\|>")
@@ -132,12 +132,7 @@ def _read_interpreto(thing: Any, wanted: Wanted) -> Explanations:
         values = to_host(row.attributions)
         if values.ndim > 1:
             by_class = values if values.shape[-1] == len(row.elements) else values.T
-            classes = len(by_class)
-            if wanted.class_index is None and classes > 2:
-                raise BadInput(f"These attributions are of {classes} classes: choose one, such as class_index=1.")
-            values = by_class[
-                check_class(min(1, classes - 1) if wanted.class_index is None else wanted.class_index, classes)
-            ]
+            values = by_class[one_class(wanted, len(by_class), "These attributions")]
         elements.append(list(row.elements))
         scores.append(np.asarray(values))
     return highlighted(elements, scores, wanted)

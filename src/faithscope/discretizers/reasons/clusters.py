@@ -16,7 +16,7 @@ from faithscope.explanations.reasons import Reasons, shown
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
-from faithscope.inputs.grouping import group
+from faithscope.inputs.grouping import group, hash_rows
 from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
 
 _STARTS = 4  # of k-means, of which the best counts
@@ -118,6 +118,7 @@ def _means(embeddings: NDArray[np.float64], text: NDArray[np.int64], rows: NDArr
     """The mean embedding of each different text."""
     if (rows == 1).all():
         return embeddings[np.argsort(text)]
-    order = np.lexsort((*embeddings.T[:3], text))
+    # Sums round by their order, which must not be that of the rows.
+    order = np.lexsort((hash_rows([embeddings]), *embeddings.T[:3], text))
     sums = np.add.reduceat(embeddings[order], np.searchsorted(text[order], np.arange(len(rows))), axis=0)
     return np.asarray(sums / rows[:, None])

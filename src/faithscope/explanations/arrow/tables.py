@@ -6,14 +6,14 @@ prototypes) is JSON in the schema's metadata, beside the kind.
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from faithscope.errors import BadInput, FaithscopeError, WrongType
+from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.columns import distinct_columns, read_array, read_column, write_column
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.codes import Codes
@@ -32,6 +32,7 @@ from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import TOKENIZERS
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.checks import one_sentence
 from faithscope.runtime.memory import FEWER_ROWS, need
 
 METADATA = b"faithscope"
@@ -141,30 +142,12 @@ def read_settings(table: Any) -> Settings | None:
         return settings
 
 
-@contextmanager
-def understood() -> Iterator[None]:
+def understood() -> AbstractContextManager[None]:
     """Raise one sentence if a table's metadata was damaged, or written by another program."""
     import pyarrow as pa
 
-    wrong = (
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ArithmeticError,
-        RecursionError,
-        OSError,
-        pa.ArrowException,
-    )
-    try:
-        yield
-    except FaithscopeError:
-        raise
-    except wrong as why:
-        raise BadInput(
-            f"What this table says about its explanations cannot be read ({type(why).__name__}: {why}): it was "
-            "damaged, or not written by faithscope. Write it again with to_arrow."
-        ) from None
+    said = "What this table says about its explanations cannot be read ({why}): it was damaged, or not written by "
+    return one_sentence(f"{said}faithscope. Write it again with to_arrow.", pa.ArrowException)
 
 
 # -- what all rows share, by attribute --------------------------------------------------------------------------------
