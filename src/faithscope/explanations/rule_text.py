@@ -178,8 +178,8 @@ def shown_values(values: Sequence[Any], *, exact: bool) -> list[str]:
     ----------
     values : sequence
     exact : bool
-        Whether numbers have all their digits; if not, seven, as many as a tree's threshold has, unless two would
-        look alike, and 0 for what trees do not tell from 0. Whole numbers stand without ".0".
+        Whether numbers have all their digits; if not, those with more than nine have seven, as many as a tree's
+        threshold has, unless two would look alike, and 0 for what trees do not tell from 0. Whole numbers stand without ".0".
 
     Examples
     --------
@@ -241,7 +241,8 @@ def _rounded(value: float) -> str:
 
     0 for numbers that single precision rounds to 0, and for the least that LightGBM tells from 0.
     """
-    text = f"{value:.9g}" if float(f"{value:.9g}") == value else f"{value:.7g}"
+    text = f"{value:.9g}"
+    text = text if float(text) == value else f"{value:.7g}"
     return "0" if abs(value) < _LEAST_SINGLE or text.lstrip("-") == _LEAST_OF_LIGHTGBM else text
 
 
