@@ -116,7 +116,7 @@ def _joined(operator: str, values: Iterable[str]) -> str:
     return f"{operator} {opening}{', '.join(values)}{closing}"
 
 
-_LISTED = {"in": "{}", "not in": "{}", "between": "[]"}
+_LISTED = {"in": ("{", "}"), "not in": ("{", "}"), "between": ("[", "]")}
 _ASKS = {"==": "missing", "!=": "present"}
 
 

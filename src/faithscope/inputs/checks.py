@@ -24,12 +24,13 @@ def one_sentence(said: str, *kinds: type[Exception]) -> Iterator[None]:
         ...
     faithscope.errors.BadInput: This looks like a log, but cannot be read (KeyError: 'rows'): pass a table.
     """
-    wrong = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError, RecursionError)
+    usual = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError, RecursionError)
+    wrong: tuple[type[Exception], ...] = (*usual, OSError, *kinds)
     try:
         yield
     except FaithscopeError:
         raise
-    except (*wrong, OSError, *kinds) as why:
+    except wrong as why:
         raise BadInput(said.format(why=f"{type(why).__name__}: {why}")) from why
 
 

@@ -238,7 +238,8 @@ def to_condition(position: int, feature: str, operator: str, value: Any) -> Cond
     elif plain == "between":
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
             raise BadInput(f"between on feature {feature!r} needs (low, high); got {value!r}.")
-        asked = canonical(Condition(position, feature, *(_bound(feature, plain, end) for end in value)))
+        low, high = (_bound(feature, plain, end) for end in value)
+        asked = canonical(Condition(position, feature, low, high))
     elif plain in ("==", "!="):
         asked = _among(position, feature, "in" if plain == "==" else "not in", (value,))
     elif plain in ("in", "not in"):
