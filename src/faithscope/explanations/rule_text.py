@@ -179,7 +179,8 @@ def shown_values(values: Sequence[Any], *, exact: bool) -> list[str]:
     values : sequence
     exact : bool
         Whether numbers have all their digits; if not, those with more than nine have seven, as many as a tree's
-        threshold has, unless two would look alike, and 0 for what trees do not tell from 0. Whole numbers stand without ".0".
+        threshold has, unless two would look alike, and 0 for what trees do not tell from 0. Whole numbers stand
+        without ".0".
 
     Examples
     --------
