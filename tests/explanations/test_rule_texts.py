@@ -85,6 +85,12 @@ def test_a_number_of_seven_digits_meets_the_text_exactly_if_it_meets_the_rule(op
     assert exact.tolist() == text.tolist()
 
 
+@pytest.mark.parametrize("bound", [0.12345678, -56.125778, 25.436744, 999999.25, 1e-7, 123456789.125])
+def test_a_bound_of_up_to_eight_digits_or_a_large_one_is_read_back_as_it_was(bound):
+    rules = fs.Rules.from_conditions([[("x", operator, bound)] for operator in ("<=", "<", ">=", ">")])
+    assert fs.Rules.parse([rules.describe(row) for row in range(4)]).distinct == rules.distinct
+
+
 def test_two_bounds_are_told_with_the_operators_of_their_digits():
     assert told(fs.Rules.from_conditions([[("x", ">", 2.99999994), ("x", "<=", 3.99999988)]])) == ["3 <= x < 4"]
 

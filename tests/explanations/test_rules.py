@@ -242,7 +242,7 @@ def test_rules_over_different_features_are_never_compared():
             BadInput,
             "Operator '=<' on feature 'age' is unknown. Known are: <=, <, >=, >, ==, !=, in",
         ),
-        ([("age", " or missing", 1)], BadInput, r"Operator '' on feature 'age' is unknown"),
+        ([("age", " or missing", 1)], BadInput, r"Operator ' or missing' on feature 'age' is unknown"),
         ([("age", "<=", math.nan)], BadInput, r"age <= nan: a missing value has no order"),
         ([("age", "between or missing", (None, 3))], BadInput, r"a missing value has no order"),
         ([("age", "between", 3)], BadInput, r"between on feature 'age' needs \(low, high\); got 3"),

@@ -178,7 +178,7 @@ def shown_values(values: Sequence[Any], *, exact: bool) -> list[str]:
     ----------
     values : sequence
     exact : bool
-        Whether numbers have all their digits; if not, those with more than nine have seven, as many as a tree's
+        Whether numbers have all their digits; if not, those with more than eight have seven, as many as a tree's
         threshold has, unless two would look alike, and 0 for what trees do not tell from 0. Whole numbers stand
         without ".0".
 
@@ -194,7 +194,7 @@ def shown_values(values: Sequence[Any], *, exact: bool) -> list[str]:
 def shown_operator(operator: str, bound: Any, shown: str) -> str:
     """The operator with which a rounded bound means the same for all numbers that have no more digits than it shows.
 
-    XGBoost splits by ``x < 4``, and rows are read in single precision, so the exact bound is ``x <= 3.9999999``; that
+    XGBoost splits by ``x < 4``, and rows are read in single precision, so the exact bound is ``x <= 3.9999998``; that
     is shown as ``x < 4``, never as ``x <= 4``.
 
     Examples
@@ -238,11 +238,11 @@ def _shown(value: Any, exact: bool) -> str:
 
 
 def _rounded(value: float) -> str:
-    """Seven digits, or all if there are at most nine: a threshold in single precision has more.
+    """Seven digits, or all if there are at most eight: a threshold in single precision has more.
 
     0 for numbers that single precision rounds to 0, and for the least that LightGBM tells from 0.
     """
-    text = f"{value:.9g}"
+    text = f"{value:.8g}"
     text = text if float(text) == value else f"{value:.7g}"
     return "0" if abs(value) < _LEAST_SINGLE or text.lstrip("-") == _LEAST_OF_LIGHTGBM else text
 

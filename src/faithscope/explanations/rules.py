@@ -115,7 +115,7 @@ class Rules(Conjunctions):
 
         A bare value that could be a number, a date, true, false or missing is one, and a text in quotes is a text:
         ``ward == 37`` and ``ward == "37"`` differ, as the column does. A bound is as printed: `describe` prints seven
-        digits of one that has more than nine, lime and anchor-exp two decimals, so a rule that was printed may not
+        digits of one that has more than eight, lime and anchor-exp two decimals, so a rule that was printed may not
         cover the row that it explains, which measures count as `missed`. `to_conditions` and files keep bounds in full.
 
         Parameters

@@ -107,9 +107,9 @@ class Condition:
         return written or [(self.feature, "!=", None)]
 
     def __str__(self) -> str:
-        """The condition as `rule_text.parse_rule` reads it; bounds of more than nine digits are rounded to seven.
+        """The condition as `rule_text.parse_rule` reads it; bounds of more than eight digits are rounded to seven.
 
-        For numbers of seven digits or fewer the text means what the condition means: ``x <= 3.9999999`` is ``x < 4``.
+        For numbers of seven digits or fewer the text means what the condition means: ``x <= 3.99999976`` is ``x < 4``.
         """
         if self.never:
             return "nothing"
