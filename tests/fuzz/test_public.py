@@ -30,13 +30,13 @@ def elsewhere(monkeypatch, tmp_path):
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
 
 
-def taken(name):
-    """What a public name takes."""
+def known(name):
+    """The room in which a public name lives, and what it takes."""
     thing = sklearn if name.startswith("sklearn.") else fs
     for part in name.removeprefix("sklearn.").split("."):
         thing = getattr(thing, part)
     made_here = {"table", "missing", "fitted_on"} if name == "explainers.TreePath" else ()  # by surrogate alone
-    return [parameter for parameter in parameters(thing) if parameter not in made_here]
+    return thing.__module__.split(".")[1], [each for each in parameters(thing) if each not in made_here]
 
 
 def put(family, name, call, given):
@@ -82,19 +82,17 @@ MANY = pytest.mark.parametrize("times", [1, pytest.param(6, marks=pytest.mark.th
 @MANY
 @pytest.mark.parametrize("name", CALLS)
 def test_hostile_input_gets_a_valid_answer_or_one_sentence(name, times):
-    call, good = CALLS[name]
-    assert put("good calls", name, call, good) is not REFUSED or name.startswith(
-        ("explainers.Gradient", "explainers.Dice")
-    )
-    if accepted := taken(name):
-        try_hostile_input(name.split(".")[0], name, call, good, accepted, times * len(accepted))
+    (call, good), (room, accepted) = CALLS[name], known(name)
+    assert put(room, name, call, good) is not REFUSED or name.startswith(("explainers.Gradient", "explainers.Dice"))
+    if accepted:
+        try_hostile_input(room, name, call, good, accepted, times * len(accepted))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", CALLS)
 def test_whatever_is_put_into_any_parameter_gets_an_answer_or_one_sentence(name):
     call, good = CALLS[name]
-    for parameter in taken(name):
+    for parameter in known(name)[1]:
         for odd in MISPLACED.values():
             put("misplaced", f"{name}, {parameter}", call, good | {parameter: odd})
 
