@@ -133,12 +133,12 @@ def test_a_heading_sorts_its_table_both_ways_and_what_has_no_number_last(browser
         return browser.execute_script(f"{rows}.map(row => row.children[{place}].dataset.value)")
 
     headings = browser.find_elements("css selector", "#overview thead .sort")
-    before = column(3)
-    headings[3].send_keys("\n")  # by keyboard
-    assert column(3) == sorted(before, key=float)
-    assert headings[3].find_element("xpath", "..").get_attribute("aria-sort") == "ascending"
-    headings[3].click()
-    assert column(3) == sorted(before, key=float, reverse=True)
+    before = column(4)
+    headings[4].send_keys("\n")  # by keyboard
+    assert column(4) == sorted(before, key=float)
+    assert headings[4].find_element("xpath", "..").get_attribute("aria-sort") == "ascending"
+    headings[4].click()
+    assert column(4) == sorted(before, key=float, reverse=True)
     assert len(browser.find_elements("css selector", "#overview [aria-sort]")) == 1
     browser.execute_script("document.querySelector('#overview tbody td:nth-child(7)').dataset.value = ''")
     for _ in range(2):
@@ -167,7 +167,7 @@ def test_picking_an_explainer_shows_its_details_and_links_to_it(browser, report)
     assert browser.execute_script(SHOWN) == [place]
     assert browser.find_element("id", "pick-rows").get_attribute("value") == str(place)
     assert browser.execute_script("return location.hash") == "#explainer=constant"
-    until(browser, f"return document.querySelector('#chart-rows-{place}-0 svg')")
+    until(browser, f"return document.querySelector('#rows [data-explainer=\"{place}\"] svg')")
     Select(browser.find_element("id", "pick")).select_by_visible_text("all explainers")
     assert browser.execute_script(SHOWN) == [0, 1, 2, 3, 4]
 
@@ -278,6 +278,29 @@ def pages(browser):
     """How many sheets of A4 a page takes."""
     pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"])
     return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
+
+
+OVERLAPS = """
+const boxes = [...document.querySelectorAll('.drawing .mark-text text')].filter(text => text.textContent.trim())
+    .map(text => [text.closest('.drawing').id, text.textContent, text.getBoundingClientRect()]);
+return boxes.flatMap(([place, words, a], i) => boxes.slice(i + 1).filter(([other, , b]) => other === place &&
+    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3)
+    .map(([, rest]) => [place, words, rest]))
+"""
+
+
+@THOROUGH
+def test_no_label_of_a_chart_covers_another(browser, report, maps):
+    for width in (1300, 800, 390):
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        try:
+            for path in (report, maps):
+                opened(browser, path)
+                draw_all(browser)
+                assert browser.execute_script(OVERLAPS) == []
+        finally:
+            browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @THOROUGH

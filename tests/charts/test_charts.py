@@ -1,9 +1,12 @@
 """Charts are valid Altair charts, draw what they were given, and color nothing by themselves."""
 
 import json
+from itertools import pairwise
 
 import altair as alt
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 import faithscope as fs
 import report_examples as examples
@@ -75,3 +78,17 @@ def test_a_heat_map_writes_every_number_and_marks_what_is_missing():
     assert chart.description == words
     for nothing in (lambda: charts.heat_map([], []), lambda: charts.estimates([])):
         refused(BadInput, "nothing to draw", nothing)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 40)] * 2), min_size=1, max_size=40))
+def test_names_beside_points_have_a_line_each(points):
+    rows = [
+        {"name": f"{x} {y}", "uniqueness": x / 40, "verified": y / 40, "value": y / 40, "low": 0.0, "high": 1.0}
+        | {"upper": 1.0, "unverifiable": 0.1, "chance": None}
+        for x, y in points
+    ]
+    spec = specs.discretizations(rows)
+    names = [layer["data"]["name"] for layer in spec["layer"] if layer["mark"]["type"] == "text"]
+    lines = sorted(spot["at"] * spec["height"] for name in names for spot in spec["datasets"][name])
+    assert all(below + 14.9 <= above for below, above in pairwise(lines))
+    assert -15 <= lines[0] <= lines[-1] <= spec["height"] + 15

@@ -5,10 +5,11 @@ import pytest
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.report.document import Chart, Sentence, Table
+from faithscope.report.document import Chart
 from faithscope.report.html import render
 from faithscope.report.summary import summarize
 from faithscope.report.terminal import render as print_summary
+from faithscope.sinks.card import Sentence, Table
 
 ALWAYS_TRUE = {"yes": [("age", "<=", 200.0)], "no": [("income", "<=", 900.0)]}
 

@@ -18,6 +18,8 @@ _KEYS = {
 }
 CURVE_KEY = ("line: agreement where it can be checked, with the interval · band: cannot be checked · dashed: chance",)
 _STEP = 27  # pixels per line of bars
+_LINE = 15  # pixels of a line of text
+_AGAINST, _COARSER = 300, 280  # pixels of the height of two charts
 _GUTTER = 78  # pixels for the names of measures
 _HATCH = 0.0125  # between strokes of a bar, on the scale from 0 to 1; doubled for columns, which are shorter
 _SAME, _SPREAD = "Same()", "Spread()"  # agreements as estimates write them down
@@ -155,9 +157,9 @@ def against(rows: Rows) -> Spec:
         layer(points, rule, {"x": from_x, "y": y, **to_x}),
         layer(points, rule, {"x": x, "y": from_y, **to_y}),
         layer(points, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y, **tips}),
-        *_spots(points, "consistency_shown", "sufficiency_shown"),
+        *_spots(points, "consistency_shown", "sufficiency_shown", _AGAINST, _scale(rows)),
     ]
-    return layered(layers, 300, _scale(rows))
+    return layered(layers, _AGAINST, _scale(rows))
 
 
 def _both(rows: Rows) -> Iterator[dict[str, Any]]:
@@ -192,9 +194,9 @@ def discretizations(rows: Rows) -> Spec:
         layer(rows, rule, {"x": x, "y": y("low")} | to("high") | tips),
         layer(known, chance, {"x": x, "y": y("chance")} | tips),
         layer(rows, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y("shown")} | tips),
-        *_spots(rows, "uniqueness", "shown"),
+        *_spots(rows, "uniqueness", "shown", _COARSER, _scale(rows)),
     ]
-    return layered(layers, 280, _scale(rows))
+    return layered(layers, _COARSER, _scale(rows))
 
 
 def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
@@ -284,23 +286,36 @@ def _measure_curve(rows: Rows, x: Spec, title: str) -> Spec:
     return layered(layers, 280, _scale(rows))
 
 
-def _spots(rows: Rows, x: str, y: str) -> list[Spec]:
-    """Layers of names beside their points, on the side of the middle; points in the same place share one text."""
+def _spots(rows: Rows, x: str, y: str, height: int, scale: Spec) -> list[Spec]:
+    """Layers of names beside their points; none covers another, however wide the chart is.
+
+    Every name has a line of its own: it stands as near to its point as the others leave room, and a stroke leads to it
+    if that is not near. Points in the same place share one text; of more than there are lines, hovering tells the rest.
+    """
     places: dict[tuple[int, int], list[Row]] = {}
     for row in rows:
         places.setdefault((round(row[x] * 12), round(row[y] * 14)), []).append(row)
+    least, most = scale["domain"]
+    line = _LINE * (most - least) / height
     spots = [
         {x: together[0][x], y: together[0][y], "text": ", ".join(row["name"] for row in together)}
-        for together in places.values()
+        for together in sorted(places.values(), key=lambda together: -together[0][y])[: height // _LINE]
     ]
-    spots.sort(key=lambda spot: (spot[x], spot[y]))
-    encoding = {"x": share(x), "y": share(y), "text": nominal("text")}
-    text = {"type": "text", "style": "label", "limit": 260}
-    sides = ({"align": "left", "dx": 14}, {"align": "right", "dx": -14})
-    layers = []
-    for side in (False, True):
-        for above in (False, True):  # alternately, so that neighbors do not collide; near the bottom always above
-            turns = [spot for turn, spot in enumerate(spots) if (turn % 2 == 0 or spot[y] < 0.12) == above]
-            chosen = [spot for spot in turns if (spot[x] > 0.5) == side]
-            layers.append(layer(chosen, {**text, **sides[side], "dy": -14 if above else 16}, encoding))
-    return layers
+    last = most + line
+    for spot in spots:  # from the top; what is pushed below the bottom is then pushed up again
+        last = spot["at"] = min(last - line, spot[y] + line)
+    last = least - line / 2
+    for spot in reversed(spots):
+        last = spot["at"] = max(last + line, spot["at"])
+    far = [spot for spot in spots if abs(spot["at"] - spot[y]) > 1.5 * line]
+    text = {"type": "text", "style": "label", "limit": {"expr": "width / 2"}}
+    encoding = {"x": share(x), "y": share("at"), "text": nominal("text")}
+    sides = ({"align": "left", "dx": 10}, {"align": "right", "dx": -10})
+    stroke = {"x": share(x), "y": share(y), "y2": {"field": "at"}}
+    return [
+        layer(far, {"type": "rule", "style": "leader"}, stroke),
+        *(
+            layer([spot for spot in spots if (spot[x] > 0.5) == left], {**text, **side}, encoding)
+            for left, side in zip((False, True), sides, strict=True)
+        ),
+    ]

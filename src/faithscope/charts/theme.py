@@ -83,6 +83,7 @@ def _lines(palette: Mapping[str, str]) -> dict[str, Any]:
         "forecast": {"color": silent, "strokeDash": [6, 4], "strokeWidth": 2},
         "value": {"color": palette["consistency"], "strokeWidth": 2},
         "here-line": {"color": ink, "strokeWidth": 1},
+        "leader": {"color": silent, "strokeWidth": 0.8},
         "limit": {"color": palette["consistency"], "strokeWidth": 1.2},
         "once": {"color": silent, "strokeDash": [5, 4], "strokeWidth": 1.2},
         "alarm": {"color": palette["unfaithful"], "strokeWidth": 2},

@@ -111,10 +111,10 @@ class Identity:
         """The identity of an explainer, under the given name or its own."""
         # Only True marks a baseline: the `baseline` of Gradient is a row.
         baseline = getattr(explainer, "baseline", False) is True
-        return cls(_name_of(explainer) if name is None else name, _described(explainer), baseline)
+        return cls(called(explainer) if name is None else name, _described(explainer), baseline)
 
 
-def _name_of(explainer: Any) -> str:
+def called(explainer: Any) -> str:
     """The name of an explainer: that of the function or of the object's class."""
     if is_ready(explainer):
         return "explanations"
@@ -127,11 +127,11 @@ def _described(explainer: Any) -> str:
         return "ready explanations"
     silent = "__repr__" not in {name for kind in type(explainer).__mro__[:-1] for name in vars(kind)}
     if silent or explainer is function_of(explainer, "explain"):
-        return _name_of(explainer)
+        return called(explainer)
     from faithscope.explainers.shared.manners import line_of  # imported here, since it loads all explainers
 
     line = line_of(explainer)
-    return line if len(line.splitlines()) == 1 else _name_of(explainer)
+    return line if len(line.splitlines()) == 1 else called(explainer)
 
 
 def is_ready(explainer: Any) -> bool:

@@ -10,20 +10,15 @@ from faithscope.counting.coverage import count_necessity, cover
 from faithscope.counting.leave_out import LeftOut
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
-from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
-from faithscope.evaluation.best import Best, choice_notes, halves_seed, learns, settled, to_choice
-from faithscope.evaluation.cache import to_cache
-from faithscope.evaluation.fitted_rows import fitted_notes
+from faithscope.evaluation.best import Best
 from faithscope.evaluation.foreign import adapted
-from faithscope.evaluation.outputs import Output
-from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
+from faithscope.evaluation.result import Evaluation
+from faithscope.evaluation.run import run
 from faithscope.explanations import Explanations
-from faithscope.inputs.alignment import name_of, same_rows
-from faithscope.inputs.checks import by_name, check_flag, check_share, check_whole, same_length, text_names
+from faithscope.inputs.checks import by_name, check_flag, text_names
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.comparing.differences import PAIRED_COLUMNS, Difference, together
 from faithscope.measures.comparing.paired import (
     LeftOutEstimate,
@@ -34,16 +29,15 @@ from faithscope.measures.comparing.paired import (
 )
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import encoding_columns, not_scoped
-from faithscope.measures.estimate import BEYOND, Estimate, Method, to_interval
+from faithscope.measures.estimate import BEYOND, Estimate, Method
 from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
-from faithscope.measures.granularity import refusal
 from faithscope.measures.intervals.margins import UnseenRows
 from faithscope.measures.sufficiency import leaning_on, unseen_rows
 from faithscope.measures.telling import WANTED
 from faithscope.notes import of_kind
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
-from faithscope.runtime.progress import Told, Watch
+from faithscope.runtime.progress import Told
 from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card
@@ -220,15 +214,11 @@ class Comparison(Reported):
 
     def _contents(self) -> "Contents":
         """What there is to report."""
-        from faithscope.report.result import Breakdown, Contents
+        from faithscope.report.result import Contents
 
-        measured = (self.populations, self.sufficiency_populations)
-        breakdowns = {
-            name: [each for parts in measured if name in parts for each in Breakdown.of(parts[name])]
-            for name in self.evaluations
-        }
+        breakdowns = {name: ev._breakdowns() for name, ev in self.evaluations.items()}
         agreement = self.agreement if len(self.evaluations) > 1 else None
-        wanted = next(iter(self.evaluations.values())).options.at_least
+        wanted = next(iter(self.evaluations.values()))._wanted
         return Contents(self.evaluations, breakdowns, self.pairs, self.rows_to_choose, agreement, wanted)
 
 
@@ -287,47 +277,30 @@ def compare(
     {'sign': 1.0, 'nothing': 0.33}
     """
     named = {name: adapted(explainer, model) for name, explainer in _named(explainers).items()}
-    for explainer in named.values():
-        refuse_swapped(model, explainer)
     discretizer, relation = by_name(discretizer, named, "discretizer"), by_name(relation, named, "relation")
-    check_groups(by, X)
-    asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *named.values())
-    question, choices = (
-        Output.of(model, agreement, output),
-        {name: to_choice(_for_one(discretizer, name)) for name in named},
+    evaluations, looked, watch = run(
+        model,
+        named,
+        X,
+        discretizers=discretizer if isinstance(discretizer, Mapping) else dict.fromkeys(named, discretizer),
+        relations=relation if isinstance(relation, Mapping) else dict.fromkeys(named, relation),
+        named=True,
+        lenient=not isinstance(discretizer, Mapping),
+        confidence=confidence,
+        interval=interval,
+        unseen=unseen,
+        weights=weights,
+        clusters=clusters,
+        unlabeled=unlabeled,
+        by=by,
+        seed=seed,
+        cache=cache,
+        progress=progress,
+        agreement=agreement,
+        output=output,
+        at_least=at_least,
     )
-    check_whole(seed, "seed", 0)
-    check_share(at_least, "at_least")
-    how = to_interval(interval, unseen)
-    chosen_here = any(map(learns, choices.values()))
-    if any(isinstance(choice, Best) for choice in choices.values()):
-        refuse_unless_convex(question.agreement, "Best")
-    answers = asker.predictions(model, X, question)
-    question = question.settled(answers)
-    labels, samples = question.read(answers), {}
-    for name, explainer in named.items():
-        explanations = asker.explanations(explainer, X, name)
-        same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(explanations)})
-        sample = question.sample(explanations, labels, X, weights, clusters, of=(model, explainer))
-        samples[name] = sample.noting(fitted_notes(model, explainer, X))
-    same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
-    one_for_all, looked = not isinstance(discretizer, Mapping), 0
-    if chosen_here:
-        chance = halves_seed(choices.values(), seed)
-        halves = {name: sample.halves(chance) for name, sample in samples.items()}
-        for name, (half, reported) in halves.items():
-            choice = _fitting(choices[name], half.explanations, one_for_all)
-            samples[name] = reported.noting(choice_notes(choice, half))
-            choices[name] = settled(choice, half, confidence)
-        looked = next(half.n for half, _ in halves.values())
-    evaluations = {}
-    for name, sample in samples.items():
-        with asker.watch.phase(f"measuring {name}", sample.n):
-            choice = _fitting(choices[name], sample.explanations, one_for_all)
-            options = Options(confidence, *how, _for_one(relation, name), seed, unlabeled, name_of(clusters), at_least)
-            evaluation = assess(sample, choice, options, Identity.of(named[name], name), by)
-        evaluations[name] = replace(evaluation, seconds=_seconds(asker.watch, name))
-    with asker.watch.phase("measuring differences", len(labels)):
+    with watch.phase("measuring differences", rows_of(X)):
         pairs = _differences(evaluations, confidence)
     return Comparison(evaluations, pairs, looked)
 
@@ -342,28 +315,10 @@ def _named(explainers: Any) -> dict[str, Any]:
     return text_names(explainers)
 
 
-def _for_one(choice: Any, name: str) -> Any:
-    return choice.get(name) if isinstance(choice, Mapping) else choice
-
-
-def _fitting(discretizer: Any, explanations: Explanations, one_for_all: bool) -> Any:
-    """The discretizer; None if it was given for all explainers and does not take this kind of explanation."""
-    known = isinstance(discretizer, Best) or getattr(discretizer, "reads_beyond_text", False)
-    if not one_for_all or known or refusal(discretizer, explanations) is None:
-        return discretizer
-    return None
-
-
 def _repeats(sample: Sample) -> tuple[str, ...]:
     """What repeated rows do to an interval of shares of rows."""
     told = of_kind(sample.notes, "repeated")
     return tuple(f"{note.fact}, so intervals may be too narrow: pass clusters= to compare" for note in told)
-
-
-def _seconds(watch: Watch, name: str) -> dict[str, float]:
-    return {
-        phase: spent for phase, spent in watch.seconds.items() if phase == "predicting" or phase.endswith(f" {name}")
-    }
 
 
 def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple[Difference, ...]:

@@ -8,22 +8,19 @@ import numpy as np
 from faithscope.counting.counts import count_rows
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
-from faithscope.evaluation.asker import Asker, Identity, function_of, refuse_swapped
-from faithscope.evaluation.best import Best, choice_notes, halves_seed, learns, settled, to_choice
-from faithscope.evaluation.cache import to_cache
-from faithscope.evaluation.fitted_rows import fitted_notes
+from faithscope.evaluation.asker import Asker, called, function_of, refuse_swapped
+from faithscope.evaluation.best import Best
 from faithscope.evaluation.foreign import adapted
 from faithscope.evaluation.outputs import Output
-from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
+from faithscope.evaluation.result import Evaluation
+from faithscope.evaluation.run import run, sampled
 from faithscope.explanations.forms import names_all
-from faithscope.inputs.alignment import name_of
 from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.checks import check_share, check_whole, same_length
+from faithscope.inputs.checks import same_length
 from faithscope.inputs.models import label_function
 from faithscope.inputs.rows import rows_of
 from faithscope.measures import scopes
-from faithscope.measures.certify import refuse_unless_convex
-from faithscope.measures.estimate import Method, to_interval
+from faithscope.measures.estimate import Method
 from faithscope.measures.local import Local, at_row
 from faithscope.measures.telling import WANTED
 from faithscope.relations import Alike, says_where, to_relation
@@ -114,28 +111,30 @@ def evaluate(
     0.25
     """
     explainer = adapted(explainer, model)
-    refuse_swapped(model, explainer)
-    check_groups(by, X)
-    check_whole(seed, "seed", 0)
-    check_share(at_least, "at_least")
-    how = to_interval(interval, unseen)
-    question, choice = Output.of(model, agreement, output), to_choice(discretizer)
-    if isinstance(choice, Best):
-        refuse_unless_convex(question.agreement, "Best")
-    asker, who = Asker(to_cache(cache), Watch(progress)).knowing(model, explainer), Identity.of(explainer)
-    answers = asker.predictions(model, X, question)
-    question = question.settled(answers)
-    labels, explanations = question.read(answers), asker.explanations(explainer, X, who.name)
-    sample = question.sample(explanations, labels, X, weights, clusters, of=(model, explainer))
-    sample = sample.noting(fitted_notes(model, explainer, X))
-    options = Options(confidence, *how, relation, seed, unlabeled, name_of(clusters), at_least)
-    if learns(choice):
-        looked, sample = sample.halves(halves_seed([choice], seed))
-        sample = sample.noting(choice_notes(choice, looked))
-        choice = settled(choice, looked, confidence)
-    with asker.watch.phase(f"measuring {who.name}", sample.n):
-        evaluation = assess(sample, choice, options, who, by)
-    return replace(evaluation, seconds=asker.watch.seconds)
+    name = called(explainer)
+    evaluations, *_ = run(
+        model,
+        {name: explainer},
+        X,
+        discretizers={name: discretizer},
+        relations={name: relation},
+        named=False,
+        lenient=False,
+        confidence=confidence,
+        interval=interval,
+        unseen=unseen,
+        weights=weights,
+        clusters=clusters,
+        unlabeled=unlabeled,
+        by=by,
+        seed=seed,
+        cache=cache,
+        progress=progress,
+        agreement=agreement,
+        output=output,
+        at_least=at_least,
+    )
+    return evaluations[name]
 
 
 @in_memory("use fewer rows")
@@ -177,11 +176,9 @@ def local(
             "pass (x, model, explainer, X)."
         )
     refuse_swapped(model, explainer)
-    row, asker, question = _single_row(x), Asker(None, Watch(progress=False)), Output.of(model, agreement)
-    answers, explanations = asker.predictions(model, X, question), asker.explanations(explainer, X, "explainer")
-    question = question.settled(answers)
-    sample = question.sample(explanations, question.read(answers), X, of=(model, explainer))
-    sample, coarsen = sample.settled(discretizer)
+    row, asker = _single_row(x), Asker(None, Watch(progress=False))
+    question, samples = sampled(model, {"explainer": explainer}, X, Output.of(model, agreement), asker)
+    sample, coarsen = samples["explainer"].settled(discretizer)
     given, explained = sample, asker.explanations(explainer, row, "explainer")
     sample, explanation = sample.discretized(coarsen), discretize(explained, coarsen)
     answer = question.read(asker.predictions(model, row, question))

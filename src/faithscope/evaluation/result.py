@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Agreement, Spread
+from faithscope.agreements import Spread
 from faithscope.counting.counted import Coverage, NecessityCounts
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.coverage import cover
@@ -54,8 +54,7 @@ from faithscope.sample import Sample, number_groups
 if TYPE_CHECKING:
     import pandas as pd
 
-    from faithscope.measures.planning.plan import Plan
-    from faithscope.report.result import Contents, Provenance, RowPair
+    from faithscope.report.result import Breakdown, Provenance, RowPair
 
 
 @dataclass(frozen=True)
@@ -150,11 +149,6 @@ class Evaluation(OfOneExplainer):
         return self.sample.labels
 
     @property
-    def agreement(self) -> Agreement:
-        """How much two predictions agree: `Same` for labels, or what was asked for."""
-        return self.sample.agreement
-
-    @property
     def X(self) -> Any:  # noqa: N802
         """The rows, as they were given."""
         return self.sample.X
@@ -178,11 +172,6 @@ class Evaluation(OfOneExplainer):
     def seed(self) -> int:
         """The seed of the evaluation; explainers have seeds of their own."""
         return self.options.seed
-
-    @property
-    def uniqueness(self) -> float:
-        """Share of rows whose explanation no other row was given."""
-        return uniqueness(self.consistency)
 
     def local(self) -> "pd.DataFrame":
         """One line per row: local consistency and sufficiency with exact intervals, and the counts behind them.
@@ -415,13 +404,15 @@ class Evaluation(OfOneExplainer):
         kept = isinstance(counts, Counts) and counts.plain
         return counts if kept else count_rows(replace(self.sample, weights=None, clusters=None))
 
-    def _contents(self) -> "Contents":
-        """What there is to report."""
-        from faithscope.report.result import Breakdown, Contents
+    @property
+    def _wanted(self) -> float:  # type: ignore[override]
+        return self.options.at_least
+
+    def _breakdowns(self) -> "list[Breakdown]":
+        from faithscope.report.result import Breakdown
 
         groups = [self.populations, self.sufficiency_populations]
-        breakdowns = [each for parts in groups if parts is not None for each in Breakdown.of(parts)]
-        return Contents({self.name: self}, {self.name: breakdowns}, wanted=self.options.at_least)
+        return [each for parts in groups if parts is not None for each in Breakdown.of(parts)]
 
     def _provenance(self) -> "Provenance":
         """How the explanations were made."""
@@ -429,12 +420,6 @@ class Evaluation(OfOneExplainer):
 
         told = (self.explainer, self.discretizer, self.explanations.kind, self.seed, self.seconds)
         return Provenance(*told, clusters=self.options.clusters, baseline=self.baseline)
-
-    def _plan(self, measure: str) -> "Plan":
-        """The plan of how many rows the measure needs."""
-        from faithscope.measures.planning.plan import plan
-
-        return plan(getattr(self, measure))
 
     def _row_pairs(self, measure: str, k: int) -> "tuple[RowPair, ...]":
         """Up to k pairs of rows that lower the measure."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from faithscope.sinks.card import Sentence, Table
+from faithscope.sinks.card import Sentence
 
 
 @dataclass(frozen=True)
@@ -76,20 +76,13 @@ class Group:
 
 @dataclass(frozen=True)
 class Picker:
-    """Where a reader picks an explainer."""
+    """Where a reader picks an explainer, or (anchor "filter") narrows what is shown to some of them."""
 
     anchor: str
     label: str
 
 
-@dataclass(frozen=True)
-class Filter:
-    """Where a reader narrows a table to some explainers."""
-
-    label: str
-
-
-Block = Any  # Sentence, Table, Chart, Facts, Key, Findings, Group, Picker, Filter, or a pair of rows
+Block = Any  # Sentence, Table, Chart, Facts, Key, Findings, Group, Picker, or a pair of rows
 
 
 @dataclass(frozen=True)
@@ -172,21 +165,3 @@ def missing(text: str) -> Sentence:
 def aside(text: str) -> Sentence:
     """A sentence that is told beside."""
     return Sentence(text, look="aside")
-
-
-__all__ = [
-    "Chart",
-    "Document",
-    "Facts",
-    "Filter",
-    "Finding",
-    "Findings",
-    "Group",
-    "Key",
-    "Picker",
-    "Section",
-    "Sentence",
-    "Table",
-    "aside",
-    "missing",
-]

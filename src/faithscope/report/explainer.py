@@ -1,7 +1,7 @@
 """What a report tells of each explainer: verdict, measures, populations, remarks, and blocks of its sections."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from faithscope.measures.comparing.differences import Difference
@@ -13,7 +13,7 @@ from faithscope.notes import doubts, reworded
 from faithscope.report.document import Block
 from faithscope.report.question import Missing
 from faithscope.report.result import Breakdown, Provenance
-from faithscope.report.wording import plain, wording
+from faithscope.report.wording import wording
 
 _MOST_NAMED = 12  # groups that a sentence names
 
@@ -23,23 +23,9 @@ def shown_notes(notes: Iterable[str]) -> tuple[str, ...]:
     return tuple(reworded(note, wording(note)) for note in notes)
 
 
-@dataclass(frozen=True)
-class DifferenceLine:
-    """The measure of a less that of b, with its interval: two explainers, two populations, or a window of time."""
-
-    a: str
-    b: str
-    measure: str
-    value: float
-    low: float
-    high: float
-    differ: bool
-
-    @classmethod
-    def of(cls, difference: Difference, measure: str) -> "DifferenceLine":
-        """The line of a difference in this measure."""
-        value, low, high = map(plain, (difference.value, difference.low, difference.high))
-        return cls(wording(difference.a), wording(difference.b), measure, value, low, high, bool(difference.differ))
+def worded(difference: Difference) -> Difference:
+    """A difference whose names can be shown."""
+    return replace(difference, a=wording(difference.a), b=wording(difference.b))
 
 
 @dataclass(frozen=True)
@@ -67,7 +53,7 @@ class Groups:
     by: str
     measure: str
     groups: tuple[tuple[str, Estimate], ...]
-    differences: tuple[DifferenceLine, ...]
+    differences: tuple[Difference, ...]
     left_out: int
     over_time: bool
     together: int = 0
@@ -101,7 +87,7 @@ class Groups:
             by=wording(breakdown.by),
             measure=measure,
             groups=tuple((wording(group), estimates[group]) for group in told),
-            differences=tuple(DifferenceLine.of(apart, measure) for apart in pairs),
+            differences=tuple(map(worded, pairs)),
             left_out=len(estimates) - len(told),
             over_time=breakdown.over_time,
             together=together,
@@ -216,7 +202,7 @@ class Summary:
         From the most faithful to the least, baselines last.
     about : str
         The explainer that the headline speaks of: the first that the caller named, but for baselines.
-    differences : tuple of DifferenceLine
+    differences : tuple of Difference
         Of explainers.
     wanted : float
         What a faithful explainer is asked to reach.
@@ -233,7 +219,7 @@ class Summary:
     title: str
     explainers: tuple[Explainer, ...]
     about: str
-    differences: tuple[DifferenceLine, ...]
+    differences: tuple[Difference, ...]
     wanted: float
     rows_to_choose: int
     created: str

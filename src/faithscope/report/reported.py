@@ -1,15 +1,18 @@
 """What evaluations, comparisons and audits share: one summary, from which page, Markdown and MLflow are written."""
 
 import os
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from faithscope.agreements import Agreement
 from faithscope.measures.estimate import MEASURES, Estimate
-from faithscope.measures.telling import Listed
+from faithscope.measures.telling import WANTED, Listed
 from faithscope.sinks.card import Card
 
 if TYPE_CHECKING:
-    from faithscope.report.result import Result
+    from faithscope.measures.planning.plan import Plan
+    from faithscope.report.result import Breakdown, Contents, ExplainerResult, Result
 
 
 class Reported(Listed):
@@ -45,7 +48,46 @@ class Reported(Listed):
 
 
 class OfOneExplainer(Reported):
-    """A report on one explainer: its measures under its name."""
+    """A report on one explainer: its measures under its name, and what a report asks of it."""
+
+    consistency: Estimate
+    _wanted: float = WANTED  # what a faithful explainer is asked to reach
+
+    @property
+    def agreement(self) -> Agreement:
+        """How much two predictions agree: `Same` for labels, or what was asked for."""
+        return self.consistency.agreement
+
+    @property
+    def uniqueness(self) -> float:
+        """Share of rows whose explanation no other row was given."""
+        return float(self.consistency.counts.profile().uniqueness)
+
+    @abstractmethod
+    def _breakdowns(self) -> "list[Breakdown]":
+        """Its measures by population and over time."""
+
+    def _contents(self) -> "Contents":
+        """What there is to report."""
+        from faithscope.report.result import Contents
+
+        name = vars(self)["name"]
+        return Contents({name: cast("ExplainerResult", self)}, {name: self._breakdowns()}, wanted=self._wanted)
+
+    def _plan(self, measure: str) -> "Plan":
+        """How many rows the measure needs."""
+        from faithscope.measures.planning.plan import plan
+
+        return plan(getattr(self, measure))
+
+    def _claims(self) -> dict[str, Any] | None:
+        """The table of explanations that claim a precision of their own; None if they claim none."""
+        return None
+
+    @property
+    def _discretized(self) -> Sequence[dict[str, Any]]:
+        """The consistency of these explanations per discretization, finest first; none if one alone is measured."""
+        return ()
 
     def _estimates(self) -> list[Estimate]:
         return [estimate for measure in MEASURES if (estimate := getattr(self, measure)) is not None]

@@ -11,7 +11,7 @@ from faithscope.inputs.checks import check_share, check_whole
 from faithscope.measures.comparing.differences import MANY, together
 from faithscope.measures.planning.plan import FARTHEST, Plan
 from faithscope.measures.telling import READING_ORDER, judge
-from faithscope.report.explainer import DifferenceLine, Explainer, Groups, Summary, shown_notes
+from faithscope.report.explainer import Explainer, Groups, Summary, shown_notes, worded
 from faithscope.report.question import Asked
 from faithscope.report.result import Breakdown, ExplainerResult, Result
 from faithscope.report.sections import QUESTIONS
@@ -70,7 +70,7 @@ def summarize(
         title=wording(title),
         explainers=tuple(sorted(explainers, key=_rank)),
         about=next((each for each in explainers if not each.baseline), explainers[0]).name,
-        differences=tuple(DifferenceLine.of(pair, pair.measure) for pair in pairs),
+        differences=tuple(map(worded, pairs)),
         wanted=wanted,
         rows_to_choose=contents.rows_to_choose,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

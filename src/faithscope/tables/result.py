@@ -6,7 +6,6 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from faithscope.agreements import Agreement
 from faithscope.errors import BadInput
 from faithscope.explanations.base import readable
 from faithscope.inputs.checks import check_whole
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
 
     from faithscope.measures.encoding import Encoding
     from faithscope.measures.leakage import Leakage
-    from faithscope.measures.planning.plan import Plan
-    from faithscope.report.result import Breakdown, Contents, Provenance, RowPair
+    from faithscope.report.result import Breakdown, Provenance, RowPair
 
 _SHOWN = 100  # explanations whose rows are fetched to be shown
 _NAMED = 4  # columns that name a row without an id
@@ -91,16 +89,6 @@ class Audit(OfOneExplainer):
         *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "agreement"),
         *("populations", "windows", "reference", "notes"),
     )
-
-    @property
-    def agreement(self) -> Agreement:
-        """How much two predictions agree."""
-        return self.consistency.agreement
-
-    @property
-    def uniqueness(self) -> float:
-        """Share of rows whose explanation no other row was given."""
-        return float(self.consistency.counts.profile().uniqueness)
 
     def table(self, k: int | None = 100) -> "pd.DataFrame":
         """One line per explanation, the k worst first; all of them if k is None.
@@ -210,9 +198,6 @@ class Audit(OfOneExplainer):
         reasons = self._measured.reasons
         return self.leakage() if reasons is not None and reasons.words.phrases else None
 
-    def _claims(self) -> None:
-        """A log keeps no claims."""
-
     @renamed(reference="against")
     def over_time(self, column: str, every: str, against: "Audit | int" = 1) -> Windows:
         """Consistency in each window of time, compared with another audit or with the first so many windows."""
@@ -236,9 +221,8 @@ class Audit(OfOneExplainer):
         notes = (f"<p>{escape(visible(note))}</p>" for note in (*self._changes(), *self.notes))
         return "".join([super()._repr_html_(), *notes])
 
-    def _contents(self) -> "Contents":
-        """What there is to report."""
-        from faithscope.report.result import Breakdown, Contents
+    def _breakdowns(self) -> "list[Breakdown]":
+        from faithscope.report.result import Breakdown
 
         breakdowns = [] if self.populations is None else Breakdown.of(self.populations)
         for windows in () if self.windows is None else (self.windows, self.windows.among):
@@ -249,7 +233,7 @@ class Audit(OfOneExplainer):
             breakdowns += Breakdown.of(self.windows.by)[:1]
         if self.reference is not None:
             breakdowns += self._of_logs(self.reference)
-        return Contents({self.name: self}, {self.name: breakdowns})
+        return breakdowns
 
     def _of_logs(self, reference: Reference) -> "list[Breakdown]":
         """The log and its reference, each measure: beside the reference if it is known, and then among themselves."""
@@ -273,19 +257,8 @@ class Audit(OfOneExplainer):
         notes = (*self._changes(), *self.notes)
         return Provenance(self.explainer, self.discretizer, notes=notes, clusters=clusters)
 
-    def _plan(self, measure: str) -> "Plan":
-        """How many rows the measure needs."""
-        from faithscope.measures.planning.plan import plan
-
-        return plan(getattr(self, measure))
-
     def _row_pairs(self, measure: str, k: int) -> "tuple[RowPair, ...]":
         """Up to k pairs of rows that lower consistency; none for sufficiency."""
         from faithscope.report.result import row_pairs
 
         return row_pairs(dict(self._counterexamples(k).items())) if measure == "consistency" else ()
-
-    @property
-    def _discretized(self) -> tuple[()]:
-        """Empty: an audit measures one discretization."""
-        return ()

@@ -19,15 +19,13 @@ from faithscope.report.document import (
     Group,
     Key,
     Section,
-    Sentence,
-    Table,
     aside,
     missing,
 )
 from faithscope.report.offline_page import page_of
 from faithscope.rounding import down, up
 from faithscope.runtime.files import write_atomically
-from faithscope.sinks.card import Cell
+from faithscope.sinks.card import Cell, Sentence, Table
 from faithscope.visible import visible
 
 _LAST = 31  # days that are listed

@@ -6,11 +6,11 @@ from typing import Any
 from faithscope.charts.heat import heat_map
 from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.measures.telling import number
-from faithscope.report.document import Block, Chart, Group, Section, Table, aside
+from faithscope.report.document import Block, Chart, Group, Section, aside
 from faithscope.report.question import attempt
 from faithscope.report.wording import plain, wording
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Cell
+from faithscope.sinks.card import Cell, Table
 
 _MAPS = {
     "same": "Share of rows on which two explainers say the same",

@@ -4,11 +4,11 @@ from typing import Any
 
 from faithscope.charts import specs, upper_of
 from faithscope.measures.telling import number
-from faithscope.report.document import Block, Chart, Table
+from faithscope.report.document import Block, Chart
 from faithscope.report.question import Asked, Question
 from faithscope.report.wording import plain, wording
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Cell
+from faithscope.sinks.card import Cell, Table
 
 _COLUMNS = ("discretization", "consistency", "interval", "unverifiable", "uniqueness", "explanations")
 

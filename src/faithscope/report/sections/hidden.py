@@ -10,11 +10,11 @@ from faithscope.counting.counts import Counts
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.scopes import largest_scopes
 from faithscope.measures.telling import number, recall_sentence
-from faithscope.report.document import Block, Chart, Group, Sentence, Table
+from faithscope.report.document import Block, Chart, Group
 from faithscope.report.question import Asked, Question
 from faithscope.report.wording import plain, wording
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Cell
+from faithscope.sinks.card import Cell, Sentence, Table
 
 _MOST_POINTS = 400  # explanations of which a picture is drawn
 _MOST_LINES = 8  # of a table

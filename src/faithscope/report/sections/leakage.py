@@ -1,10 +1,11 @@
 """Do reasons name the answer? How many name a label, and their consistency with these words masked."""
 
 from faithscope.measures.telling import number, numbers
-from faithscope.report.document import Block, Sentence, Table, aside
+from faithscope.report.document import Block, aside
 from faithscope.report.question import Asked, Question
 from faithscope.report.wording import wording
 from faithscope.rounding import down, up
+from faithscope.sinks.card import Sentence, Table
 
 _MOST_WORDS = 8
 _MASKED = "Consistency of the reasons as given, and with every word of a label masked"

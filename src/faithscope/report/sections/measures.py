@@ -7,12 +7,12 @@ from faithscope.agreements import Spread
 from faithscope.charts import specs
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import COLUMNS, READING_ORDER, caption, difference_tables, number, numbers
-from faithscope.report.document import Block, Chart, Filter, Group, Key, Section, Table
+from faithscope.report.document import Block, Chart, Group, Key, Picker, Section
 from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.sections.verdicts import ICONS
 from faithscope.report.wording import plain
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Cell
+from faithscope.sinks.card import Cell, Table
 
 _LEAD = (
     "An explanation is [faithful] when rows that are explained alike are predicted alike. [Consistency|consistency] "
@@ -60,7 +60,7 @@ def measures(summary: Summary) -> Section:
         )
     )
     blocks: list[Block] = [key, Chart(specs.estimates(rows), words_of(rows), _CERTAIN, "picture")]
-    blocks += [Filter("Show only explainers whose name contains")] if several else []
+    blocks += [Picker("filter", "Show only explainers whose name contains")] if several else []
     blocks += [measures_table(summary), *_against(summary, rows)]
     pairs = len(summary.differences)
     apart = [

@@ -2,9 +2,10 @@
 
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import described, named, told_number
-from faithscope.report.document import Block, Facts, Group, Section, Sentence
+from faithscope.report.document import Block, Facts, Group, Section
 from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.wording import wording
+from faithscope.sinks.card import Sentence
 
 
 def method(summary: Summary, parts: list[Block]) -> Section:

@@ -3,11 +3,11 @@
 from faithscope.charts import specs
 from faithscope.measures.comparing.populations import AMONG
 from faithscope.measures.telling import difference_tables, estimate_table, intervals
-from faithscope.report.document import Block, Chart, Group, Sentence, Table
+from faithscope.report.document import Block, Chart, Group
 from faithscope.report.explainer import Explainer, Groups
 from faithscope.report.question import Question
 from faithscope.report.sections.measures import drawn_row, words_of
-from faithscope.sinks.card import Cell
+from faithscope.sinks.card import Cell, Sentence, Table
 
 
 def group_table(groups: Groups, title: str) -> Table:

@@ -5,6 +5,7 @@ from faithscope.measures.planning.plan import Plan
 from faithscope.report.document import Block, Chart, Group
 from faithscope.report.question import Asked, Question
 from faithscope.report.wording import plain
+from faithscope.sinks.card import Sentence
 
 
 def _ask(asked: Asked) -> list[Block]:
@@ -12,7 +13,7 @@ def _ask(asked: Asked) -> list[Block]:
     return [Group([Group([chart]) for chart in charts], "pair")] if charts else []
 
 
-def _chart(name: str, measure: str, plan: Plan) -> Chart:
+def _chart(name: str, measure: str, plan: Plan) -> Block:
     tested, backtest = "", plan.backtest
     if backtest is not None:
         forecast = f"a forecast of {backtest.forecast:.1%} where {backtest.observed:.1%} was observed"
@@ -24,6 +25,8 @@ def _chart(name: str, measure: str, plan: Plan) -> Chart:
         f"{last['unverifiable']:.0%} at the {plan.n:,} rows there are; {plan.reason}."
     )
     caption = f"{measure.capitalize()}: {plan.reason}. {tested}"
+    if len(points) < 2:  # one point is no picture
+        return Sentence(caption)
     return Chart(specs.curve(points, plan.n, plan.wanted, plan.rows_needed), words, caption)
 
 
