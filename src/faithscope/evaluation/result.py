@@ -405,7 +405,7 @@ class Evaluation(OfOneExplainer):
         return counts if kept else count_rows(replace(self.sample, weights=None, clusters=None))
 
     @property
-    def _wanted(self) -> float:  # type: ignore[override]
+    def _wanted(self) -> float:
         return self.options.at_least
 
     def _breakdowns(self) -> "list[Breakdown]":

@@ -51,7 +51,11 @@ class OfOneExplainer(Reported):
     """A report on one explainer: its measures under its name, and what a report asks of it."""
 
     consistency: Estimate
-    _wanted: float = WANTED  # what a faithful explainer is asked to reach
+
+    @property
+    def _wanted(self) -> float:
+        """What a faithful explainer is asked to reach."""
+        return WANTED
 
     @property
     def agreement(self) -> Agreement:
