@@ -310,7 +310,7 @@ def _spots(rows: Rows, x: str, y: str, height: int, scale: Spec) -> list[Spec]:
     far = [spot for spot in spots if abs(spot["at"] - spot[y]) > 1.5 * line]
     text = {"type": "text", "style": "label", "limit": {"expr": "width / 2"}}
     encoding = {"x": share(x), "y": share("at"), "text": nominal("text")}
-    sides = ({"align": "left", "dx": 10}, {"align": "right", "dx": -10})
+    sides = ({"align": "left", "dx": 14}, {"align": "right", "dx": -14})
     stroke = {"x": share(x), "y": share(y), "y2": {"field": "at"}}
     return [
         layer(far, {"type": "rule", "style": "leader"}, stroke),
