@@ -14,6 +14,7 @@ from faithscope import charts
 from faithscope.charts import specs
 from faithscope.charts.theme import DARK, LIGHT, theme
 from faithscope.errors import BadInput
+from faithscope.report.document import Chart
 from refused import refused
 
 
@@ -55,17 +56,20 @@ def test_an_estimate_is_drawn_where_it_is_and_what_cannot_be_checked_is_hatched_
 
 def test_consistency_stands_against_sufficiency_if_both_were_measured_and_no_mark_has_a_color_of_its_own():
     pairs = [(name, estimate) for name, ev in examples.comparison().items() for estimate in ev._estimates()]
-    _, rows = drawn(charts.against(pairs))
-    assert {row["name"] for row in rows if "name" in row} == {"rules by age", "importances"}
     rows = [{"name": name, **estimate.to_dict()} for name, estimate in pairs]
-    assert "#" not in json.dumps([specs.estimates(rows), specs.against(rows)])
+    against = specs.against(rows)
+    points = [row for points in against["datasets"].values() for row in points]
+    assert {row["name"] for row in points if "name" in row} == {"rules by age", "importances"}
+    assert "#" not in json.dumps([specs.estimates(rows), against])
     assert set(LIGHT) == set(DARK)
     assert theme(LIGHT) != theme(DARK)
 
 
 def test_discretizations_stand_by_their_uniqueness():
     table = examples.comparison()["importances"].discretizations()
-    _, rows = drawn(charts.discretizations(table))
+    told = next(each for each in examples.summary().explainers if each.name == "importances")
+    (chart,) = examples.blocks(told.parts["discretizations"], Chart)
+    rows = [row for rows in chart.spec["datasets"].values() for row in rows]
     uniqueness = {row["name"]: row["uniqueness"] for row in rows if "value" in row and "name" in row}
     assert uniqueness == dict(zip(table["discretizer"], table["uniqueness"].round(5), strict=True))
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from faithscope.charts import encoding_specs, heat, scope_specs, specs
+from faithscope.charts import encoding_specs, heat, specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.errors import BadInput
 from faithscope.rounding import down, up
@@ -16,15 +16,11 @@ if TYPE_CHECKING:
     import altair as alt
 
 __all__ = [
-    "against",
     "curve",
-    "discretizations",
     "encoding",
     "estimates",
     "heat_map",
-    "populations",
     "repeatability",
-    "scopes",
     "tolerance_curve",
     "within_curve",
 ]
@@ -65,90 +61,6 @@ def estimates(
     """
     rows = _rows(named)
     return _chart(specs.estimates(rows), title, width, _described(rows), specs.key(rows))
-
-
-def populations(by_group: Mapping[Any, Drawable], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
-    """One line per population, as in `estimates`.
-
-    Parameters
-    ----------
-    by_group : mapping of group to Estimate
-
-    Examples
-    --------
-    >>> import faithscope as fs
-    >>> populations({"north": fs.consistency(["a", "a"], [0, 0])}).description
-    'north: consistency 1.000, interval 0.000 to 1.000.'
-    """
-    write = str if len(set(map(str, by_group))) == len(by_group) else repr  # None and 'None' are two groups
-    return estimates([(write(group), estimate) for group, estimate in by_group.items()], title=title, width=width)
-
-
-def against(named: Iterable[tuple[str, Drawable]], *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
-    """Consistency against sufficiency, with both intervals, for each name that has both.
-
-    Parameters
-    ----------
-    named : pairs of a name and an Estimate
-
-    Examples
-    --------
-    >>> import faithscope as fs
-    >>> rules = fs.Rules.from_conditions([[("x0", ">", 0)], [("x0", ">", 0)]], features=["x0"])
-    >>> evaluation = fs.evaluate([1, 1], rules, [[1.0], [2.0]])
-    >>> against([("rule", evaluation.consistency), ("rule", evaluation.sufficiency)]).description[:31]
-    'Consistency against sufficiency'
-    """
-    rows = _rows(named)
-    return _chart(specs.against(rows), title, width, f"Consistency against sufficiency. {_described(rows)}")
-
-
-def discretizations(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
-    """Consistency against uniqueness: coarser explanations can be checked on more rows, and say less.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The result of `Evaluation.discretizations`.
-
-    Examples
-    --------
-    >>> import faithscope as fs
-    >>> evaluation = fs.evaluate([0, 0, 1], fs.Importances([[0.1, 0.2], [0.1, 0.3], [0.9, 0.2]]), [[1], [2], [3]])
-    >>> discretizations(evaluation.discretizations()).description[:57]
-    'Consistency against uniqueness. Original(): undefined, 10'
-    """
-    rows = [
-        {"name": line["discretizer"], "upper": upper_of(line)} | line for line in map(_known, table.to_dict("records"))
-    ]
-    words = "; ".join(f"{row['name']}: {_shown(row['verified'])}, {row['uniqueness']:.0%} unique" for row in rows)
-    return _chart(specs.discretizations(rows), title, width, f"Consistency against uniqueness. {words}.")
-
-
-def scopes(table: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
-    """Precision against recall of every explanation that says where it applies.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The result of `Evaluation.scopes`, for predictions that are labels.
-
-    Examples
-    --------
-    >>> import faithscope as fs
-    >>> rules = fs.Rules.from_conditions([[("x0", ">", 0)], [("x0", ">", 0)], []], features=["x0"])
-    >>> evaluation = fs.evaluate([1, 1, 0], rules, [[1.0], [2.0], [-1.0]])
-    >>> scopes(evaluation.scopes()).description
-    'Precision against recall of 2 explanations: everything (0.333, 1.000); x0 > 0 (1.000, 1.000).'
-    """
-    if "precision" not in table:
-        raise BadInput("Precision and recall are of labels; these predictions are numbers. Pass ev.scopes() of labels.")
-    rows = [_known(line) for line in table.to_dict("records")]
-    words = "; ".join(
-        f"{row['explanation']} ({_shown(row['precision'])}, {_shown(row['recall'])})" for row in rows[:20]
-    )
-    words = f"Precision against recall of {len(rows):,} explanations: {words}."
-    return _chart(scope_specs.precision_recall(rows), title, width, words, scope_specs.KEY)
 
 
 def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":

@@ -4,7 +4,6 @@ from typing import Any
 
 from faithscope.charts.layers import Rows, Spec, layer, layered, titled, tooltip
 
-KEY = ("point: an explanation, larger if more rows were given it · lines: intervals",)
 _MOST_INTERVALS = 25  # with more points, intervals would hide them
 _RECALL = "recall: of the rows with its prediction, the share that it covers"
 _PRECISION = "precision: of the rows that it covers, the share with its prediction"

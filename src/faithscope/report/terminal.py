@@ -1,9 +1,10 @@
 """The summary in a terminal: all measures, the verdicts, the populations, and what a reader should know."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import COLUMNS, Level, caption, numbers
 from faithscope.report.bars import SCALE, bar, drawn
 from faithscope.report.explainer import Explainer, Groups, Summary, remarks
@@ -32,7 +33,7 @@ def show(summary: Summary, console: "Console | None" = None) -> None:
     from rich.text import Text
 
     console = console or Console()
-    console.print(_table(summary, console), "")
+    console.print(_measures(summary, console), "")
     for explainer in summary.explainers:
         line = Text(explainer.name, style="bold")
         # Names are never read as markup, whatever they hold.
@@ -58,72 +59,60 @@ def render(summary: Summary, width: int = 100) -> str:
     return captured.get()
 
 
-def _table(summary: Summary, console: "Console") -> "Table":
-    from rich.text import Text
-
-    first = summary.explainers[0].measures[0]
-    names = [explainer.name for explainer in summary.explainers]
-    bars = drawn(console, sum(_WIDTHS.values()) + len("consistency") + _longest(names) + _GAP * len(COLUMNS))
-    table = _empty(caption(first), "explainer")
-    table.add_column("measure", no_wrap=True)
-    _add_numbers(table, COLUMNS, bars)
-    for explainer in summary.explainers:
-        for estimate in explainer.told:
-            name = explainer.name if estimate is explainer.measures[0] else ""
-            bar_cell = (bar(estimate),) if bars else ()
-            table.add_row(*map(Text, (name, estimate.measure, *numbers(estimate), *bar_cell)))
-    return table
+def _measures(summary: Summary, console: "Console") -> "Table":
+    lines = [
+        ((explainer.name if estimate is explainer.measures[0] else "", estimate.measure), estimate)
+        for explainer in summary.explainers
+        for estimate in explainer.told
+    ]
+    width = len("consistency") + max(len(explainer.name) for explainer in summary.explainers)
+    return _table(console, caption(summary.estimates[0]), ("explainer", "measure"), lines, width)
 
 
 def _populations(explainer: Explainer, groups: Groups, console: "Console") -> "Table":
-    from rich.text import Text
-
     by = groups.by or "population"
-    more = f"{f'{groups.more}. ' if groups.more else ''}{groups.lower}"
     rows = max(len("rows"), *(len(f"{estimate.n:,}") for _, estimate in groups.groups))
-    width = max(len(by), *(_longest_word(name) for name, _ in groups.groups)) + _GAP + rows
-    columns = _fitting(console.width - width)
-    bars = drawn(console, width + sum(_GAP + _WIDTHS[name] for name in columns))
-    table = _empty(Text(f"{explainer.name}: {groups.title}"), Text(by))
-    table.caption, table.caption_justify = Text(more) if more else None, "left"
-    _add_numbers(table, ("rows", *columns), bars)
-    for name, estimate in groups.groups:
-        told = dict(zip(COLUMNS, numbers(estimate), strict=True))
-        bar_cell = (bar(estimate),) if bars else ()
-        table.add_row(*map(Text, (name, f"{estimate.n:,}", *(told[column] for column in columns), *bar_cell)))
+    longest = max(len(word) for name, _ in groups.groups for word in ("", *name.split()))
+    width, columns = max(len(by), longest) + _GAP + rows, list(COLUMNS)
+    for name in ("chance", "unverifiable"):  # those that the main table has too give way first
+        if sum(_GAP + _WIDTHS[column] for column in columns) > console.width - width:
+            columns.remove(name)
+    lines = [((name, f"{estimate.n:,}"), estimate) for name, estimate in groups.groups]
+    table = _table(console, f"{explainer.name}: {groups.title}", (by, "rows"), lines, width, columns)
+    more = f"{f'{groups.more}. ' if groups.more else ''}{groups.lower}"
+    table.caption, table.caption_justify = _text(more) if more else None, "left"
     return table
 
 
-def _empty(title: "str | Text", first: "str | Text") -> "Table":
-    """A table whose first column, of names, never breaks a name inside a word."""
+def _table(
+    console: "Console",
+    title: str,
+    heads: tuple[str, str],
+    lines: Sequence[tuple[tuple[str, str], Estimate]],
+    width: int,
+    columns: Sequence[str] = COLUMNS,
+) -> "Table":
+    """Estimates under words, whose first column never breaks inside a word; with bars where there is room for them."""
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", show_edge=False, pad_edge=False)
+    bars = drawn(console, width + sum(_GAP + _WIDTHS[name] for name in columns))
+    table = Table(box=box.SIMPLE_HEAD, title=_text(title), title_justify="left", show_edge=False, pad_edge=False)
     table.padding = (0, 1, 0, 0)
-    table.add_column(first, overflow="ellipsis")
+    table.add_column(_text(heads[0]), overflow="ellipsis")
+    for name in (heads[1], *columns):
+        table.add_column(name, justify="left" if name == "measure" else "right", no_wrap=True)
+    if bars:
+        table.add_column(SCALE, no_wrap=True)
+    for words, estimate in lines:
+        told = dict(zip(COLUMNS, numbers(estimate), strict=True))
+        cells = (*words, *(told[column] for column in columns), *((bar(estimate),) if bars else ()))
+        table.add_row(*map(_text, cells))
     return table
 
 
-def _add_numbers(table: "Table", columns: Sequence[str], bars: bool) -> None:
-    for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
-    if bars:
-        table.add_column(SCALE, no_wrap=True)
+def _text(words: str) -> "Text":
+    """Words that are never read as markup, whatever they hold."""
+    from rich.text import Text
 
-
-def _fitting(width: int) -> tuple[str, ...]:
-    """The columns of numbers that fit beside the names: those that the main table has too give way first."""
-    columns = list(COLUMNS)
-    for name in ("chance", "unverifiable"):
-        if sum(_GAP + _WIDTHS[column] for column in columns) > width:
-            columns.remove(name)
-    return tuple(columns)
-
-
-def _longest(names: Iterable[str]) -> int:
-    return max(map(len, names))
-
-
-def _longest_word(name: str) -> int:
-    return max(map(len, name.split() or [""]))
+    return Text(words)
