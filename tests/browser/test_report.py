@@ -280,8 +280,9 @@ def pages(browser):
     return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
 
 
-OVERLAPS = """
-const boxes = [...document.querySelectorAll('.drawing .mark-text text')].filter(text => text.textContent.trim())
+OVERLAPS = """  // names of axes may be turned, so that their boxes overlap and they do not
+const boxes = [...document.querySelectorAll('.drawing .role-mark.mark-text text')]
+    .filter(text => text.textContent.trim())
     .map(text => [text.closest('.drawing').id, text.textContent, text.getBoundingClientRect()]);
 return boxes.flatMap(([place, words, a], i) => boxes.slice(i + 1).filter(([other, , b]) => other === place &&
     a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3)

@@ -19,7 +19,8 @@ _KEYS = {
 CURVE_KEY = ("line: agreement where it can be checked, with the interval · band: cannot be checked · dashed: chance",)
 _STEP = 27  # pixels per line of bars
 _LINE = 15  # pixels of a line of text
-_AGAINST, _COARSER = 300, 280  # pixels of the height of two charts
+_AGAINST, _COARSER, _CURVE = 300, 280, 260  # pixels of the height of charts
+_ABOVE, _ARROW = 8, 18  # pixels of the words above a line, and above an arrow on it
 _GUTTER = 78  # pixels for the names of measures
 _HATCH = 0.0125  # between strokes of a bar, on the scale from 0 to 1; doubled for columns, which are shorter
 _SAME, _SPREAD = "Same()", "Spread()"  # agreements as estimates write them down
@@ -220,24 +221,26 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
         line(exact, "unverifiable", "exact"),
         line(beyond, "unverifiable", "forecast"),
         *_goal(x, wanted, needed, n),
-        *_sample_end(x, n, exact[-1]),
+        *_sample_end(x, n, exact[-1], _CURVE * wanted + (_ARROW if needed else _ABOVE)),
     ]
-    return layered(layers, 260)
+    return layered(layers, _CURVE)
 
 
-def _sample_end(x: Spec, n: int, last: Row) -> list[Spec]:
-    """Layers: the end of the sample, and the names of the two lines."""
+def _sample_end(x: Spec, n: int, last: Row, taken: float) -> list[Spec]:
+    """Layers: the end of the sample, and the names of the two lines; above the label that is at so many pixels."""
     now = [{**last, "n": n, "text": f"you are here\n{n:,} rows"}]
     names = [{"n": n, "y": last["value"], "text": "shown to agree"}] if last["value"] is not None else []
     corner = [{"n": 1, "y": 1, "text": "cannot be checked"}]
     label = {"type": "text", "align": "right", "dx": 4, "lineBreak": "\n", "lineHeight": 13, "style": "label"}
     aside = {"type": "text", "align": "left", "dx": 6, "style": "aside"}
+    own = _CURVE * (last["value"] or 0)
+    up = own - taken - _LINE if abs(own - taken) < _LINE else 0
     text = {"text": nominal("text")}
     return [
         layer(now, {"type": "rule", "style": "here-line"}, {"x": x}),
         layer(now, {"type": "point", "style": "here", "size": 70}, {"x": x, "y": share("unverifiable")}),
         layer(now, label, {"x": x, "y": {"value": -21}, **text}),
-        layer(names, aside, {"x": x, "y": share("y"), **text}),
+        layer(names, {**aside, "dy": up}, {"x": x, "y": share("y"), **text}),
         layer(corner, {**aside, "dy": -8}, {"x": x, "y": share("y"), **text}),
     ]
 
@@ -247,13 +250,13 @@ def _goal(x: Spec, wanted: float, needed: int | None, n: int) -> list[Spec]:
     text = f"{wanted:.0%} wanted" if needed is None else f"{wanted:.0%}: {needed:,} rows"
     goal = [{"wanted": wanted, "text": text, "n": needed}]
     y, far = share("wanted"), needed is None or needed > 3 * n
-    label = {"type": "text", "style": "aside", "align": "right" if far else "left", "dx": 0, "dy": 8}
+    label = {"type": "text", "style": "aside", "align": "right" if far else "left", "dx": 0, "dy": -_ABOVE}
     at = {"x": {"value": "width"} if needed is None else x, "y": y, "text": nominal("text")}
     arrow = {"type": "point", "style": "here", "shape": "triangle-down", "size": 60, "yOffset": -5}
     rule = layer(goal, {"type": "rule", "style": "wanted"}, {"y": y})
     if needed is None:
         return [rule, layer(goal, label, at)]
-    return [rule, layer(goal, {**label, "dy": -18}, at), layer(goal, arrow, {"x": x, "y": y})]
+    return [rule, layer(goal, {**label, "dy": -_ARROW}, at), layer(goal, arrow, {"x": x, "y": y})]
 
 
 def within_curve(rows: Rows) -> Spec:
