@@ -11,7 +11,10 @@ import time
 from pathlib import Path
 
 IMAGES = Path(__file__).parent / "images"
-_PARTS = [".headline", ".verdicts", "article:not([hidden]) .contradiction", "#picture .known", "#picture .hatched", "#picture .tick"]
+_PARTS = [
+    *(".headline", ".verdicts", "article:not([hidden]) .contradiction"),
+    *("#picture .known", "#picture .hatched", "#picture .tick"),
+]
 _NUMBERED = """
 arguments[0].forEach((part, place) => {
   const box = document.querySelector(part).getBoundingClientRect(), mark = document.createElement("b");
