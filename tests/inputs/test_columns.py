@@ -67,6 +67,8 @@ def test_categories_are_equal_by_one_equality():
     (digests,) = gower.read([to_vector(mixed)])
     alike = digests[:, None] == digests[None, :]
     assert (alike == (np.array(codes)[:, None] == np.array(codes)[None, :])).all()
+    (unhashable,) = gower.read([to_vector([[1], None, float("nan"), [1]])])
+    assert len(set(unhashable.tolist())) == 2
     # So a row is inside a ball exactly if its counterfactual is another explanation.
     given = fs.Counterfactuals([["1"], [1.0]], originals=[[1], [1]], metric=gower)
     assert given.balls().radii.tolist() == [1.0, 0.0]

@@ -94,7 +94,7 @@ def _codes(column: Array) -> Ints:
         digests = np.array([*map(_digest, places), _digest(None)], np.int64)
         return np.asarray(digests[codes])
     except TypeError:  # lists among them, which have no hash
-        return np.array([_digest(item) for item in column.tolist()], np.int64)
+        return np.array([_digest(None if is_missing(item) else item) for item in column], np.int64)
 
 
 def _digest(item: Any) -> int:
