@@ -88,13 +88,9 @@ class Highlights(Conjunctions):
             yield mask
 
     def postings(self, conditions: Sequence[Any], X: Any) -> Postings:
-        if is_frame(X):
-            names, columns = frame_columns(X)
-            if len(columns) > 1:
-                return self._bag(names, columns).postings(conditions, np.column_stack(columns))
-            X = columns[0]
+        reader, X = self._reader(X)
         if hasattr(X, "tocsc") or (isinstance(X, np.ndarray) and X.ndim == 2):
-            return _columns(self, conditions, X)
+            return _columns(reader, conditions, X)
         numbers = {word: number for number, word in enumerate(conditions)}
         held: list[int] = []
         ends = [0]
@@ -105,13 +101,9 @@ class Highlights(Conjunctions):
 
     def documents(self, X: Any) -> list[list[str]]:
         """The different words of each document of X, as these highlights read it."""
-        if is_frame(X):
-            names, columns = frame_columns(X)
-            if len(columns) > 1:
-                return self._bag(names, columns).documents(np.column_stack(columns))
-            X = columns[0]
+        reader, X = self._reader(X)
         if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2):
-            return _words_by_row(X, {column: word for word, column in (self.vocabulary or {}).items()})
+            return _words_by_row(X, {column: word for word, column in (reader.vocabulary or {}).items()})
         return [sorted(set(_tokens(self, row, text))) for row, text in enumerate(to_vector(X, "Documents"))]
 
     def alone(self, X: Any) -> list[str]:
@@ -157,10 +149,16 @@ class Highlights(Conjunctions):
             for chosen in [set(self.conjunction(row))]
         ]
 
-    def _bag(self, names: Sequence[str], columns: Sequence[NDArray[Any]]) -> "Highlights":
+    def _reader(self, X: Any) -> tuple["Highlights", Any]:
+        """Who reads documents, and the documents without a table around them: several columns count their words."""
+        if not is_frame(X):
+            return self, X
+        names, columns = frame_columns(X)
+        if len(columns) == 1:
+            return self, columns[0]
         if not all(column.dtype.kind in "biuf" for column in columns):
             raise BadInput("Documents came as a table of several columns: pass the one that holds the texts.")
-        return self._with(vocabulary=to_vocabulary(names))
+        return self._with(vocabulary=to_vocabulary(names)), np.column_stack(columns)
 
 
 def _to_words(row: int, item: Any) -> tuple[str, ...]:
