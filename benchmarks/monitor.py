@@ -57,8 +57,8 @@ def day_counts(day, shares):
 def to_batch(day, explanation, label, given):
     numbers, place = np.unique(explanation, return_inverse=True)
     cells = (place, np.full(len(given), 18_000 + day), np.zeros(len(given), np.int64), label, given)
-    names = Names(("no", "perhaps", "yes")), Names((None,))
-    return Batch(Digests(*WORDS[:, numbers]), *cells, *names, "plain keys", lambda at: f"leaf {numbers[at]}")
+    names = Names.of(("no", "perhaps", "yes")), Names.of((None,))
+    return Batch(Digests(*WORDS[:, numbers]), *cells, *names, "plain keys", lambda at: (f"leaf {numbers[at]}", ()))
 
 
 def filled(path, days, missed):

@@ -21,8 +21,7 @@ from scipy import stats
 
 from faithscope.monitor.pairing import Cells, pair
 from faithscope.monitor.periods import distance
-from faithscope.monitor.scoped.assigning import assign
-from faithscope.monitor.scoped.scopes import Scopes
+from faithscope.monitor.scopes import Scopes, assign
 from faithscope.monitor.sequential import (
     DailyDraws,
     changes,

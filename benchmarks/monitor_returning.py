@@ -17,7 +17,7 @@ from itertools import chain
 import numpy as np
 from numpy.random import default_rng
 
-from faithscope.monitor.history import far_fewer
+from faithscope.monitor.look import far_fewer
 from faithscope.monitor.pairing import Cells, pair
 from monitor_alarms import ERROR, alarmed, missed, zipf
 from ratios import RESULTS, describe_machine, options, tell

@@ -5,6 +5,7 @@ import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,6 @@ from faithscope.cli import app
 from faithscope.cli.monitor import _judge
 from faithscope.errors import BadInput
 from faithscope.monitor.monitor import Monitor
-from faithscope.monitor.telling import Told
 
 STATE = "state.duckdb"
 REPORT = f"report --state {STATE}"
@@ -137,9 +137,8 @@ def test_a_settled_reference_is_read_from_the_state():
 
 def test_the_exit_status_is_that_of_alarms_alone_which_share_one_error():
     run(ADD)
-    told = Told.of(Monitor(STATE, at_least=0.9))
-    below = replace(told, limits=replace(told.limits, high=0.5), alarms={})
-    assert below.limits.verdict == "alarm"
-    _judge(below, None)
+    limits = replace(Monitor(STATE, at_least=0.9).limits(), high=0.5)
+    assert limits.verdict == "alarm"
+    _judge(SimpleNamespace(limits={None: limits}, alarms={}), None)
     with pytest.raises(typer.Exit):
-        _judge(replace(told, alarms={None: ("drop",)}), None)
+        _judge(SimpleNamespace(limits={None: limits}, alarms={None: ("drop",)}), None)

@@ -10,7 +10,7 @@ import faithscope as fs
 from faithscope.errors import BadInput, Incompatible
 from faithscope.monitor.metrics import prometheus
 from faithscope.monitor.sequential import PARTS, bet_above, bet_below, share_limits
-from faithscope.monitor.telling import Told
+from monitor.watched_rows import looked
 
 DAY = np.datetime64("2026-01-01")
 
@@ -68,7 +68,7 @@ def test_draws_are_those_of_brute_force(scoped):
     else:
         monitor.add(leaf, label, when=DAY + day, batch="all")
         keys, mask = leaf, lambda key: leaf == key
-    shares = monitor._shares_beside()
+    shares = looked(monitor, lambda look: look._shares_beside)
     before, after, rows = shares.of(-1)
     early, late = day < 5, day >= 5
     assert before.sum() == pytest.approx(0.75 * early.sum(), abs=40)
@@ -109,10 +109,10 @@ def test_a_fault_in_a_group_is_known_beside_the_reference_and_not_among_themselv
     record = monitor.to_dict()
     assert [line["group"] for line in record["beside"]] == [None, *monitor.groups]
     assert record["alarms"][0]["direction"] == "drop beside the reference"
-    text = prometheus(Told.of(monitor))
+    text = looked(monitor, prometheus)
     assert f'faithscope_monitor_beside_high{{group="south"}} {told.high:.17g}' in text
     assert 'faithscope_monitor_alarms{group="south"} 1' in text
-    assert not any("beside" in line for line in prometheus(Told.of(apart)).splitlines())
+    assert not any("beside" in line for line in looked(apart, prometheus).splitlines())
 
 
 def test_later_batches_and_late_rows_of_the_reference_change_no_draw():
@@ -182,5 +182,5 @@ def test_no_later_rows_a_new_group_and_explanations_that_the_reference_never_had
     assert not monitor.alarms()
     monitor.add(["c"] * 9, [0] * 9, by=["x"] * 9, when="2026-01-07", batch="3")
     assert str(monitor.beside("x")) == "none of 9 rows since the reference can be checked"
-    assert "faithscope_monitor_beside_low" in prometheus(Told.of(monitor))
+    assert "faithscope_monitor_beside_low" in looked(monitor, prometheus)
     monitor.to_html(tmp_path / "page.html")

@@ -18,8 +18,7 @@ from faithscope.errors import BadInput, FaithscopeError, UnknownName, WrongType
 from faithscope.monitor.limits import group_shares
 from faithscope.monitor.metrics import prometheus
 from faithscope.monitor.schema import VERSION
-from faithscope.monitor.telling import Told
-from monitor.watched_rows import add, drawn, quickly, same
+from monitor.watched_rows import add, drawn, looked, quickly, same
 
 DAY = pd.Timestamp("2026-01-01")
 
@@ -60,7 +59,7 @@ def test_explanations_forgotten_make_the_value_no_higher_and_are_told(monkeypatc
     for day, part in rows.groupby("day"):
         add(monitor, part, when=day)
     expected, look = fs.consistency(rows["rule"], rows["y"]), monitor.single_look()
-    assert monitor._history.forgotten > 0
+    assert "no longer known by explanation" in monitor.notes[0]
     assert look.n == expected.n
     assert look.value <= expected.value + 1e-12
     assert look.value + look.unverifiable >= expected.value + expected.unverifiable - 1e-12
@@ -211,12 +210,12 @@ def test_limits_of_groups_hold_for_all_groups_together_and_groups_may_come_later
     for monitor, groups in ((few, 2), (many, 20)):
         monitor.add(leaf, leaf % 2, by=np.arange(400) % groups, when="2026-01-01", batch="b")
     assert few.limits().low == alone.limits().low
-    shares = [sum(group_shares(monitor._history.pairs).values()) for monitor in (few, many)]
+    shares = [sum(group_shares(looked(monitor, lambda look: look.pairs)).values()) for monitor in (few, many)]
     assert shares == pytest.approx([0.5, 0.5])
     before = few.limits(0)
     few.add(leaf, leaf % 2, by=2 + np.arange(400) % 3, when="2026-01-02", batch="c")
     assert few.limits(0) == before
-    shares = group_shares(few._history.pairs)
+    shares = group_shares(looked(few, lambda look: look.pairs))
     assert list(shares.values()) == pytest.approx([1 / 4, 1 / 4, 1 / 18, 1 / 18, 1 / 18])
 
 
@@ -303,7 +302,7 @@ def test_groups_that_read_the_same_stay_apart_at_every_door_and_an_alarm_of_eith
     assert len({json.dumps(each["group"]) for each in (*told["groups"], {"group": None})}) == 3
     assert [each["group"] for each in told["alarms"]] == [told["groups"][1]["group"]]
     assert len({line.split(": ")[0] for line in str(monitor).splitlines() if "n=400" in line or "n=80," in line}) == 2
-    numbers = [line.rsplit(" ", 1)[0] for line in prometheus(Told.of(monitor)).splitlines() if line[0] != "#"]
+    numbers = [line.rsplit(" ", 1)[0] for line in looked(monitor, prometheus).splitlines() if line[0] != "#"]
     assert len(set(numbers)) == len(numbers)
     assert len({line.name for line in monitor._record().lines}) == 3
     for words in ("--at-least 0.9", "--fail-under 0.7"):

@@ -11,6 +11,7 @@ import faithscope as fs
 from faithscope.monitor import compaction
 from faithscope.monitor.compared import compare
 from faithscope.monitor.sequential import DailyDraws, changes, shares, watched
+from monitor.watched_rows import looked
 
 START = datetime.date(2026, 1, 1)
 
@@ -96,6 +97,20 @@ def test_what_is_new_is_the_same_before_and_after_days_were_merged(monkeypatch):
     assert before.fresh.least.sum() == after.fresh.least.sum()
     assert len(after.fresh) < len(before.fresh)
     assert np.array_equal(before.periods.given, after.periods.given)
+
+
+def begun(look):
+    return look.origin
+
+
+def test_two_monitors_added_up_began_with_the_earlier_one_in_either_order():
+    early, late = fs.Monitor(), fs.Monitor()
+    for day in range(3):
+        add(early, day)
+        add(late, day + 5)
+    both = [looked(early + late, begun), looked(late + early, begun), looked(early, begun)]
+    assert len(set(both)) == 1
+    assert looked(fs.Monitor() + late, begun) == looked(late, begun)
 
 
 def test_a_row_from_the_future_closes_no_day(monkeypatch):

@@ -59,6 +59,12 @@ def holds_all(monitor, rows):
     assert table[table["group"].isna()]["n"].sum() == len(rows)
 
 
+def looked(monitor, ask):
+    """What a look at a monitor answers."""
+    with monitor._look() as look:
+        return ask(look)
+
+
 def quickly(monkeypatch, **limits):
     """Let days be merged as soon as they are closed."""
     for name, value in {"_FEW": 0, **limits}.items():

@@ -162,8 +162,9 @@ def report(
     """
     from faithscope.monitor.metrics import prometheus
     from faithscope.monitor.monitor import Monitor
-    from faithscope.monitor.telling import Told
+    from faithscope.monitor.telling import told_card, told_dict, told_lines
     from faithscope.monitor.watched import write
+    from faithscope.monitor.watching import watched_record
 
     if fail_under is not None:
         check_share(fail_under, "--fail-under")
@@ -174,34 +175,34 @@ def report(
     if not state.exists():
         raise BadInput(f"There is no state at {str(state)!r}: add rows first, with faithscope monitor add.")
     monitor = Monitor(state, at_least=at_least, confidence=confidence)
-    with monitor._store.transaction():  # what is printed and the page show one state
-        told = Told.of(monitor, reference, "by group" if as_json else "of all rows" if summary else None)
+    with monitor._look(reference) as look:  # what is printed, judged and shown on the page is one state
         if html is not None:
-            write(monitor._record(reference, told), html)
-    if as_json:
-        print_json(json.dumps(told.to_dict(), allow_nan=False))
-    elif metrics:
-        typer.echo(prometheus(told), nl=False)
-    else:
-        typer.echo("\n".join(told.lines()))
-    if html is not None:
-        say_where(html)
-    append_summary(summary, told.card())
-    _judge(told, fail_under)
+            write(watched_record(look), html)
+        if as_json:
+            print_json(json.dumps(told_dict(look, look.days()), allow_nan=False))
+        elif metrics:
+            typer.echo(prometheus(look), nl=False)
+        else:
+            typer.echo("\n".join(told_lines(look)))
+        if html is not None:
+            say_where(html)
+        if summary:
+            append_summary(summary, told_card(look))
+        _judge(look, fail_under)
 
 
 _AGAIN = "begin another state, with monitor add --cluster"
 
 
-def _judge(told: Any, fail_under: float | None) -> None:
+def _judge(look: Any, fail_under: float | None) -> None:
     """Exit with 1 if there is an alarm, of which all share an error, or if a lower limit is too low or doubted."""
-    lines = {} if fail_under is None else {None: told.limits, **told.groups}
+    lines = {} if fail_under is None else look.limits
     failed = {name: limits for name, limits in lines.items() if limits.low < fail_under or limits.doubted}
     for name, limits in failed.items():
-        low = f"the lower limit of {told.names[name]} is {down(limits.low)}"
+        low = f"the lower limit of {look.names[name]} is {down(limits.low)}"
         doubt = f", and is doubted, since rows seem to come back: {_AGAIN}" if limits.doubted else ""
         typer.echo(f"--fail-under {fail_under:g}: {low}{doubt}", err=True)
-    if failed or told.alarms:  # the verdict on limits has an error of its own: together they would be wrong more often
+    if failed or look.alarms:  # the verdict on limits has an error of its own: together they would be wrong more often
         raise typer.Exit(1)
 
 

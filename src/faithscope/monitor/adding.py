@@ -13,12 +13,11 @@ from faithscope.monitor.batch import Batch, Names
 from faithscope.monitor.beside import insert_beside
 from faithscope.monitor.clusters import insert_clusters, insert_ids, one_row_each, settle_clusters
 from faithscope.monitor.moments import to_date, to_days
-from faithscope.monitor.naming import insert_names
 from faithscope.monitor.origin import origin
 from faithscope.monitor.pairing import Cells, Pairs, pair
-from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
+from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, held_settings, registered
 from faithscope.monitor.schema import WHOLE
-from faithscope.monitor.scoped.adding import insert_patterns, scoped_pairs
+from faithscope.monitor.scopes import assign, held_openers, held_scopes, insert_patterns, replace_openers
 from faithscope.monitor.store import Store
 
 _OPEN_CELLS = """
@@ -30,6 +29,8 @@ SELECT w.grp, w.high, w.low, w.label, w.day, w.closing, sum(w.rows)::BIGINT AS r
 FROM waiting w SEMI JOIN arriving a ON w.high = a.high AND w.low = a.low
 GROUP BY ALL HAVING sum(w.rows) <> 0
 """
+_NAMED = 500  # explanations that a batch may name: of those that disagree, and of the most frequent ones
+_LONGEST = 300  # characters of a name
 ALL_WAITING = "SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT AS rows FROM waiting GROUP BY ALL"
 _CHANGED = """
 INSERT INTO waiting SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT FROM
@@ -137,6 +138,8 @@ def settle_kind(connection: Any, batch: Batch, where: str) -> None:
             f"The explanations in {where!r} were discretized by {discretizer}, these by {batch.discretizer}: use one "
             "discretizer, or begin another state."
         )
+    if batch.options:
+        settled(connection, "log", json.dumps(batch.options))
     if batch.features is None:
         return
     features = tuple(json.loads(settled(connection, "features", json.dumps(batch.features))))
@@ -176,18 +179,15 @@ def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> 
     insert_ids(connection, number, batch)
     if not batch.rows:
         return 0, ()
+    scoped, grouped = batch.patterns is not None, held_settings(connection)["by"] != "[]"
     with registered(connection, "arriving", cells):
         connection.execute(_OPEN_CELLS.format(batch=number))
-        before = waiting_rows(fetch_table(connection, _WAITING if batch.patterns is None else ALL_WAITING))
-        how, rng = {"grouped": _grouped(connection)}, _generator(connection, name)
-        if batch.patterns is None:
-            pairs = _paired(cells, before, rng, **how)
-        else:
-            pairs = scoped_pairs(connection, batch.patterns, batch.explanation, cells, before, rng, **how)
+        before = waiting_rows(fetch_table(connection, ALL_WAITING if scoped else _WAITING))
+        pairs = _paired(connection, batch, cells, before, _generator(connection, name), grouped=grouped)
         replace_waiting(connection, before, pairs.waiting)
-    _insert_pairs(connection, number, cells, pairs)
+        _insert_pairs(connection, number, pairs, grouped=grouped)
     if batch.patterns is None:
-        insert_names(connection, batch)
+        _insert_names(connection, batch)
     else:
         insert_patterns(connection, batch.digests, batch.patterns)
     return batch.rows, insert_beside(connection, cells)
@@ -223,10 +223,6 @@ def codes(connection: Any, table: str, names: Names) -> Any:
     return np.array([known[text] for text in names.canonical], np.int32)
 
 
-def _grouped(connection: Any) -> bool:
-    return bool(fetch_value(connection, "SELECT value FROM settings WHERE name = 'by'") != "[]")
-
-
 def _generator(connection: Any, name: str) -> np.random.Generator:
     """Randomness of the monitor's seed and the batch alone, so that a batch added again draws the same."""
     seed = fetch_value(connection, "SELECT value FROM settings WHERE name = 'seed'")
@@ -234,19 +230,38 @@ def _generator(connection: Any, name: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int.from_bytes(words, "little")))
 
 
-def _paired(cells: dict[str, Any], before: Cells, rng: np.random.Generator, *, grouped: bool) -> Pairs:
+def _paired(
+    connection: Any,
+    batch: Batch,
+    cells: dict[str, Any],
+    before: Cells,
+    rng: np.random.Generator,
+    *,
+    grouped: bool,
+) -> Pairs:
     """The rows paired once as a whole, and once more within their groups, by draws of their own.
 
-    A pair of the whole may be of two groups, and groups change nothing of the whole.
+    A pair of the whole may be of two groups, and groups change nothing of the whole. With scopes a row opens a pair of
+    its own scope, or closes one of a scope that is drawn for it.
     """
-    high, low, labels, days, counts = (cells[name] for name in ("high", "low", "label", "day", "given"))
-    arrivals = Cells.of(high, low, labels, days, counts, WHOLE)
-    of_groups = before.groups != WHOLE
-    pairs = pair(arrivals, before.take(~of_groups), rng)
-    if not grouped:
-        return pairs
-    arrivals = Cells.of(high, low, labels, days, counts, cells["grp"])
-    return pairs + pair(arrivals, before.take(of_groups), rng.spawn(1)[0])
+    patterns, scopes, told = batch.patterns, held_scopes(connection), held_openers(connection)
+
+    def paired(groups: Any, here: Any, rng: np.random.Generator) -> Pairs:
+        rows, waiting = (cells["label"], cells["day"], cells["given"], groups), before.take(here)
+        if patterns is None or scopes is None:
+            return pair(Cells.of(cells["high"], cells["low"], *rows), waiting, rng)
+        own, inside = patterns.own[batch.explanation], patterns.inside[batch.explanation]
+        arrivals = Cells.of(own, np.zeros_like(own), *rows)
+        assigned, openers = assign(arrivals, inside, waiting, told, scopes.classes, rng)
+        told.update({group: told.get(group, 0) + each for group, each in openers.items()})
+        return pair(assigned, waiting, rng)
+
+    pairs = paired(WHOLE, before.groups == WHOLE, rng)
+    if grouped:
+        pairs = pairs + paired(cells["grp"], before.groups != WHOLE, rng.spawn(1)[0])
+    if told:
+        replace_openers(connection, told)
+    return pairs
 
 
 def _waiting_columns(waiting: Cells) -> dict[str, Any]:
@@ -264,7 +279,17 @@ def _waiting_columns(waiting: Cells) -> dict[str, Any]:
     }
 
 
-def _insert_pairs(connection: Any, number: int, cells: dict[str, Any], pairs: Any) -> None:
+_NEW_PAIRS = """
+INSERT INTO pairs SELECT {number}, day, grp, sum(rows)::BIGINT, sum(openers)::BIGINT, sum(matched)::BIGINT,
+sum(agreeing) FROM (
+    SELECT day, grp, 0 AS rows, openers, matched, agreeing FROM counted
+    UNION ALL SELECT day, {whole}, given, 0, 0, 0 FROM arriving
+    UNION ALL SELECT day, grp, given, 0, 0, 0 FROM arriving WHERE {grouped}
+) GROUP BY ALL ORDER BY day, grp
+"""
+
+
+def _insert_pairs(connection: Any, number: int, pairs: Pairs, *, grouped: bool) -> None:
     """Rows by the day on which they came, pairs by the day of their opener."""
     counted = {
         "day": pairs.days.astype(np.int32),
@@ -273,15 +298,32 @@ def _insert_pairs(connection: Any, number: int, cells: dict[str, Any], pairs: An
         "matched": pairs.matched,
         "agreeing": pairs.agreeing.astype(np.float64),
     }
-    rows = {name: cells[name] for name in ("day", "grp", "given")}
-    with registered(connection, "counted", counted), registered(connection, "came", rows):
-        connection.execute(
-            f"""
-            INSERT INTO pairs SELECT {number}, day, grp, sum(rows)::BIGINT, sum(openers)::BIGINT, sum(matched)::BIGINT,
-            sum(agreeing) FROM (
-                SELECT day, grp, 0 AS rows, openers, matched, agreeing FROM counted
-                UNION ALL SELECT day, {WHOLE}, given, 0, 0, 0 FROM came
-                UNION ALL SELECT day, grp, given, 0, 0, 0 FROM came WHERE {str(_grouped(connection)).lower()}
-            ) GROUP BY ALL ORDER BY day, grp
-            """
-        )
+    with registered(connection, "counted", counted):
+        connection.execute(_NEW_PAIRS.format(number=number, whole=WHOLE, grouped=grouped))
+
+
+def _insert_names(connection: Any, batch: Batch) -> None:
+    """Texts of explanations whose rows disagree, and of the most frequent ones, unless they have a name."""
+    size, many = len(batch.digests.high), len(batch.labels.canonical)
+    rows = np.bincount(batch.explanation, batch.given, size)
+    cells = batch.explanation * many + batch.label
+    labelled = np.unique(cells)
+    most = np.zeros(size)
+    np.maximum.at(most, labelled // many, np.bincount(np.searchsorted(labelled, cells), batch.given))
+    frequent = np.argsort(-rows, kind="stable")[: min(_NAMED, np.count_nonzero(rows))]
+    odd = rows - most
+    contradicted = np.argsort(-odd, kind="stable")[:_NAMED]
+    chosen = np.unique(np.concatenate([frequent, contradicted[odd[contradicted] > 0]]))
+    columns = {"place": chosen, "high": batch.digests.high[chosen], "low": batch.digests.low[chosen]}
+    with registered(connection, "worth", columns):  # most explanations of a day came before
+        answer = fetch_table(connection, "SELECT place FROM worth ANTI JOIN names USING (high, low) ORDER BY place")
+    new = answer.column("place").to_numpy()
+    told = [batch.told(int(place)) for place in new]
+    columns = {
+        "high": batch.digests.high[new],
+        "low": batch.digests.low[new],
+        "name": [text[:_LONGEST].encode("utf-8", "replace").decode() for text, _ in told],
+        "features": [json.dumps(features) for _, features in told],
+    }
+    with registered(connection, "telling", columns):
+        connection.execute("INSERT INTO names SELECT * FROM telling")

@@ -2,20 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.counting.counts import split_cells, tabulate
 from faithscope.discretizers import Original
 from faithscope.errors import BadInput
-from faithscope.explanations.base import Explanations, readable
-from faithscope.inputs.labels import to_labels
+from faithscope.explanations.base import Explanations, readable, several
+from faithscope.explanations.importances import Importances
+from faithscope.explanations.rules import Rules
 from faithscope.monitor.canonical import (
     Digests,
     Words,
@@ -24,9 +23,10 @@ from faithscope.monitor.canonical import (
     explanation_digests,
     feature_names,
     mixed,
+    named_features,
 )
-from faithscope.monitor.naming import named_features
-from faithscope.monitor.scoped.patterns import RowPatterns
+from faithscope.monitor.pairing import sorted_places
+from faithscope.monitor.scopes import RowPatterns, Scopes, to_rules
 from faithscope.sample import Sample, number_labels
 
 Ints = NDArray[np.int64]
@@ -35,21 +35,17 @@ Cells = tuple[Ints, Ints, Ints, Ints, Ints]  # explanation, day, group and label
 _MOST_GROUPS = 1000
 
 
-@dataclass(frozen=True)
-class Names:
-    """Different values, of labels or groups, by number."""
+class Names(NamedTuple):
+    """Different values, of labels or groups, by number: what tells them apart in every process, and as JSON."""
 
-    values: tuple[Any, ...]
+    canonical: list[str]
+    shown: list[str]
 
-    @property
-    def canonical(self) -> list[str]:
-        """What tells them apart in every process."""
-        return [_storable(canonical(value)) for value in self.values]
-
-    @property
-    def shown(self) -> list[str]:
-        """How they are shown, as JSON."""
-        return [json.dumps(_plain(value)) for value in self.values]
+    @classmethod
+    def of(cls, values: Iterable[Any]) -> "Names":
+        """From the values."""
+        values = list(values)
+        return cls([_storable(canonical(value)) for value in values], [json.dumps(_plain(value)) for value in values])
 
 
 class Clusters(NamedTuple):
@@ -73,10 +69,6 @@ class Clusters(NamedTuple):
         return cls(digests.low[numbers], "".join(sorted({text[0] for text in texts})))
 
 
-def _nothing(place: int) -> tuple[str, ...]:
-    return ()
-
-
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Rows counted by day, group, explanation and label.
@@ -84,19 +76,17 @@ class Batch:
     Attributes
     ----------
     digests : Digests
-        Of the different explanations.
+        Of the different explanations, or patterns.
     explanation, day, group, label, given : (m,) arrays
         Per cell the number of the explanation, the day, the numbers of group and label, and the rows.
     labels, groups : Names
     kind : str
         The kind of the explanations.
-    describe : function
-        The text of an explanation by its number.
+    told : function
+        The text of an explanation by its number, and the features that it names.
     notes : tuple of str
     features : tuple of str or None
         The names of the features of importances, if they have any.
-    speaks_of : function
-        The features that an explanation names, by its number.
     discretizer : str
         By what explanations were discretized.
     patterns : RowPatterns or None
@@ -105,6 +95,8 @@ class Batch:
         If rows belong together: the cluster of each cell.
     ids : dict of Words
         Some of the ids that rows have, by the name of their column, if nobody said which rows belong together.
+    options : dict
+        What was said of the log that they are from, which the store remembers with its first rows.
     """
 
     digests: Digests
@@ -116,14 +108,14 @@ class Batch:
     labels: Names
     groups: Names
     kind: str
-    describe: Callable[[int], str]
+    told: Callable[[int], tuple[str, tuple[str, ...]]]
     notes: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
-    speaks_of: Callable[[int], tuple[str, ...]] = _nothing
     discretizer: str = "Original()"
     patterns: RowPatterns | None = None
     clusters: Clusters | None = None
     ids: dict[str, Words] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -154,68 +146,94 @@ class Batch:
     def row_words(self, word: Words, further: Any = 0) -> Words:
         """A random word per cell of its explanation, which has this word, label and group, and of something further."""
         labels, groups = (
-            Digests.of_bytes((text.encode() for text in names.canonical), len(names.values)).low
+            Digests.of_bytes((text.encode() for text in names.canonical), len(names.canonical)).low
             for names in (self.labels, self.groups)
         )
         return mixed(mixed(word[self.explanation]) + 3 * labels[self.label] + 5 * groups[self.group] + further)
 
 
+def to_sample(scopes: Scopes | None, explanations: Any, predictions: Any, X: Any) -> Sample:
+    """The rows that are added: with X if there are scopes, and only then."""
+    if scopes is None and X is not None:
+        raise BadInput(
+            "X= tells which rows lie in scopes, and this monitor has none: leave X away, or begin one with scopes=, of "
+            "importances scopes=importances.to_rules(X_train, k, bins)."
+        )
+    if scopes is not None and X is None:
+        raise BadInput("This monitor has scopes, and which rows lie in them depends on their features: pass X=.")
+    with labels_alone():
+        if scopes is None:
+            return Sample.of(explanations, predictions)
+        known = isinstance(explanations, Importances)
+        return Sample.of(scopes.alike(explanations, X) if known else to_rules(explanations), predictions, X)
+
+
 def batch_of(
-    sample: Sample, days: Ints, groups: NDArray[Any] | None, discretizer: Any = None, *, apart: bool = False
+    sample: Sample,
+    days: Ints,
+    groups: NDArray[Any] | None,
+    discretizer: Any = None,
+    scopes: Scopes | None = None,
+    *,
+    apart: bool = False,
 ) -> Batch:
     """The rows of a sample, whose explanations were discretized before, with their days and groups.
 
     `apart` leaves each row a cell of its own.
     """
-    codes, first = sample.explanations.group()
-    cells, names = cells_of(codes, len(first), sample, days, groups, apart=apart)
-    distinct = sample.explanations.take(first)
-    notes = tuple(dict.fromkeys((*distinct.notes, *sample.notes)))
-    return counted_batch(distinct, cells, names, notes, discretizer)
-
-
-def cells_of(
-    codes: Ints, size: int, sample: Sample, days: Ints, groups: NDArray[Any] | None, *, apart: bool = False
-) -> tuple[Cells, tuple[Sequence[Any], Sequence[Any]]]:
-    """The rows of a sample by number of explanation, of which there are so many, day, group and label; their names."""
     labels, label = sample.numbered_labels
-    members, group = ((None,), np.zeros(sample.n, np.int64)) if groups is None else number_labels(groups)
-    refuse_many_groups(len(members))
-    if apart:
-        return (codes, days, group, label, np.ones(sample.n, np.int64)), (tuple(labels), tuple(members))
-    dates, place = np.unique(days, return_inverse=True)
-    kinds, inner = np.unique((place * len(members) + group) * len(labels) + label, return_inverse=True)
-    cells, given = tabulate(codes, inner, size, len(kinds))
-    explanation, inside = split_cells(cells, len(kinds))
-    rest, label = np.divmod(kinds[inside], max(1, len(labels)))
-    place, group = np.divmod(rest, len(members))
-    return (explanation, dates[place], group, label, given), (tuple(labels), tuple(members))
+    members, member = ((None,), np.zeros(sample.n, np.int64)) if groups is None else number_labels(groups)
+    cells = (days, member, label, np.ones(sample.n, np.int64))
+    names = (tuple(labels), tuple(members))
+    return counted_batch(sample.explanations, sample.X, cells, names, sample.notes, discretizer, scopes, apart=apart)
 
 
 def counted_batch(
     explanations: Explanations,
-    cells: Cells,
+    X: Any,
+    cells: tuple[Ints, Ints, Ints, Ints],
     names: tuple[Sequence[Any], Sequence[Any]],
     notes: tuple[str, ...] = (),
     discretizer: Any = None,
+    scopes: Scopes | None = None,
+    *,
+    apart: bool = True,
 ) -> Batch:
-    """A batch from its different explanations, its cells, and the names of its labels and groups."""
-    labels, groups = (Names(tuple(values)) for values in names)
-    digests = explanation_digests(explanations)
-    kind = canonical_kind(explanations)
-    features = feature_names(explanations)
-    speaks_of = partial(named_features, explanations)
-    told = repr(discretizer or Original())
-    return Batch(digests, *cells, labels, groups, kind, explanations.describe, notes, features, speaks_of, told)
+    """A batch from lines: explanations, what scopes read, day, group, label and rows; names of labels and groups.
 
-
-def crossed(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """The group of each row by one column or several."""
-    if len(columns) == 1:
-        return columns[0]
-    rows = np.empty(len(columns[0]), object)
-    rows[:] = list(zip(*(column.tolist() for column in columns), strict=True))
-    return rows
+    With scopes, explanations are rules, and lines of the same rule in the same scopes count together, as a pattern.
+    """
+    if len(names[1]) > _MOST_GROUPS:
+        raise BadInput(f"Groups have {len(names[1]):,} different values, more than {_MOST_GROUPS:,}: bin them first.")
+    if scopes is None:
+        patterns, (codes, first) = None, explanations.group()
+    else:
+        assert isinstance(explanations, Rules)
+        patterns, codes, first = scopes.patterns(explanations, X)
+    counted: Cells = (codes, *cells)
+    if not apart:
+        order, begin = sorted_places(*counted[:4])
+        explanation, day, group, label = (column[order[begin]] for column in counted[:4])
+        counted = (explanation, day, group, label, np.diff(begin, append=len(order)))
+    distinct = explanations.take(first)
+    notes = (*distinct.notes, *notes)
+    if patterns is not None:
+        outside = ~patterns.inside[np.arange(len(first)), patterns.own]
+        missed = int(counted[4][outside[counted[0]]].sum())
+        told = several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation"
+        notes = (*notes, *((told,) if missed else ()))
+    return Batch(
+        explanation_digests(distinct) if patterns is None else patterns.digests(),
+        *counted,
+        Names.of(names[0]),
+        Names.of(names[1]),
+        canonical_kind(distinct),
+        lambda place: (distinct.describe(place), named_features(distinct, place)),
+        tuple(dict.fromkeys(notes)),
+        feature_names(distinct),
+        repr(discretizer or Original()),
+        patterns,
+    )
 
 
 @contextmanager
@@ -231,17 +249,6 @@ def labels_alone() -> Iterator[None]:
             f"{what}, and a monitor compares labels: add the predicted class, or bins, such as "
             "np.digitize(predictions, edges)."
         ) from None
-
-
-def to_group_column(values: Any, name: str) -> NDArray[Any]:
-    """One group per row, none missing."""
-    return to_labels(values, f"Groups by {name!r}")
-
-
-def refuse_many_groups(many: int) -> None:
-    """Raise if each group would have few rows."""
-    if many > _MOST_GROUPS:
-        raise BadInput(f"Groups have {many:,} different values, more than {_MOST_GROUPS:,}: bin them first.")
 
 
 def _storable(text: str) -> str:

@@ -18,7 +18,7 @@ from faithscope.monitor.moments import to_date
 from faithscope.monitor.origin import origin
 from faithscope.monitor.queries import fetch_table, fetch_value, registered
 from faithscope.monitor.schema import EVER, WHOLE
-from faithscope.monitor.scoped.adding import held_patterns
+from faithscope.monitor.scopes import held_patterns
 from faithscope.monitor.sequential import PARTS, Alarm, drops_beside, share_limits
 from faithscope.rounding import down, up
 
@@ -156,10 +156,8 @@ def _compare(connection: Any, cells: Mapping[str, NDArray[Any]]) -> None:
 FORGOTTEN = "forgotten"
 
 
-def forget_beside(connection: Any, *, anyway: bool) -> None:
-    """Compare no more, if anything was compared: of monitors that were added up each has closers of its own."""
-    if not anyway and fetch_value(connection, "SELECT value FROM settings WHERE name = 'beside'") is None:
-        return
+def forget_beside(connection: Any) -> None:
+    """Compare no more: of monitors that were added up each has closers of its own."""
     for table in ("beside", "closers"):
         connection.execute(f"DELETE FROM {table}")
     connection.execute("DELETE FROM settings WHERE name = 'beside'")

@@ -96,6 +96,22 @@ def feature_names(explanations: Explanations) -> tuple[str, ...] | None:
     return None if names is None else tuple(name.removeprefix("phi_") for name in names)
 
 
+def named_features(explanations: Explanations, place: int) -> tuple[str, ...]:
+    """The features of which an explanation speaks: those of its conditions, or those that a discretizer left.
+
+    Examples
+    --------
+    >>> named_features(Rules.parse(["age <= 37 and job == clerk"]), 0)
+    ('age', 'job')
+    """
+    if isinstance(explanations, Rules):
+        return tuple(dict.fromkeys(part.feature for part in explanations.distinct[explanations.codes[place]]))
+    if isinstance(explanations, Importances) and explanations.form and explanations.shape is None:
+        told = np.flatnonzero(explanations.values[place])
+        return tuple(explanations._label(int(feature)).removeprefix("phi_") for feature in told)
+    return ()
+
+
 def canonical(value: Any) -> str:
     """A text that equal values share, and no others.
 

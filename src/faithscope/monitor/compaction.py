@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from faithscope.monitor.history import measures, open_days
+from faithscope.monitor.estimates import measures, open_days
 from faithscope.monitor.moments import to_days
 from faithscope.monitor.origin import FIRST_DAYS, block_start, months, origin
 from faithscope.monitor.queries import fetch_lines, fetch_value, registered

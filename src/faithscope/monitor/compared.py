@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explanations.base import readable
+from faithscope.explanations.base import readable, several
+from faithscope.measures.scopes import agreement_of_scopes
+from faithscope.monitor.estimates import PATTERNS, scope_coverage
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.origin import FIRST_DAYS, known_until, origin, reference_end
 from faithscope.monitor.periods import TwoPeriods
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
 from faithscope.monitor.schema import EVER
+from faithscope.monitor.scopes import Scopes
 from faithscope.monitor.sequential import DailyDraws
 
 _CELLS = """
@@ -145,3 +148,41 @@ def _told(connection: Any, cells: Any) -> tuple[TwoPeriods, Texts, list[str], li
     shown = fetch_lines(connection, "SELECT shown FROM labels ORDER BY code")
     labels = [readable(json.loads(text)) for (text,) in shown]
     return TwoPeriods.of(number, label, before, after), Texts(high, names), labels, features
+
+
+# Cells by rule in place of patterns, as if a rule's number were its digest.
+CELLS_BY_RULE = """
+(SELECT level, period, own::UBIGINT AS high, 0::UBIGINT AS low, label, sum(given)::BIGINT AS given
+FROM cells JOIN patterns USING (high, low) GROUP BY ALL)
+"""
+_SIDE = "(SELECT * FROM cells JOIN places USING (level, period) WHERE {}later)"
+_MOST = 10  # rules that are told
+
+
+def scoped_changes(connection: Any, scopes: Scopes, reference: int) -> tuple[str, ...]:
+    """How sufficient each rule was in the reference period, and since; the largest changes of all rows first."""
+    places = periods_of_cells(connection, reference)
+    if places is None:
+        return ()
+    rows, value = np.zeros((2, len(scopes)), np.int64), np.full((2, len(scopes)), np.nan)
+    with registered(connection, "places", places):
+        for side, word in enumerate(("NOT ", "")):
+            answer = fetch_table(connection, PATTERNS.format(keys="", cells=_SIDE.format(word)))
+            own = answer.column("own").to_numpy()
+            rows[side] = np.bincount(own, answer.column("given").to_numpy(), len(scopes))
+            counts = scope_coverage(connection, scopes, answer).counts
+            value[side, np.unique(own)] = agreement_of_scopes(counts)["sufficiency"]
+    both = np.flatnonzero(~np.isnan(value).any(axis=0))
+    if not len(both):
+        return ("No rule can be checked in both periods, so its sufficiency cannot be compared.",)
+    weight = (rows / rows.sum(axis=1, keepdims=True)).mean(axis=0)
+    order = both[np.argsort(-np.abs((value[1] - value[0]) * weight)[both], kind="stable")][:_MOST]
+    return (
+        "By rule, at a single look, the largest changes of all rows first; no test is made of them.",
+        *(
+            f"{scopes.rules.describe(int(place))}: sufficiency {value[0][place]:.3f} in the reference "
+            f"({several(int(rows[0][place]), 'row', 'rows')}), {value[1][place]:.3f} since "
+            f"({several(int(rows[1][place]), 'row', 'rows')})."
+            for place in order
+        ),
+    )

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame
 from faithscope.inputs.checks import same_length
-from faithscope.monitor.batch import crossed, to_group_column
+from faithscope.inputs.labels import to_labels
 
 
 def group_names(by: Any) -> tuple[str, ...] | None:
@@ -44,10 +45,16 @@ def row_groups(names: Sequence[str], by: Any, rows: int) -> NDArray[Any] | None:
         return None
     if by is None:
         raise BadInput(f"This monitor has groups by {', '.join(names)}: pass by= with the group of each row.")
-    columns = [to_group_column(values, name) for name, values in zip(names, _columns(names, by), strict=True)]
+    columns = [
+        to_labels(values, f"Groups by {name!r}") for name, values in zip(names, _columns(names, by), strict=True)
+    ]
     for column in columns:
         same_length(explanations=rows, groups=len(column))
-    return crossed(columns)
+    if len(columns) == 1:
+        return columns[0]
+    crossed = np.empty(rows, object)
+    crossed[:] = list(zip(*(column.tolist() for column in columns), strict=True))
+    return crossed
 
 
 def _columns(names: Sequence[str], by: Any) -> list[Any]:

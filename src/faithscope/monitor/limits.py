@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from faithscope.monitor.history import Ints, PairColumns
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.schema import WHOLE
-from faithscope.monitor.sequential import Alarm, DailyDraws, changes, departures, lower_limit, upper_limit
+from faithscope.monitor.sequential import Alarm, DailyDraws, changes, departures
 from faithscope.rounding import down, up
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -86,33 +88,23 @@ class Limits:
     __repr__ = __str__
 
 
-def all_limits(
-    pairs: PairColumns,
-    codes: Mapping[Any, int],
-    confidence: float,
-    at_least: float | None,
-    measure: str,
-    doubted: bool,
-    clustered: bool,
-) -> dict[Any, Limits]:
-    """Limits of all rows and of groups, by name; a group has its share of the error."""
-    shares, places = group_shares(pairs), np.array(list(codes.values())) + 1  # WHOLE is -1
-    n, openers, matched, agreeing = (
-        np.bincount(pairs.group + 1, getattr(pairs, name), places.max() + 1)[places]
-        for name in ("rows", "openers", "matched", "agreeing")
-    )
-    error = (1 - confidence) / 2 * np.array([shares.get(code, 1.0) for code in codes.values()])
-    waiting = openers - matched
-    lines = zip(
-        [k / m if m else None for k, m in zip(agreeing.tolist(), matched.tolist(), strict=True)],
-        lower_limit(agreeing, openers, error).tolist(),
-        upper_limit(agreeing + waiting, openers, error).tolist(),
-        [confidence] * len(codes),
-        *(column.astype(np.int64).tolist() for column in (n, openers, matched, waiting)),
-        *([value] * len(codes) for value in (at_least, measure, doubted, clustered)),
-        strict=True,
-    )
-    return {name: Limits(*line) for name, line in zip(codes, lines, strict=True)}
+class PairColumns(NamedTuple):
+    """One line per batch, group and day of openers, in the order of batches.
+
+    `openers` arrived, `matched` openers of that day found a partner in that batch, `agreeing` of these agree.
+    """
+
+    batch: Ints
+    day: Ints
+    group: Ints
+    rows: Ints
+    openers: Ints
+    matched: Ints
+    agreeing: NDArray[np.float64]
+
+    def take(self, chosen: Any) -> "PairColumns":
+        """Some of the lines, by a mask, places or a slice."""
+        return PairColumns(*(column[chosen] for column in self))
 
 
 def group_shares(pairs: PairColumns) -> dict[int, float]:
@@ -127,22 +119,18 @@ def group_shares(pairs: PairColumns) -> dict[int, float]:
     return dict(zip(codes.tolist(), shares.tolist(), strict=True))
 
 
-def daily_draws(columns: PairColumns, days: Ints) -> DailyDraws:
-    """The pairs by the day of their openers, on each of these days."""
-    place = np.searchsorted(days, columns.day)
-    sums = [np.bincount(place, getattr(columns, name), len(days)) for name in ("openers", "matched", "agreeing")]
-    dates = np.array([to_date(int(day)) for day in days], object)
-    return DailyDraws.of_pairs(dates, *sums)
-
-
 def all_draws(pairs: PairColumns, codes: Mapping[Any, int], since: int | None = None) -> dict[Any, DailyDraws]:
     """The draws of all rows and of groups, by name, on the same days; without those before `since`."""
     pairs = pairs if since is None else pairs.take(pairs.day >= since)
     days = np.unique(pairs.day)
     pairs = pairs.take(np.argsort(pairs.group, kind="stable"))
     starts, ends = (np.searchsorted(pairs.group, list(codes.values()), side) for side in ("left", "right"))
-    parts = map(slice, starts, ends)
-    return {name: daily_draws(pairs.take(part), days) for name, part in zip(codes, parts, strict=True)}
+    dates, told = np.array([to_date(int(day)) for day in days], object), {}
+    for name, start, end in zip(codes, starts, ends, strict=True):
+        part = pairs.take(slice(start, end))
+        place, columns = np.searchsorted(days, part.day), (part.openers, part.matched, part.agreeing)
+        told[name] = DailyDraws.of_pairs(dates, *(np.bincount(place, column, len(days)) for column in columns))
+    return told
 
 
 def all_alarms(
@@ -164,13 +152,10 @@ def all_alarms(
     told = {}
     for name, draws in lines.items():
         part = error if len(lines) == 1 else error / 2 if name is None else error / 2 * shares[name]
-        apart = () if beside is None else beside(name, part / questions)
-        alarms = (*_alarms(draws, at_least, reference, part / questions), *apart)
+        share = part / questions
+        below = () if not at_least else departures(draws, (at_least, 1.0), share)
+        changed = () if reference is None else changes(draws, reference, share)
+        alarms = (*below, *changed, *(() if beside is None else beside(name, share)))
         if alarms:
             told[name] = alarms
     return told
-
-
-def _alarms(draws: DailyDraws, at_least: float | None, reference: int | None, error: float) -> tuple[Alarm, ...]:
-    below = () if not at_least else departures(draws, (at_least, 1.0), error)
-    return (*below, *(() if reference is None else changes(draws, reference, error)))

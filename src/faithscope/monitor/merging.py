@@ -1,199 +1,119 @@
-"""Two stores as one: every batch counts once, and rows that wait in one may find partners in the other."""
+"""Two stores as one: the batches of one are added to the other once more, and a batch of both counts once."""
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from faithscope.errors import Incompatible
-from faithscope.monitor.adding import ALL_WAITING, codes, insert, replace_waiting, settle_kind, settled, waiting_rows
+from faithscope.monitor.adding import insert, settle_kind
 from faithscope.monitor.batch import Batch, Clusters, Names
 from faithscope.monitor.beside import forget_beside
 from faithscope.monitor.canonical import Digests
-from faithscope.monitor.origin import origin, settle_origin
-from faithscope.monitor.pairing import pair
-from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
-from faithscope.monitor.schema import ID_TABLES
-from faithscope.monitor.scoped.adding import held_patterns
+from faithscope.monitor.origin import origin
+from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, held_settings
+from faithscope.monitor.scopes import held_patterns
 from faithscope.monitor.store import Store
 
 _FILED = "SELECT number, id, rows, first_day, last_day, content FROM batches ORDER BY number"
-_ROWS = "SELECT period, grp, high, low, label, given FROM cells WHERE batch = {}"
-_CLUSTERED_ROWS = "SELECT day AS period, grp, high, low, label, 1 AS given, word FROM clusters WHERE batch = {}"
+_ROWS = """
+SELECT period::BIGINT AS day, grp::BIGINT AS grp, label::BIGINT AS label, given, high, low FROM cells WHERE batch = {}
+"""
+_CLUSTERED_ROWS = """
+SELECT day::BIGINT AS day, grp::BIGINT AS grp, label::BIGINT AS label, 1::BIGINT AS given, high, low, word
+FROM clusters WHERE batch = {}
+"""
+
+
+class _Held(NamedTuple):
+    """Of a store, what was settled, the content of each batch by its name, whether days were merged, its first day."""
+
+    settings: dict[str, str]
+    batches: dict[str, str]
+    closed: bool
+    begun: float
+
+    @classmethod
+    def of(cls, store: Store) -> "_Held":
+        with store.transaction() as connection:
+            settings, begun = held_settings(connection), origin(connection)
+            closed = bool(fetch_value(connection, "SELECT count(*) FROM cells WHERE level > 0"))
+            batches = {line[1]: line[-1] for line in fetch_lines(connection, _FILED)}
+        closed = closed and "clusters" not in settings  # the rows by which clusters count are all kept
+        return cls(settings, batches, closed, np.inf if begun is None else begun)
 
 
 def merge(first: Store, second: Store) -> Store:
-    """A store in memory that holds the batches of both."""
-    ours, theirs = first.settings(), second.settings()
-    if ours["by"] != theirs["by"]:
-        raise Incompatible(
-            f"One monitor has groups by {ours['by']}, the other by {theirs['by']}: merge monitors of the same groups."
-        )
-    if ours.get("scopes") != theirs.get("scopes"):
-        raise Incompatible("These monitors watch different scopes: merge monitors that began with the same ones.")
-    if ours.get("reference") != theirs.get("reference"):
-        days = " and ".join(str(settings.get("reference", "no")) for settings in (ours, theirs))
-        raise Incompatible(f"These monitors have references of {days} days: merge monitors of the same reference.")
-    held, added = _batches(first), _batches(second)
-    clustered = ["clusters" in settings for settings in (ours, theirs)]
-    if held and added and clustered[0] != clustered[1]:
-        raise Incompatible("One monitor counts each cluster once, the other has none: merge monitors of the same kind.")
-    shared = held.keys() & added.keys()
-    for name in sorted(shared):
-        if held[name] != added[name]:
-            raise Incompatible(f"Both monitors have a batch {name!r}, of different rows: give batches different names.")
-    if not shared and not any(clustered):
-        return _begun(_joined(first, second), first, second)
-    if any(clustered) or _is_open(second):  # the rows by which clusters count are all kept
-        return _begun(_replayed(first, second, shared), first, second)
-    if _is_open(first):
-        return _begun(_replayed(second, first, shared), first, second)
-    raise Incompatible(
-        f"Both monitors counted batch {min(shared)!r}, and both have merged their old days, so it cannot be counted "
-        "once: merge monitors of different batches."
-    )
+    """A store in memory that holds the batches of both, as if those of the one that began later came after the others.
 
-
-def _begun(merged: Store, *stores: Store) -> Store:
-    """A store whose watch began with the first of both."""
-    days = []
-    for store in stores:
-        with store.transaction() as connection:
-            days += [] if (day := origin(connection)) is None else [day]
-    if days:
-        with merged.transaction() as connection:
-            settle_origin(connection, min(days))
-    with merged.transaction() as connection:
-        forget_beside(connection, anyway=any("beside" in store.settings() for store in stores))
-    return merged
-
-
-def _batches(store: Store) -> dict[str, str]:
-    """What each batch held, by its name."""
-    with store.transaction() as connection:
-        return dict(fetch_lines(connection, "SELECT id, content FROM batches ORDER BY number"))
-
-
-def _is_open(store: Store) -> bool:
-    with store.transaction() as connection:
-        return not fetch_value(connection, "SELECT count(*) FROM cells WHERE level > 0")
-
-
-def _replayed(base: Store, other: Store, shared: set[str]) -> Store:
-    """The batches of one, then those of the other that it does not have, as if they were added now."""
+    A store whose old days were merged no longer has its batches apart: those of the other are then added to it.
+    """
+    ours, theirs = _Held.of(first), _Held.of(second)
+    _refuse_others(ours, theirs)
+    swapped = theirs.closed if ours.closed or theirs.closed else theirs.begun < ours.begun
+    base, other, held = (second, first, theirs) if swapped else (first, second, ours)
     merged = base.copy()
-    with other.transaction() as source, merged.transaction() as target:
-        _settle(source, target, base.name)
-        for number, name, *filed in fetch_lines(source, _FILED):
-            if name not in shared:
-                insert(target, _batch(source, number), name, tuple(filed))
+    with other.transaction() as source, merged.transaction(write=True) as target:
+        if "beside" in ours.settings or "beside" in theirs.settings:
+            forget_beside(target)
+        for number, name, *about in fetch_lines(source, _FILED):
+            batch = _batch(source, number)
+            settle_kind(target, batch, base.name)
+            if name not in held.batches:
+                insert(target, batch, name, tuple(about))
     return merged
 
 
-def _settle(source: Any, target: Any, name: str) -> None:
-    """Refuse to merge explanations of different kinds."""
-    for number in fetch_lines(source, "SELECT number FROM batches ORDER BY number LIMIT 1"):
-        settle_kind(target, _batch(source, number[0]), name)
+def _refuse_others(ours: _Held, theirs: _Held) -> None:
+    """Raise if two stores cannot be one."""
+    one, other = ours.settings, theirs.settings
+    if one["by"] != other["by"]:
+        raise Incompatible(
+            f"One monitor has groups by {one['by']}, the other by {other['by']}: merge monitors of the same groups."
+        )
+    if one.get("scopes") != other.get("scopes"):
+        raise Incompatible("These monitors watch different scopes: merge monitors that began with the same ones.")
+    if one.get("reference") != other.get("reference"):
+        days = " and ".join(str(settings.get("reference", "no")) for settings in (one, other))
+        raise Incompatible(f"These monitors have references of {days} days: merge monitors of the same reference.")
+    if ours.batches and theirs.batches and ("clusters" in one) != ("clusters" in other):
+        raise Incompatible("One monitor counts each cluster once, the other has none: merge monitors of the same kind.")
+    for name in sorted(ours.batches.keys() & theirs.batches.keys()):
+        if ours.batches[name] != theirs.batches[name]:
+            raise Incompatible(f"Both monitors have a batch {name!r}, of different rows: give batches different names.")
+    if ours.closed and theirs.closed:
+        raise Incompatible(
+            "Both monitors have merged their old days, so that neither still has its batches apart, to be added to the "
+            "other: add the logs of one to the state of the other."
+        )
 
 
 def _batch(connection: Any, number: int) -> Batch:
     """A batch as it was added; of clusters, the rows by which they count."""
-    settings = dict(fetch_lines(connection, "SELECT name, value FROM settings"))
-    answer = fetch_table(connection, (_CLUSTERED_ROWS if "clusters" in settings else _ROWS).format(number))
-    column = {name: answer.column(name).to_numpy() for name in answer.column_names}
+    settings = held_settings(connection)
+    clustered, features = "clusters" in settings, settings.get("features")
+    answer = fetch_table(connection, (_CLUSTERED_ROWS if clustered else _ROWS).format(number))
+    day, group, label, given, high, low = (answer.column(j).to_numpy() for j in range(6))
     lines = fetch_lines(connection, "SELECT high, low, name, features FROM names")
-    names = {(high, low): (name, tuple(json.loads(features))) for high, low, name, features in lines}
-    digests = Digests(column["high"], column["low"])
-    labels, groups = (_Held.of(connection, table) for table in ("labels", "groups"))
-    day, group, label, given = (column[name].astype(np.int64) for name in ("period", "grp", "label", "given"))
-    keys = list(zip(digests.high.tolist(), digests.low.tolist(), strict=True))
-    features = tuple(json.loads(settings["features"])) if "features" in settings else None
-    cells = (np.arange(len(digests.high)), day, group, label, given)
+    names = {(top, bottom): (name, tuple(json.loads(told))) for top, bottom, name, told in lines}
+    digests = Digests(high, low)
+    ids = fetch_lines(connection, f"SELECT name, word FROM ids WHERE batch = {number}") if "ids" in settings else []
     return Batch(
-        *(digests, *cells, labels, groups, settings["kind"]),
-        describe=lambda place: names.get(keys[place], ("", ()))[0],
-        features=features,
-        speaks_of=lambda place: names.get(keys[place], ("", ()))[1],
+        digests,
+        np.arange(len(high)),
+        *(day, group, label, given),
+        *(_names(connection, "labels"), _names(connection, "groups")),
+        settings["kind"],
+        lambda place: names.get((int(high[place]), int(low[place])), ("", ())),
+        features=None if features is None else tuple(json.loads(features)),
         discretizer=settings["discretizer"],
         patterns=held_patterns(connection, digests),
-        clusters=Clusters(column["word"], settings["clusters"]) if "clusters" in settings else None,
-        ids=_ids(connection, number) if "ids" in settings else {},
+        clusters=Clusters(answer.column("word").to_numpy(), settings["clusters"]) if clustered else None,
+        ids={name: np.array([word for other, word in ids if other == name], np.uint64) for name, _ in ids},
     )
 
 
-def _ids(connection: Any, number: int) -> dict[str, Any]:
-    """The ids that were kept of a batch, by the name of their column."""
-    answer = fetch_table(connection, f"SELECT name, word FROM ids WHERE batch = {number}")
-    names, words = np.array(answer.column("name").to_pylist()), answer.column("word").to_numpy()
-    return {str(name): words[names == name] for name in np.unique(names)}
-
-
-class _Held(Names):
+def _names(connection: Any, table: str) -> Names:
     """Labels or groups as a store holds them."""
-
-    @classmethod
-    def of(cls, connection: Any, table: str) -> "_Held":
-        return cls(tuple(fetch_lines(connection, f"SELECT canonical, shown FROM {table} ORDER BY code")))
-
-    @property
-    def canonical(self) -> list[str]:
-        return [text for text, _ in self.values]
-
-    @property
-    def shown(self) -> list[str]:
-        return [shown for _, shown in self.values]
-
-
-def _joined(first: Store, second: Store) -> Store:
-    """The tables of both, batches of the second numbered after those of the first, and rows that wait matched anew."""
-    merged = first.copy()
-    with second.transaction() as source, merged.transaction() as target:
-        _settle(source, target, first.name)
-        labels, groups = (codes(target, table, _Held.of(source, table)) for table in ("labels", "groups"))
-        after = fetch_value(target, "SELECT coalesce(max(number), 0) FROM batches")
-        told = {"label": labels, "grp": np.append(groups, -1).astype(np.int32)}
-        settings = second.settings()
-        further = ("patterns", "scoped_openers") if "scopes" in settings else ()
-        if "ids" in settings:
-            further = (*further, "ids")
-            target.execute(ID_TABLES[0])
-            settled(target, "ids", "kept")
-        for table in ("batches", "cells", "forgotten", "waiting", "pairs", "days", "names", *further):
-            _append(source, target, table, told, after)
-        _pair_waiting(target)
-    return merged
-
-
-def _append(source: Any, target: Any, table: str, told: dict[str, Any], after: int) -> None:
-    """The lines of a table with labels and groups by the numbers of the target, batches numbered on."""
-    answer = fetch_table(source, f"SELECT * FROM {table}")
-    columns = dict(zip(answer.column_names, answer.columns, strict=True))
-    for name, numbers in told.items():
-        if name in columns and answer.num_rows:
-            columns[name] = numbers[columns[name].to_numpy()]
-    for name in {"number", "batch"} & columns.keys():
-        numbers = columns[name].to_numpy()
-        columns[name] = np.where((numbers == 0) & (name == "batch"), 0, numbers + after).astype(np.int32)
-    rest = f" ANTI JOIN {table} USING (high, low)" if table in ("names", "patterns") else ""
-    with registered(target, "held", columns):
-        target.execute(f"INSERT INTO {table} SELECT * FROM held{rest}")
-
-
-def _pair_waiting(connection: Any) -> None:
-    """Match openers that wait on one side with closers that wait on the other; the pairs count for the last batch."""
-    before = waiting_rows(fetch_table(connection, ALL_WAITING))
-    seed = int(fetch_value(connection, "SELECT value FROM settings WHERE name = 'seed'"))
-    pairs = pair(before.take(slice(0)), before, np.random.default_rng(seed))
-    replace_waiting(connection, before, pairs.waiting)
-    last = fetch_value(connection, "SELECT coalesce(max(number), 0) FROM batches")
-    lines = {
-        "batch": np.full(len(pairs.days), last, np.int32),
-        "day": pairs.days.astype(np.int32),
-        "grp": pairs.groups.astype(np.int32),
-        "rows": np.zeros(len(pairs.days), np.int64),
-        "openers": pairs.openers,
-        "matched": pairs.matched,
-        "agreeing": pairs.agreeing,
-    }
-    with registered(connection, "lines", lines):
-        connection.execute("INSERT INTO pairs SELECT * FROM lines WHERE matched > 0")
+    lines = fetch_lines(connection, f"SELECT canonical, shown FROM {table} ORDER BY code")
+    return Names([text for text, _ in lines], [shown for _, shown in lines])

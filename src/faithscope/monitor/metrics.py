@@ -1,11 +1,9 @@
 """Metrics of a monitor in the text format that Prometheus reads."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
-from faithscope.monitor.limits import Limits
-from faithscope.monitor.telling import Told
+from faithscope.monitor.look import Look
 
 _HELP = {
     "low": "Lower limit of {measure}, valid at all looks together.",
@@ -29,7 +27,7 @@ _WORDS = {
 }
 
 
-def prometheus(told: Told) -> str:
+def prometheus(look: Look) -> str:
     """One line per number, with the group as a label; all rows have none.
 
     Examples
@@ -37,41 +35,31 @@ def prometheus(told: Told) -> str:
     >>> import faithscope as fs
     >>> monitor = fs.Monitor()
     >>> added = monitor.add(["a", "a"], [1, 1], when="2026-03-01")
-    >>> print(prometheus(Told.of(monitor)).splitlines()[-1])
+    >>> with monitor._look() as look:
+    ...     print(prometheus(look).splitlines()[-1])
     faithscope_monitor_last_day 1772323200
     """
+    once, days = look.once, look.pairs.day
+    values: dict[str, dict[Any, Any]] = {
+        **{name: {group: getattr(each, field) for group, each in look.limits.items()} for name, field in _LIMITS},
+        "alarms": {group: len(look.alarms.get(group, ())) for group in look.codes},
+        "unverifiable": {None: None if once is None else once.unverifiable},
+        **{name: {group: getattr(each, field) for group, each in look.beside.items()} for name, field in _BESIDE},
+        "last_day": {None: int(days.max()) * 86_400 if len(days) else None},
+    }
     lines: list[str] = []
-    for name, text in _HELP.items():
-        if name in _BESIDE and not told.beside:
-            continue
-        full = f"faithscope_monitor_{name}"
-        shown = text.format(measure=told.measure, **_WORDS[told.measure])
-        lines += [f"# HELP {full} {shown}", f"# TYPE {full} gauge"]
-        lines += [f"{full}{_label(told, group)} {value:.17g}" for group, value in _values(told, name)]
+    for name, each in values.items():
+        if each:
+            full, text = f"faithscope_monitor_{name}", _HELP[name].format(measure=look.measure, **_WORDS[look.measure])
+            lines += [f"# HELP {full} {text}", f"# TYPE {full} gauge"]
+            lines += [f"{full}{_label(look, group)} {value:.17g}" for group, value in each.items() if value is not None]
     return "\n".join(lines) + "\n"
 
 
-def _values(told: Told, name: str) -> Iterator[tuple[Any, float]]:
-    lines: dict[Any, Limits] = {None: told.limits, **told.groups}
-    if name == "alarms":
-        yield from ((group, len(told.alarms.get(group, ()))) for group in lines)
-    elif name == "unverifiable":
-        if told.single_look is not None:
-            yield None, told.single_look.unverifiable
-    elif name in _BESIDE:
-        values = ((group, getattr(each, _BESIDE[name])) for group, each in told.beside.items())
-        yield from ((group, value) for group, value in values if value is not None)
-    elif name == "last_day":
-        if told.last_day is not None:
-            yield None, (told.last_day.toordinal() - 719_163) * 86_400
-    else:
-        yield from ((group, float(getattr(limits, _FIELDS.get(name, name)))) for group, limits in lines.items())
+_LIMITS = (("low", "low"), ("high", "high"), ("rows", "n"), ("pairs", "pairs"), ("waiting", "waiting"))
+_BESIDE = (("beside", "value"), ("beside_low", "low"), ("beside_high", "high"), ("beside_reference", "before"))
 
 
-_FIELDS = {"rows": "n"}
-_BESIDE = {"beside": "value", "beside_low": "low", "beside_high": "high", "beside_reference": "before"}
-
-
-def _label(told: Told, group: Any) -> str:
+def _label(look: Look, group: Any) -> str:
     """The group as a label, whose text has quotes and backslashes escaped; names have no control characters."""
-    return "" if group is None else f"{{group={json.dumps(told.names[group], ensure_ascii=False)}}}"
+    return "" if group is None else f"{{group={json.dumps(look.names[group], ensure_ascii=False)}}}"

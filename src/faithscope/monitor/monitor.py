@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import MAXYEAR
 from typing import TYPE_CHECKING, Any, Unpack
@@ -11,7 +12,6 @@ import numpy as np
 
 from faithscope.discretizers import to_discretizer
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import several
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame
 from faithscope.inputs.checks import check_share, check_whole
@@ -19,22 +19,20 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.monitor.adding import Added, add_batch
-from faithscope.monitor.batch import Batch, batch_of
-from faithscope.monitor.beside import FORGOTTEN, Beside, SharesBeside
-from faithscope.monitor.clusters import are_ids, cluster_notes, first_ids, ids_again, row_clusters
+from faithscope.monitor.batch import Batch, batch_of, to_sample
+from faithscope.monitor.beside import Beside
+from faithscope.monitor.clusters import are_ids, first_ids, row_clusters
 from faithscope.monitor.compaction import compact
 from faithscope.monitor.grouping import group_columns, group_names, row_groups, told_names
-from faithscope.monitor.history import DayLine, History
-from faithscope.monitor.limits import Limits, all_alarms, all_draws, all_limits, group_shares
-from faithscope.monitor.log_batch import log_batch, refuse_learning
+from faithscope.monitor.limits import Limits
+from faithscope.monitor.log_batch import REMEMBERED, log_batch, recalled, refuse_learning, said_options
+from faithscope.monitor.look import Look
 from faithscope.monitor.merging import merge
 from faithscope.monitor.moments import refuse_times, to_days
-from faithscope.monitor.queries import fetch_lines
-from faithscope.monitor.scoped.batch import scoped_batch, to_sample
-from faithscope.monitor.scoped.scopes import Scopes, features_of, settled_scopes
+from faithscope.monitor.scopes import Scopes, features_of, settled_scopes
 from faithscope.monitor.sequential import Alarm
 from faithscope.monitor.store import Store, readable_state
-from faithscope.monitor.telling import Told
+from faithscope.monitor.telling import told_card, told_dict, told_lines
 from faithscope.monitor.watched import MonitorRecord, render, write
 from faithscope.monitor.watching import watched_record
 from faithscope.runtime.files import to_path
@@ -48,22 +46,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LONGEST_ID = 200
-_AGAIN = (
-    "{} pairs of rows with the same explanation came in one batch, and of independent rows about {} would: the same "
-    'cases seem to come back in later batches, so that limits may miss the truth and "holds" is not said; add each '
-    "case once, or begin another state with clusters=, on the command line --cluster"
-)
-_IDS_AGAIN = (
-    "{1:,} of {2:,} ids in {0!r} came in an earlier batch too: the same cases come back, so that limits may miss the "
-    'truth and "holds" is not said; begin another state with clusters={0!r}, on the command line --cluster'
-)
-
-_OTHERWISE = "SELECT count(DISTINCT day), max(confidence) FROM days WHERE confidence <> ?"
-_CLOSED = "the intervals of {:,} closed days are of {:g} confidence, at which they were closed: none is shown at {:g}"
-_ADDED_UP = (
-    "monitors that were added up had rows after the reference, each judged beside rows of its own, so nothing is told "
-    "beside the reference; days are still compared among themselves"
-)
 
 
 class Monitor(Shareable):
@@ -167,8 +149,8 @@ class Monitor(Shareable):
         ----------
         explanations, predictions, discretizer
             As for `consistency`; the same explainer and discretizer for all batches. With scopes, explanations are
-            rules, their texts, or importances, each for the scope of the features that it names. A `Log`
-            in place of both is added by `add_log`.
+            rules, their texts, or importances, each for the scope of the features that it names. A `Log`, or the path
+            of one, in place of both is added by `add_log`.
         X : array-like or table, n rows, optional
             The rows, with scopes alone: which of them they lie in.
         when : date, datetime, str or array-like (n,), optional
@@ -187,15 +169,15 @@ class Monitor(Shareable):
         -------
         Added
         """
-        if isinstance(explanations, Log):
+        if isinstance(explanations, Log) or (predictions is None and isinstance(explanations, str | os.PathLike)):
             said = {"predictions": predictions, "X": X, "clusters": clusters}
             for option in (option for option, value in said.items() if value is not None):
-                raise BadInput(f"The monitor got a Log and {option}=, which are columns of the log: leave it out.")
+                raise BadInput(f"The monitor got a log and {option}=, which are columns of the log: leave it out.")
             return self.add_log(explanations, discretizer=discretizer, when=when, by=by, batch=batch)
-        chosen = to_discretizer(discretizer)
+        chosen, name = to_discretizer(discretizer), _batch_name(batch)
         refuse_learning(chosen)
-        name = _batch_name(batch)
-        sample = to_sample(self._scopes, explanations, predictions, X, discretizer)
+        self._refuse_discretizer(discretizer)
+        sample = to_sample(self._scopes, explanations, predictions, X)
         of_groups = {f"by[{name!r}]": column for name, column in by.items()} if isinstance(by, Mapping) else {"by": by}
         handed = {"explanations": explanations, "predictions": predictions, "X": X, "clusters": clusters, **of_groups}
         sample = replace(sample, notes=(*sample.notes, *same_rows(**handed, when=when)))
@@ -207,10 +189,8 @@ class Monitor(Shareable):
         if not sample.n:
             raise BadInput("There are no rows to add: pass at least one.")
         whose, apart = row_clusters(clusters, sample.n), clusters is not None
-        if self._scopes is not None:
-            counted = scoped_batch(sample, self._scopes, days, groups, apart=apart)
-        else:
-            counted = batch_of(sample.discretized(chosen), days, groups, chosen, apart=apart)
+        sample = sample if self._scopes is not None else sample.discretized(chosen)
+        counted = batch_of(sample, days, groups, chosen, self._scopes, apart=apart)
         labels = [] if apart else [index for thing in handed.values() if (index := index_of(thing)) is not None]
         ids = {index.name: first_ids(index.tolist(), sample.n) for index in labels if are_ids(index.name)}
         return self._added(replace(counted, clusters=whose, ids=ids), name)
@@ -227,6 +207,9 @@ class Monitor(Shareable):
         **columns: Unpack[LogColumns],
     ) -> Added:
         """Add the rows of a log, counted where it lives; nothing is ever written there.
+
+        The state remembers with its first rows from a log what was said of it, so that later ones need only be named:
+        ``monitor.add("log.parquet", batch="2026-03-02")``. What is said again must be the same.
 
         Parameters
         ----------
@@ -251,12 +234,21 @@ class Monitor(Shareable):
         -------
         Added
         """
-        name = _batch_name(batch)
-        log = Log._of(table, columns, "Monitor.add_log")
-        moments = log.time if when is None else when
-        groups = group_columns(self.by, by)
-        counted = log_batch(log, discretizer=discretizer, when=moments, by=groups, scopes=self._scopes)
-        return self._added(counted, name)
+        self._refuse_discretizer(discretizer)
+        name, log = _batch_name(batch), Log._of(table, columns, "Monitor.add_log")
+        said, held = said_options(log, when, by, discretizer), json.loads(self._store.settings().get("log", "{}"))
+        known = recalled(held, said, log.where is not None, self._store.name)
+        log = replace(log, **{name: known[name] for name in REMEMBERED if name in known})
+        discretizer = known.get("discretizer") if discretizer is None else discretizer
+        when, groups = log.time if when is None else when, group_columns(self.by, known.get("by"))
+        counted = log_batch(log, discretizer=discretizer, when=when, by=groups, scopes=self._scopes)
+        options = said and {**said, **({} if log.where is None else {"where": log.where})}
+        return self._added(replace(counted, options=options), name)
+
+    def _refuse_discretizer(self, discretizer: Any) -> None:
+        """Raise if rules would be made coarser: then they are no longer the scopes."""
+        if self._scopes is not None and discretizer is not None:
+            raise BadInput(f"Scopes are rules as they are, so discretizer={discretizer!r} has no use: leave it away.")
 
     def _added(self, batch: Batch, name: str | None) -> Added:
         with self._store.opened(write=True):
@@ -271,53 +263,32 @@ class Monitor(Shareable):
             )
         return added
 
-    @property
-    def _measure(self) -> str:
-        return "consistency" if self._scopes is None else "sufficiency"
-
-    @property
-    def _history(self) -> History:
-        """What the store holds now."""
-        return History(self._store)
+    @contextmanager
+    def _look(self, reference: int | None = None) -> Iterator[Look]:
+        """What the store holds now, all of it in one state."""
+        reference = self._settled(reference)
+        with self._store.transaction() as connection:
+            yield Look(connection, self._store.name, self.confidence, self.at_least, reference)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know."""
-        forgotten, come_back = self._history.forgotten, self._history.come_back
-        with self._store.transaction() as connection:
-            once, known = cluster_notes(connection), ids_again(connection)
-            closed = fetch_lines(connection, _OTHERWISE, [self.confidence])[0]
-        gone = (
-            f"{several(forgotten, 'row', 'rows')} of explanations that came once, more than a year ago, are no longer "
-            "known by explanation and count as unverifiable"
-        )
-        again = () if come_back is None else (_AGAIN.format(*(f"{number:,}" for number in come_back)),)
-        again = again if known is None else (_IDS_AGAIN.format(*known),)
-        merged = (_ADDED_UP,) if self._store.settings().get("beside") == FORGOTTEN else ()
-        kept = (_CLOSED.format(closed[0], closed[1], self.confidence),) if closed[0] else ()
-        return (*once, *((gone,) if forgotten else ()), *again, *merged, *kept)
+        with self._look() as look:
+            return look.notes
 
     @property
     def groups(self) -> list[Any]:
         """The groups that came up, in the order in which they did."""
-        return list(self._history.groups)
+        with self._look() as look:
+            return look.groups
 
     def limits(self, group: Any = None) -> Limits:
         """Limits of consistency, or sufficiency, that hold at all looks together, of all rows or of a group.
 
         Those of groups hold for all groups together, also for groups that come later, so they are wider.
         """
-        with self._store.transaction():
-            history = self._history
-            return self._limits(history)[history.name(group)]
-
-    def _limits(self, history: History) -> dict[Any, Limits]:
-        """Limits of all rows (None) and of groups."""
-        with self._store.transaction() as connection:
-            doubted = history.come_back is not None or ids_again(connection) is not None
-        clustered = "clusters" in self._store.settings()
-        how = (self.confidence, self.at_least, self._measure, doubted, clustered)
-        return all_limits(history.pairs, history.codes, *how)
+        with self._look() as look:
+            return look.limits[look.name(group)]
 
     def alarms(self, reference: int | None = None) -> dict[Any, tuple[Alarm, ...]]:
         """Alarms of all rows (None) and of groups, false with probability at most 1 - `confidence` over all looks ever.
@@ -330,15 +301,8 @@ class Monitor(Shareable):
             `at_least`, only with that. Days are those of the calendar, from the first day of the first batch on: rows
             of earlier days that come later count for limits, not for alarms.
         """
-        reference = self._settled(reference)
-        with self._store.transaction():
-            history = self._history
-            codes, pairs, begun, beside = history.codes, history.pairs, history.origin, self._shares_beside()
-        parts = group_shares(pairs)
-        shares = {name: parts.get(code, 1.0) for name, code in codes.items()}
-        apart = None if beside is None else lambda name, error: beside.alarms(codes[name], error)
-        lines, error = all_draws(pairs, codes, begun), 1 - self.confidence
-        return all_alarms(lines, shares, self.at_least, reference, error, apart)
+        with self._look(reference) as look:
+            return look.alarms
 
     def _settled(self, reference: int | None) -> int | None:
         """The reference that was settled, or this one; raises if it is another."""
@@ -354,12 +318,6 @@ class Monitor(Shareable):
             f"{self._store.name!r} was begun {there}, not with {given}: leave reference away, or begin another state."
         )
 
-    def _shares_beside(self) -> SharesBeside | None:
-        """The rows since the reference beside it; None if it was not settled, or nothing was added."""
-        with self._store.transaction() as connection:
-            begun = self._history.origin
-            return None if self.reference is None or begun is None else SharesBeside(connection, begun + self.reference)
-
     def beside(self, group: Any = None) -> Beside:
         """How rows since the reference agree with its rows that have their explanations, of all rows or of a group.
 
@@ -368,10 +326,8 @@ class Monitor(Shareable):
         row that have its prediction is a draw, and so is that of an opener. Limits hold at all looks together; those of
         groups for all groups together.
         """
-        with self._store.transaction():
-            history = self._history
-            name = history.name(group)
-            told = self._besides(history)
+        with self._look() as look:
+            name, told = look.name(group), look.beside
         if not told:
             raise BadInput(
                 "Rows are compared with those of a reference if it was settled when the state began: begin another "
@@ -379,37 +335,21 @@ class Monitor(Shareable):
             )
         return told[name]
 
-    def _besides(self, history: History) -> dict[Any, Beside]:
-        """What all rows (None) and groups are beside the reference; empty if there is nothing to compare with."""
-        shares, parts = self._shares_beside(), group_shares(history.pairs)
-        if shares is None or self._store.settings().get("beside") == FORGOTTEN:
-            return {}
-        return {name: shares.told(code, self.confidence, parts.get(code, 1.0)) for name, code in history.codes.items()}
-
     def single_look(self, group: Any = None) -> Estimate:
         """The estimate and interval of all rows as if this were the only look; too narrow if it is not."""
-        with self._store.transaction():
-            history = self._history
-            estimate = history.estimate(history.codes[history.name(group)], self.confidence)
+        with self._look() as look:
+            estimate = look.single_look(look.name(group))
         if estimate is None:
             raise BadInput("No rows were added yet, so nothing can be measured: add some first.")
         return estimate
-
-    def _days(self, history: History, *, grouped: bool = True) -> list[DayLine]:
-        """The measures of every day, and its agreement with the reference if that was settled."""
-        with self._store.transaction():
-            lines, shares = history.days(self.confidence, grouped=grouped), self._shares_beside()
-        if shares is None:
-            return lines
-        beside = {name: shares.daily(code) for name, code in history.codes.items() if grouped or name is None}
-        return [replace(line, beside=beside[line.group].get(line.day)) for line in lines]
 
     def table(self) -> "pd.DataFrame":
         """One line per day and group (None for all rows), with the measures of its rows.
 
         If a reference was settled, `beside` is the agreement of the day's rows with it.
         """
-        lines = self._days(self._history)
+        with self._look() as look:
+            lines = look.days()
         columns: dict[str, Any] = {"day": [line.day for line in lines], "group": [line.group for line in lines]}
         for name in ("n", "value", "low", "high", "parts"):
             columns[name] = [getattr(line, name) for line in lines]
@@ -421,7 +361,8 @@ class Monitor(Shareable):
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
-        return Told.of(self, days="by group").to_dict()
+        with self._look() as look:
+            return told_dict(look, look.days())
 
     def to_html(self, path: str | os.PathLike[str], reference: int | None = None) -> None:
         """Write a page that anybody can open: a line over time with its band, alarms, groups, and what changed.
@@ -435,13 +376,13 @@ class Monitor(Shareable):
         """
         write(self._record(reference), path)
 
-    def _record(self, reference: int | None = None, told: Told | None = None) -> MonitorRecord:
-        reference = self._settled(reference)
-        with self._store.transaction() as connection:
-            return watched_record(self, told or Told.of(self, reference), connection, reference)
+    def _record(self, reference: int | None = None) -> MonitorRecord:
+        with self._look(reference) as look:
+            return watched_record(look)
 
     def _card(self) -> Card:
-        return Told.of(self, days="of all rows").card()
+        with self._look() as look:
+            return told_card(look)
 
     def _card_and_page(self) -> tuple[Card, str]:
         return self._card(), render(self._record())
@@ -460,7 +401,8 @@ class Monitor(Shareable):
             raise BadInput(f"{str(to_path(path))!r} exists already: name another file.")
 
     def __str__(self) -> str:
-        return "\n".join(Told.of(self).lines())
+        with self._look() as look:
+            return "\n".join(told_lines(look))
 
     __repr__ = __str__
 

@@ -14,15 +14,9 @@ WHERE first_day IS NOT NULL ORDER BY number LIMIT 1))
 
 
 def origin(connection: Any) -> int | None:
-    """The first day of the first batch; of two monitors that were added up, the earlier one. None without rows."""
+    """The first day of the first batch, unless an earlier version settled another one; None without rows."""
     day = fetch_value(connection, _ORIGIN)
     return None if day is None else int(day)
-
-
-def settle_origin(connection: Any, day: int) -> None:
-    """Let the watch have begun on this day."""
-    connection.execute("DELETE FROM settings WHERE name = 'origin'")
-    connection.execute("INSERT INTO settings VALUES ('origin', ?)", [str(day)])
 
 
 def block_start(day: int, begun: int) -> int:

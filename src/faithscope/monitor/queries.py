@@ -22,6 +22,11 @@ def fetch_value(connection: Any, query: str, values: Sequence[Any] = ()) -> Any:
     return lines[0][0] if lines else None
 
 
+def held_settings(connection: Any) -> dict[str, str]:
+    """What was settled when a store began, or with its first rows."""
+    return dict(fetch_lines(connection, "SELECT name, value FROM settings"))
+
+
 @contextmanager
 def registered(connection: Any, name: str, columns: dict[str, Any]) -> Iterator[None]:
     """Columns under a name that queries may read, for as long as it takes."""

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from faithscope.errors import BadInput, FaithscopeError
 from faithscope.monitor.attached import attach, detach, in_memory
-from faithscope.monitor.queries import fetch_lines, fetch_table, registered
+from faithscope.monitor.queries import fetch_lines, fetch_table, held_settings, registered
 from faithscope.monitor.schema import FORMAT, TABLES, VERSION, further_tables
 from faithscope.runtime.files import to_path
 from faithscope.runtime.forks import anew_in_children
@@ -113,7 +113,7 @@ class Store:
     def settings(self) -> dict[str, str]:
         """What was settled when the monitor began, or with its first rows."""
         with self.opened() as connection:
-            return dict(fetch_lines(connection, "SELECT name, value FROM settings"))
+            return held_settings(connection)
 
     def checkpoint(self) -> None:
         """Write what was committed into the file itself, which DuckDB keeps in a second one until then."""
