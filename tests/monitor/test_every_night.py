@@ -49,12 +49,16 @@ def night(tmp_path):
 @pytest.mark.thorough
 @pytest.mark.parametrize("consistent", [False])
 def test_the_script_for_cron_exits_with_one_on_an_alarm_and_writes_whole_files(night, tmp_path, consistent):
-    script = re.search(r"```bash\n(set -eu.*?)```", PAGE, re.S)[1]
+    begin, script = (re.search(rf"```bash\n({word}.*?)```", PAGE, re.S)[1] for word in ("cd /srv/", "set -eu"))
+    before = YESTERDAY - datetime.timedelta(days=1)
+    moments = {"logged_at": pd.Timestamp(before)}
+    log(consistent, 20).assign(**moments).to_parquet(tmp_path / f"log-{before}.parquet")
+    assert night(begin.replace("2026-03-01", str(before))).stdout == f"batch {before}: 20 rows added\n"
     log(consistent).to_parquet(tmp_path / f"log-{YESTERDAY}.parquet")
     for _ in range(2):  # again, as after a crash
         result = night(script)
         assert result.returncode == (0 if consistent else 1), result.stderr
-        assert "faithscope_monitor_rows 400\n" in (tmp_path / "faithscope.prom").read_text()
+        assert "faithscope_monitor_rows 420\n" in (tmp_path / "faithscope.prom").read_text()
         assert not (tmp_path / "new.prom").exists()
     assert "<html" in (tmp_path / "page.html").read_text()
 

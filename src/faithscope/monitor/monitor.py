@@ -172,7 +172,7 @@ class Monitor(Shareable):
         if isinstance(explanations, Log) or (predictions is None and isinstance(explanations, str | os.PathLike)):
             said = {"predictions": predictions, "X": X, "clusters": clusters}
             for option in (option for option, value in said.items() if value is not None):
-                raise BadInput(f"The monitor got a log and {option}=, which are columns of the log: leave it out.")
+                raise BadInput(f"The monitor got a Log and {option}=, which are columns of the log: leave it out.")
             return self.add_log(explanations, discretizer=discretizer, when=when, by=by, batch=batch)
         chosen, name = to_discretizer(discretizer), _batch_name(batch)
         refuse_learning(chosen)
