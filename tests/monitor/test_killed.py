@@ -16,7 +16,7 @@ DAYS = 12
 POINTS = [  # in the middle of adding and of merging, before they are whole, and after
     "adding:insert",
     "adding:_insert_pairs",
-    "adding:replace_waiting",
+    "adding:_paired",
     "compaction:_merge",
     "compaction:_keep_few_names",
     "store:detach",

@@ -185,7 +185,7 @@ def test_groups_are_asked_for_and_matched_by_name():
     with pytest.raises(UnknownName, match="no group"):
         monitor.limits("asia")
     with pytest.raises(BadInput, match="begun by region"):
-        monitor.add_log(pd.DataFrame({"k": ["a"], "y": [1]}), prediction="y", explanation="k", by="y")
+        fs.Monitor(by=monitor.by).add_log(pd.DataFrame({"k": ["a"], "y": [1]}), prediction="y", explanation="k", by="y")
 
 
 def test_another_discretizer_is_refused():
@@ -244,7 +244,7 @@ def test_missing_values_of_a_log_are_refused_or_dropped_and_told():
     assert added.rows == 1
     assert any("2 rows were dropped" in note for note in added.notes)
     with pytest.raises(BadInput, match="no column 'tz'"):
-        monitor.add_log(table.assign(g="x"), **{**how, "when": "tz"})
+        fs.Monitor(by="g").add_log(table.assign(g="x"), **{**how, "when": "tz"})
 
 
 def test_rows_that_say_when_they_happened_are_never_filed_under_today():

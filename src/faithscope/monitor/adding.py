@@ -15,7 +15,8 @@ from faithscope.monitor.clusters import insert_clusters, insert_ids, one_row_eac
 from faithscope.monitor.moments import to_date, to_days
 from faithscope.monitor.origin import origin
 from faithscope.monitor.pairing import Cells, Pairs, pair
-from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, held_settings, registered
+from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered, setting, settle
+from faithscope.monitor.queries import insert as insert_columns
 from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.scopes import assign, held_openers, held_scopes, insert_patterns, replace_openers
 from faithscope.monitor.store import Store
@@ -24,18 +25,28 @@ _OPEN_CELLS = """
 INSERT INTO cells SELECT {batch}, 0, day, grp, high, low, label, sum(given)::BIGINT FROM arriving GROUP BY ALL
 ORDER BY high, low
 """
+# Those who wait, as `Cells`; of explanations, only those that arrive.
 _WAITING = """
-SELECT w.grp, w.high, w.low, w.label, w.day, w.closing, sum(w.rows)::BIGINT AS rows
-FROM waiting w SEMI JOIN arriving a ON w.high = a.high AND w.low = a.low
-GROUP BY ALL HAVING sum(w.rows) <> 0
+SELECT high, low, label::BIGINT AS labels, day::BIGINT AS days, sum(rows)::BIGINT AS counts, grp::BIGINT AS groups,
+    coalesce(sum(rows) FILTER (NOT closing), 0)::BIGINT AS opening
+FROM waiting {among} GROUP BY ALL HAVING sum(rows) <> 0
 """
-_NAMED = 500  # explanations that a batch may name: of those that disagree, and of the most frequent ones
+_AMONG = "SEMI JOIN arriving USING (high, low)"
+# Explanations that a batch may name: 500 of those that disagree, and of the most frequent ones.
+_WORTH_NAMING = """
+SELECT place, high, low FROM (
+    SELECT min(place) AS place, high, low, sum(given) AS n, sum(given) - max(given) AS odd
+    FROM (SELECT min(place) AS place, high, low, label, sum(given) AS given FROM arriving GROUP BY ALL)
+    GROUP BY high, low QUALIFY row_number() OVER (ORDER BY n DESC, high, low) <= 500
+        OR (odd > 0 AND row_number() OVER (ORDER BY odd DESC, high, low) <= 500)
+) ANTI JOIN names USING (high, low) ORDER BY high, low
+"""
 _LONGEST = 300  # characters of a name
-ALL_WAITING = "SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT AS rows FROM waiting GROUP BY ALL"
 _CHANGED = """
-INSERT INTO waiting SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT FROM
-(SELECT * FROM after UNION ALL SELECT grp, high, low, label, day, closing, -rows FROM before)
-GROUP BY ALL HAVING sum(rows) <> 0 ORDER BY high, low
+INSERT INTO waiting SELECT groups::INTEGER, high, low, labels::INTEGER, days::INTEGER, closing, sum(rows)::BIGINT FROM (
+    SELECT *, false AS closing, opening AS rows FROM after UNION ALL SELECT *, true, counts - opening FROM after
+    UNION ALL SELECT *, false, -opening FROM before UNION ALL SELECT *, true, opening - counts FROM before
+) GROUP BY ALL HAVING sum(rows) <> 0 ORDER BY high, low
 """
 
 
@@ -152,12 +163,11 @@ def settle_kind(connection: Any, batch: Batch, where: str) -> None:
         )
 
 
-def settled(connection: Any, setting: str, value: str) -> str:
+def settled(connection: Any, name: str, value: str) -> str:
     """What a setting is since the first rows; this value if these are the first."""
-    held = fetch_value(connection, "SELECT value FROM settings WHERE name = ?", [setting])
-    if held is None:
-        connection.execute("INSERT INTO settings VALUES (?, ?)", [setting, value])
-    return value if held is None else str(held)
+    if (held := setting(connection, name)) is None:
+        settle(connection, name, value)
+    return held or value
 
 
 def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> tuple[int, tuple[str, ...]]:
@@ -166,6 +176,7 @@ def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> 
     labels, groups = (codes(connection, table, getattr(batch, table)) for table in ("labels", "groups"))
     batch = batch if batch.clusters is None else one_row_each(connection, batch)
     cells = {
+        "place": batch.explanation,
         "day": batch.day.astype(np.int32),
         "grp": groups[batch.group],
         "high": batch.digests.high[batch.explanation],
@@ -179,35 +190,20 @@ def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> 
     insert_ids(connection, number, batch)
     if not batch.rows:
         return 0, ()
-    scoped, grouped = batch.patterns is not None, held_settings(connection)["by"] != "[]"
+    scoped, grouped = batch.patterns is not None, setting(connection, "by") != "[]"
     with registered(connection, "arriving", cells):
         connection.execute(_OPEN_CELLS.format(batch=number))
-        before = waiting_rows(fetch_table(connection, ALL_WAITING if scoped else _WAITING))
+        waiting = fetch_table(connection, _WAITING.format(among="" if scoped else _AMONG))
+        before = Cells(*(column.to_numpy() for column in waiting.columns))
         pairs = _paired(connection, batch, cells, before, _generator(connection, name), grouped=grouped)
-        replace_waiting(connection, before, pairs.waiting)
+        with registered(connection, "before", vars(before)), registered(connection, "after", vars(pairs.waiting)):
+            connection.execute(_CHANGED)
         _insert_pairs(connection, number, pairs, grouped=grouped)
-    if batch.patterns is None:
-        _insert_names(connection, batch)
-    else:
-        insert_patterns(connection, batch.digests, batch.patterns)
+        if batch.patterns is None:
+            _insert_names(connection, batch)
+        else:
+            insert_patterns(connection, batch.digests, batch.patterns)
     return batch.rows, insert_beside(connection, cells)
-
-
-def replace_waiting(connection: Any, before: Cells, after: Cells) -> None:
-    """Those who wait now in place of those who waited."""
-    with (
-        registered(connection, "before", _waiting_columns(before)),
-        registered(connection, "after", _waiting_columns(after)),
-    ):
-        connection.execute(_CHANGED)
-
-
-def waiting_rows(answer: Any) -> Cells:
-    """Those who wait, from an Arrow table."""
-    column = {name: answer.column(name).to_numpy() for name in answer.column_names}
-    label, day, rows, group = (column[name].astype(np.int64) for name in ("label", "day", "rows", "grp"))
-    opening = np.where(column["closing"].astype(bool), 0, rows)
-    return Cells.of(column["high"], column["low"], label, day, rows, group, opening)
 
 
 def codes(connection: Any, table: str, names: Names) -> Any:
@@ -225,8 +221,9 @@ def codes(connection: Any, table: str, names: Names) -> Any:
 
 def _generator(connection: Any, name: str) -> np.random.Generator:
     """Randomness of the monitor's seed and the batch alone, so that a batch added again draws the same."""
-    seed = fetch_value(connection, "SELECT value FROM settings WHERE name = 'seed'")
-    words = hashlib.blake2b(f"{seed} {name}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    words = hashlib.blake2b(
+        f"{setting(connection, 'seed')} {name}".encode("utf-8", "surrogatepass"), digest_size=16
+    ).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(words, "little")))
 
 
@@ -264,25 +261,10 @@ def _paired(
     return pairs
 
 
-def _waiting_columns(waiting: Cells) -> dict[str, Any]:
-    """Openers that wait, then closers."""
-    assert waiting.opening is not None
-    twice = waiting.take(np.tile(np.arange(len(waiting)), 2))
-    return {
-        "grp": twice.groups.astype(np.int32),
-        "high": twice.high,
-        "low": twice.low,
-        "label": twice.labels.astype(np.int32),
-        "day": twice.days.astype(np.int32),
-        "closing": np.repeat([False, True], len(waiting)),
-        "rows": np.concatenate([waiting.opening, waiting.counts - waiting.opening]),
-    }
-
-
 _NEW_PAIRS = """
 INSERT INTO pairs SELECT {number}, day, grp, sum(rows)::BIGINT, sum(openers)::BIGINT, sum(matched)::BIGINT,
 sum(agreeing) FROM (
-    SELECT day, grp, 0 AS rows, openers, matched, agreeing FROM counted
+    SELECT days::INTEGER AS day, groups::INTEGER AS grp, 0 AS rows, openers, matched, agreeing FROM telling
     UNION ALL SELECT day, {whole}, given, 0, 0, 0 FROM arriving
     UNION ALL SELECT day, grp, given, 0, 0, 0 FROM arriving WHERE {grouped}
 ) GROUP BY ALL ORDER BY day, grp
@@ -291,39 +273,15 @@ sum(agreeing) FROM (
 
 def _insert_pairs(connection: Any, number: int, pairs: Pairs, *, grouped: bool) -> None:
     """Rows by the day on which they came, pairs by the day of their opener."""
-    counted = {
-        "day": pairs.days.astype(np.int32),
-        "grp": pairs.groups.astype(np.int32),
-        "openers": pairs.openers,
-        "matched": pairs.matched,
-        "agreeing": pairs.agreeing.astype(np.float64),
-    }
-    with registered(connection, "counted", counted):
-        connection.execute(_NEW_PAIRS.format(number=number, whole=WHOLE, grouped=grouped))
+    counted = {name: column for name, column in vars(pairs).items() if name != "waiting"}
+    insert_columns(connection, _NEW_PAIRS.format(number=number, whole=WHOLE, grouped=grouped), counted)
 
 
 def _insert_names(connection: Any, batch: Batch) -> None:
     """Texts of explanations whose rows disagree, and of the most frequent ones, unless they have a name."""
-    size, many = len(batch.digests.high), len(batch.labels.canonical)
-    rows = np.bincount(batch.explanation, batch.given, size)
-    cells = batch.explanation * many + batch.label
-    labelled = np.unique(cells)
-    most = np.zeros(size)
-    np.maximum.at(most, labelled // many, np.bincount(np.searchsorted(labelled, cells), batch.given))
-    frequent = np.argsort(-rows, kind="stable")[: min(_NAMED, np.count_nonzero(rows))]
-    odd = rows - most
-    contradicted = np.argsort(-odd, kind="stable")[:_NAMED]
-    chosen = np.unique(np.concatenate([frequent, contradicted[odd[contradicted] > 0]]))
-    columns = {"place": chosen, "high": batch.digests.high[chosen], "low": batch.digests.low[chosen]}
-    with registered(connection, "worth", columns):  # most explanations of a day came before
-        answer = fetch_table(connection, "SELECT place FROM worth ANTI JOIN names USING (high, low) ORDER BY place")
-    new = answer.column("place").to_numpy()
-    told = [batch.told(int(place)) for place in new]
-    columns = {
-        "high": batch.digests.high[new],
-        "low": batch.digests.low[new],
-        "name": [text[:_LONGEST].encode("utf-8", "replace").decode() for text, _ in told],
-        "features": [json.dumps(features) for _, features in told],
-    }
-    with registered(connection, "telling", columns):
-        connection.execute("INSERT INTO names SELECT * FROM telling")
+    new = fetch_table(connection, _WORTH_NAMING)  # few: most explanations of a day came before
+    told = [batch.told(place) for place in new.column("place").to_pylist()]
+    texts = [text[:_LONGEST].encode("utf-8", "replace").decode() for text, _ in told]
+    columns = {"name": texts, "features": [json.dumps(features) for _, features in told]}
+    columns |= {name: new.column(name) for name in ("high", "low")}
+    insert_columns(connection, "INSERT INTO names SELECT high, low, name, features FROM telling", columns)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.origin import origin
-from faithscope.monitor.queries import fetch_table, fetch_value, registered
+from faithscope.monitor.queries import fetch_table, insert, setting, settle
 from faithscope.monitor.schema import EVER, WHOLE
 from faithscope.monitor.scopes import held_patterns
 from faithscope.monitor.sequential import PARTS, Alarm, drops_beside, share_limits
@@ -30,9 +30,12 @@ _REFERENCE = """
 SELECT grp, high, low, label, sum(given)::BIGINT AS given FROM cells
 WHERE level = {ever} OR (period >= {begun} AND period < {end}) GROUP BY ALL ORDER BY grp, high, low, label
 """
-_BY_RULE = (
-    "(SELECT day, grp, own::UBIGINT AS high, 0::UBIGINT AS low, label, given FROM came JOIN patterns USING (high, low))"
-)
+_CLOSERS = """
+INSERT INTO closers SELECT high, low, label, sum(rows)::BIGINT FROM telling WHERE rows > 0 GROUP BY ALL ORDER BY ALL
+"""
+_BY_RULE = """
+(SELECT day, grp, own::UBIGINT AS high, 0::UBIGINT AS low, label, given FROM telling JOIN patterns USING (high, low))
+"""
 _COMPARED = f"""
 INSERT INTO beside SELECT day::INTEGER, grp::INTEGER,
     coalesce(round({PARTS} * coalesce(closers.rows, 0) / total.rows), -1)::TINYINT AS part, sum(given)::BIGINT
@@ -105,11 +108,10 @@ class Beside:
 
 def insert_beside(connection: Any, cells: Mapping[str, NDArray[Any]]) -> tuple[str, ...]:
     """Compare the later rows among these with the reference, which is drawn when the first of them come; a note."""
-    days = fetch_value(connection, "SELECT value FROM settings WHERE name = 'reference'")
-    begun = origin(connection)
+    days, begun = setting(connection, "reference"), origin(connection)
     if days is None or begun is None or not (later := cells["day"] >= begun + int(days)).any():
         return ()
-    drawn = fetch_value(connection, "SELECT value FROM settings WHERE name = 'beside'")
+    drawn = setting(connection, "beside")
     notes = () if drawn is not None else (_draw(connection, begun, begun + int(days)),)
     if drawn != FORGOTTEN:
         _compare(connection, {name: column[later] for name, column in cells.items()})
@@ -120,8 +122,7 @@ def _draw(connection: Any, begun: int, end: int) -> str:
     """Openers and closers of the reference, by coins of the monitor's seed; what is said of it."""
     answer = fetch_table(connection, _REFERENCE.format(ever=EVER, begun=begun, end=end))
     rows = {name: answer.column(name).to_numpy() for name in answer.column_names}
-    seed = int(fetch_value(connection, "SELECT value FROM settings WHERE name = 'seed'"))
-    given = rows["given"].astype(np.int64)
+    given, seed = rows["given"].astype(np.int64), int(setting(connection, "seed") or 0)
     openers = np.random.default_rng([seed, end - begun]).binomial(given, _OPENERS)
     closers = {name: rows[name] for name in ("high", "low", "label")} | {"rows": given - openers}
     patterns = held_patterns(connection, Digests(rows["high"], rows["low"]))
@@ -132,12 +133,8 @@ def _draw(connection: Any, begun: int, end: int) -> str:
         scope, label = np.nonzero(inside)
         words = scope.astype(np.uint64)
         closers = {"high": words, "low": 0 * words, "label": labels[label], "rows": inside[scope, label]}
-    with registered(connection, "closing", closers):
-        connection.execute(
-            "INSERT INTO closers SELECT high, low, label, sum(rows)::BIGINT FROM closing WHERE rows > 0 GROUP BY ALL "
-            "ORDER BY ALL"
-        )
-    connection.execute("INSERT INTO settings VALUES ('beside', 'drawn')")
+    insert(connection, _CLOSERS, closers)
+    settle(connection, "beside", "drawn")
     own = {**rows, "day": np.full(len(given), begun), "given": openers}
     _compare(connection, {name: column[openers > 0] for name, column in own.items()})
     return (
@@ -148,9 +145,8 @@ def _draw(connection: Any, begun: int, end: int) -> str:
 
 def _compare(connection: Any, cells: Mapping[str, NDArray[Any]]) -> None:
     """Count rows by the share of closers that have their label; those that no closer has are silent."""
-    scoped = fetch_value(connection, "SELECT count(*) FROM settings WHERE name = 'scopes'")
-    with registered(connection, "came", dict(cells)):
-        connection.execute(_COMPARED.format(rows=_BY_RULE if scoped else "came"))
+    scoped = setting(connection, "scopes") is not None
+    insert(connection, _COMPARED.format(rows=_BY_RULE if scoped else "telling"), dict(cells))
 
 
 FORGOTTEN = "forgotten"
@@ -160,8 +156,7 @@ def forget_beside(connection: Any) -> None:
     """Compare no more: of monitors that were added up each has closers of its own."""
     for table in ("beside", "closers"):
         connection.execute(f"DELETE FROM {table}")
-    connection.execute("DELETE FROM settings WHERE name = 'beside'")
-    connection.execute("INSERT INTO settings VALUES ('beside', ?)", [FORGOTTEN])
+    settle(connection, "beside", FORGOTTEN)
 
 
 class SharesBeside:

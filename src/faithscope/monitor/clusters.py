@@ -17,7 +17,7 @@ from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels
 from faithscope.monitor.batch import Batch, Clusters
 from faithscope.monitor.canonical import Words, mixed
-from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
+from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, insert, registered, setting, settle
 from faithscope.monitor.schema import CLUSTER_TABLES, ID_TABLES
 from faithscope.sample import number_labels
 
@@ -35,12 +35,12 @@ def row_clusters(given: Any, rows: int) -> Clusters | None:
 
 def settle_clusters(connection: Any, batch: Batch, where: str) -> None:
     """Keep with the first rows whether there are clusters and what names them, and refuse what does not fit."""
-    held = fetch_value(connection, "SELECT value FROM settings WHERE name = 'clusters'")
+    held = setting(connection, "clusters")
     given = None if batch.clusters is None else batch.clusters.kinds
     if not fetch_value(connection, "SELECT coalesce(sum(rows), 0) FROM batches"):
         connection.execute("DELETE FROM settings WHERE name = 'clusters'")
         if given is not None:
-            connection.execute("INSERT INTO settings VALUES ('clusters', ?)", [given])
+            settle(connection, "clusters", given)
             connection.execute(CLUSTER_TABLES[0])
     elif held is None and given is not None:
         raise BadInput(
@@ -69,7 +69,7 @@ def one_row_each(connection: Any, batch: Batch) -> Batch:
     they hold: each of these rows has the same chance.
     """
     assert batch.clusters is not None
-    words, seed = batch.clusters.words, fetch_value(connection, "SELECT value FROM settings WHERE name = 'seed'")
+    words, seed = batch.clusters.words, int(setting(connection, "seed") or 0)
     with registered(connection, "coming", {"place": np.arange(len(words)), "word": words}):
         answer = fetch_table(connection, "SELECT place FROM coming ANTI JOIN clusters USING (word)")
     new = answer.column("place").to_numpy()
@@ -78,7 +78,7 @@ def one_row_each(connection: Any, batch: Batch) -> Batch:
     day = batch.day[order]
     rows = np.where(day == day[first][number], batch.given[order], 0)
     until = np.cumsum(rows)
-    chance = (mixed(word ^ mixed(np.array([int(seed) % 2**64], np.uint64))) >> np.uint64(11)) * 2.0**-53
+    chance = (mixed(word ^ mixed(np.array([seed % 2**64], np.uint64))) >> np.uint64(11)) * 2.0**-53
     drawn = (until - rows)[first] + (chance * np.bincount(number, rows, len(word))).astype(np.int64)
     chosen = order[np.searchsorted(until, drawn, side="right")]
     columns: dict[str, Any] = {name: getattr(batch, name)[chosen] for name in ("explanation", "day", "group", "label")}
@@ -88,10 +88,8 @@ def one_row_each(connection: Any, batch: Batch) -> Batch:
 
 def insert_clusters(connection: Any, number: int, cells: dict[str, Any], clusters: Clusters) -> None:
     """The clusters that came with a batch, each with the row by which it counts."""
-    with registered(connection, "telling", {"word": clusters.words, **cells}):
-        connection.execute(
-            f"INSERT INTO clusters SELECT word, {number}, day, grp, high, low, label FROM telling ORDER BY word"
-        )
+    query = f"INSERT INTO clusters SELECT word, {number}, day, grp, high, low, label FROM telling ORDER BY word"
+    insert(connection, query, {"word": clusters.words, **cells})
 
 
 _ID = re.compile(r"(?i:(?:^|[\W_])(?:id|customer|client|patient))$|[a-z]I[dD]$")
@@ -131,15 +129,13 @@ def insert_ids(connection: Any, number: int, batch: Batch) -> None:
     """Some of the ids that rows of a batch have."""
     for name, words in batch.ids.items():
         connection.execute(ID_TABLES[0])
-        connection.execute("DELETE FROM settings WHERE name = 'ids'")
-        connection.execute("INSERT INTO settings VALUES ('ids', 'kept')")
-        with registered(connection, "telling", {"word": words}):
-            connection.execute(f"INSERT INTO ids SELECT ?, word, {number} FROM telling", [name])
+        settle(connection, "ids", "kept")
+        insert(connection, f"INSERT INTO ids SELECT ?, word, {number} FROM telling", {"word": words}, [name])
 
 
 def ids_again(connection: Any) -> tuple[str, int, int] | None:
     """A column of ids of which many came in an earlier batch, how many did, and of how many; None if there is none."""
-    if not fetch_value(connection, "SELECT count(*) FROM settings WHERE name = 'ids'"):
+    if setting(connection, "ids") is None:
         return None
     lines = fetch_lines(connection, _AGAIN)
     return next(((name, again, looked) for name, looked, again in lines if again > _MANY * looked), None)
@@ -155,7 +151,7 @@ _FEW = 0.1  # the share of rows that count below which a change would hardly be 
 
 def cluster_notes(connection: Any) -> tuple[str, ...]:
     """How many rows are of how many clusters, and whether those of the last days still count; none without clusters."""
-    if not fetch_value(connection, "SELECT count(*) FROM settings WHERE name = 'clusters'"):
+    if setting(connection, "clusters") is None:
         return ()
     rows, heard, recent, new = (int(number or 0) for number in fetch_lines(connection, _HEARD)[0])
     once = (

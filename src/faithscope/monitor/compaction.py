@@ -5,7 +5,7 @@ from typing import Any
 from faithscope.monitor.estimates import measures, open_days
 from faithscope.monitor.moments import to_days
 from faithscope.monitor.origin import FIRST_DAYS, block_start, months, origin
-from faithscope.monitor.queries import fetch_lines, fetch_value, registered
+from faithscope.monitor.queries import fetch_lines, fetch_value, insert, registered, rewrite, setting, settle
 from faithscope.monitor.schema import EVER, MONTH
 from faithscope.monitor.store import Store
 
@@ -17,11 +17,21 @@ _FEW_WAITING = 200_000  # lines of those who wait that may be added before they 
 _MOST_NAMES = 20_000
 
 _MERGED = """
-CREATE TABLE merged AS
 SELECT CASE WHEN place.level = 0 THEN cells.batch ELSE 0 END AS batch, place.level::TINYINT AS level,
     place.period::INTEGER AS period, grp, high, low, label, sum(given)::BIGINT AS given
 FROM cells JOIN places AS place ON cells.period = place.old AND cells.level = place.old_level
 GROUP BY ALL ORDER BY level, period, high, low
+"""
+_WAITING = """
+SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT AS rows FROM waiting
+GROUP BY ALL HAVING sum(rows) <> 0 ORDER BY high, low
+"""
+_NAMES = f"""
+WITH labelled AS (
+    SELECT high, low, label, sum(given) AS given FROM cells SEMI JOIN names USING (high, low) GROUP BY ALL
+), explained AS (SELECT high, low, sum(given) AS n, sum(given) - max(given) AS odd FROM labelled GROUP BY ALL)
+SELECT names.* FROM names JOIN explained USING (high, low) ORDER BY odd DESC, n DESC, high, low
+LIMIT {_MOST_NAMES // 2}
 """
 _LONE = f"""
 CREATE TEMP TABLE lone AS
@@ -37,7 +47,7 @@ def compact(store: Store, confidence: float, *, anyway: bool = False) -> bool:
         latest = _latest(connection)
         if latest is None or not (anyway or _are_many(connection, latest)):
             return False
-        grouped = fetch_value(connection, "SELECT value FROM settings WHERE name = 'by'") != "[]"
+        grouped = setting(connection, "by") != "[]"
         days = open_days(connection, confidence, grouped=grouped, before=latest - OPEN_DAYS)
         lines = [(day, code, *measures(told), confidence) for (day, code), told in days]
         if not lines:
@@ -54,10 +64,6 @@ def _latest(connection: Any) -> int | None:
     return None if day is None else min(int(day), int(to_days(None, 1)[0]))
 
 
-def _closes(day: int, latest: int) -> bool:
-    return day < latest - OPEN_DAYS
-
-
 def _are_many(connection: Any, latest: int) -> bool:
     """Whether the cells of closed days are as many as half of those that were merged before, or more."""
     closed = f"level = 0 AND period < {latest - OPEN_DAYS}"
@@ -71,22 +77,19 @@ def _merge(connection: Any, latest: int, lines: list[tuple[Any, ...]]) -> None:
     """Keep the measures of closed days, and merge their cells into those of months."""
     names = ("day", "grp", "n", "agreeing", "unverifiable", "explanations", "low", "high", "confidence")
     columns = {name: [line[j] for line in lines] for j, name in enumerate(names)}
-    with registered(connection, "closing", columns):
-        connection.execute("INSERT INTO days SELECT * FROM closing")
+    insert(connection, "INSERT INTO days SELECT * FROM telling", columns)
     held = fetch_lines(connection, "SELECT DISTINCT level, period FROM cells")
     begun = origin(connection)
     assert begun is not None
     moved = [(level, period, *_place(level, period, begun, latest)) for level, period in held]
     places = {name: [line[j] for line in moved] for j, name in enumerate(("old_level", "old", "level", "period"))}
     with registered(connection, "places", places):
-        connection.execute(_MERGED)
-    connection.execute("DROP TABLE cells")
-    connection.execute("ALTER TABLE merged RENAME TO cells")
+        rewrite(connection, "cells", _MERGED)
 
 
 def _place(level: int, period: int, begun: int, latest: int) -> tuple[int, int]:
     """Where cells of a level and period belong: they stay, or are merged with those of their week, month, or of all."""
-    if level == EVER or (level == 0 and not _closes(period, latest)):
+    if level == EVER or (level == 0 and period >= latest - OPEN_DAYS):
         return level, period
     if months(period, latest) > OPEN_MONTHS and period >= begun + FIRST_DAYS:
         return EVER, 0
@@ -98,46 +101,25 @@ def _forget(connection: Any) -> None:
 
     Rows under scopes are never forgotten: they are few patterns, and each counts for every scope that it lies in.
     """
-    if fetch_value(connection, "SELECT count(*) FROM settings WHERE name = 'scopes'"):
-        return
-    if fetch_value(connection, "SELECT count(*) FROM cells") <= MOST_CELLS:
+    few = fetch_value(connection, "SELECT count(*) FROM cells") <= MOST_CELLS
+    if few or setting(connection, "scopes") is not None:
         return
     connection.execute(_LONE)
     connection.execute("INSERT INTO forgotten SELECT grp, label, count(*) FROM lone GROUP BY ALL")
     for table in ("cells", "waiting"):
-        connection.execute(f"CREATE TABLE kept AS SELECT {table}.* FROM {table} ANTI JOIN lone USING (high, low)")
-        connection.execute(f"DROP TABLE {table}")
-        connection.execute(f"ALTER TABLE kept RENAME TO {table}")
+        rewrite(connection, table, f"SELECT {table}.* FROM {table} ANTI JOIN lone USING (high, low)")
     connection.execute("DROP TABLE lone")
 
 
 def _add_up_waiting(connection: Any) -> None:
     """Add up the lines of those who wait, once they are more than twice those of the last time: each add reads them."""
-    held = fetch_value(connection, "SELECT value::BIGINT FROM settings WHERE name = 'waiting'") or 0
-    if fetch_value(connection, "SELECT count(*) FROM waiting") <= 2 * held + _FEW_WAITING:
-        return
-    connection.execute(
-        "CREATE TABLE now_waiting AS SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT AS rows FROM waiting"
-        " GROUP BY ALL HAVING sum(rows) <> 0 ORDER BY high, low"
-    )
-    connection.execute("DROP TABLE waiting")
-    connection.execute("ALTER TABLE now_waiting RENAME TO waiting")
-    connection.execute("DELETE FROM settings WHERE name = 'waiting'")
-    connection.execute("INSERT INTO settings SELECT 'waiting', count(*)::VARCHAR FROM waiting")
+    many, held = "SELECT count(*) FROM waiting", int(setting(connection, "waiting") or 0)
+    if fetch_value(connection, many) > 2 * held + _FEW_WAITING:
+        rewrite(connection, "waiting", _WAITING)
+        settle(connection, "waiting", str(fetch_value(connection, many)))
 
 
 def _keep_few_names(connection: Any) -> None:
     """Keep the names of explanations that disagree most or are the most frequent."""
-    if fetch_value(connection, "SELECT count(*) FROM names") <= _MOST_NAMES:
-        return
-    connection.execute(
-        f"""
-        CREATE TABLE told AS WITH labelled AS (
-            SELECT high, low, label, sum(given) AS given FROM cells SEMI JOIN names USING (high, low) GROUP BY ALL
-        ), explained AS (SELECT high, low, sum(given) AS n, sum(given) - max(given) AS odd FROM labelled GROUP BY ALL)
-        SELECT names.* FROM names JOIN explained USING (high, low) ORDER BY odd DESC, n DESC, high, low
-        LIMIT {_MOST_NAMES // 2}
-        """
-    )
-    connection.execute("DROP TABLE names")
-    connection.execute("ALTER TABLE told RENAME TO names")
+    if fetch_value(connection, "SELECT count(*) FROM names") > _MOST_NAMES:
+        rewrite(connection, "names", _NAMES)

@@ -44,10 +44,13 @@ def said_options(log: Log, when: Any, by: Any, discretizer: Any) -> dict[str, An
     """What was said of a log and may be remembered, as JSON holds it; not which of its rows, nor where it is."""
     time = log.time if when is None else when if isinstance(when, str) and not _is_moment(when) else None
     said = {name: getattr(log, name) for name in REMEMBERED} | {"time": time, "by": by, "discretizer": discretizer}
-    plain = {name: list(value) if isinstance(value, list | tuple) else value for name, value in said.items()}
-    plain = {name: value[0] if isinstance(value, list) and len(value) == 1 else value for name, value in plain.items()}
-    known = {name: value for name, value in plain.items() if isinstance(value, str | list) and value != []}
-    return {name: value for name, value in known.items() if (name, value) != ("nulls", "error")}
+    known = {}
+    for name, value in said.items():
+        one = isinstance(value, list | tuple) and len(value) == 1
+        value = value[0] if one else list(value) if isinstance(value, tuple) else value
+        if value and isinstance(value, str | list) and (name, value) != ("nulls", "error"):
+            known[name] = value
+    return known
 
 
 def recalled(held: Mapping[str, Any], said: Mapping[str, Any], chosen: bool, where: str) -> dict[str, Any]:

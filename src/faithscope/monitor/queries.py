@@ -27,6 +27,31 @@ def held_settings(connection: Any) -> dict[str, str]:
     return dict(fetch_lines(connection, "SELECT name, value FROM settings"))
 
 
+def setting(connection: Any, name: str) -> str | None:
+    """One of them; None if it was not settled."""
+    value: str | None = fetch_value(connection, "SELECT value FROM settings WHERE name = ?", [name])
+    return value
+
+
+def settle(connection: Any, name: str, value: str) -> None:
+    """Keep a setting in place of what it was."""
+    connection.execute("DELETE FROM settings WHERE name = ?", [name])
+    connection.execute("INSERT INTO settings VALUES (?, ?)", [name, value])
+
+
+def rewrite(connection: Any, table: str, query: str) -> None:
+    """Let a table hold the answer to a query, which may read it."""
+    connection.execute(f"CREATE TABLE rewritten AS {query}")
+    connection.execute(f"DROP TABLE {table}")
+    connection.execute(f"ALTER TABLE rewritten RENAME TO {table}")
+
+
+def insert(connection: Any, query: str, columns: dict[str, Any], values: Sequence[Any] = ()) -> None:
+    """Run a query that inserts what it reads from `telling`, which has these columns."""
+    with registered(connection, "telling", columns):
+        connection.execute(query, list(values))
+
+
 @contextmanager
 def registered(connection: Any, name: str, columns: dict[str, Any]) -> Iterator[None]:
     """Columns under a name that queries may read, for as long as it takes."""

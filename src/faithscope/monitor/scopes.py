@@ -23,7 +23,7 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.grouping import group as group_rows
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.pairing import OPENER_SHARE, Cells, sorted_places
-from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered
+from faithscope.monitor.queries import fetch_lines, fetch_table, insert, registered, setting
 from faithscope.relations import Applies, Parts
 from faithscope.runtime.memory import FEWER_ROWS, need
 
@@ -212,7 +212,7 @@ class Scopes:
 
 def held_scopes(connection: Any) -> Scopes | None:
     """The scopes with which a store began; None if it has none."""
-    text = fetch_value(connection, "SELECT value FROM settings WHERE name = 'scopes'")
+    text = setting(connection, "scopes")
     return None if text is None else Scopes.read(text)
 
 
@@ -286,8 +286,7 @@ def insert_patterns(connection: Any, digests: Digests, patterns: RowPatterns) ->
     """What patterns are of, unless it is known."""
     own, inside = patterns.own.astype(np.int32), patterns.texts
     columns = {"high": digests.high, "low": digests.low, "own": own, "inside": inside}
-    with registered(connection, "telling", columns):
-        connection.execute("INSERT INTO patterns SELECT * FROM telling ANTI JOIN patterns USING (high, low)")
+    insert(connection, "INSERT INTO patterns SELECT * FROM telling ANTI JOIN patterns USING (high, low)", columns)
 
 
 def held_patterns(connection: Any, digests: Digests) -> RowPatterns | None:
@@ -319,8 +318,7 @@ def replace_openers(connection: Any, known: dict[int, Ints]) -> None:
     ]
     connection.execute("DELETE FROM scoped_openers")
     columns = dict(zip(("grp", "scope", "given", "inside"), zip(*lines, strict=True), strict=True))
-    with registered(connection, "telling", columns):
-        connection.execute("INSERT INTO scoped_openers SELECT * FROM telling")
+    insert(connection, "INSERT INTO scoped_openers SELECT * FROM telling", columns)
 
 
 def assign(
