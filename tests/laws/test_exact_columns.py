@@ -1,4 +1,4 @@
-"""A rule covers the same rows whoever holds the column: in memory by any library, in an engine, or by brute force.
+"""A rule covers the same rows whoever holds the column, in memory by any library, or by brute force.
 
 A decimal is compared as its nearest double, which is what a model sees; integers are compared exactly, of any size.
 """
@@ -8,7 +8,6 @@ import operator
 import random
 from decimal import Decimal
 
-import ibis
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,7 +20,6 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.missing import is_missing
-from faithscope.tables.engine.conditions import holds
 
 DAY = datetime.date(2024, 3, 1)
 NOON = datetime.datetime(2024, 3, 1, 12)
@@ -143,20 +141,6 @@ def tables(name):
 def test_in_memory_every_library_agrees_with_brute_force(name):
     for _, X in tables(name):
         check(name, lambda rules, parts, X=X: rules.holds(parts, X))
-
-
-@pytest.mark.parametrize("name", COLUMNS)
-def test_an_engine_agrees_with_brute_force(name, tmp_path):
-    columns = {name: pa.array(rows_of(name), COLUMNS[name][0]), "row": pa.array(range(len(rows_of(name))))}
-    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
-    table = ibis.duckdb.connect().read_parquet(tmp_path / "x.parquet")
-
-    def hold(rules, parts):
-        tests = {f"c{j}": holds(part, {part.feature or name: table[name]}) for j, part in enumerate(parts)}
-        found = table.select("row", **tests).order_by("row").to_pyarrow()
-        return [found.column(column).to_pylist() for column in tests]
-
-    check(name, hold)
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=12, min_value=-(10**9), max_value=10**9))
