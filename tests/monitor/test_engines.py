@@ -43,21 +43,6 @@ def test_numbers_of_any_size_are_counted_by_their_signs():
             assert monitor.add_log(table(phi), **HOW, discretizer="sign").batch == added.batch
 
 
-def test_one_pass_over_a_log_without_missing_values_is_enough(monkeypatch):
-    def refused(*arguments):
-        raise AssertionError("a second pass")
-
-    monkeypatch.setattr("faithscope.monitor.log_batch.open_log", refused)
-    assert fs.Monitor(by="region").add_log(table(), **HOW, discretizer="sign").counted
-    with pytest.raises(AssertionError, match="a second pass"):
-        fs.Monitor(by="region").add_log(table(PHI.replace(PHI.iloc[0, 0], np.nan)), **HOW, discretizer="sign")
-
-
-def test_a_column_of_the_log_may_be_called_as_the_flag_is():
-    log = table().append_column("ordinary", pa.array([False] * ROWS))
-    assert fs.Monitor(by="region").add_log(log, **HOW, discretizer="sign").rows == ROWS
-
-
 SCOPES = [
     "age <= 40",
     "age > 30 and job == clerk",

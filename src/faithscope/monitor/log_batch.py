@@ -30,7 +30,6 @@ from faithscope.tables.log.columns import named_columns
 from faithscope.tables.log.kinds import PairColumns
 from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows
-from faithscope.tables.log.unscanned import unscanned
 from faithscope.tables.logs import Log
 from faithscope.tables.sources.source import LogSource
 
@@ -86,24 +85,15 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Sequence[str], 
     options.check_counted()
     with declared._opened(source) as rows:
         carried = (*groups, *(() if column is None else (column,)))
-        asked = (column, groups)
-        opened = None if scopes is not None else unscanned(rows.source, options, carried, "ordinary")
-        if opened is not None:  # one pass, if each row says that it has nothing that a first pass would have to see
-            log, flag = opened
-            keyed, answer = _counted(log, *asked, flag=flag)
-            total = int(numbers_of(answer, "given").sum())
-            opened = opened if 0 < total == int(numbers_of(answer, "ordinary").sum()) else None
-        read: dict[str, str] = {}
-        if opened is None:
-            log, seen = open_log(rows.source, options, carried)
-            total, read = seen.rows, {} if scopes is None else _scope_columns(log.source, scopes)
-            keyed, answer = _counted(log, *asked, read=list(read.values()))
+        log, seen = open_log(rows.source, options, carried)
+        read = {} if scopes is None else _scope_columns(log.source, scopes)
+        keyed, answer = _counted(log, column, groups, list(read.values()))
         if when is None:
             _refuse_times(log, (*groups, *read.values()))
-        batch = _batch(log, keyed, answer, *asked, when, scopes, list(read))
+        batch = _batch(log, keyed, answer, column, groups, when, scopes, list(read))
         if not log.clusters:
             batch = replace(batch, ids=_ids(log, (*log.used, *carried), batch.rows))
-    dropped = total - batch.rows
+    dropped = seen.rows - batch.rows
     if dropped and declared.nulls != "drop":
         raise BadInput(f"Values of {' or '.join(map(repr, carried))} are missing in {dropped:,} rows: {_ADVICE}")
     left_out = (f"{several(dropped, 'row was', 'rows were')} dropped: values missing",) if dropped else ()
@@ -134,27 +124,23 @@ def _scope_columns(source: LogSource, scopes: Scopes) -> dict[str, str]:
     return read
 
 
-def _counted(
-    log: AuditedLog, column: str | None, groups: Sequence[str], flag: str | None = None, read: Sequence[str] = ()
-) -> tuple[KeyedRows, Any]:
+def _counted(log: AuditedLog, column: str | None, groups: Sequence[str], read: Sequence[str]) -> tuple[KeyedRows, Any]:
     """The rows, and their cells by day, groups p0 …, cluster, explanation, label, and what scopes read, x0 …
 
-    Rows without a moment are left out, unless a flag tells how many rows are ordinary.
+    Rows without a moment are left out.
     """
     refuse_nested(log.source.table.schema(), groups, "a group is one value")
     names = {f"p{j}": name for j, name in enumerate(groups)}
-    used = {**names, **({} if column is None else {"moment": column}), **({} if flag is None else {"ordinary": flag})}
     shown = {f"x{j}": name for j, name in enumerate(read)}
-    keyed = log.rows(used, shown)
+    keyed = log.rows({**names, **({} if column is None else {"moment": column})}, shown)
     by = [*names, *((CLUSTER,) if keyed.clustered else ()), *shown]
     if column is not None:
         kind = log.source.table.schema()[column]
         if not (kind.is_timestamp() or kind.is_date()):
             raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
         table = keyed.table.mutate(day=_day(keyed.table["moment"])).drop("moment")
-        keyed = replace(keyed, table=table if flag else table.filter(table["day"].notnull()))
-        by = ["day", *by]
-    return keyed, fetch(cells(keyed, by, **({} if flag is None else {"ordinary": "ordinary"})))
+        keyed, by = replace(keyed, table=table.filter(table["day"].notnull())), ["day", *by]
+    return keyed, fetch(cells(keyed, by))
 
 
 def _day(moment: Expression) -> Expression:

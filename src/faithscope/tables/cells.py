@@ -17,11 +17,10 @@ from faithscope.tables.log.rows import KeyedRows
 Ints = NDArray[np.int64]
 
 
-def cells(rows: KeyedRows, by: Sequence[str] = (), **flags: str) -> Table:
-    """The (explanation, label) cells as an expression: key columns, `label`, `given`, and rows for which flags hold."""
+def cells(rows: KeyedRows, by: Sequence[str] = ()) -> Table:
+    """The (explanation, label) cells as an expression: key columns, `label` and `given`."""
     table = rows.table
-    further = {name: table.count(where=table[flag]) for name, flag in flags.items()}
-    return table.group_by([*by, *rows.keys, "label"]).aggregate(given=table.count(), **further)
+    return table.group_by([*by, *rows.keys, "label"]).aggregate(given=table.count())
 
 
 @dataclass(frozen=True, eq=False)
