@@ -17,7 +17,6 @@ from faithscope.monitor.canonical import Words
 from faithscope.monitor.clusters import LOOKED, are_ids, first_ids
 from faithscope.monitor.moments import times_unsaid, to_days
 from faithscope.monitor.scopes import Scopes, features_of, to_rules
-from faithscope.tables.beside import coded
 from faithscope.tables.cells import cells
 from faithscope.tables.engine.answers import fetch, numbers_of
 from faithscope.tables.engine.dialects import engine_of
@@ -25,6 +24,7 @@ from faithscope.tables.engine.expressions import DAY, floor_to
 from faithscope.tables.engine.moments import seconds
 from faithscope.tables.engine.protocol import Expression
 from faithscope.tables.engine.shown_columns import refuse_nested
+from faithscope.tables.fetched import coded
 from faithscope.tables.labels import refuse_alike, refuse_number_labels
 from faithscope.tables.log.columns import named_columns
 from faithscope.tables.log.kinds import PairColumns
