@@ -78,13 +78,13 @@ def told_card(look: Look) -> Card:
     if not limits.n:
         return Card(title, (Sentence("No rows were added yet."),), tuple(tables))
     if look.beside:
-        rows = [
+        checked = [
             (name, f"{each.checked:,}", number(each.value), down(each.low), up(each.high), number(each.before))
             for name, each in ((look.names[name], each) for name, each in look.beside.items())
         ]
         columns = ("group", "rows checked", "since", "low", "high", "in the reference")
         caption = "Agreement with rows of the reference; limits valid at all looks and for all groups together."
-        tables.insert(0, Table(columns, tuple(rows), caption=caption))
+        tables.insert(0, Table(columns, tuple(checked), caption=caption))
     if look.groups:
         each_limits = [(look.names[name], look.limits[name]) for name in look.groups]
         rows = [
