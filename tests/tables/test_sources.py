@@ -157,7 +157,7 @@ REFUSED = [
     (BadInput, {"prediction": "score"}, "are numbers, 80 different ones in 80 rows"),
     (BadInput, {"prediction": "nothing"}, "'nothing' is null in all 80 rows"),
     (BadInput, {"explanation": MIXED_KEYS, "discretizer": fs.Sign()}, "discretizes importances; the log holds keys"),
-    (BadInput, {"explanation": MIXED_KEYS, "discretizer": fs.Rank()}, "discretizes importances; the log holds keys"),
+    (BadInput, {"explanation": MIXED_KEYS, "discretizer": fs.Rank()}, "the log holds keys. If they are meant to be"),
     (BadInput, {"discretizer": fs.Rank() | fs.Floor(1)}, "discretizes importances"),
     (BadInput, {"explanation": "leaf", "kind": "importances"}, "column 'leaf' holds string"),
     (BadInput, {"explanation": "leaf", "kind": "words"}, "Words are a column of lists; 'leaf' holds string"),

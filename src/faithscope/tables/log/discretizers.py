@@ -229,6 +229,8 @@ def to_numbers(discretizer: Any, kind: Kind) -> NumberColumns:
     if isinstance(kind, NumberColumns) and not kind.order:
         return kind
     hint = " Take the change first: Delta() | ..." if isinstance(kind, PairColumns) else ""
+    if kind.what == "keys":
+        hint = ' If they are meant to be numbers, pass kind="importances", --kind importances: it names what is none.'
     raise WrongType(f"{discretizer!r} discretizes importances; the log holds {kind.what}.{hint}")
 
 
