@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from faithscope.errors import BadInput
-from faithscope.explainers.anchors.bins import Bins
+from faithscope.explainers.anchors.tables import Bins
 from faithscope_reproduction.authors.anchor_search import anchors_of, line_seeds
 from faithscope_reproduction.authors.table_anchors import DrawnRows, Pool, ReleasedAnchors
 from faithscope_reproduction.authors.text_anchors import MaskedWords, ReleasedTextAnchors

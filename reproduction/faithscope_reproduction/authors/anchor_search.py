@@ -11,8 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from faithscope.explainers.anchors.answers import Keys, mix
-from faithscope.explainers.anchors.kl_bounds import may_exceed, upper_bound
+from faithscope.explainers.anchors.search import Keys, may_exceed, mix, upper_bound
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.seeds import row_digests
 

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explainers.shap.coded_rows import CodedRows
-from faithscope.explainers.shap.mixtures import MixtureAnswers
+from faithscope.explainers.shap.coalitions import MixtureAnswers
 from faithscope_reproduction.models import Boosted
 
 Floats = NDArray[np.float64]
@@ -46,14 +45,9 @@ def by_leaves(model: Any, features: int) -> bool:
 
 def _by_asking(model: Any, rows: Floats, background: Floats, members: Masks) -> Floats:
     """Asks the model about each different mixture once."""
-    own, others = CodedRows.pair(rows, background)
-    keys = np.where(members, own.codes[:, None, :], np.uint64(0)).sum(axis=2)
-    keys = keys[:, :, None] + others.sums(~members.reshape(-1, rows.shape[1])).T.reshape(*keys.shape, -1)
     mixtures = np.where(members[:, :, None, :], rows[:, None, None, :], background)
-    answers = MixtureAnswers(
-        lambda asked: np.asarray(model.predict(asked), np.float64)[:, None], _differ, own.domain, keys.size, 1
-    )
-    return np.asarray(answers(mixtures.reshape(-1, rows.shape[1]), keys.ravel()).reshape(keys.shape).mean(axis=2))
+    answers = MixtureAnswers(lambda asked: np.asarray(model.predict(asked), np.float64)[:, None], _differ)
+    return np.asarray(answers(mixtures.reshape(-1, rows.shape[1])).reshape(mixtures.shape[:3]).mean(axis=2))
 
 
 def _differ(labels: Floats, others: Floats) -> Masks:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 import faithscope as fs
 from faithscope.errors import BadInput
-from faithscope.explainers.anchors.answers import Keys, anchor_keys, mix
-from faithscope.explainers.anchors.bins import Bins
+from faithscope.explainers.anchors.search import Keys, anchor_keys, mix
+from faithscope.explainers.anchors.tables import Bins
 from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope_reproduction.authors.anchor_search import anchors_of, line_seeds
 

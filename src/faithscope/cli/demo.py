@@ -102,18 +102,9 @@ def _explainers(model: Any, train: Any) -> dict[str, Any]:
     """Explainers by name, and a baseline that says nothing on purpose."""
     from faithscope import explainers
 
-    shap = {CODES: _shap(model, train.iloc[:100])} if find_spec("shap") else {}
+    shap = {CODES: explainers.Shap(model, train.iloc[:100])} if find_spec("shap") else {}
     return shap | {
         "LIME": explainers.Lime(model, train, samples=1000),
         "surrogate tree": explainers.TreePath.surrogate(model, train, max_leaf_nodes=16),
         "at random": explainers.Random(8),
     }
-
-
-def _shap(model: Any, background: Any) -> Any:
-    """SHAP values of the columns as people have them: the trees see the same columns, with categories as numbers."""
-    from faithscope.explainers import Shap
-
-    columns, trees = model[:-1], model[-1]
-    exact = Shap(trees, columns.transform(background))
-    return lambda rows: exact.explain(columns.transform(rows))

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers.importances import OfImportances
-from faithscope.discretizers.pipelines import features_of_columns
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.hints import hint
+from faithscope.inputs.pipelines import features_of_columns
 
 _SHOWN = 12  # features that the repr writes out
 _PER_CLASS = " | "  # between a feature and its class

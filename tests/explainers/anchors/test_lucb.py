@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from faithscope.explainers.anchors.kl_bounds import lower_bound, upper_bound
-from faithscope.explainers.anchors.lucb import Search
+from faithscope.explainers.anchors.search import lower_bound, upper_bound
+from faithscope.explainers.anchors.search import Search
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.03, 0.5, 0.97, 1.0])
@@ -48,7 +48,7 @@ class Urns:
 
 def test_the_best_candidate_is_missed_by_more_than_tau_in_less_than_delta_of_searches():
     urns = Urns([0.5, 0.62, 0.45, 0.7, 0.68, 0.3, 0.55, 0.2], seed=5)
-    anchors = Search(0.99, beam=1, delta=0.1, tau=0.15, longest=1).run(urns, np.arange(200))
+    anchors = Search(0.99, beam=1, delta=0.1, tau=0.15, longest=1).run(urns, np.arange(200))[0]
     chosen = urns.precision[anchors.argmax(axis=1)]
     assert np.mean(chosen < 0.7 - 0.15) <= 0.1
     assert urns.draws < 200 * 8 * 2000

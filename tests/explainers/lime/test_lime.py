@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
-import faithscope.explainers.lime.regressions as regressions
+import faithscope.explainers.lime as regressions
 from explainers.systems import diabetes, graded, library
 from faithscope.explainers import Lime
 from recorder import Recorder

@@ -12,17 +12,15 @@ from sklearn.tree import DecisionTreeClassifier
 from explainers.reason.models import fitted, table
 from explainers.systems import graded
 from faithscope.explainers import SufficientReason
-from faithscope.explainers.reason.bounds import LabelBound
-from faithscope.explainers.reason.boxes import Boxes
-from faithscope.explainers.reason.reading import read
-from faithscope.explainers.reason.search import by_slack, drop_in_order, widen
+from faithscope.explainers.reason import Boxes, LabelBound, by_slack, drop_in_order, widen
+from faithscope.explainers.trees.reading import read_forest
 
 
 def searched(model, X):
     """The boxes of rows with the commonest prediction, and their bound."""
-    ensemble, predicted = read(model), model.predict(X)
-    bound = LabelBound(ensemble, int(np.searchsorted(model.classes_, predicted[0])))
-    start = Boxes.of(ensemble.leaves, ensemble.leaves.cells(X[predicted == predicted[0]]))
+    forest, predicted = read_forest(model), model.predict(X)
+    bound = LabelBound(forest, int(np.searchsorted(model.classes_, predicted[0])))
+    start = Boxes.of(forest, forest.cells(X[predicted == predicted[0]]))
     return drop_in_order(start, bound, by_slack(start, bound)), bound
 
 
@@ -44,7 +42,7 @@ def test_no_bound_of_a_condition_can_be_widened():
     final = widen(boxes, bound)
     for row, j in np.argwhere(final.kept).tolist():
         part = final.take([row])
-        for side, end, step in (("low", 0, -1), ("high", len(final.leaves.edges[j]), 1)):
+        for side, end, step in (("low", 0, -1), ("high", len(final.forest.edges[j]), 1)):
             if getattr(part, side)[0, j] != end:
                 ends = getattr(part, side).copy()
                 ends[0, j] += step
@@ -55,7 +53,7 @@ def test_no_bound_of_a_condition_can_be_widened():
 
 def cells_of(explainer):
     """A row of every cell of a model over few thresholds."""
-    edges = explainer._ensemble.leaves.edges
+    edges = explainer._forest.edges
     axes = [np.concatenate([edge, [edge[-1] + 1]]) if len(edge) else np.zeros(1) for edge in edges]
     return np.array(list(product(*axes)))
 

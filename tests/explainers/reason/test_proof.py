@@ -7,7 +7,7 @@ import faithscope as fs
 from explainers.reason.models import CLASSIFIERS, NO_MISSING, REGRESSORS, fitted, inside, regressor, table
 from explainers.systems import covered, graded, library, written
 from faithscope.explainers import SufficientReason
-from faithscope.explainers.reason.boxes import Boxes
+from faithscope.explainers.reason import Boxes
 
 ROWS = 15
 
@@ -80,7 +80,7 @@ def test_only_the_rounds_before_early_stopping_count():
     model.fit(X[:400], y[:400], eval_set=[(X[400:], noise)], verbose=False)
     assert model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
     explainer = SufficientReason(model)
-    assert len(explainer._ensemble.trees) == model.best_iteration + 1
+    assert len(explainer._forest.trees) == model.best_iteration + 1
     assert_sound(model.predict, explainer.explain(X[:ROWS]), X[:ROWS])
 
 
@@ -99,7 +99,7 @@ def test_a_base_score_near_1_is_read_as_xgboost_computes_it(share):
     """1/p - 1 has few digits in single precision: at 0.9999 the margin is 7e-5 off, more than the bound allowed for."""
     X, y = table()
     model = library("xgboost").XGBClassifier(n_estimators=3, max_depth=2, base_score=share, n_jobs=1).fit(X, y)
-    ensemble = SufficientReason(model)._ensemble
-    reach = Boxes.of(ensemble.leaves, ensemble.leaves.cells(X)).reach
-    sums = np.where(reach, ensemble.leaves.values, 0.0).sum(axis=0) + ensemble.base[0]
-    assert np.abs(sums - model.predict(X, output_margin=True)).max() < ensemble.tolerance / 2
+    forest = SufficientReason(model)._forest
+    reach = Boxes.of(forest, forest.cells(X)).reach
+    sums = np.where(reach, forest.leaves.values, 0.0).sum(axis=0) + forest.base[0]
+    assert np.abs(sums - model.predict(X, output_margin=True)).max() < forest.tolerance / 2

@@ -123,12 +123,12 @@ def test_every_output_of_a_regressor_of_several_is_explained(outputs):
 # Trees that are read, and those that are not.
 
 
-def test_trees_are_used_where_shap_reads_them_right():
+def test_trees_are_used_where_they_are_all_that_decides():
     three = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X3, Y3)
-    assert Shap(forest3(), X3[:5]).algorithm == "tree"
-    assert Shap(three, X3[:5]).algorithm == "permutation"
-    with pytest.raises(BadInput, match="shap reads no trees from this GradientBoostingClassifier"):
-        Shap(three, X3[:5], algorithm="tree")
+    other = GradientBoostingClassifier(n_estimators=5, init=LogisticRegression(), random_state=0).fit(X3, Y3)
+    assert [Shap(model, X3[:5]).algorithm for model in (forest3(), three, other)] == ["tree", "tree", "permutation"]
+    with pytest.raises(BadInput, match="adds its trees to the predictions of LogisticRegression"):
+        Shap(other, X3[:5], algorithm="tree")
 
 
 def test_a_tree_too_large_for_shap_is_not_given_to_it():
@@ -153,7 +153,7 @@ def test_what_no_known_function_makes_of_trees_is_sampled_instead():
     auto, asked = Shap(model, X3[:20], output="probability"), Shap(model.predict_proba, X3[:20])
     assert auto.algorithm == "permutation"  # a logistic function for every class, all divided by their sum
     np.testing.assert_array_equal(auto.explain(X3[:3]).values, asked.explain(X3[:3]).values)
-    with pytest.raises(BadInput, match="shap misreads this LGBMClassifier"):
+    with pytest.raises(BadInput, match="No known function makes the outputs of this LGBMClassifier"):
         Shap(model, X3[:20], output="probability", algorithm="tree")
 
 
@@ -176,6 +176,14 @@ def lost_categories():
     rows = TABLE.assign(job=TABLE["job"].astype("category"))
     background = rows[:1].assign(job=rows[:1]["job"].cat.remove_unused_categories())
     Shap(nurses, background, output="margin").explain(rows)
+
+
+def categories():
+    """Trees that read categories as they are."""
+    rows = pd.concat([TABLE.astype({"job": "category"})] * 20)
+    return HistGradientBoostingClassifier(categorical_features="from_dtype", max_iter=2).fit(
+        rows, rows["age"] > 30
+    ), rows
 
 
 def without_margin():
@@ -201,7 +209,7 @@ BAD_INPUT = [
     (lambda: Shap(product(2), BACKGROUND, class_index="predicted"), "None, or an output from 0 to 1; got 'predicted'"),
     (lambda: Shap(product(3), BACKGROUND, class_index="predicted"), "None, or an output from 0 to 2; got 'predicted'"),
     (lost_categories, "cannot hold every category of these rows"),
-    (lambda: Shap(nurses, TABLE, output="margin", algorithm="tree"), "over numbers only, not over categories"),
+    (lambda: Shap(*categories(), output="margin", algorithm="tree"), "splits on categories, which are not read"),
     (
         shap_of(chance, output="log-odds"),
         "must be one of 'margin', 'probability', 'label' or None; got 'log-odds'",
@@ -209,7 +217,7 @@ BAD_INPUT = [
     (shap_of(chance, algorithm="deep"), "algorithm must be one of"),
     (shap_of(chance, evaluations=23), "evaluations must be at least 2 per feature, which is 24; got 23"),
     (shap_of(chance, seed=-1), "seed must be a whole number of at least 0"),
-    (shap_of(chance, algorithm="tree"), "shap reads no trees from this function"),
+    (shap_of(chance, algorithm="tree"), "No trees are read from this function"),
     (lambda: Shap(chance, BACKGROUND).explain(ROWS[:, :3]), "Rows have 3 features but training rows have 12"),
     (shap_of(lambda rows: [0.5], output="margin"), "gave 1 outputs for 40 rows"),
 ]

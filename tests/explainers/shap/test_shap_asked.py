@@ -6,8 +6,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.explainers import Shap
-from faithscope.explainers.shap import coded_rows, mixtures
-from faithscope.explainers.shap.coded_rows import CodedRows
+from faithscope.explainers.shap import coalitions
 
 RNG = np.random.default_rng(0)
 FLAGS = RNG.integers(0, 2, size=(60, 12)).astype(float)
@@ -49,8 +48,7 @@ def asked_about_all(monkeypatch):
 
     def values(*arguments, rows, **settings):
         with monkeypatch.context() as patch:
-            patch.setattr(mixtures, "_WORTHWHILE", 2.0)
-            patch.setattr(mixtures, "_DOMAIN", 0)
+            patch.setattr(coalitions, "_WORTHWHILE", 2.0)
             explainer = Shap(*arguments, **settings)
             answers = explainer.explain_with_error(rows)
             assert explainer.saved == 0
@@ -79,22 +77,8 @@ def test_the_model_is_asked_about_a_small_domain_once():
     explainer = Shap(model, GRID[:40])
     before, rows = model.asked, np.unique(GRID, axis=0)
     explanations = explainer.explain(GRID[40:])
-    assert model.asked - before <= 3**5 + len(rows) + mixtures._ASKED_AGAIN * 40
+    assert model.asked - before <= 3**5 + len(rows) + coalitions._ASKED_AGAIN * 40
     assert explanations.asked + explanations.saved > 20 * explanations.asked
-
-
-def test_different_mixtures_with_equal_keys_are_told_apart(monkeypatch, asked_about_all):
-    expected, _ = asked_about_all(curved, ONE_HOT[:15], rows=ONE_HOT[15:], evaluations=160)
-    pair = CodedRows.pair.__func__
-
-    def colliding(cls, rows, background):
-        own, others = pair(cls, rows, background)
-        assert own.domain is None
-        return cls(rows, own.codes & np.uint64(1), None), cls(background, others.codes & np.uint64(1), None)
-
-    monkeypatch.setattr(coded_rows.CodedRows, "pair", classmethod(colliding))
-    values = Shap(curved, ONE_HOT[:15], evaluations=160).explain(ONE_HOT[15:]).values
-    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
 
 
 # Models that answer equal rows differently.

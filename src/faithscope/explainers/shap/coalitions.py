@@ -1,23 +1,29 @@
-"""Coalitions of features that are drawn: Shapley values as a linear map of their worths, with standard errors."""
+"""Shapley values by asking the model about coalitions: all of each pair of rows, or a sample with standard errors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.explainers.shap.coded_rows import CodedRows
-from faithscope.explainers.shap.keys import Keys
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
 from faithscope.inputs.checks import check_whole
+from faithscope.inputs.grouping import group
 from faithscope.runtime.memory import need
 
-Ask = Callable[[Floats, Keys], Floats]  # mixtures (n, d) and their keys (n,) in, (n, classes) outputs out
+Ask = Callable[[Floats], Floats]  # mixtures (n, d) in, (n, classes) outputs out
 Tell = Callable[[int], None]  # called with the number of rows done
 
 _CELLS = 2**22  # numbers in one call of the model
+_PAIR_CELLS = 2**21  # numbers in one block of pairs
+_KEPT = 2**16  # mixtures whose answers are kept from call to call
+_WORTHWHILE = 1 / 5  # share of mixtures that must be equal to others: finding them costs as much as a linear model
+_ASKED_AGAIN = 64  # mixtures per call, at most, that are asked again to see whether their answer is the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,33 +44,24 @@ class Game:
     weights: Floats
     deviations: Callable[[Floats], Floats]
 
-    def values(
-        self, rows: CodedRows, gains: Floats, background: CodedRows, ask: Ask, tell: Tell
-    ) -> tuple[Floats, Floats]:
+    def values(self, rows: Floats, gains: Floats, background: Floats, ask: Ask, tell: Tell) -> tuple[Floats, Floats]:
         """SHAP values and their standard errors, both (n, d, classes).
 
         The empty coalition is worth 0, and all features together are worth the gain.
         """
-        values, errors = np.empty((2, *rows.values.shape, gains.shape[1]))
+        values, errors = np.empty((2, *rows.shape, gains.shape[1]))
         inner = self.members[1:-1]
-        at_once = max(1, _CELLS // background.values.size)  # coalitions of one row
+        at_once = max(1, _CELLS // background.size)  # coalitions of one row
         for block in blocks(len(gains), at_once // max(1, len(inner)), lambda done, _: tell(done)):
             worth = np.zeros((block.stop - block.start, len(self.members), gains.shape[1]))
             worth[:, -1] = gains[block]
             for part in blocks(len(inner), at_once):
-                worth[:, 1 + part.start : 1 + part.stop] = _worths(rows.take(block), inner[part], background, ask)
+                masked = np.where(inner[part, None, :], rows[block, None, None, :], background)
+                outputs = ask(masked.reshape(-1, masked.shape[3])).reshape(*masked.shape[:3], -1)
+                worth[:, 1 + part.start : 1 + part.stop] = outputs.mean(axis=2)
             values[block] = np.einsum("dm,nmk->ndk", self.weights, worth)
             errors[block] = self.deviations(worth)
         return values, errors
-
-
-def _worths(rows: CodedRows, members: Bools, background: CodedRows, ask: Ask) -> Floats:
-    """Mean output over the background if only members have the row's values: (n, coalitions, classes)."""
-    masked = np.where(members[:, None, :], rows.values[:, None, None, :], background.values)
-    keys = rows.sums(members)[:, :, None] + background.sums(~members).T
-    outputs = ask(masked.reshape(-1, masked.shape[3]), keys.ravel())
-    worths: Floats = outputs.reshape(*masked.shape[:3], -1).mean(axis=2)
-    return worths
 
 
 def budget_of(features: int, evaluations: int | None) -> int:
@@ -95,18 +92,6 @@ def permutations(features: int, budget: int, seed: int) -> Game:
     return Game(members, weights, OrderErrors(before, after))
 
 
-def shapley_weights(features: int) -> tuple[Bools, Floats]:
-    """All coalitions, (2^d, d), and the weights of their worths by Shapley's formula, (d, 2^d).
-
-    A feature gets 1 / (d · C(d - 1, s)) of what it adds to a coalition of s other features. Coalition number c has
-    feature j if c has the bit 2^j.
-    """
-    members = (np.arange(2**features)[:, None] >> np.arange(features) & 1).astype(bool)
-    share = np.array([1 / (features * comb(features - 1, size)) for size in range(features)] + [0.0])
-    size = members.sum(axis=1)[:, None]
-    return members, np.where(members, share[size - 1], -share[size]).T
-
-
 @dataclass(frozen=True, eq=False)
 class OrderErrors:
     """Standard errors from the spread of values between orders, each averaged with its reverse.
@@ -130,3 +115,202 @@ class OrderErrors:
         ]
         spread: Floats = np.std(added, axis=0, ddof=1) / np.sqrt(count)
         return spread
+
+
+@dataclass(frozen=True)
+class Effort:
+    """About how many rows a model was asked, and how many answers were taken from equal rows instead.
+
+    Attributes
+    ----------
+    asked, saved : int
+    noisy : bool
+        Whether the model answered equal rows differently. Then it is asked about each of them.
+
+    Examples
+    --------
+    >>> Effort(asked=10, saved=5) + Effort(asked=1)
+    Effort(asked=11, saved=5, noisy=False)
+    """
+
+    asked: int = 0
+    saved: int = 0
+    noisy: bool = False
+
+    def __add__(self, other: "Effort") -> "Effort":
+        return Effort(self.asked + other.asked, self.saved + other.saved, self.noisy or other.noisy)
+
+
+class MixtureAnswers:
+    """The model's answers to mixtures of rows; equal mixtures are asked about once if many are equal.
+
+    Some mixtures of every call whose answer is known are asked about again. If the answer is another, the model draws
+    at random, or has a state: from then on it is asked about every mixture.
+
+    Parameters
+    ----------
+    ask : callable
+        From mixtures (n, d) to answers (n, outputs).
+    differ : callable
+        From answers, and other answers to the same mixtures, to which of them differ beyond rounding.
+
+    Attributes
+    ----------
+    effort : Effort
+    """
+
+    def __init__(self, ask: Ask, differ: Callable[[Floats, Floats], Bools]) -> None:
+        self._ask, self._differ, self.effort = ask, differ, Effort()
+        self._known: tuple[Ints, Floats] | None = None  # mixtures, as bits, and the answers to them
+
+    def __call__(self, mixtures: Floats) -> Floats:
+        """The answers (n, outputs) to mixtures (n, d)."""
+        if not self.effort.noisy:
+            answers = self._once(mixtures)
+            if answers is not None and not self.effort.noisy:
+                return answers
+        self.effort += Effort(asked=len(mixtures))
+        return self._ask(mixtures)
+
+    def _once(self, mixtures: Floats) -> Floats | None:
+        """The answers, with one for mixtures that are equal; None if few are. -0.0 is not 0.0: a model may tell."""
+        bits = np.where(np.isnan(mixtures), np.nan, mixtures).view(np.int64)
+        before = 0 if self._known is None else len(self._known[0])
+        codes, first = group([bits if self._known is None else np.concatenate([self._known[0], bits])])
+        new = first[before:] - before  # the known mixtures are all different
+        if len(mixtures) - len(new) < _WORTHWHILE * len(mixtures):
+            return None
+        others = np.delete(np.arange(len(mixtures)), new)
+        again = others[:: max(1, min(32, len(others)), -(-len(others) // _ASKED_AGAIN))]  # a few, evenly spread
+        asked = self._ask(mixtures[np.concatenate([new, again])])
+        every = asked[: len(new)] if self._known is None else np.concatenate([self._known[1], asked[: len(new)]])
+        answers = every[codes[before:]]
+        noisy, count = bool(self._differ(asked[len(new) :], answers[again]).any()), len(asked)
+        self.effort += Effort(count, 0 if noisy else len(mixtures) - count, noisy)
+        if before + len(new) <= _KEPT:
+            known = bits[new] if self._known is None else np.concatenate([self._known[0], bits[new]])
+            self._known = known, every
+        return answers
+
+
+@dataclass(frozen=True, eq=False)
+class RowPairs:
+    """Pairs of a row and a background row, all of which differ in equally many features.
+
+    Attributes
+    ----------
+    row, other : (p,) arrays of int
+        Positions of the row and of the background row.
+    features : (p, k) array of int
+        The features in which they differ, in order.
+    """
+
+    row: Ints
+    other: Ints
+    features: Ints
+
+    @property
+    def coalitions(self) -> int:
+        """How many coalitions each pair has."""
+        return 1 << int(self.features.shape[1])
+
+
+Worths = Callable[[RowPairs], Floats]  # outputs of all coalitions of each pair: (p, 2^k, classes)
+
+
+def differing(rows: NDArray[Any], background: NDArray[Any], players: Ints, columns: int) -> Bools:
+    """Which columns differ between rows and background rows in a feature made of them, (n, b, columns)."""
+    differ = np.zeros((len(rows), len(background), columns), bool)
+    for feature, column in enumerate(players.tolist()):
+        a, b = rows[:, None, feature], background[:, feature]
+        differ[:, :, column] |= (a != b) & ((a == a) | (b == b))  # missing equals missing
+    return differ
+
+
+def affordable(rows: NDArray[Any], background: NDArray[Any], budget: int, players: Ints, columns: int) -> Bools:
+    """Which rows (n,) have no more coalitions than the budget, on average over the background."""
+    enough = np.ones(len(rows), bool)
+    for block in blocks(len(rows), _PAIR_CELLS // background.size):
+        differ = differing(rows[block], background, players, columns).sum(axis=2, dtype=np.float64)
+        with np.errstate(over="ignore"):  # infinity is over budget
+            enough[block] = (np.exp2(differ) - 2).mean(axis=1) <= budget
+    return enough
+
+
+def pair_values(differ: Bools, worths: Worths, classes: int, width: Callable[[int], int]) -> Floats:
+    """Shapley values, (n, d, classes): the mean over the background of those of every pair.
+
+    Parameters
+    ----------
+    differ : (n, b, d) array
+        From `differing`.
+    worths : callable
+        The worths of coalitions; coalition c has the j-th differing feature if c has the bit 2^j.
+    width : callable
+        From the number of coalitions of a pair to the size of the arrays that it needs.
+    """
+    sizes = differ.sum(axis=2)
+    values = np.zeros((len(differ), differ.shape[2], classes))
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        row, other = np.nonzero(sizes == size)
+        features = np.nonzero(differ[row, other])[1].reshape(-1, size)
+        for block in blocks(len(row), _PAIR_CELLS // width(2**size)):
+            shares = np.matmul(_weights(size), worths(RowPairs(row[block], other[block], features[block])))
+            np.add.at(values, (row[block, None], features[block]), shares)
+    return np.asarray(values / differ.shape[1])
+
+
+@lru_cache(maxsize=32)
+def _weights(size: int) -> Floats:
+    need(32 * size * 2.0**size, f"All coalitions of {size} features", "pass fewer evaluations")
+    return _shapley(size)[1]
+
+
+@lru_cache(maxsize=32)
+def _members(size: int) -> Bools:
+    return _shapley(size)[0]
+
+
+def _shapley(features: int) -> tuple[Bools, Floats]:
+    """All coalitions, (2^d, d), and the weights of their worths by Shapley's formula, (d, 2^d).
+
+    A feature gets 1 / (d · C(d - 1, s)) of what it adds to a coalition of s other features. Coalition number c has
+    feature j if c has the bit 2^j.
+    """
+    members = (np.arange(2**features)[:, None] >> np.arange(features) & 1).astype(bool)
+    share = np.array([1 / (features * comb(features - 1, size)) for size in range(features)] + [0.0])
+    size = members.sum(axis=1)[:, None]
+    return members, np.where(members, share[size - 1], -share[size]).T
+
+
+def asked_values(
+    rows: Floats, gains: Floats, background: Floats, starts: Floats, ask: Ask, tell: Tell, budget: int
+) -> Floats:
+    """Shapley values, (n, d, classes), by asking the model about all coalitions, about `budget` per row.
+
+    Parameters
+    ----------
+    gains : (n, classes) array
+        The worth of all features together.
+    starts : (b, classes) array
+        The worth of no feature, per background row.
+    """
+    values, features = np.empty((*rows.shape, gains.shape[1])), rows.shape[1]
+
+    def worths(pairs: RowPairs) -> Floats:
+        members, own = _members(pairs.features.shape[1])[1:-1], pairs.row + block.start
+        worth = np.empty((len(own), len(members) + 2, gains.shape[1]))
+        worth[:, 0], worth[:, -1] = starts[pairs.other], gains[own]
+        if len(members):
+            mine = np.take_along_axis(rows[own], pairs.features, axis=1)[:, None]
+            others = np.take_along_axis(background[pairs.other], pairs.features, axis=1)[:, None]
+            masked = np.repeat(background[pairs.other][:, None], len(members), axis=1)
+            np.put_along_axis(masked, pairs.features[:, None], np.where(members, mine, others), axis=2)
+            worth[:, 1:-1] = ask(masked.reshape(-1, features)).reshape(len(own), len(members), -1)
+        return worth
+
+    step = _PAIR_CELLS // (background.size * min(2**features, max(budget, 1)))
+    for block in blocks(len(gains), step, lambda done, _: tell(done)):
+        differ = differing(rows[block], background, np.arange(features), features)
+        values[block] = pair_values(differ, worths, gains.shape[1], lambda coalitions: features * coalitions)
+    return values

@@ -8,16 +8,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from faithscope.errors import BadInput, MissingExtra, Removed
+from faithscope.errors import BadInput, Removed
 from faithscope.explainers.shap.classes import as_vectors, computed_classes, of_highest
-from faithscope.explainers.shap.coalitions import Game, Tell, budget_of, permutations
-from faithscope.explainers.shap.coded_rows import CodedRows
-from faithscope.explainers.shap.mixtures import Effort, MixtureAnswers
+from faithscope.explainers.shap.coalitions import (
+    Effort,
+    Game,
+    MixtureAnswers,
+    Tell,
+    affordable,
+    asked_values,
+    budget_of,
+    permutations,
+)
 from faithscope.explainers.shap.outputs import Output, chosen_output, outputs_of
-from faithscope.explainers.shap.pairs import affordable, asked_values
 from faithscope.explainers.shap.rows import distinct, moved, refuse_lost, widened
 from faithscope.explainers.shap.trees import Trees, is_off
-from faithscope.explainers.shared.arrays import Bools, Floats
+from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.classes import (
     importances_of,
@@ -71,10 +77,12 @@ class Shap(Mannered):
         margin is that of class 1, and class 0 has its negative. The predicted class is the class of highest output. A
         regressor, such as scikit-learn's, has no classes: None explains its output, or every one of several.
     algorithm : {"auto", "tree", "permutation"}
-        ``"tree"`` reads the trees of a model by the package ``shap``. Sums of trees are explained exactly by its
-        interventional tree SHAP; probabilities of boosted trees, which are no sums, by a table of all coalitions.
-        ``"auto"`` takes ``"tree"`` if shap reads the model correctly, else ``"permutation"``; the attribute `algorithm`
-        says which. ``"permutation"`` needs no package.
+        ``"tree"`` reads the trees of a model: scikit-learn's, XGBoost's, LightGBM's and CatBoost's, also at the end of
+        a pipeline whose other steps make every feature of one column, as scaling, encoding and imputing do. Sums of
+        trees are explained exactly, by the interventional tree SHAP of the package ``shap``, or leaf by leaf if several
+        features are made of one column; probabilities of boosted trees, which are no sums, by a table of all
+        coalitions. ``"auto"`` takes ``"tree"`` if the trees give the model's outputs, else ``"permutation"``; the
+        attribute `algorithm` says which. ``"permutation"`` needs no package.
     evaluations : int, optional
         Coalitions of features that are tried per row, each on the whole background. By default 20 per feature for
         permutations (ten of them, and their reverses), and 16,384 for tables of trees. A row is explained exactly if
@@ -136,7 +144,6 @@ class Shap(Mannered):
         self._classes = computed_classes(class_index, self.output, self._known.shape[1], is_regressor(model))
         self._scale = float(np.abs(self._known).max()) or 1.0
         self._decimals = 12 - ceil(log10(self._scale))
-        self._missing_read: dict[int, bool] = {}
         self._trees = self._find_trees(algorithm)
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
         self._budget = budget_of(len(self.table.names), evaluations)
@@ -215,9 +222,10 @@ class Shap(Mannered):
         gains = full[:, self._classes] - self.expected_value[self._classes]
         left = np.ones(len(rows), bool)
         if self._trees is not None:
-            misread = self._misread(self._trees, rows, full, table)
-            chosen = ~misread & self._trees.affordable(rows, self._table_budget)
-            values[chosen] = self._tidy(self._trees.values(rows[chosen], tell))
+            cells, columns = self._trees.cells(rows, table), rows.shape[1]
+            misread = is_off(self._trees(cells), full, self._scale)
+            chosen = ~misread & self._trees.affordable(cells, columns, self._table_budget)
+            values[chosen] = self._tidy(self._trees.values(cells[chosen], columns, tell))
             misread[chosen] = is_off(values[chosen].sum(axis=1), gains[chosen], self._scale)
             if self._algorithm_given == "tree" and misread.any():
                 raise self._misreading()
@@ -230,36 +238,29 @@ class Shap(Mannered):
     def _by_coalitions(self, rows: Floats, gains: Floats, table: Table, tell: Tell) -> tuple[Floats, Floats, Effort]:
         """Values and errors by asking the model about coalitions: all if that is affordable, else a sample."""
         start = self.expected_value[self._classes]
-        coded, background = CodedRows.pair(rows, moved(self.background, self.table, table))
+        background, features = moved(self.background, self.table, table), rows.shape[1]
 
         def ask(masked: Floats) -> Floats:
             return self._outputs(masked, table)[:, self._classes] - start
 
-        total = len(rows) * len(self.background) * min(self._budget, 2 ** rows.shape[1])
-        answers = MixtureAnswers(ask, partial(is_off, scale=self._scale), coded.domain, total, len(self._classes))
+        answers = MixtureAnswers(ask, partial(is_off, scale=self._scale))
         values, errors = np.zeros((2, *rows.shape, len(self._classes)))
-        all_tried = self._affordable(rows, background.values)
-        if all_tried.any():
+        every = np.full(len(rows), 2**features - 2 <= self._budget)
+        if not every.all():
+            every = affordable(rows, background, self._budget, np.arange(features), features)
+        if every.any():
             starts = self._known[:, self._classes] - start
-            values[all_tried] = asked_values(
-                coded.take(all_tried), gains[all_tried], background, starts, answers, tell, self._budget
-            )
-        if not all_tried.all():
-            done = int(all_tried.sum())
-            values[~all_tried], errors[~all_tried] = self._sampled().values(
-                coded.take(~all_tried), gains[~all_tried], background, answers, lambda n: tell(done + n)
+            values[every] = asked_values(rows[every], gains[every], background, starts, answers, tell, self._budget)
+        if not every.all():
+            done = int(every.sum())
+            values[~every], errors[~every] = self._sampled().values(
+                rows[~every], gains[~every], background, answers, lambda n: tell(done + n)
             )
         return self._tidy(values), np.round(errors, self._decimals), answers.effort
 
     def _tidy(self, values: Floats) -> Floats:
         """Values rounded, so that 0 has no rounding error or sign; values by shap stay as they are."""
-        return values if self._trees and self._trees.ensembles else np.round(values, self._decimals) + 0.0
-
-    def _affordable(self, rows: Floats, background: Floats) -> Bools:
-        """Which rows (n,) can have all their coalitions tried."""
-        if 2 ** rows.shape[1] - 2 <= self._budget:
-            return np.ones(len(rows), bool)
-        return affordable(rows, background, self._budget)
+        return values if self._trees and self._trees.shap else np.round(values, self._decimals) + 0.0
 
     def _sampled(self) -> Game:
         """The coalitions that are drawn for rows of which not all can be tried."""
@@ -268,72 +269,26 @@ class Shap(Mannered):
         return self._game
 
     def _find_trees(self, algorithm: str) -> "Trees | None":
-        plain = not hasattr(self.model, "predict")  # a function has no trees, so the package is not needed
-        if algorithm not in ("auto", "tree") or (algorithm == "auto" and plain):
+        plain_function = not hasattr(self.model, "predict")
+        if algorithm == "permutation" or (algorithm == "auto" and plain_function):
             return None
-        _need_shap()
         try:
-            return self._read_trees()
+            if self.output == "label":
+                raise BadInput('Trees do not give output="label": use algorithm="permutation".')
+            trees = Trees.read(self.model, self.table, self.background, self._known, self._classes)
+            gains = (self._known[:_CHECKED] - self.expected_value)[:, self._classes]
+            values = trees.values(trees.background[:_CHECKED], len(self.table.names))
+            if is_off(values.sum(axis=1), gains, self._scale).any():
+                raise self._misreading()
         except BadInput:
             if algorithm == "tree":
                 raise
             return None
-
-    def _read_trees(self) -> "Trees":
-        if self.output == "label":
-            raise BadInput('Trees do not give output="label": use algorithm="permutation".')
-        if self.table.categorical.any():
-            raise BadInput('shap reads trees over numbers only, not over categories: use algorithm="permutation".')
-        trees = Trees.read(self.model, self.background, self._known, self._margins(), self._classes)
-        rows, known = self.background[:_CHECKED], self._known[:_CHECKED]
-        gains = (known - self.expected_value)[:, self._classes]
-        off = self._is_off(trees, trees.probes(self._whole_row()).finite()).any()
-        off = off or self._misread(trees, self.background, self._known, self.table).any()
-        if off or is_off(trees.values(rows).sum(axis=1), gains, self._scale).any():
-            raise self._misreading()
         return trees
-
-    def _margins(self) -> Floats | None:
-        """The margins of the background, which are sums of trees; None if the model does not give them."""
-        if chosen_output(self.model, None) == "margin":
-            return outputs_of(self.model, "margin", self.table.decode(self.background))
-        return None
-
-    def _misread(self, trees: Trees, rows: Floats, full: Floats, table: Table) -> Bools:
-        """Which rows (n,) the trees give other outputs than the model does, or may give if mixed with other rows.
-
-        A mixture visits nodes that neither row visits, so missing values must be read correctly at every node.
-        """
-        off = is_off(trees(rows), full, self._scale)
-        missing = np.isnan(rows)
-        for feature in np.flatnonzero(missing.any(axis=0)).tolist():
-            if not self._reads_missing(trees, feature):
-                off |= missing[:, feature]
-        return off
-
-    def _reads_missing(self, trees: Trees, feature: int) -> bool:
-        """Whether the model sends missing values of this feature the way its trees were read."""
-        if feature not in self._missing_read:
-            rows = trees.probes(self._whole_row()).missing(feature)
-            self._missing_read[feature] = not self._is_off(trees, rows).any()
-        return self._missing_read[feature]
-
-    def _is_off(self, trees: Trees, rows: Floats) -> Bools:
-        """Which rows (n,) the trees give other outputs than the model does."""
-        if not len(rows):
-            return np.zeros(0, bool)
-        rows = self.table.encode(self.table.decode(rows))  # as the columns can hold them
-        return is_off(trees(rows), self._outputs(rows, self.table), self._scale)
-
-    def _whole_row(self) -> Floats:
-        """A row without missing values: the first known value of each feature in the background."""
-        present = ~np.isnan(self.background)
-        first = self.background[present.argmax(axis=0), np.arange(self.background.shape[1])]
-        return np.where(present.any(axis=0), first, 0.0)
 
     def _misreading(self) -> BadInput:
         return BadInput(
-            f"shap misreads this {type(self.model).__name__}: the trees do not give the model's {self.output}. "
+            f"Trees misread this {type(self.model).__name__}: they do not give the model's {self.output}. "
             'Use algorithm="permutation".'
         )
 
@@ -344,16 +299,6 @@ def _warn_of_time(rows: int) -> None:
             f"A background of {rows:,} rows makes SHAP slow, since time grows with it: draw a hundred of them.",
             stacklevel=3,
         )
-
-
-def _need_shap() -> None:
-    try:
-        import shap  # noqa: F401
-    except ImportError as problem:
-        raise MissingExtra(
-            'SHAP of trees needs the shap package: pip install "faithscope[shap]". '
-            'algorithm="permutation" works without it.'
-        ) from problem
 
 
 def _teller(progress: Progress | None, rows: int, total: int) -> Tell:

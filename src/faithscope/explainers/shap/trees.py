@@ -1,118 +1,212 @@
-"""SHAP values of trees: of their sums by the package shap, of functions of these sums by tables of all mixtures.
+"""SHAP values of trees: of their sums by the package shap or by leaves, of functions of these sums by all mixtures."""
 
-Thresholds are ranked, so that rounding to single precision in shap cannot change a split.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput
-from faithscope.explainers.shap.coalitions import Tell
-from faithscope.explainers.shap.pairs import RowPairs, affordable, differing, pair_values
-from faithscope.explainers.shap.probes import Probes
-from faithscope.explainers.shap.tables import LINKS, Link, TreeSums, plain
-from faithscope.explainers.shared.arrays import Bools, Floats
+from faithscope.errors import BadInput, MissingExtra
+from faithscope.explainers.shap.coalitions import RowPairs, Tell, affordable, differing, pair_values
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
+from faithscope.explainers.shared.table import Table
+from faithscope.explainers.trees.forest import Forest
+from faithscope.explainers.trees.reading import has_trees, read_forest
+from faithscope.inputs.pipelines import columns_of_features
 
 _TREE_ROWS = 64  # in one call of shap, which prints a progress bar of its own if a call takes long
 _TREE_NODES = 2**15 - 1  # shap keeps the place of a node in 16 bits, and crashes on larger trees
+_WAYS = 2**18  # of pairs of rows through trees that are followed at once
+_BITS = 62  # columns whose sets are numbers of 64 bits
 _WRONG = 1e-4  # share of the largest output: boosters in single precision are off by 1e-6, misread models by far more
 
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """Trees as shap reads them, and how the model's outputs follow from their sums.
+    """The forest of a model, and how the model's outputs follow from its sums.
 
-    shap rounds thresholds to single precision, so a row at a threshold may go the wrong way. Here a value becomes the
-    number of thresholds below it, and a threshold its place among them: small whole numbers in the same order.
+    Of a pipeline that makes every feature of one column, a mixture of two rows has for features those of either row.
+    So the trees are explained on the features, with columns as players: all features of a column come or stay together.
 
     Attributes
     ----------
-    kind : dtype
-        The precision in which the model reads its rows.
-    edges : list of arrays
-        The thresholds of each feature, in order.
-    sums : TreeSums
+    forest : Forest
+    transform : callable, optional
+        From rows as the model reads them to the features that its trees read.
+    players : (features,) array of int
+        The column that each feature is made of.
     link : callable
         From sums to the model's outputs.
     outputs : int
     classes : list of int
         The outputs explained.
-    background : (b, d) array
-        The ranks of the background rows.
-    ensembles : list of shap.TreeExplainer
-        One per class, with only the trees that add to it; empty if outputs are not the sums themselves.
+    background : (b, features) array
+        The cells of the background rows.
+    shap : list of shap.TreeExplainer
+        One per class, with only the trees that add to it; empty unless outputs are sums and players features.
     """
 
-    kind: Any
-    edges: list[Floats]
-    sums: TreeSums
-    link: Link
+    forest: Forest
+    transform: Callable[[Any], Any] | None
+    players: Ints
+    link: "Link"
     outputs: int
     classes: list[int]
-    background: Floats
-    ensembles: list[Any]
+    background: Codes
+    shap: list[Any]
 
     @classmethod
-    def read(
-        cls, model: Any, background: Floats, known: Floats, margins: Floats | None, classes: Sequence[int]
-    ) -> "Trees":
-        """The trees of a model, whose outputs for the background, and margins if it has any, are known."""
-        import shap
+    def read(cls, model: Any, table: Table, background: Floats, known: Floats, classes: Sequence[int]) -> "Trees":
+        """The trees of a model, whose outputs for the background are known; raises if they do not give these."""
+        pipe = getattr(model, "best_estimator_", model)
+        piped = hasattr(pipe, "steps") and len(pipe.steps) > 1
+        trees = pipe.steps[-1][1] if piped else pipe
+        name = type(trees).__name__
+        if not has_trees(trees):
+            raise BadInput(f'No trees are read from this {name}: use algorithm="permutation".')
+        forest = read_forest(trees)
+        players, transform = np.arange(len(table.names)), None
+        if piped:
+            transform = pipe[:-1].transform
+            players = _players(pipe[:-1], table)
+        elif table.categorical.any():
+            raise BadInput('Trees are read over numbers only, not over categories: use algorithm="permutation".')
+        if forest.features != len(players):
+            raise BadInput(f"This {name} has {forest.features} features, and rows have {len(players)}: pass the same.")
+        cells = forest.cells(_features(background, table, transform))
+        link = _link(forest.sums(cells), known, name)
+        alone = link is plain and len(set(players.tolist())) == len(players)
+        shap = _shap_of(forest, cells, classes) if alone else []
+        return cls(forest, transform, players, link, known.shape[1], list(classes), cells, shap)
 
-        try:
-            reading = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent").model
-            _refuse_unreadable(reading)
-            edges, places = _ranked(reading, background.shape[1])
-            codes = _coded(background, reading.input_dtype, edges)
-            sums = TreeSums.read(reading, places, _tree_count(reading)).shifted(codes, margins)
-            link = _link(sums(codes), known, type(model).__name__)
-            ensembles = _ensembles(reading, places, codes, classes) if link is plain else []
-        except BadInput:
-            raise
-        except Exception as problem:  # shap raises a bare Exception among others
-            raise BadInput(f"shap reads no trees from this {type(model).__name__}: {problem}") from problem
-        return cls(reading.input_dtype, edges, sums, link, known.shape[1], list(classes), codes, ensembles)
+    def cells(self, rows: Floats, table: Table) -> Codes:
+        """Rows of the table's matrix as the trees tell them apart."""
+        return self.forest.cells(_features(rows, table, self.transform))
 
-    def __call__(self, rows: Floats) -> Floats:
+    def __call__(self, cells: Codes) -> Floats:
         """The outputs for rows, as the trees were read: (n, outputs)."""
-        return self.link(self.sums(_coded(rows, self.kind, self.edges)), self.outputs)
+        return self.link(self.forest.sums(cells), self.outputs)
 
-    def probes(self, row: Floats) -> Probes:
-        """Rows that visit the nodes one by one, from a row without missing values."""
-        return Probes.of(self.sums, self.edges, row, _coded(row[None], self.kind, self.edges)[0])
-
-    def affordable(self, rows: Floats, budget: int) -> Bools:
+    def affordable(self, cells: Codes, columns: int, budget: int) -> Bools:
         """Which rows (n,) can be explained within the budget of coalitions per row; sums of trees need none."""
-        if self.ensembles:
-            return np.ones(len(rows), bool)
-        return affordable(_coded(rows, self.kind, self.edges), self.background, budget)
+        if self.link is plain:
+            return np.ones(len(cells), bool)
+        return affordable(cells, self.background, budget, self.players, columns)
 
-    def values(self, rows: Floats, tell: Tell = lambda done: None) -> Floats:
-        """SHAP values, (n, d, classes)."""
-        codes = _coded(rows, self.kind, self.edges)
-        values = np.empty((*rows.shape, len(self.classes)))
-        for block in blocks(len(rows), _TREE_ROWS, lambda done, _: tell(done)):
-            values[block] = self._of_sums(codes[block]) if self.ensembles else self._of_mixtures(codes[block])
+    def values(self, cells: Codes, columns: int, tell: Tell = lambda done: None) -> Floats:
+        """SHAP values, (n, columns, classes)."""
+        values = np.zeros((len(cells), columns, len(self.classes)))
+        ways = len(self.background) * len(self.forest.trees)
+        step = _TREE_ROWS if self.link is not plain or self.shap else _WAYS // ways
+        for block in blocks(len(cells), step, lambda done, _: tell(done)):
+            if self.shap:
+                values[block][:, self.players] = self._by_shap(cells[block])
+            elif self.link is plain:
+                values[block] = self._by_leaves(cells[block], columns)
+            else:
+                values[block] = self._by_mixtures(cells[block], columns)
         return values + 0.0
 
-    def _of_sums(self, codes: Floats) -> Floats:
-        single = self.sums.values.shape[1] == 1 and self.outputs == 2
-        signs = [-1 if single and number == 0 else 1 for number in self.classes]
-        values = [ensemble.shap_values(codes, check_additivity=False) for ensemble in self.ensembles]
+    def _by_shap(self, cells: Codes) -> Floats:
+        codes = np.where(cells < 0, np.nan, cells)
+        values = [explainer.shap_values(codes, check_additivity=False) for explainer in self.shap]
+        signs = self._signs
         return np.stack([sign * part for sign, part in zip(signs, values, strict=True)], axis=2)
 
-    def _of_mixtures(self, codes: Floats) -> Floats:
-        def worths(pairs: RowPairs) -> Floats:
-            sums = self.sums.mixtures(codes, self.background, pairs)
-            return self.link(sums, self.outputs)[:, :, self.classes]
+    @property
+    def _signs(self) -> list[int]:
+        """-1 for class 0 of a single sum, which is that of class 1."""
+        single = len(self.forest.base) == 1 and self.outputs == 2
+        return [-1 if single and number == 0 else 1 for number in self.classes]
 
-        trees, wide = 8 * len(self.sums.roots), self.outputs
-        differ = differing(codes, self.background)
+    def _by_leaves(self, cells: Codes, columns: int) -> Floats:
+        """Values of sums, added up over the leaves that mixtures reach.
+
+        A leaf that is reached by mixtures which have r columns of the row and s others of the background row adds
+        ``v (r - 1)! s! / (r + s)!`` to the value of each of the r columns, and takes ``v r! (s - 1)! / (r + s)!`` from
+        each of the s: Shapley's formula for the game that is worth v where all r and none of the s have joined.
+        """
+        row, other = (part.ravel() for part in np.indices((len(cells), len(self.background))))
+        bits = np.broadcast_to(1 << np.arange(columns), (len(row), columns))
+        pair, node, own, others = self._leaves(cells, row, other, bits)
+        r, s = (np.bitwise_count(part).astype(np.int64) for part in (own, others))
+        most = int((r + s).max(initial=0)) + 1
+        share = np.array([[1 / comb(r + s, r) for s in range(most)] for r in range(most)])[r, s]
+        leaf = self.forest.leaf_values[node][:, [number if len(self.forest.base) > 1 else 0 for number in self.classes]]
+        values = np.zeros((len(cells), columns, leaf.shape[1]))
+        for j in range(columns):
+            for part, size, sign in ((own, r, 1), (others, s, -1)):
+                at = np.flatnonzero(part >> j & 1)
+                added = sign * share[at] / size[at]
+                for number, weights in enumerate(leaf[at].T):
+                    values[:, j, number] += np.bincount(row[pair[at]], added * weights, len(cells))
+        return np.asarray(values / len(self.background) * self._signs)
+
+    def _by_mixtures(self, cells: Codes, columns: int) -> Floats:
+        """Values of functions of sums, by the outputs of all mixtures."""
+
+        def worths(pairs: RowPairs) -> Floats:
+            return self.link(self._mixtures(cells, columns, pairs), self.outputs)[:, :, self.classes]
+
+        trees, wide = 8 * len(self.forest.trees), self.outputs
+        differ = differing(cells, self.background, self.players, columns)
         return pair_values(differ, worths, len(self.classes), lambda coalitions: max(trees, wide * coalitions))
+
+    def _mixtures(self, cells: Codes, columns: int, pairs: RowPairs) -> Floats:
+        """The sums of the trees for all mixtures of each pair: (p, 2^k, sums).
+
+        A leaf is reached by the mixtures that have the row's values of some columns R, and the background's values of
+        some other columns B. So it adds ``value · Π_{j in R} s_j · Π_{j in B} (1 - s_j)``, with s_j = 1 for members of
+        the coalition and 0 for others. This is a polynomial, whose coefficients are added up over all leaves, and then,
+        for each coalition, over its subsets.
+        """
+        many, size = pairs.features.shape
+        bits = np.zeros((many, columns), np.int64)
+        np.put_along_axis(bits, pairs.features, 1 << np.arange(size)[None], axis=1)
+        pair, node, own, others = self._leaves(cells, pairs.row, pairs.other, bits)
+        signs = np.ones(len(pair))
+        while others.any():
+            lowest = others & -others
+            more = np.flatnonzero(lowest)
+            others = others ^ lowest
+            pair, node = np.concatenate([pair, pair[more]]), np.concatenate([node, node[more]])
+            own = np.concatenate([own, own[more] | lowest[more]])
+            others, signs = np.concatenate([others, others[more]]), np.concatenate([signs, -signs[more]])
+        at, values = pair << size | own, self.forest.leaf_values.T
+        table = np.stack([np.bincount(at, signs * value[node], many << size) for value in values], axis=-1)
+        for j in range(size):
+            halves = table.reshape(-1, 2, 2**j, table.shape[1])
+            halves[:, 1] += halves[:, 0]
+        return table.reshape(many, 1 << size, -1) + self.forest.base / self.forest.divisor
+
+    def _leaves(self, cells: Codes, rows: Ints, other: Ints, bits: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """Leaves that mixtures reach: pair, node, the bits of columns that must be the row's, and the other row's."""
+        nodes, roots = self.forest.nodes, self.forest.nodes.roots
+        pair, node = np.repeat(np.arange(len(rows)), len(roots)), np.tile(roots, len(rows))
+        own = np.zeros(len(pair), np.int64)
+        others = own.copy()
+        done: list[tuple[Ints, ...]] = []
+        while len(pair):
+            leaf = nodes.left[node] == node
+            done.append((pair[leaf], node[leaf], own[leaf], others[leaf]))
+            pair, node, own, others = pair[~leaf], node[~leaf], own[~leaf], others[~leaf]
+            bit = bits[pair, self.players[nodes.feature[node]]]
+            by_row = nodes.goes_left(cells, rows[pair], node)
+            by_other = nodes.goes_left(self.background, other[pair], node)
+            parted = by_row != by_other
+            with_row = ~parted | (others & bit == 0)
+            with_other = parted & (own & bit == 0)
+            bit = np.where(parted, bit, 0)
+            pair = np.concatenate([pair[with_row], pair[with_other]])
+            child = np.concatenate([node[with_row], node[with_other]])
+            left = np.concatenate([by_row[with_row], by_other[with_other]])
+            own = np.concatenate([(own | bit)[with_row], own[with_other]])
+            others = np.concatenate([others[with_row], (others | bit)[with_other]])
+            node = np.where(left, nodes.left[child], nodes.right[child])
+        pair, node, own, others = (np.concatenate(parts) for parts in zip(*done, strict=True))
+        return pair, node, own, others
 
 
 def is_off(outputs: Floats, wanted: Floats, scale: float) -> Bools:
@@ -121,84 +215,98 @@ def is_off(outputs: Floats, wanted: Floats, scale: float) -> Bools:
     return np.asarray(np.abs(outputs - wanted).max(axis=1, initial=0.0) > least)
 
 
+def _players(transformer: Any, table: Table) -> Ints:
+    """The column of the table that each feature of a transformer is made of."""
+    names, columns = columns_of_features(transformer)
+    if len(table.names) > _BITS:
+        raise BadInput(f"Pipelines of over {_BITS} columns are not explained through their trees.")
+    if not hasattr(transformer, "feature_names_in_"):
+        return np.array(columns)
+    if len(set(table.names)) < len(table.names) or not set(names) <= set(table.names):
+        raise BadInput("The background does not have the columns that the pipeline was fitted on: pass the same.")
+    return np.array([table.names.index(names[column]) for column in columns])
+
+
+def _features(rows: Floats, table: Table, transform: Callable[[Any], Any] | None) -> Floats:
+    """Rows of the table's matrix as the features that trees read."""
+    if transform is None or not len(rows):
+        return rows
+    made = transform(table.decode(rows))
+    return np.asarray(made.toarray() if hasattr(made, "toarray") else made, np.float64)
+
+
+def _shap_of(forest: Forest, cells: Codes, classes: Sequence[int]) -> list[Any]:
+    """Explainers of the package shap, one per class, with the trees that add to it.
+
+    shap rounds thresholds to single precision, so a row at a threshold may go the wrong way. Cells and the places of
+    thresholds among them are small whole numbers in the same order.
+    """
+    try:
+        import shap
+    except ImportError as problem:
+        raise MissingExtra(
+            'SHAP of trees needs the shap package: pip install "faithscope[shap]". '
+            'algorithm="permutation" works without it.'
+        ) from problem
+    largest = max(len(tree.left) for tree in forest.trees)
+    if largest > _TREE_NODES:
+        raise BadInput(f"shap crashes on trees of over {_TREE_NODES:,} nodes, and the largest tree has {largest:,}.")
+    coded = shap.maskers.Independent(np.where(cells < 0, np.nan, cells), len(cells))
+    nodes, explainers = forest.nodes, []
+    for number in classes:
+        output = number if len(forest.base) > 1 else 0
+        trees = []
+        for root, tree in zip(nodes.roots, forest.trees, strict=True):
+            own = slice(root, root + len(tree.left))
+            values = forest.leaf_values[own, output : output + 1]
+            parts = {
+                "children_left": tree.left,
+                "children_right": tree.right,
+                "children_default": np.where(tree.missing_left, tree.left, tree.right),
+                "features": nodes.feature[own],
+                "thresholds": nodes.place[own].astype(np.float64),
+                "values": values,
+                "node_sample_weight": np.ones(len(values)),
+            }
+            trees += [parts] if values.any() else []
+        model = {"trees": trees or [parts], "base_offset": 0.0, "input_dtype": np.float64}
+        how = {"feature_perturbation": "interventional", "model_output": "raw"}
+        explainers.append(shap.TreeExplainer(model, coded, **how))
+    return explainers
+
+
+def plain(sums: Floats, outputs: int) -> Floats:
+    """The sums themselves; a single sum is that of class 1, and class 0 has its negative."""
+    return sums if sums.shape[-1] == outputs else np.concatenate([-sums, sums], axis=-1)
+
+
+def _logistic(sums: Floats, outputs: int) -> Floats:
+    """The probabilities of two classes."""
+    chance = 0.5 + 0.5 * np.tanh(0.5 * sums)
+    return np.concatenate([1 - chance, chance], axis=-1)
+
+
+def _softmax(sums: Floats, outputs: int) -> Floats:
+    """The probabilities of several classes."""
+    shares = np.exp(sums - sums.max(axis=-1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
+
+
+def _exponential(sums: Floats, outputs: int) -> Floats:
+    """The rate of a count, or another positive quantity."""
+    return plain(np.exp(np.minimum(sums, 700.0)), outputs)
+
+
+Link = Callable[[Floats, int], Floats]
+
+
 def _link(sums: Floats, known: Floats, name: str) -> Link:
     """The function by which known outputs follow from the sums of trees."""
-    missed = np.inf
-    for link in LINKS:
+    links: tuple[Link, ...] = (plain, _logistic, _softmax, _exponential)
+    for link in links:
         outputs = link(sums, known.shape[1])
-        if outputs.shape == known.shape:
-            if not is_off(outputs, known, float(np.abs(known).max())).any():
-                return link
-            missed = min(missed, float(np.abs(outputs - known).max()))
-    if missed == np.inf:
-        raise BadInput(
-            f"shap reads {sums.shape[1]} outputs from the trees of this {name}, but it has {known.shape[1]}. "
-            'Use algorithm="permutation".'
-        )
+        if outputs.shape == known.shape and not is_off(outputs, known, float(np.abs(known).max())).any():
+            return link
     raise BadInput(
-        f"shap misreads this {name}: the outputs of its trees differ from the model's by {missed:.2g}. "
-        'Use algorithm="permutation".'
+        f'No known function makes the outputs of this {name} of the sums of its trees: use algorithm="permutation".'
     )
-
-
-def _tree_count(reading: Any) -> int:
-    """How many trees count, which after early stopping is not all."""
-    last = reading.tree_limit if reading.tree_limit and reading.tree_limit > 0 else len(reading.values)
-    return int(min(last, len(reading.values)))
-
-
-def _ensembles(reading: Any, places: Floats, codes: Floats, classes: Sequence[int]) -> list[Any]:
-    import shap
-
-    coded = shap.maskers.Independent(codes, len(codes))
-    return [
-        shap.TreeExplainer(
-            _ensemble(reading, places, number), coded, feature_perturbation="interventional", model_output="raw"
-        )
-        for number in classes
-    ]
-
-
-def _refuse_unreadable(reading: Any) -> None:
-    """Raise if shap's own reading of the trees cannot be used."""
-    nodes = reading.values.shape[1]
-    if nodes > _TREE_NODES:
-        raise BadInput(f"shap crashes on trees of over {_TREE_NODES:,} nodes, and the largest tree has {nodes:,}.")
-    if np.any(getattr(reading, "threshold_types", 0) > 0):
-        raise BadInput("shap does not read splits on categories together with a background.")
-
-
-def _ranked(reading: Any, features: int) -> tuple[list[Floats], Floats]:
-    """The thresholds of each feature in order, and the place of every threshold among them."""
-    places, edges = np.zeros(reading.thresholds.shape), []
-    for j in range(features):
-        asked = (reading.features == j) & (reading.children_left >= 0)
-        edges.append(np.unique(reading.thresholds[asked]))
-        places[asked] = np.searchsorted(edges[j], reading.thresholds[asked])
-    return edges, places
-
-
-def _coded(rows: Floats, kind: Any, edges: list[Floats]) -> Floats:
-    """Rank of each value among its feature's thresholds: rank(x) <= rank(t) exactly if x <= t. Missing stays NaN."""
-    seen = rows.astype(kind).astype(np.float64)
-    ranks = [np.searchsorted(edge, column) for edge, column in zip(edges, seen.T, strict=True)]
-    return np.where(np.isnan(seen), np.nan, np.column_stack(ranks))
-
-
-def _ensemble(reading: Any, places: Floats, number: int) -> dict[str, Any]:
-    """The trees that add to class `number`, in shap's format for a user's own trees."""
-    output = number if reading.values.shape[2] > 1 else 0
-    own = [t for t in range(_tree_count(reading)) if reading.values[t, :, output].any()] or [0]
-    trees = [
-        {
-            **{name: getattr(reading, name)[t, : reading.num_nodes[t]] for name in _PARTS},
-            "thresholds": places[t, : reading.num_nodes[t]],
-            "values": reading.values[t, : reading.num_nodes[t], output : output + 1],
-        }
-        for t in own
-    ]
-    offset = float(np.ravel(reading.base_offset)[output])
-    return {"trees": trees, "base_offset": offset, "input_dtype": np.float64}
-
-
-_PARTS = ("children_left", "children_right", "children_default", "features", "node_sample_weight")

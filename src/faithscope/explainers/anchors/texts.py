@@ -10,10 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
-from faithscope.explainers.anchors.answers import Answers, Keys, mix
-from faithscope.explainers.anchors.lucb import KEPT_IN_SEARCH, Search
-from faithscope.explainers.anchors.perturbations import Wanted, fresh_precision
-from faithscope.explainers.anchors.precise import Precise
+from faithscope.explainers.anchors.search import (
+    KEPT_IN_SEARCH,
+    Answers,
+    Keys,
+    Precise,
+    Search,
+    Wanted,
+    fresh_precision,
+    mix,
+)
 from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
 from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
@@ -152,7 +158,7 @@ class TextAnchors(Mannered):
         tokens = [words[text] for text in texts]
         masked = _MaskedTexts(tokens, self._outcomes.ask(texts), seeds, self._outcomes, _BATCH, self.unknown)
         rows = np.arange(len(texts))
-        anchors, precision = self.search.run_with_precision(masked, rows)
+        anchors, precision = self.search.run(masked, rows)
         precision = fresh_precision(masked, rows, anchors, batches) if batches else precision
         chosen = [[masked.words[row][j] for j in np.flatnonzero(anchors[row])] for row in rows]
         return dict(zip(texts, zip(chosen, precision.tolist(), strict=True), strict=True))

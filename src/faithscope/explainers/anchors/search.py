@@ -1,0 +1,492 @@
+"""The search for anchors, for many rows at once: beams of candidates, of which few draws show the most precise.
+
+Whoever can draw perturbed rows that keep an anchor (`Perturbations`) is searched: tables here beside, and texts.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
+from faithscope.explanations.base import Explanations
+from faithscope.inputs.checks import check_share, check_whole, is_real
+
+Keys = NDArray[np.uint64]
+Kind = TypeVar("Kind", bound=Explanations)
+
+_KEPT = 2**22  # answers remembered; beyond that all are forgotten
+_CHECKED = 2**20  # number of the first batch that checks a choice
+_FRESH = 2**21  # number of the first batch that reports on a choice
+_SLACK = 0.05  # the lower bound of an anchor that passes may lie this much below the threshold, as in anchor-exp
+_BISECTIONS = 16
+_INSIDE = (1e-7, 1 - 1e-16)  # where logarithms are finite
+
+
+class Precise(NamedTuple, Generic[Kind]):
+    """Anchors with their precision and coverage, which also unpack in this order.
+
+    Attributes
+    ----------
+    explanations : Rules or Highlights
+    precision : (n,) array
+        Share of draws, which the search has not seen, that keep the prediction; clearly below the threshold if no
+        anchor was found that reaches it.
+    coverage : (n,) array
+        Share of rows that the anchor covers: of the training rows for tables, of the texts explained for texts.
+    """
+
+    explanations: Kind
+    precision: NDArray[np.float64]
+    coverage: NDArray[np.float64]
+
+
+def mix(numbers: Any) -> Keys:
+    """Numbers that look random, the same in every process: the finalizer of splitmix64."""
+    mixed = np.asarray(numbers).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def condition_keys(feature: Any, code: Any) -> Keys:
+    """The key of each condition, 0 for none. The key of an anchor is the sum of the keys of its conditions."""
+    return np.where(np.asarray(code) == 0, np.uint64(0), mix((np.asarray(feature) + 1) * 2**32 + code))
+
+
+def anchor_keys(anchors: Codes) -> Keys:
+    """The key of each anchor; equal anchors have equal keys: (…, width) -> (…)."""
+    return np.asarray(condition_keys(np.arange(anchors.shape[-1]), anchors).sum(axis=-1, dtype=np.uint64))
+
+
+class Answers:
+    """The model's answers to perturbed rows by key: a hash table that works on whole arrays. No key is 0."""
+
+    def __init__(self) -> None:
+        self._clear(2**16)
+
+    def of(self, keys: Keys, ask: Callable[[Ints], Floats]) -> Floats:
+        """One answer per key, in the shape of the keys.
+
+        Parameters
+        ----------
+        keys : array
+        ask : function
+            From positions among the flattened keys to answers; called once, with the keys that were never asked about.
+        """
+        flat = keys.ravel()
+        answers, known = self._find(flat)
+        new = np.flatnonzero(~known)
+        if len(new):
+            distinct, first, place = np.unique(flat[new], return_index=True, return_inverse=True)
+            asked = ask(new[first])
+            answers[new] = asked[place]
+            self._add(distinct, asked)
+        return answers.reshape(keys.shape)
+
+    def _clear(self, size: int) -> None:
+        self.keys, self.answers, self.used = np.zeros(size, np.uint64), np.zeros(size, np.float64), 0
+
+    def _find(self, keys: Keys) -> tuple[Floats, Bools]:
+        """The remembered answers, and which keys have one."""
+        answers, known = np.zeros(len(keys), np.float64), np.zeros(len(keys), bool)
+        left, place = np.arange(len(keys)), self._first(keys)
+        while len(left):
+            there = self.keys[place]
+            hit = there == keys
+            answers[left[hit]], known[left[hit]] = self.answers[place[hit]], True
+            on = (there != 0) & ~hit
+            left, keys, place = left[on], keys[on], self._next(place[on])
+        return answers, known
+
+    def _add(self, keys: Keys, answers: Floats) -> None:
+        """Add keys that are not there, each once."""
+        self._make_room(len(keys))
+        self.used += len(keys)
+        place = self._first(keys)
+        while len(keys):
+            free = self.keys[place] == 0
+            self.keys[place[free]] = keys[free]  # if several keys want a place, the last gets it
+            placed = free & (self.keys[place] == keys)
+            self.answers[place[placed]] = answers[placed]
+            keys, answers, place = keys[~placed], answers[~placed], self._next(place[~placed])
+
+    def _make_room(self, more: int) -> None:
+        if 2 * (self.used + more) > len(self.keys):
+            kept = np.flatnonzero(self.keys) if self.used <= _KEPT else np.empty(0, np.int64)
+            keys, answers = self.keys[kept], self.answers[kept]
+            self._clear(2 ** (int(len(kept) + more).bit_length() + 1))
+            self._add(keys, answers)
+
+    def _first(self, keys: Keys) -> Ints:
+        return np.asarray(mix(keys) & np.uint64(len(self.keys) - 1)).astype(np.int64)
+
+    def _next(self, place: Ints) -> Ints:
+        return (place + 1) & (len(self.keys) - 1)
+
+
+def upper_bound(mean: Floats, level: Floats) -> Floats:
+    """The largest q with ``kl(mean, q) <= level``."""
+    return _where_passed(mean, level, np.minimum(mean + np.sqrt(level / 2), 1.0))
+
+
+def lower_bound(mean: Floats, level: Floats) -> Floats:
+    """The smallest q with ``kl(mean, q) <= level``."""
+    return _where_passed(mean, level, np.maximum(mean - np.sqrt(level / 2), 0.0))
+
+
+def _where_passed(mean: Floats, level: Floats, outside: Floats) -> Floats:
+    """The q at which ``kl(mean, q)`` passes the level, between the mean and a q that Pinsker's inequality rules out."""
+    p, inside = np.clip(mean, *_INSIDE), mean
+    most = level - p * np.log(p) - (1 - p) * np.log1p(-p)
+    for _ in range(_BISECTIONS):
+        middle = (inside + outside) / 2
+        q = np.clip(middle, *_INSIDE)
+        passed = -p * np.log(q) - (1 - p) * np.log1p(-q) > most
+        inside, outside = np.where(passed, inside, middle), np.where(passed, middle, outside)
+    return outside
+
+
+def may_exceed(mean: Floats, target: Floats, level: Floats) -> Bools:
+    """Whether the upper bound of a mean is above a target; -1 stands for no mean."""
+    p, q = np.clip(mean, *_INSIDE), np.clip(target, *_INSIDE)
+    within = p * np.log(p / q) + (1 - p) * (np.log1p(-p) - np.log1p(-q)) < level
+    return np.asarray((mean >= 0) & (target < 1) & (within | (mean > target)))
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Batches of draws that are wanted, one per line, each under an anchor that extends another by one condition.
+
+    Attributes
+    ----------
+    row, batch : (m,) arrays
+        The row that a batch is for, and the number of the batch.
+    origin, parent : (p, width) and (m,) arrays
+        Anchors, and which of them a line extends.
+    feature, code : (m,) arrays
+        The feature of the anchor that is set, and the code that it is set to.
+    key : (m,) array
+        Keys of the extended anchors.
+    """
+
+    row: Ints
+    batch: Ints
+    origin: Codes
+    parent: Ints
+    feature: Ints
+    code: Codes
+    key: Keys
+
+    @classmethod
+    def of(cls, rows: Ints, anchors: Codes, batch: int) -> Self:
+        """One batch per row, under the row's anchor."""
+        lines, nought = np.arange(len(rows)), np.zeros(len(rows), np.int64)
+        return cls(rows, nought + batch, anchors, lines, nought, anchors[:, 0], anchor_keys(anchors))
+
+    def anchors(self, lines: Any) -> Codes:
+        """The extended anchors of these lines."""
+        anchors: Codes = self.origin[self.parent[lines]]
+        anchors[np.arange(len(anchors)), self.feature[lines]] = self.code[lines]
+        return anchors
+
+
+class Perturbations(Protocol):
+    """Numbered draws of perturbed rows that keep an anchor.
+
+    An anchor has one code per feature: 0 leaves the feature free, others stand for conditions that the row meets.
+    """
+
+    @property
+    def batch(self) -> int:
+        """How many draws a batch has."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """How many features an anchor has."""
+        ...
+
+    def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
+        """What may be added: features (k,), and their new codes (n, beam, k), 0 if nothing may."""
+        ...
+
+    def coverage(self, anchors: Codes, features: Ints, codes: Codes) -> Floats:
+        """The share of rows that each extension covers, from 0 to 1: (n, beam, k)."""
+        ...
+
+    def agreeing(self, wanted: Wanted) -> Ints:
+        """How many draws of each batch have the row's prediction."""
+        ...
+
+
+def fresh_precision(space: Perturbations, rows: Ints, anchors: Codes, batches: int) -> Floats:
+    """Share of draws with the row's prediction under each row's anchor: (n,); on batches that no search has seen."""
+    hits = sum((space.agreeing(Wanted.of(rows, anchors, _FRESH + batch)) for batch in range(batches)), rows * 0)
+    return np.asarray(hits / (batches * space.batch))
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Candidates of one size, one line per row, the widest first; and what was drawn of them.
+
+    Attributes
+    ----------
+    rows, count : (n,) arrays
+        The rows, and how many candidates each has; all lines are as long as the longest.
+    origin, parent : (n · beam, width) and (n, k) arrays
+        The anchors that are extended, and which of them each candidate extends.
+    feature, code, key, coverage : (n, k) arrays
+    hits, batches : (n, k) arrays
+        Agreeing draws and batches drawn, so far.
+    """
+
+    space: Perturbations
+    rows: Ints
+    count: Ints
+    origin: Codes
+    parent: Ints
+    feature: Ints
+    code: Codes
+    key: Keys
+    coverage: Floats
+    hits: Ints
+    batches: Ints
+
+    @classmethod
+    def extending(cls, space: Perturbations, rows: Ints, beams: Codes, alive: Bools, least: Floats) -> Self:
+        """All anchors that extend an anchor of the row's beam by a condition and may be worth more than `least`."""
+        features, codes = space.extend(rows, beams)
+        keys = condition_keys(features, codes) - condition_keys(features, beams[:, :, features])
+        keys = (keys + anchor_keys(beams)[:, :, None]).reshape(len(rows), -1)
+        coverage = space.coverage(beams, features, codes).reshape(keys.shape)
+        wanted = ((codes != 0) & alive[:, :, None]).reshape(keys.shape) & (1.0 + coverage > least[:, None])
+        valid = _first_of_equals(keys, wanted)
+        coverage = np.where(valid, coverage, -1.0)
+        count = valid.sum(axis=1)
+        order = np.argsort(-coverage, axis=1, kind="stable")[:, : count.max()]
+        beam, place = np.divmod(order, len(features))
+        code = np.take_along_axis(codes.reshape(keys.shape), order, axis=1)
+        key, width = np.take_along_axis(keys, order, axis=1), np.take_along_axis(coverage, order, axis=1)
+        parent = np.arange(len(rows))[:, None] * beams.shape[1] + beam
+        origin, nothing = beams.reshape(-1, beams.shape[2]), np.zeros(order.shape, np.int64)
+        return cls(space, rows, count, origin, parent, features[place], code, key, width, nothing, nothing.copy())
+
+    def wanted(self, lines: Ints, which: Ints, batch: Ints) -> Wanted:
+        """Batches of these candidates."""
+        at = lines, which
+        row, parent, feature = self.rows[lines], self.parent[at], self.feature[at]
+        return Wanted(row, batch, self.origin, parent, feature, self.code[at], self.key[at])
+
+    def draw(self, lines: Ints, which: Ints) -> None:
+        """Draw another batch of each of these candidates; several batches if it is listed several times."""
+        batch = self.batches[lines, which] + _how_often_before(lines * self.hits.shape[1] + which)
+        np.add.at(self.hits, (lines, which), self.space.agreeing(self.wanted(lines, which, batch)))
+        np.add.at(self.batches, (lines, which), 1)
+
+    def draw_all(self) -> None:
+        """Draw a batch of every candidate."""
+        self.draw(*np.nonzero(np.arange(self.hits.shape[1]) < self.count[:, None]))
+
+    def means(self, lines: Any) -> Floats:
+        """Share of draws that agree with the row; -1 if there is no candidate."""
+        drawn = self.batches[lines] * self.space.batch
+        return np.where(drawn > 0, self.hits[lines] / np.maximum(drawn, 1), -1.0)
+
+    def anchors(self, which: Ints) -> Codes:
+        """The anchors of some candidates of every row: (n, beam) -> (n, beam, width)."""
+        lines = np.repeat(np.arange(len(which)), which.shape[1])
+        return self.wanted(lines, which.ravel(), lines).anchors(slice(None)).reshape(*which.shape, -1)
+
+
+def _first_of_equals(keys: Keys, valid: Bools) -> Bools:
+    """What is valid, except candidates whose key is that of an earlier candidate of the line."""
+    order = np.lexsort((~valid, keys), axis=1)
+    ordered = np.take_along_axis(keys, order, axis=1)
+    first = np.take_along_axis(valid, order, axis=1)
+    first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    kept = np.empty_like(valid)
+    np.put_along_axis(kept, order, first, axis=1)
+    return kept
+
+
+def _how_often_before(numbers: Ints) -> Ints:
+    """How often each number came before."""
+    order = np.argsort(numbers, kind="stable")
+    ordered, before = numbers[order], np.empty_like(order)
+    before[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return before
+
+
+def _leaders(means: Floats, beam: int) -> tuple[Ints, Floats]:
+    """The `beam` largest means of each line, among equals the widest, -1 if there are fewer; and the means left."""
+    rest, lines = means.copy(), np.arange(len(means))
+    leaders = np.full((len(means), beam), -1)
+    for place in range(min(beam, means.shape[1])):
+        best = rest.argmax(axis=1)
+        leaders[:, place] = np.where(rest[lines, best] >= 0, best, -1)
+        rest[lines, best] = -1.0
+    return leaders, rest
+
+
+KEPT_IN_SEARCH = MappingProxyType({name: f"search.{name}" for name in ("threshold", "beam", "delta", "tau")})
+
+
+@dataclass(frozen=True)
+class Search:
+    """Beam search for a wide anchor that is as precise as asked (Ribeiro, Singh, Guestrin 2018, algorithm 2).
+
+    Anchors grow by one condition at a time. KL-LUCB finds the `beam` most precise anchors of a size; its bounds hold
+    whatever is drawn next. In every turn it draws another batch under each rival that may be more than `tau` better
+    than the least sure leader, and several batches under that leader, until there is no such rival. The leaders are
+    then checked on draws that had no part in the choice. The widest anchor that passes is the answer. So once one has
+    passed, only wider anchors are looked for; with a beam of 1 there are none.
+
+    Attributes
+    ----------
+    threshold : float
+        Precision asked for: the share of draws under the anchor that have the row's prediction.
+    beam : int
+        How many anchors of each size are kept and extended.
+    delta, tau : float
+        The chance of error in the choice of the best, and the error in precision that does not matter.
+    longest : int, optional
+        The most conditions.
+    """
+
+    threshold: float
+    beam: int
+    delta: float
+    tau: float
+    longest: int | None = None
+
+    def __post_init__(self) -> None:
+        if not is_real(self.threshold) or self.threshold != 1:
+            check_share(self.threshold, "threshold")
+        check_whole(self.beam, "beam")
+        check_share(self.delta, "delta")
+        check_share(self.tau, "tau")
+        if self.longest is not None:
+            check_whole(self.longest, "The most conditions")
+
+    def run(
+        self,
+        space: Perturbations,
+        rows: Ints,
+        done: Callable[[Ints], None] | None = None,
+        thresholds: Floats | None = None,
+    ) -> tuple[Codes, Floats]:
+        """The anchor of each row, and its precision by the draws of the search.
+
+        It is the widest that passes; if none does, the most precise that was checked.
+
+        Parameters
+        ----------
+        space : Perturbations
+        rows : (n,) array
+            A row may be listed several times.
+        done : function, optional
+            Called with some of the rows as soon as their anchors are final; with every listed row once.
+        thresholds : (n,) array, optional
+            The precision asked for of each listed row, if not that of the search.
+        """
+        tell = done or (lambda rows: None)
+        asked = np.full(len(rows), self.threshold) if thresholds is None else thresholds
+        best: Codes = np.zeros((len(rows), space.width), np.int32)
+        worth = np.full(len(rows), -1.0)
+        at, conditions, size = self._disagreeing(space, rows, asked), np.zeros(len(rows), np.int64), 0
+        precision = np.ones(len(rows))
+        precision[at] = np.nan  # until an anchor was checked
+        tell(np.delete(rows, at))
+        beams, alive = best[at, None], np.ones((len(at), 1), bool)
+        while len(at) and size != self.longest:
+            candidates, size = Candidates.extending(space, rows[at], beams, alive, worth[at]), size + 1
+            if not candidates.count.any():
+                break
+            if size == 1:
+                conditions[at] = candidates.count
+            chosen = self._best(candidates)
+            means = self._check(candidates, chosen, conditions[at], asked[at])
+            beams, alive = candidates.anchors(chosen), chosen >= 0
+            width = np.take_along_axis(candidates.coverage, chosen, axis=1)
+            value = np.where(means >= asked[at, None], 1.0 + width, means)  # the widest of those that pass
+            pick, lines = value.argmax(axis=1), np.arange(len(at))
+            lines = lines[value[lines, pick] > worth[at]]
+            pick, improved = pick[lines], at[lines]
+            best[improved], worth[improved] = beams[lines, pick], value[lines, pick]
+            precision[improved] = means[lines, pick]
+            on = alive.any(axis=1)
+            tell(rows[at[~on]])
+            at, beams, alive = at[on], beams[on], alive[on]
+        tell(rows[at])
+        return best, precision
+
+    def _disagreeing(self, space: Perturbations, rows: Ints, asked: Floats) -> Ints:
+        """Positions of the rows that need a condition; if all draws agree with a row, it gets the empty anchor."""
+        agree, left, drawn = np.ones(len(rows), bool), np.arange(len(rows)), 0
+        while len(left):
+            free = np.zeros((len(left), space.width), np.int32)
+            agree[left] = space.agreeing(Wanted.of(rows[left], free, _CHECKED + drawn)) == space.batch
+            left, drawn = left[agree[left]], drawn + 1
+            level = self._level(np.ones(len(left)), np.full(len(left), drawn), space.batch)
+            left = left[_unsure(np.ones(len(left)), level, asked[left])]
+        return np.flatnonzero(~agree)
+
+    def _best(self, candidates: Candidates) -> Ints:
+        """The most precise candidates of each row: (n, beam), -1 if a row has fewer."""
+        candidates.draw_all()
+        unsure = np.flatnonzero(candidates.count > self.beam)
+        while len(unsure):
+            means = candidates.means(unsure)
+            level = self._level(
+                candidates.count[unsure, None], np.maximum(candidates.batches[unsure], 1), candidates.space.batch
+            )
+            leaders, rest = _leaders(means, self.beam)
+            bounds = lower_bound(*(np.take_along_axis(part, leaders, axis=1) for part in (means, level)))
+            lines, lowest = np.arange(len(leaders)), bounds.argmin(axis=1)
+            weak, low = leaders[lines, lowest], bounds[lines, lowest]
+            rivals = may_exceed(rest, low[:, None] + self.tau, level)
+            line, rival = np.nonzero(rivals)
+            often = np.ceil(np.sqrt(rivals.sum(axis=1))).astype(np.int64)  # a surer leader settles many rivals
+            candidates.draw(np.append(unsure[line], np.repeat(unsure, often)), np.append(rival, np.repeat(weak, often)))
+            unsure = unsure[often > 0]
+        return _leaders(candidates.means(slice(None)), self.beam)[0]
+
+    def _level(self, count: Any, batches: Ints, batch: int) -> Floats:
+        """The level that ``kl(mean, precision)`` ever exceeds, for any anchor, with a chance of at most delta.
+
+        ``log(2 · count · n (n + 1) / delta) / draws`` after n batches, for `count` anchors: the factor 2 is for the two
+        sides of a mean, and ``Σ 1 / (n (n + 1)) = 1`` over all n.
+        """
+        return np.asarray(np.log(2 * count * batches * (batches + 1) / self.delta) / (batches * batch))
+
+    def _check(self, candidates: Candidates, chosen: Ints, conditions: Ints, asked: Floats) -> Floats:
+        """Precision of the chosen candidates, drawn until each is on one side of the threshold: (n, beam), -1 for none.
+
+        A row has at most `beam` checks of each size, so no check errs by more than the slack, but for a chance of delta
+        at most. Rows share draws, so a check that errs for a row errs for all rows like it.
+        """
+        means = np.full(chosen.shape, -1.0)
+        line, place = np.nonzero(chosen >= 0)
+        checks, hits, drawn = self.beam * conditions[line], np.zeros(len(line), np.int64), 0
+        while len(line):
+            hits += candidates.space.agreeing(
+                candidates.wanted(line, chosen[line, place], np.full(len(line), _CHECKED + drawn))
+            )
+            drawn += 1
+            mean = hits / (drawn * candidates.space.batch)
+            means[line, place] = mean
+            level = self._level(checks, np.full(len(line), drawn), candidates.space.batch)
+            unsure = _unsure(mean, level, asked[line])
+            line, place, checks, hits = line[unsure], place[unsure], checks[unsure], hits[unsure]
+        return means
+
+
+def _unsure(mean: Floats, level: Floats, threshold: Floats) -> Bools:
+    """Whether the precision may be on the other side of the threshold than its mean, by more than the slack."""
+    low = lower_bound(mean, level) < threshold - _SLACK
+    high = upper_bound(mean, level) >= threshold + _SLACK
+    return np.where(mean >= threshold, low, high)

@@ -1,0 +1,558 @@
+"""Anchors: rules such that the model gives nearly all rows under them the prediction of the row."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explainers.anchors.search import (
+    KEPT_IN_SEARCH,
+    Answers,
+    Keys,
+    Precise,
+    Search,
+    Wanted,
+    condition_keys,
+    fresh_precision,
+    mix,
+)
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
+from faithscope.explainers.shared.blocks import Progress, blocks
+from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.shared.outcomes import Outcomes
+from faithscope.explainers.shared.quarters import quarter_of, quartiles
+from faithscope.explainers.shared.seeds import generators
+from faithscope.explainers.shared.table import Table, Unseen
+from faithscope.explanations.base import claims
+from faithscope.explanations.rules import Rules
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.grouping import group
+from faithscope.runtime.memory import in_memory, need
+
+_GROUP = 1024  # rows searched at the same time, at most
+_TRIED = 2**22  # rules tried at the same time
+_ASKED = 200_000  # rows in one call of the model
+_BATCH = 100  # draws in one batch
+_COVERED = 10_000  # training rows on which coverage is counted, at most
+_WORDS = 2**22  # of bitmaps, in one block
+_FEWER = "merge rare categories"  # advice if memory is short
+_LINES = 4096  # batches of draws looked up at the same time, at most
+_NUMBERS = 2**25  # of draws, in one block
+
+
+class Anchors(Mannered):
+    """Explains a row by a rule: under it, the model nearly always gives the prediction that it gives the row.
+
+    Numbers are seen as their quarter of the training rows: conditions are ``x <= q`` and ``x > q`` for the quartiles q,
+    equality for categories, and ``x == missing`` if the row misses a value that some training rows miss too. Dates are
+    numbers. The precision of a rule is measured on perturbed training rows, in which each value that breaks the rule is
+    replaced by a value of the same column that keeps it: it is the share of them that have the row's prediction. Rules
+    are found by beam search with KL-LUCB (see `lucb.Search`).
+
+    If no rule reaches the threshold, the row gets the most precise rule that was tried: `explain_with_precision` shows
+    which rows these are. Quarters may be too coarse for the model, or the model may predict the row otherwise than all
+    rows like it.
+
+    Draws are numbered. Draws with the same number perturb the same training row and replace a value by the same other
+    value, whichever row is explained. So the model is asked about each perturbed row once, for all rows that need it,
+    and a rule depends only on the seed, the quarters that a row lies in and its prediction.
+
+    Parameters
+    ----------
+    predict : model or function
+        Anything with ``predict``, or a function from rows to labels; to numbers with an `agreement`.
+    X_train : (n, d) array or table
+        Training rows, as the model reads them.
+    threshold : float
+        The precision asked for. A rule that passes is more than 0.05 below it with a chance of at most `delta`.
+    beam : int
+        How many rules of each length are kept and extended.
+    categorical : positions or names of columns
+        Numbers that are codes of categories; columns that hold no numbers are categories in any case.
+    delta, tau : float
+        The chance of error in the choice of the best rules, and the error in precision that does not matter.
+    seed : int
+    max_conditions : int, optional
+        The largest number of conditions, each on one quartile or category; no limit by default.
+    agreement : Tolerance, optional
+        Of a regressor, whose predictions are numbers: precision is then the share of perturbed rows whose prediction
+        lies within eps of the row's own.
+
+    Notes
+    -----
+    The rule without conditions covers everything and says nothing. A row gets it only if all draws agree with the row,
+    for example because the model knows one class only; ``anchor-exp`` gives it whenever the share of one class is above
+    the threshold. Coverage is counted on all training rows, or on 10,000 of them.
+
+    Examples
+    --------
+    >>> rows = np.column_stack([np.arange(100), np.arange(100) % 7])
+    >>> Anchors(lambda X: X[:, 0] >= 50, rows).explain([[80, 3]]).describe(0)
+    'x0 > 49.5'
+    """
+
+    _kept_as = MappingProxyType({"predict": "model", **KEPT_IN_SEARCH, "max_conditions": "search.longest"})
+
+    def __init__(
+        self,
+        predict: Any,
+        X_train: Any,
+        *,
+        threshold: float = 0.95,
+        beam: int = 4,
+        categorical: Iterable[int | str] = (),
+        delta: float = 0.1,
+        tau: float = 0.15,
+        seed: int = 0,
+        max_conditions: int | None = None,
+        agreement: Any = None,
+    ) -> None:
+        self._outcomes = Outcomes.of(predict, agreement, type(self).__name__)
+        self.model, self.seed, self.agreement = predict, seed, agreement
+        self.X_train, self.categorical = X_train, categorical
+        self.search = Search(threshold, beam, delta, tau, max_conditions)
+        self.table = Table.learn(X_train, categorical)
+        Rules.from_conditions([], features=self.table.names)  # raises if two columns have the same name
+        self._bins = Bins.learn(self.table.encode(X_train), self.table.categorical, self.table.whole)
+        self._coverage = CoveredRows.learn(self._bins, _COVERED, seed)
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
+        """One rule per row, which covers the row; it covers everything if the prediction is always the same.
+
+        `Rules.claimed` holds the precision of each by the draws of the search, which chose it for that precision, and
+        its coverage of training rows.
+
+        Parameters
+        ----------
+        X : (n, d) array or table
+            Values may be missing. A row may have a category that no training row has: the model is asked about the row
+            as it is, and its rule has no condition on that feature.
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, whenever more are done.
+        """
+        return self._explain_at(X, (self.search,), progress)[0]
+
+    def explain_at(
+        self, X: Any, thresholds: Iterable[float], *, progress: Progress | None = None
+    ) -> dict[float, Rules]:
+        """One rule per row for each of several thresholds: the rules that separate explainers would give.
+
+        All thresholds are searched for at the same time, so the model is asked once about a perturbed row that several
+        of them need: six thresholds take little more time than the highest of them.
+
+        Parameters
+        ----------
+        X, progress
+            As for `explain`.
+        thresholds : iterable of float
+            As `threshold`, which plays no part here.
+
+        Examples
+        --------
+        >>> rows = np.column_stack([np.arange(100), np.arange(100) % 7])
+        >>> anchors = Anchors(lambda X: (X[:, 0] >= 50) & (X[:, 1] > 1), rows)
+        >>> {asked: rules.describe(0) for asked, rules in anchors.explain_at([[80, 3]], [0.6, 0.95]).items()}
+        {0.6: 'x0 > 24.75 and x1 > 1', 0.95: 'x0 > 49.5 and x1 > 1'}
+        """
+        if isinstance(thresholds, int | float | str) or not (several := list(thresholds)):
+            raise BadInput(f"thresholds must list at least one number, as in [0.5, 0.95]; got {thresholds!r}.")
+        searches = tuple(replace(self.search, threshold=threshold) for threshold in several)
+        return dict(zip(several, self._explain_at(X, searches, progress), strict=True))
+
+    def _explain_at(self, X: Any, searches: tuple[Search, ...], progress: Progress | None) -> list[Rules]:
+        cell, anchors, _, means = self._find(X, searches, progress)
+        found = [self._claiming(anchors[:, place], means[:, place]) for place in range(len(searches))]
+        return [rules.take(cell)._labelled(X) for rules in found]
+
+    def explain_with_precision(
+        self, X: Any, *, samples: int = 1000, progress: Progress | None = None
+    ) -> Precise[Rules]:
+        """Rules, the precision of each on draws that the search has not seen, and its coverage of training rows.
+
+        Parameters
+        ----------
+        X, progress
+            As for `explain`.
+        samples : int
+            Number of draws that precision is measured on, rounded up to whole hundreds.
+
+        Returns
+        -------
+        Precise
+            ``explanations``, ``precision`` and ``coverage``, which unpack in this order.
+        """
+        batches = -(-check_whole(samples, "samples") // _BATCH)
+        cell, anchors, draws, _ = self._find(X, (self.search,), progress)
+        anchors = anchors[:, 0]
+        precision = fresh_precision(draws, np.arange(len(anchors)), anchors, batches)
+        rules = self._claiming(anchors, precision).take(cell)._labelled(X)
+        return Precise(rules, precision[cell], self._coverage.share(anchors)[cell])
+
+    @in_memory("explain fewer rows or features, or bin categories")
+    def _find(
+        self, X: Any, searches: tuple[Search, ...], progress: Progress | None
+    ) -> "tuple[Ints, Codes, TableDraws, Floats]":
+        """The cell of each row, shared by rows with the same bins and prediction; the cells' anchors; the draws.
+
+        There is one anchor per cell and search, (cells, searches, d), and one precision by the draws of the search.
+        Searches differ in their thresholds alone.
+        """
+        rows, unseen = self.table.read(X)
+        labels = self._labels(rows, unseen)
+        bins = self._bins.locate(rows)
+        cell, first = group((bins, labels.astype(object)))
+        draws = TableDraws(
+            self._bins, self._coverage, bins[first], labels[first], self._labels, self._outcomes, _BATCH, self.seed
+        )
+        sizes, done = np.bincount(cell, minlength=len(first)), 0
+
+        def tell(cells: Ints) -> None:
+            """Count these cells as done by one search; a row is done when all searches are, on average."""
+            nonlocal done
+            done += int(sizes[cells].sum())
+            if progress is not None and len(cells):
+                progress(done // len(searches), len(rows))
+
+        anchors = np.zeros((len(first), len(searches), rows.shape[1]), np.int32)
+        means = np.ones(anchors.shape[:2])
+        asked = np.array([search.threshold for search in searches], np.float64)
+        step = min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0]) * len(searches)))
+        for block in blocks(len(first), step):
+            cells = np.repeat(np.arange(block.start, block.stop), len(searches))
+            best, precision = self.search.run(draws, cells, tell, np.resize(asked, len(cells)))
+            anchors[block] = best.reshape(-1, *anchors.shape[1:])
+            means[block] = precision.reshape(-1, len(searches))
+        return cell, anchors, draws, means
+
+    def _labels(self, rows: Floats, unseen: Unseen | None = None) -> NDArray[Any]:
+        """The model's predictions for rows of a matrix, asked in blocks that fit in memory."""
+        parts = [
+            self._outcomes.ask(self.table.decode(rows[block], unseen and unseen.take(block)))
+            for block in blocks(len(rows), _ASKED)
+        ]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def _claiming(self, anchors: Codes, precision: Floats) -> Rules:
+        """The rules with what is claimed of them."""
+        rules = [
+            [condition for j in np.flatnonzero(anchor) for condition in self._conditions(int(j), int(anchor[j]))]
+            for anchor in anchors
+        ]
+        claimed = claims({"precision": precision, "coverage": self._coverage.share(anchors)})
+        return Rules.from_conditions(rules, features=self.table.names)._with(claimed=claimed)
+
+    def _conditions(self, j: int, code: int) -> list[tuple[int, str, Any]]:
+        """The conditions on feature j that a code stands for."""
+        known, edges = self.table.categories[j], self._bins.edges[j]
+        low, high = int(self._bins.low[j, code]), int(self._bins.high[j, code])
+        if known is not None:
+            return [(j, "==", known[low] if low < len(known) else None)]
+        if low > len(edges):
+            return [(j, "==", None)]
+        above = [(j, ">", self.table.readable(j, edges[low - 1]))] if low else []
+        return above + ([(j, "<=", self.table.readable(j, edges[high]))] if high < len(edges) else [])
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Training rows as bins: quarters of numbers, or categories, and a last bin for missing values if there are any.
+
+    A code of a feature stands for its bins from ``low`` to ``high``; code 0 stands for all of them. A row may lie in a
+    bin that the feature does not have, because no training row has that category, or misses that value: then no
+    condition on the feature is possible.
+
+    Attributes
+    ----------
+    values, bins : (n, d) arrays
+        Training rows, and the bin of each value.
+    categorical : (d,) array
+    edges : tuple of arrays
+        Upper ends of all quarters but the last; none for categories.
+    counts : (d,) array
+        How many bins a feature has, including that of missing values.
+    ordered, starts : (d, n) and (d, bins + 1) arrays
+        Training values in order, and where the values of each bin begin.
+    low, high : (d, codes) arrays
+    """
+
+    values: Floats
+    bins: Codes
+    categorical: Bools
+    edges: tuple[Floats, ...]
+    counts: Ints
+    ordered: Floats
+    starts: Ints
+    low: Codes
+    high: Codes
+
+    @classmethod
+    def learn(cls, values: Floats, categorical: Bools, whole: Bools | None = None) -> "Bins":
+        """The bins of training rows; the edges of features in `whole` are whole numbers."""
+        kinds = zip(values.T, categorical, np.zeros(len(categorical), bool) if whole is None else whole, strict=True)
+        edges = tuple(
+            np.empty(0) if category else quartiles(column[~np.isnan(column)], whole=bool(rounded))
+            for column, category, rounded in kinds
+        )
+        bins = _locate(values, categorical, edges)
+        counts = np.where(categorical, bins.max(axis=0) + 1, [len(cuts) + 1 for cuts in edges])
+        counts = np.maximum(counts, bins.max(axis=0) + 1)
+        tally = [np.bincount(column, minlength=counts.max()) for column in bins.T]
+        starts = np.column_stack([np.zeros(len(tally), np.int64), np.cumsum(tally, axis=1)])
+        ordered = np.ascontiguousarray(np.sort(values, axis=0).T)
+        return cls(values, bins, categorical, edges, counts, ordered, starts, *_bounds(counts, categorical))
+
+    def locate(self, rows: Floats) -> Codes:
+        """The bin of each value."""
+        return _locate(rows, self.categorical, self.edges)
+
+    @property
+    def codes(self) -> Ints:
+        """How many codes each feature has."""
+        return np.where(self.categorical, self.counts, self.counts**2) + 1
+
+    @cached_property
+    def conditions(self) -> tuple[Ints, Ints]:
+        """All conditions: a feature, and the number of an edge of it, or -1 for equality with a category or missing."""
+        equal = self.categorical | (self.counts > self._quarters)
+        edges = [
+            np.append(np.arange(len(cuts)), [-1] * bool(same)) for cuts, same in zip(self.edges, equal, strict=True)
+        ]
+        numbers = np.concatenate(edges).astype(np.int64)
+        return np.repeat(np.arange(len(edges)), [len(cuts) for cuts in edges]), numbers
+
+    @cached_property
+    def _quarters(self) -> Ints:
+        """How many quarters each feature has, which is also the bin of its missing values; 0 for categories."""
+        return np.where(self.categorical, 0, [len(cuts) + 1 for cuts in self.edges])
+
+    def extend(self, bins: Codes, anchors: Codes) -> Codes:
+        """Codes after adding each condition that rows in these bins meet; 0 if that changes nothing."""
+        j, edge = self.conditions
+        own, old = bins[:, None, j], anchors[:, :, j]
+        low, high = self.low[j, old], self.high[j, old]
+        before = self._size(j, low, high)
+        equal, above = edge < 0, own > edge
+        known = own < self.counts[j]
+        kept = known & (self.categorical[j] | ((own >= self._quarters[j]) == equal))  # missing is above no edge
+        own = np.where(known, own, 0)
+        low = np.where(equal, own, np.where(above, np.maximum(low, edge + 1), low))
+        top = np.minimum(high, np.where(self.categorical, self.counts, self._quarters)[j] - 1)
+        high = np.where(equal, own, np.where(above, top, np.minimum(high, edge)))
+        after = self._size(j, low, high)
+        codes = np.where(self.categorical[j], own, low * self.counts[j] + high) + 1
+        return np.where(kept & (after > 0) & (after < before), codes, 0).astype(np.int32)
+
+    def _size(self, j: Ints, low: Codes, high: Codes) -> Ints:
+        """How many training values lie in these bins."""
+        return np.asarray(self.starts[j, high + 1] - self.starts[j, low])
+
+
+def _locate(values: Floats, categorical: Bools, edges: tuple[Floats, ...]) -> Codes:
+    bins = np.empty(values.shape, np.int32)
+    for j, column in enumerate(values.T):
+        bins[:, j] = column if categorical[j] else quarter_of(column, edges[j])
+    return bins
+
+
+def _bounds(counts: Ints, categorical: Bools) -> tuple[Codes, Codes]:
+    """The lowest and highest bin of every code of every feature."""
+    most = int(np.where(categorical, counts, counts**2).max())
+    need(16 * len(counts) * most, f"Bounds of {most:,} categories of {len(counts):,} features", _FEWER)
+    low, high = np.zeros((2, len(counts), most + 1), np.int32)
+    low[:, 1:] = high[:, 1:] = np.arange(most)
+    for j in np.flatnonzero(~categorical):
+        low[j, 1:], high[j, 1:] = np.divmod(np.arange(most), counts[j])
+    high[:, 0] = counts - 1
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class CoveredRows:
+    """Bitmaps of the training rows that each code of each feature covers.
+
+    Attributes
+    ----------
+    maps : (all codes, words) array
+        One bit per row, set if the row lies in the bins of the code.
+    offsets : (d,) array
+        Where the codes of a feature begin.
+    rows : int
+    """
+
+    maps: Keys
+    offsets: Ints
+    rows: int
+
+    @classmethod
+    def learn(cls, known: Bins, samples: int, seed: int) -> "CoveredRows":
+        """Bitmaps of all training rows; if they are more than `samples`, of that many drawn at random."""
+        bins = known.bins
+        if len(bins) > samples:
+            bins = bins[generators(seed, np.full((1, 1), -1.0))[0].choice(len(bins), samples, replace=False)]
+        many = int(known.codes.sum())
+        need(many * len(bins) // 8, f"Bitmaps of {many:,} quarters and categories", _FEWER)
+        maps = np.zeros((many, -(-len(bins) // 64) * 8), np.uint8)
+        offsets = np.cumsum(known.codes) - known.codes
+        for j, offset in enumerate(offsets):
+            for code in range(known.codes[j]):
+                packed = np.packbits((bins[:, j] >= known.low[j, code]) & (bins[:, j] <= known.high[j, code]))
+                maps[offset + code, : len(packed)] = packed
+        return cls(maps.view(np.uint64), offsets, len(bins))
+
+    def share(self, anchors: Codes) -> Floats:
+        """Share of the rows that each anchor covers."""
+        return np.asarray(np.bitwise_count(self._map(anchors)).sum(axis=-1) / self.rows)
+
+    def extended(self, anchors: Codes, features: Ints, codes: Codes) -> Floats:
+        """Share of the rows that each anchor covers with one more code: (n, beam, k)."""
+        covered = np.empty(codes.shape)
+        step = _WORDS // (codes.shape[1] * codes.shape[2] * self.maps.shape[1])
+        for block in blocks(len(codes), step):
+            maps = self._map(anchors[block])[:, :, None] & self.maps[self.offsets[features] + codes[block]]
+            covered[block] = np.bitwise_count(maps).sum(axis=3)
+        return covered / self.rows
+
+    def _map(self, anchors: Codes) -> Keys:
+        maps = np.broadcast_to(self.maps[0], (*anchors.shape[:-1], self.maps.shape[1])).copy()
+        for j in np.flatnonzero(anchors.reshape(-1, anchors.shape[-1]).any(axis=0)):
+            maps &= self.maps[self.offsets[j] + anchors[..., j]]
+        return maps
+
+
+class _Batch(NamedTuple):
+    """A batch of draws: training rows, their bins, random numbers that choose replacements, and keys."""
+
+    row: Ints
+    bins: Codes
+    chances: Floats
+    keys: Keys
+
+
+@dataclass(frozen=True, eq=False)
+class TableDraws:
+    """Draws under the anchors of cells, and the model's answers to them, each asked for once.
+
+    Attributes
+    ----------
+    bins : Bins
+        The conditions that there are.
+    covered : CoveredRows
+        The training rows that they cover.
+    cells, labels : (n, d) and (n,) arrays
+        The bins that rows lie in, and their predictions.
+    ask : function
+        From rows of a matrix to predictions.
+    outcomes : Outcomes
+        Which predictions agree.
+    batch, seed : int
+    """
+
+    bins: Bins
+    covered: CoveredRows
+    cells: Codes
+    labels: NDArray[Any]
+    ask: Callable[[Floats], NDArray[Any]]
+    outcomes: Outcomes
+    batch: int
+    seed: int
+    answers: Answers = field(default_factory=Answers)
+    batches: dict[int, _Batch] = field(default_factory=dict)
+
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        return int(self.cells.shape[1])
+
+    @cached_property
+    def known(self) -> tuple[NDArray[Any], Ints]:
+        """The distinct predictions of rows, and the place of each row's prediction among them."""
+        places, first = group((self.labels.astype(object),))
+        return self.labels[first], places
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The known predictions as answers have them: numbers as they are, labels by their place."""
+        known = self.known[0]
+        return known if self.outcomes.of_numbers else np.arange(len(known), dtype=np.float64)
+
+    def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
+        """The feature of each condition, and the code of that feature once the condition is added."""
+        return self.bins.conditions[0], self.bins.extend(self.cells[rows], anchors)
+
+    def coverage(self, anchors: Codes, features: Ints, codes: Codes) -> Floats:
+        """Share of training rows that each extension covers."""
+        return self.covered.extended(anchors, features, codes)
+
+    def agreeing(self, wanted: Wanted) -> Ints:
+        """How many draws of each batch agree with the row; equal anchors are looked up once for all rows."""
+        _, first, line = np.unique(wanted.key + mix(wanted.batch), return_index=True, return_inverse=True)
+        labels, places = self.known
+        pairs, pair = np.unique(line * len(labels) + places[wanted.row], return_inverse=True)
+        line, place = np.divmod(pairs, len(labels))
+        hits = np.empty(len(pairs), np.int64)
+        for block in blocks(len(pairs), min(_LINES, _NUMBERS // (self.batch * self.width))):
+            low, high = line[block.start], line[block.stop - 1] + 1
+            answers = self._predict(wanted.anchors(first[low:high]), wanted.batch[first[low:high]])
+            agree = self.outcomes.agree(answers[line[block] - low], self.numbers[place[block], None])
+            hits[block] = agree.sum(axis=1)
+        return hits[pair]
+
+    def _predict(self, anchors: Codes, numbers: Ints) -> Floats:
+        """The prediction of each draw of these batches, as a number: (lines, batch)."""
+        distinct, place = np.unique(numbers, return_inverse=True)
+        batches = _Batch(*map(np.stack, zip(*(self._batch(int(number)) for number in distinct), strict=True)))
+
+        def ask(positions: Ints) -> Floats:
+            line, draw = np.divmod(positions, self.batch)
+            return self._as_numbers(self.ask(self._rows(anchors[line], batches, place[line], draw)))
+
+        return self.answers.of(self._keys(anchors, batches, place), ask)
+
+    def _as_numbers(self, predictions: NDArray[Any]) -> Floats:
+        """Numbers as they are; labels by their place among the known ones, with the place after the last for others."""
+        if self.outcomes.of_numbers:
+            return predictions
+        known = self.known[0]
+        places = np.full(len(predictions), float(len(known)))
+        for place in range(len(known)):
+            places[predictions == known[place : place + 1]] = place  # of length 1, since a label may be a tuple
+        return places
+
+    def _keys(self, anchors: Codes, batches: _Batch, place: Ints) -> Keys:
+        """The key of each draw of each line: equal if the same values of the same training row are replaced."""
+        keys = batches.keys[place]
+        line, j = np.nonzero(anchors)
+        if len(line):
+            code = anchors[line, j]
+            drawn = batches.bins[place[line], j]
+            broken = (drawn < self.bins.low[j, code][:, None]) | (drawn > self.bins.high[j, code][:, None])
+            parts = np.where(broken, condition_keys(j, code)[:, None], np.uint64(0))
+            starts = np.flatnonzero(np.diff(line, prepend=-1))
+            keys[line[starts]] += np.add.reduceat(parts, starts, axis=0)
+        return keys | np.uint64(1)
+
+    def _rows(self, anchors: Codes, batches: _Batch, place: Ints, draw: Ints) -> Floats:
+        """Perturbed rows: values of the training row that break the anchor are replaced by values that keep it."""
+        bins, row = self.bins, batches.row[place, draw]
+        values, (at, j) = bins.values[row], np.nonzero(anchors)
+        code, drawn = anchors[at, j], bins.bins[row[at], j]
+        broken = (drawn < bins.low[j, code]) | (drawn > bins.high[j, code])
+        at, j, code = at[broken], j[broken], code[broken]
+        start, stop = bins.starts[j, bins.low[j, code]], bins.starts[j, bins.high[j, code] + 1]
+        chance = batches.chances[place[at], draw[at], j]
+        values[at, j] = bins.ordered[j, start + (chance * (stop - start)).astype(np.int64)]
+        return values
+
+    def _batch(self, number: int) -> _Batch:
+        if number not in self.batches:
+            generator = generators(self.seed, np.full((1, 1), float(number)))[0]
+            row = generator.integers(len(self.bins.values), size=self.batch)
+            keys = mix(number * self.batch + np.arange(self.batch))
+            chances = generator.random((self.batch, self.width))
+            self.batches[number] = _Batch(row, self.bins.bins[row].T, chances, keys)
+        return self.batches[number]

@@ -1,0 +1,400 @@
+"""Counterfactuals: the nearest known row with another prediction, moved toward the row as far as it stays so."""
+
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.errors import BadInput
+from faithscope.explainers.shared.arrays import Bools, Floats, Ints
+from faithscope.explainers.shared.blocks import Progress, blocks
+from faithscope.explainers.shared.columns import column_kinds
+from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, ranges, refuse_unflipped, unlike
+from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.shared.outcomes import Outcomes
+from faithscope.explainers.shared.table import Table, Unseen
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.distances.metrics import Gower, paired, pairwise, to_metric_name
+from faithscope.explanations.distances.points import numbers_only
+from faithscope.inputs.alignment import index_of, taken
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.grouping import group
+from faithscope.inputs.rows import rows_of
+
+_DISTANCES = 2**22  # in one block
+_PARTS, _ROUNDS = 4, 5  # a gap is cut in 4 parts 5 times: to a thousandth of it
+_NUMBERS = 2**20  # of candidate points, in one block
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counterfactual(Mannered):
+    """Explains a row by a close point that the model predicts otherwise, with few features changed, and those little.
+
+    The training rows nearest to x among those with another prediction are the candidates. Each has as many of its
+    features as possible put back to x's values, the farthest first, as long as the prediction stays flipped; numbers
+    that must stay changed move toward x's. The closest result is the explanation. So its prediction differs from x's,
+    no changed feature can be put back alone, and no training row with another prediction is nearer.
+    Whole numbers stay whole, dates stay whole in the unit of the training dates, and categories are known ones or the
+    row's own. A missing value is a value like any other: a row may be given it, or have it replaced. There is no
+    randomness.
+
+    Parameters
+    ----------
+    predict : model or function
+        Anything with ``predict``, or a function from rows to labels; to numbers with an `agreement`.
+    X_train : (m, d) array or table
+        Known rows, as the model reads them. Values may be missing, there and in rows to explain.
+    categorical : positions or names of columns
+        Numbers that are codes of categories; columns that hold neither numbers nor dates are categories in any case.
+    metric : str
+        "gower", with ranges learned from the training rows, or any metric of scikit-learn's if all features are numbers
+        and none is missing. With a metric that may grow when one feature comes closer (cosine), a training row may be
+        returned as it is.
+    candidates : int
+        How many of the nearest training rows are tried per row.
+    agreement : Tolerance, optional
+        Of a regressor, whose predictions are numbers: "another prediction" is then one more than eps away from x's.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 5.0], [1.0, 5.0], [4.0, 7.0]])
+    >>> Counterfactual(lambda X: X[:, 0] > 2, rows).explain([[1.0, 6.0]]).points.round(2).tolist()
+    [[2.0, 6.0]]
+    >>> from faithscope.agreements import Tolerance
+    >>> double = Counterfactual(lambda X: 2 * X[:, 0], rows, agreement=Tolerance(3.0))
+    >>> double.explain([[1.0, 6.0]]).points.round(2).tolist()
+    [[2.5, 6.0]]
+    """
+
+    predict: Any
+    X_train: Any
+    _: KW_ONLY
+    categorical: Iterable[int | str] = ()
+    metric: Any = "gower"
+    candidates: int = 10
+    agreement: Any = None
+
+    def __post_init__(self) -> None:
+        check_whole(self.candidates, "candidates")
+        Outcomes.of(self.predict, self.agreement, type(self).__name__)  # raises if it cannot be applied
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without what was learned, which is learned again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_search"}
+
+    @property
+    def _outcomes(self) -> Outcomes:
+        return Outcomes.of(self.predict, self.agreement, type(self).__name__)
+
+    @cached_property
+    def _search(self) -> "Flips":
+        table = Table.learn(self.X_train, self.categorical)
+        kinds = column_kinds(self.X_train)
+        known = table.encode(self.X_train)
+        known = np.unique(np.where(np.isnan(known), np.inf, known), axis=0)  # missing numbers are equal, and come last
+        known = np.where(np.isinf(known), np.nan, known)
+        outcomes, distances = self._outcomes, _distances(self.metric, table, known)
+        return Flips(outcomes, table, kinds, known, outcomes.ask(table.decode(known)), distances, self.candidates)
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
+        """One counterfactual per row; raises if a row has none.
+
+        Parameters
+        ----------
+        X : (n, d) array or table
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, after every block of them.
+        """
+        counterfactuals, flipped = self.find(X, progress=progress)
+        refuse_unflipped(flipped, rows_of(X), self._outcomes.never_kept())
+        return counterfactuals
+
+    def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
+        """One counterfactual per row that has one, and the positions of these rows."""
+        search = self._search
+        rows, unseen = search.table.read(X)
+        search.distances.check(rows)
+        rows = search.settle(rows)
+        points, flipped = [search.known[:0]], [np.empty(0, np.int64)]
+        step = _NUMBERS // (self.candidates * search.known.shape[1])
+        for block in blocks(len(rows), step, progress):
+            owner, flips = search.flip(rows[block], unseen.take(block))
+            points.append(flips)
+            flipped.append(owner + block.start)
+        where, metric = np.concatenate(flipped), search.distances.metric
+        rows, unseen = rows[where], unseen.take(where)
+        counterfactuals = as_counterfactuals(search.table, np.concatenate(points), rows, unseen, search.known, metric)
+        return counterfactuals._with(index=taken(index_of(X), where)), where
+
+
+@dataclass(frozen=True, eq=False)
+class Originals:
+    """Rows that are to be flipped, or for each candidate point the row that it is a candidate for.
+
+    Attributes
+    ----------
+    rows : (n, d) array
+    unseen : Unseen
+        Their categories that no training row has.
+    labels : (n,) array
+        Their predictions.
+    """
+
+    rows: Floats
+    unseen: Unseen
+    labels: NDArray[Any]
+
+    def take(self, which: Any) -> "Originals":
+        """Some of the rows, in any order, each as often as it is wanted."""
+        return Originals(self.rows[which], self.unseen.take(which), self.labels[which])
+
+
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """The search on matrices; every step is one call of the model for all points that take it.
+
+    A point's owner is the position of the row that it is a candidate for. A category that only the row has, and no
+    training row, is kept or given up like any other value. A missing number cannot move.
+    """
+
+    outcomes: Outcomes
+    table: Table
+    kinds: tuple[np.dtype[Any], ...]
+    known: Floats
+    labels: NDArray[Any]
+    distances: "_Gower | _Numbers"
+    candidates: int
+
+    def settle(self, matrix: Floats) -> Floats:
+        """Rows in the precision that the model sees, in place."""
+        for j, kind in enumerate(self.kinds):
+            if kind.kind == "f" and kind.itemsize < 8:
+                matrix[:, j] = matrix[:, j].astype(kind)
+        return matrix
+
+    def flip(self, rows: Floats, unseen: Unseen) -> tuple[Ints, Floats]:
+        """Positions of the rows that have a counterfactual, and these counterfactuals."""
+        every = Originals(rows, unseen, self.outcomes.ask(self.table.decode(rows, unseen)))
+        owner, starts = self._starts(rows, every.labels)
+        if not len(owner):
+            return owner, starts
+        sparse = self._put_back(starts.copy(), every.take(owner))
+        changed = unlike(sparse, rows[owner]).sum(axis=1)  # which decides among equally close points
+        best = _first_of_each(owner, 1, changed, self.distances.paired(rows[owner], sparse))
+        owner, points, nearest = owner[best], sparse[best], starts[np.unique(owner, return_index=True)[1]]
+        originals = every.take(owner)
+        points = self._put_back_all(self._move(points, originals), originals)
+        x = originals.rows
+        # A sum over features never gets larger on the way, but another metric may.
+        farther = self.distances.paired(x, points) > self.distances.paired(x, nearest)
+        points[farther] = nearest[farther]
+        flipped = self._flips(points, originals)
+        return owner[flipped], points[flipped]
+
+    def _flips(self, points: Floats, originals: Originals) -> Bools:
+        predictions = self.outcomes.ask(self.table.decode(points, originals.unseen))
+        return ~self.outcomes.agree(predictions, originals.labels)
+
+    def _starts(self, rows: Floats, labels: NDArray[Any]) -> tuple[Ints, Floats]:
+        """The nearest known rows with another prediction: owners in ascending order, and points, the nearest first."""
+        known, own, sections = self._comparable(labels)
+        owners, points = [np.empty(0, np.int64)], [self.known[:0]]
+        for members in sections:
+            for block in blocks(len(members), _DISTANCES // len(known)):
+                agree = self.outcomes.agree(known, own[members[block], None])
+                pool = np.flatnonzero(~agree.all(axis=0))
+                if len(pool):
+                    distances = self.distances.between(rows[members[block]], self.known[pool])
+                    owner, chosen = _smallest(distances, agree[:, pool], self.candidates)
+                    owners.append(members[block][owner])
+                    points.append(self.known[pool[chosen]])
+        order = np.argsort(np.concatenate(owners), kind="stable")
+        return np.concatenate(owners)[order], np.concatenate(points)[order]
+
+    def _comparable(self, labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], list[Ints]]:
+        """Predictions of known rows and of others as numbers, and sections of the others that are much alike.
+
+        Rows of a section agree with the same known rows, or nearly, so that few distances are measured in vain.
+        """
+        if self.outcomes.of_numbers:
+            return self.labels, labels, [np.argsort(labels, kind="stable")]
+        codes, _ = group([np.append(self.labels.astype(object), labels.astype(object))])
+        known, own = codes[: len(self.labels)], codes[len(self.labels) :]
+        return known, own, [np.flatnonzero(own == code) for code in np.unique(own)]
+
+    def _put_back(self, points: Floats, originals: Originals) -> Floats:
+        """Points with features put back to the row's values, the farthest first, whenever that keeps the flip."""
+        place, left = self._farthest_first(points, originals.rows, np.True_)
+        for turn in range(int(left.max(initial=0))):
+            active = np.flatnonzero(left > turn)
+            tried = np.where(place[active] == turn, originals.rows[active], points[active])
+            kept = self._flips(tried, originals.take(active))
+            points[active[kept]] = tried[kept]
+        return points
+
+    def _put_back_all(self, points: Floats, originals: Originals) -> Floats:
+        """Points of which no changed feature can be put back alone: tried again until nothing changes."""
+        again = np.arange(len(points))
+        while again.size:
+            after = self._put_back(points[again], originals.take(again))
+            different = unlike(after, points[again]).any(axis=1)
+            points[again] = after
+            again = again[different]
+        return points
+
+    def _farthest_first(self, points: Floats, origin: Floats, which: Any) -> tuple[Ints, Ints]:
+        """The place of each feature in each point, the largest change first; and how many features are changed."""
+        changed = unlike(points, origin) & which
+        order = np.argsort(np.where(changed, -self.distances.gaps(origin, points), 1.0), axis=1, kind="stable")
+        return np.argsort(order, axis=1, kind="stable"), changed.sum(axis=1)
+
+    def _move(self, points: Floats, originals: Originals) -> Floats:
+        """Points with changed numbers moved toward the row's, the farthest first, as long as that keeps the flip."""
+        origin = originals.rows
+        numbers = ~self.table.categorical & np.isfinite(points) & np.isfinite(origin)
+        place, left = self._farthest_first(points, origin, numbers)
+        for turn in range(int(left.max(initial=0))):
+            moving = np.flatnonzero(left > turn)
+            feature = (place[moving] == turn).argmax(axis=1)
+            self._move_feature(points, origin[moving, feature], originals, moving, feature)
+        return points
+
+    def _move_feature(self, points: Floats, start: Floats, originals: Originals, moving: Ints, feature: Ints) -> None:
+        """Move one feature of each of these points, between a value that does not flip (start) and one that does."""
+        for _ in range(_ROUNDS):
+            end = points[moving, feature]
+            tried = self._steps(points[moving], start, end, feature)
+            steps = tried[:, np.arange(len(moving)), feature].T
+            room = (steps != end[:, None]).any(axis=1)
+            if not room.any():
+                return
+            moving, feature, start, end, steps = moving[room], feature[room], start[room], end[room], steps[room]
+            flips = self._flips(np.concatenate(tried[:, room]), originals.take(np.tile(moving, _PARTS - 1)))
+            flips = np.vstack([flips.reshape(_PARTS - 1, -1), np.ones(len(moving), bool)])
+            edges, reached = np.column_stack([start, steps, end]), flips.argmax(axis=0)
+            start, end = edges[np.arange(len(edges)), reached], edges[np.arange(len(edges)), reached + 1]
+            points[moving, feature] = end
+
+    def _steps(self, points: Floats, start: Floats, end: Floats, feature: Ints) -> Floats:
+        """Points with one feature on its way from start to end: (parts - 1, points, features)."""
+        whole = (np.array([kind.kind in "biu" for kind in self.kinds]) | self.table.whole)[feature]
+        steps = start + (end - start) * (np.arange(1, _PARTS) / _PARTS)[:, None]
+        steps = np.where(whole, np.where(end > start, np.ceil(steps), np.floor(steps)), steps)
+        tried = np.repeat(points[None], _PARTS - 1, axis=0)
+        tried[:, np.arange(len(points)), feature] = steps
+        self.settle(tried.reshape(-1, points.shape[1]))  # in place
+        return tried
+
+
+def _smallest(distances: Floats, barred: Bools, k: int) -> tuple[Ints, Ints]:
+    """Row and column of the k smallest distances of each row that are not barred, smallest first, then by column."""
+    k = min(k, distances.shape[1])
+    if barred.any():
+        distances = np.where(barred, np.inf, distances)
+    row, column = np.nonzero(distances <= np.partition(distances, k - 1, axis=1)[:, k - 1 : k])
+    chosen = _first_of_each(row, k, distances[row, column])
+    row, column = row[chosen], column[chosen]
+    open_ = ~barred[row, column]
+    return row[open_], column[open_]
+
+
+def _first_of_each(owner: Ints, k: int, *keys: NDArray[Any]) -> Ints:
+    """Positions of the first k points of each owner, sorted by the last key, then the one before it, then position."""
+    order = np.lexsort((*keys, owner))
+    ordered = owner[order]
+    return order[np.arange(len(order)) - np.searchsorted(ordered, ordered) < k]
+
+
+def _distances(metric: Any, table: Table, known: Floats) -> "_Gower | _Numbers":
+    """The distances of a metric between rows as the table encodes them."""
+    metric = to_metric_name(metric)
+    if isinstance(metric, str) and metric == "gower":
+        # On a matrix, two different codes are farther apart than the width 1/2, so at distance 1.
+        coded = Gower(tuple(np.where(table.categorical, 0.5, ranges(known)).tolist()))
+        return _Gower(coded, gower(table, known), ~table.categorical, known)
+    if table.categorical.any() or table.whole.any():
+        raise BadInput(numbers_only(metric, 0))
+    distances = _Numbers(metric)
+    distances.check(known)
+    pairwise(known[:1], known[:1], metric)  # raises if it is no metric, or cannot measure two rows alone
+    return distances
+
+
+@dataclass(frozen=True, eq=False)
+class _Gower:
+    """Gower's distance: a mean over features, of |a - b| / range for numbers and of 0 or 1 for categories."""
+
+    coded: Gower
+    metric: Gower
+    numbers: Bools
+    known: Floats
+
+    def between(self, rows: Floats, others: Floats) -> Floats:
+        """Distance from each of n rows to each of m others: (n, m)."""
+        from scipy.spatial.distance import cdist
+
+        a, b = rows[:, self.numbers] / self._widths, others[:, self.numbers] / self._widths
+        whole = ~(np.isnan(a).any(axis=0) | np.isnan(b).any(axis=0))
+        total: Floats = np.zeros((len(rows), len(others)))
+        if whole.any():
+            total = cdist(a[:, whole], b[:, whole], "cityblock")
+        values, known = rows[:, self.numbers], self.known[:, self.numbers]
+        outside = (values < np.fmin.reduce(known, axis=0)) | (values > np.fmax.reduce(known, axis=0))
+        for i, j in np.argwhere(outside & whole):  # only these can be farther away than the range
+            total[i] -= np.maximum(np.abs(a[i, j] - b[:, j]) - 1.0, 0.0)
+        for j in np.flatnonzero(~whole):
+            total += _with_missing(np.abs(a[:, j, None] - b[None, :, j]), a[:, j, None], b[None, :, j])
+        if not self.numbers.all():
+            total += cdist(rows[:, ~self.numbers], others[:, ~self.numbers], "hamming") * np.sum(~self.numbers)
+        total /= rows.shape[1]
+        return total
+
+    @cached_property
+    def _widths(self) -> Floats:
+        widths = ranges(self.known[:, self.numbers])
+        return np.where(widths > 0, widths, 1.0)
+
+    def paired(self, rows: Floats, others: Floats) -> Floats:
+        """Distance from each row to the other in the same position: (n,)."""
+        return self.coded.between(list(rows.T), list(others.T))
+
+    def gaps(self, rows: Floats, others: Floats) -> Floats:
+        """How much each feature adds to the paired distance, up to a common factor: (n, d)."""
+        gaps = np.abs(rows - others)
+        gaps[:, self.numbers] /= self._widths
+        return _with_missing(gaps, rows, others)
+
+    def check(self, rows: Floats) -> None:
+        """Every row has a distance."""
+
+
+def _with_missing(gaps: Floats, a: Floats, b: Floats) -> Floats:
+    """Gaps of at most 1: a missing value is at gap 1 from any known value, and at gap 0 from another missing one."""
+    gaps = np.where(np.isnan(gaps), 1.0, np.minimum(gaps, 1.0))
+    gaps[np.isnan(a) & np.isnan(b)] = 0.0
+    return gaps
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbers:
+    """Any metric of scikit-learn's, between rows of numbers of which none is missing."""
+
+    metric: Any
+
+    def check(self, rows: Floats) -> None:
+        """Raise if numbers are missing."""
+        missing = int(np.isnan(rows).sum())
+        if missing:
+            raise BadInput(numbers_only(self.metric, missing))
+
+    def between(self, rows: Floats, others: Floats) -> Floats:
+        return pairwise(rows, others, self.metric)
+
+    def paired(self, rows: Floats, others: Floats) -> Floats:
+        return paired(rows, others, self.metric)
+
+    def gaps(self, rows: Floats, others: Floats) -> Floats:
+        return np.abs(rows - others)

@@ -1,0 +1,250 @@
+"""A forest: trees whose sum decides the prediction, as arrays, with thresholds in the arithmetic of the rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
+from faithscope.explainers.shared.blocks import blocks
+
+Link = Literal["identity", "exp", "sigmoid"]
+
+_FEW_BITS = 2.0**20  # leaf values that are multiples of 1 / 2**20 add up without rounding
+
+
+class Tree(NamedTuple):
+    """One tree: a row goes left at a node if ``x[feature] <= cut``, compared as doubles.
+
+    Readers turn thresholds of other precisions into cuts, so that every double goes where the model sends it.
+
+    Attributes
+    ----------
+    left, right : (m,) arrays
+        The children of each node, by number; -1 for leaves. Node 0 is the root.
+    feature : (m,) array
+    cut : (m,) array
+    missing_left : (m,) array of bool
+        Whether a missing value goes left.
+    values : (m, k) array
+        What leaves add to the model's outputs: k is 1 if the tree adds to one output.
+    """
+
+    left: Ints
+    right: Ints
+    feature: Ints
+    cut: Floats
+    missing_left: Bools
+    values: Floats
+
+
+class Nodes(NamedTuple):
+    """The nodes of all trees, numbered one tree after the other; a leaf is its own child on either side.
+
+    Attributes
+    ----------
+    roots : (trees,) array
+    left, right, feature : (m,) arrays
+    place : (m,) array
+        The last cell that goes left: -1 if no number does, that above all edges if all numbers do.
+    missing_left : (m,) array of bool
+    values : (m, k) array
+    tree : (m,) array
+        The tree of each node.
+    """
+
+    roots: Ints
+    left: Ints
+    right: Ints
+    feature: Ints
+    place: Ints
+    missing_left: Bools
+    values: Floats
+    tree: Ints
+
+    def goes_left(self, cells: Codes, row: Ints, node: Ints) -> Bools:
+        """Whether rows of cells go left at nodes."""
+        cell = cells[row, self.feature[node]]
+        return np.where(cell < 0, self.missing_left[node], cell <= self.place[node])
+
+
+class Leaves(NamedTuple):
+    """The leaves of all trees, tree after tree, each as a box of cells.
+
+    Attributes
+    ----------
+    low, high : (leaves, d) arrays
+        The first and the last cell from which a leaf is reached; low is above high if no number reaches it.
+    missing : (leaves, d) array of bool
+        Whether a missing value reaches it.
+    values : (leaves, k) array
+    starts : (trees,) array
+        The first leaf of each tree.
+    """
+
+    low: Codes
+    high: Codes
+    missing: Bools
+    values: Floats
+    starts: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """A model as sums over trees.
+
+    Feature j has cell number c where exactly c of its `edges` lie below a value: ``x <= edges[c]`` exactly if the cell
+    is at most c. All rows of a cell take the same way through all trees.
+
+    Attributes
+    ----------
+    trees : list of Tree
+    features : int
+    base : (k,) array
+        What the sums of the k outputs begin with.
+    outputs : (trees,) array, optional
+        The output that each tree adds to; None if every leaf has a value for every output.
+    classes : (classes,) array, optional
+        Labels: that of the highest output, or of one output the second if it is positive. None if the model predicts
+        numbers.
+    link : str
+        From the sum to the number that the model predicts; of numbers only.
+    divisor : float
+        What the model divides the sum by, before the link.
+    precision : float
+        The relative error of one addition in the model's own arithmetic.
+    blur : float
+        Outputs so close to each other may be told apart wrongly, after links and divisions in that arithmetic.
+    takes_missing : bool
+        Whether the model predicts rows that miss values.
+    names : tuple of str, optional
+        The features' names, if the model was fitted with names.
+    unproven : str
+        Why nothing can be proven of the model's predictions, though its trees were read; empty if something can.
+    """
+
+    trees: Sequence[Tree]
+    features: int
+    base: Floats
+    outputs: Ints | None
+    classes: NDArray[Any] | None
+    link: Link = "identity"
+    divisor: float = 1.0
+    precision: float = 2.0**-52
+    blur: float = 1e-12
+    takes_missing: bool = True
+    names: tuple[str, ...] | None = None
+    unproven: str = ""
+
+    @cached_property
+    def _joined(self) -> Tree:
+        return Tree(*map(np.concatenate, zip(*self.trees, strict=True)))
+
+    @cached_property
+    def edges(self) -> list[Floats]:
+        """The finite cuts of each feature, in order."""
+        asked = (self._joined.left >= 0) & np.isfinite(self._joined.cut)
+        feature, cuts = self._joined.feature[asked], self._joined.cut[asked] + 0.0
+        return [np.unique(cuts[feature == j]) for j in range(self.features)]
+
+    @cached_property
+    def most(self) -> Codes:
+        """The last cell of each feature."""
+        counts = [len(edge) for edge in self.edges]
+        return np.array(counts, np.int16 if max(counts, default=0) < 2**15 - 2 else np.int32)
+
+    def cells(self, rows: Floats) -> Codes:
+        """The cell of each value; -1 for missing ones."""
+        cells = [np.searchsorted(edge, column) for edge, column in zip(self.edges, rows.T, strict=True)]
+        return np.where(np.isnan(rows), -1, np.column_stack(cells)).astype(self.most.dtype)
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """The nodes of all trees."""
+        sizes = [len(tree.left) for tree in self.trees]
+        number, of = np.arange(sum(sizes)), np.repeat(np.arange(len(sizes)), sizes)
+        joined, roots = self._joined, np.cumsum([0, *sizes[:-1]])
+        inner = joined.left >= 0
+        left, right = (np.where(inner, side + roots[of], number) for side in (joined.left, joined.right))
+        feature, place = np.where(inner, joined.feature, 0), np.zeros(len(number), np.int64)
+        for j, edge in enumerate(self.edges):
+            asked = inner & (feature == j)
+            cut = joined.cut[asked]
+            place[asked] = np.where(cut == -np.inf, -1, np.searchsorted(edge, cut))  # infinity is above all edges
+        return Nodes(roots, left, right, feature, place, joined.missing_left & inner, joined.values, of)
+
+    @cached_property
+    def leaves(self) -> Leaves:
+        """The leaves of all trees as boxes; they are found level by level, in all trees at once."""
+        nodes, most, parts = self.nodes, self.most, []
+        at, low = nodes.roots, np.zeros((len(nodes.roots), self.features), most.dtype)
+        high, missing = np.tile(most, (len(at), 1)), np.ones(low.shape, bool)
+        while len(at):
+            leaf = nodes.left[at] == at
+            parts.append((at[leaf], low[leaf], high[leaf], missing[leaf]))
+            at, low, high, missing = at[~leaf], low[~leaf], high[~leaf], missing[~leaf]
+            rows, asked = np.arange(len(at)), nodes.feature[at]
+            left_high, right_low, left_missing, right_missing = high.copy(), low.copy(), missing.copy(), missing.copy()
+            left_high[rows, asked] = np.minimum(high[rows, asked], nodes.place[at])
+            right_low[rows, asked] = np.maximum(low[rows, asked], nodes.place[at] + 1)
+            left_missing[rows, asked] &= nodes.missing_left[at]
+            right_missing[rows, asked] &= ~nodes.missing_left[at]
+            at = np.concatenate([nodes.left[at], nodes.right[at]])
+            low, high = np.concatenate([low, right_low]), np.concatenate([left_high, high])
+            missing = np.concatenate([left_missing, right_missing])
+        found, low, high, missing = map(np.concatenate, zip(*parts, strict=True))
+        order = np.argsort(nodes.tree[found], kind="stable")
+        starts = np.searchsorted(nodes.tree[found[order]], np.arange(len(nodes.roots)))
+        return Leaves(low[order], high[order], missing[order], nodes.values[found[order]], starts)
+
+    @cached_property
+    def leaf_values(self) -> Floats:
+        """What each node adds to each of the k outputs, after division: (nodes, k); 0 unless it is a leaf."""
+        nodes, values = self.nodes, self.nodes.values
+        if self.outputs is not None:
+            values = values * (self.outputs[nodes.tree, None] == np.arange(len(self.base)))
+        return np.asarray(values * (nodes.left == np.arange(len(values)))[:, None] * (1 / self.divisor))
+
+    def sums(self, cells: Codes) -> Floats:
+        """The outputs for rows of cells, before the link: (n, k)."""
+        nodes = self.nodes
+        sums = np.repeat(self.base[None] / self.divisor, len(cells), axis=0)
+        for block in blocks(len(cells), 2**21 // len(nodes.roots)):
+            part = cells[block]
+            row = np.arange(len(part))[:, None]
+            node, child = np.full((len(part), len(nodes.roots)), -1), np.repeat(nodes.roots[None], len(part), axis=0)
+            while (child != node).any():
+                node = child
+                child = np.where(nodes.goes_left(part, row, node), nodes.left[node], nodes.right[node])
+            sums[block] += self.leaf_values[node].sum(axis=1)
+        return sums
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether sums are exact in the model's arithmetic, so that ties are ties: leaves that vote with 0 or 1."""
+        scaled = self.leaves.values * _FEW_BITS
+        whole = bool((scaled == np.round(scaled)).all() and not self.base.any())
+        return whole and self.precision < 1e-15 and self._size < 2.0**30
+
+    @cached_property
+    def tolerance(self) -> float:
+        """How far a difference of two computed outputs may lie from that of the exact sums."""
+        terms = len(self.trees) + len(self.base) + 4
+        return 0.0 if self.exact else 2 * terms * self.precision * self._size + self.blur
+
+    @cached_property
+    def _size(self) -> float:
+        """The largest sum of absolute values that can occur."""
+        largest = np.maximum.reduceat(np.abs(self.leaves.values).max(axis=1), self.leaves.starts)
+        return float(largest.sum() + np.abs(self.base).max(initial=0.0))
+
+    def number(self, sums: Floats) -> Floats:
+        """The numbers that the model predicts for such sums."""
+        with np.errstate(over="ignore"):
+            mean = sums / self.divisor
+            if self.link == "sigmoid":
+                return np.asarray(1 / (1 + np.exp(-mean)))
+            return np.asarray(np.exp(mean) if self.link == "exp" else mean)
