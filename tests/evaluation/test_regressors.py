@@ -5,7 +5,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
-from faithscope.inputs.regressors import regressor_name
+from faithscope.inputs.models import regressor_name
 from refused import refused
 
 pytest.importorskip("sklearn")

@@ -7,7 +7,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.regressors import owner_of, regressor_name
+from faithscope.inputs.models import owner_of, regressor_name
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 3))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import faithscope as fs
 from faithscope.explainers.anchors.search import Keys, mix
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
-from faithscope.explainers.shared.documents import to_documents
+from faithscope.inputs.documents import to_documents
 from faithscope_reproduction.authors.anchor_search import anchors_of, line_seeds
 
 _BATCH, _TOGETHER = 10, 1_000

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from faithscope.inputs.regressors import owner_of
+from faithscope.inputs.models import owner_of
 from faithscope.notes import TOO_HIGH, Note
 
 

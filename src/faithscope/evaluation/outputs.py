@@ -14,8 +14,15 @@ from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import to_array
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.labels import to_number_predictions, to_predictions
-from faithscope.inputs.models import label_function, lacks_predict, number_function, probability_function
-from faithscope.inputs.regressors import classifier_name, is_torch_module, regressor_name
+from faithscope.inputs.models import (
+    classifier_name,
+    is_torch_module,
+    label_function,
+    lacks_predict,
+    number_function,
+    probability_function,
+    regressor_name,
+)
 from faithscope.sample import Sample
 
 OUTPUTS = ("label", "probability")

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
-from faithscope.explainers.shared.columns import column_kinds
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, ranges, refuse_unflipped, unlike
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.outcomes import Outcomes
-from faithscope.explainers.shared.table import Table, Unseen
+from faithscope.explainers.space import Space, Unseen, column_kinds
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower, paired, pairwise, to_metric_name
 from faithscope.explanations.distances.points import numbers_only
@@ -91,7 +90,7 @@ class Counterfactual(Mannered):
 
     @cached_property
     def _search(self) -> "Flips":
-        table = Table.learn(self.X_train, self.categorical)
+        table = Space.learn(self.X_train, self.categorical)
         kinds = column_kinds(self.X_train)
         known = table.encode(self.X_train)
         known = np.unique(np.where(np.isnan(known), np.inf, known), axis=0)  # missing numbers are equal, and come last
@@ -161,7 +160,7 @@ class Flips:
     """
 
     outcomes: Outcomes
-    table: Table
+    table: Space
     kinds: tuple[np.dtype[Any], ...]
     known: Floats
     labels: NDArray[Any]
@@ -308,7 +307,7 @@ def _first_of_each(owner: Ints, k: int, *keys: NDArray[Any]) -> Ints:
     return order[np.arange(len(order)) - np.searchsorted(ordered, ordered) < k]
 
 
-def _distances(metric: Any, table: Table, known: Floats) -> "_Gower | _Numbers":
+def _distances(metric: Any, table: Space, known: Floats) -> "_Gower | _Numbers":
     """The distances of a metric between rows as the table encodes them."""
     metric = to_metric_name(metric)
     if isinstance(metric, str) and metric == "gower":

@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress
-from faithscope.explainers.shared.columns import column_kinds
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, refuse_unflipped, unlike
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import is_regressor, name_of, to_predict, to_proba
 from faithscope.explainers.shared.seeds import check_seed, row_seeds
-from faithscope.explainers.shared.table import Table, Unseen
+from faithscope.explainers.space import Space, Unseen, column_kinds
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.alignment import index_of, taken
 from faithscope.inputs.checks import check_word
+from faithscope.inputs.models import Model
 from faithscope.inputs.rows import rows_of
 from faithscope.readers.dice import frame_of
 
@@ -71,9 +70,10 @@ class Dice(Mannered):
     def __post_init__(self) -> None:
         check_word(self.method, "method", _METHODS)
         check_seed(self.seed)
-        if is_regressor(self.model):
+        model = Model(self.model)
+        if model.kind == "regressor":
             raise WrongType(
-                f"Dice flips classes, and {name_of(self.model)} predicts numbers: use Counterfactual(model, X_train, "
+                f"Dice flips classes, and {model.name} predicts numbers: use Counterfactual(model, X_train, "
                 "agreement=fs.Tolerance(eps))."
             )
         if not (hasattr(self.model, "predict") and hasattr(self.model, "predict_proba")):
@@ -85,7 +85,7 @@ class Dice(Mannered):
 
     @cached_property
     def _coded(self) -> "_Coded":
-        table = Table.learn(self.X_train, self.categorical)
+        table = Space.learn(self.X_train, self.categorical)
         whole = np.array([kind.kind in "biu" for kind in column_kinds(self.X_train)]) | table.whole
         known = table.encode(self.X_train)
         _refuse_large(known, table, whole)
@@ -125,7 +125,7 @@ class _Coded:
     """The model as dice-ml reads it: from a frame of numbers and of codes of categories to positions of classes."""
 
     model: Any
-    table: Table
+    table: Space
     whole: Bools
     stand_ins: Floats  # per feature: the number that means missing to dice-ml, or the commonest category
 
@@ -155,7 +155,7 @@ class _Coded:
         return np.where(~self.table.categorical & (matrix == self.stand_ins), np.nan, matrix)
 
     def predict_proba(self, frame: Any) -> Floats:
-        return to_proba(self.model)(self.table.decode(self.matrix(frame)))
+        return Model(self.model).probabilities(self.table.decode(self.matrix(frame)))
 
     def predict(self, frame: Any) -> Ints:
         return np.asarray(self.predict_proba(frame).argmax(axis=1), np.int64)
@@ -169,13 +169,13 @@ class _Coded:
         """Whether the model itself predicts another label for each point than for its row."""
         if not len(rows):
             return np.empty(0, np.bool_)
-        predict = to_predict(self.model)
+        predict = Model(self.model).labels
         return np.asarray(
             predict(self.table.decode(points, unseen)) != predict(self.table.decode(rows, unseen)), np.bool_
         )
 
 
-def _refuse_large(known: Floats, table: Table, whole: Bools) -> None:
+def _refuse_large(known: Floats, table: Space, whole: Bools) -> None:
     """Raise if whole numbers or dates are beyond 32 bits, which dice-ml cannot draw."""
     largest = np.abs(np.nan_to_num(known)).max(axis=0)
     large = np.flatnonzero((largest >= 2**31) & whole & ~table.categorical)
@@ -212,7 +212,7 @@ def _generate(
     familiar = coded.known_to(rows, known)
     with _quiet(seed):
         explainer = _explainer(coded, known, method)
-        frame, chances = coded.frame(familiar), to_proba(coded.model)(coded.table.decode(rows, unseen))
+        frame, chances = coded.frame(familiar), Model(coded.model).probabilities(coded.table.decode(rows, unseen))
     wanted = np.argsort(-chances, axis=1, kind="stable")
     for row, row_seed in enumerate(row_seeds(seed, rows)):
         with _quiet(row_seed):

@@ -21,19 +21,17 @@ from faithscope.explainers.shared.classes import (
     own_classes,
     warn_if_predicted,
 )
-from faithscope.explainers.shared.columns import columns_with_names, to_categorical
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import is_classifier, is_regressor, of_both_classes, predict_of, to_outputs
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
 from faithscope.explainers.shared.seeds import canonical, generators
-from faithscope.explainers.shared.table import Table, Unseen
+from faithscope.explainers.space import Space, Unseen, to_categorical
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_flag, check_whole, check_word
 from faithscope.inputs.chunks import WORKERS, in_threads
 from faithscope.inputs.grouping import group
 from faithscope.inputs.missing import missing_values
-from faithscope.inputs.models import probability_function
-from faithscope.inputs.regressors import is_torch_module
+from faithscope.inputs.models import Model, is_torch_module, of_both_classes, probability_function, to_outputs
+from faithscope.inputs.rebuilt import columns_with_names
 from faithscope.inputs.rows import take_rows
 from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import in_memory, need
@@ -148,7 +146,7 @@ class Lime(Mannered):
         self._asked = _Asked(predict_proba, mode, class_index)
         self.X_train, self.categorical, self.draws = X_train, categorical, draws
         self.samples, self.discretize = check_whole(samples, "samples", least=2), check_flag(discretize, "discretize")
-        self.table = Table.learn(X_train, categorical if discretize else _with_truth_values(X_train, categorical))
+        self.table = Space.learn(X_train, categorical if discretize else _with_truth_values(X_train, categorical))
         rows = self.table.encode(X_train)
         self._features, self._known = _learn_features(self.table, rows, discretize), rows[:1]
         if is_torch_module(predict_proba) and not hasattr(predict_proba, "predict_proba"):
@@ -269,14 +267,15 @@ class _Asked:
     """
 
     def __init__(self, model: Any, mode: Mode | None, class_index: int | str | None) -> None:
-        if mode is None and is_regressor(model):
+        owner = Model(getattr(model, "__self__", model))
+        if mode is None and Model(model).kind == "regressor":
             mode = "regression"
-        if mode is None and (hasattr(model, "predict_proba") or is_classifier(getattr(model, "__self__", model))):
+        if mode is None and (hasattr(model, "predict_proba") or owner.kind == "classifier"):
             mode = "classification"
         self.mode, self.class_index, self.logits = mode, class_index, False
         try:
             self.ask: Callable[[Any], Any] = (
-                predict_of(model, numbers=True) if mode == "regression" else probability_function(model)
+                Model(model).function(numbers=True) if mode == "regression" else probability_function(model)
             )
         except WrongType as error:
             if mode == "regression":
@@ -372,7 +371,7 @@ class _Feature:
         return (column.astype(np.intp) if self.borders is None else quarter_of(column, self.borders)).astype(np.float64)
 
 
-def _learn_features(table: Table, rows: Floats, discretize: bool) -> list[_Feature]:
+def _learn_features(table: Space, rows: Floats, discretize: bool) -> list[_Feature]:
     """What to draw each feature from; the more features, the fewer places each table has."""
     places = 2 ** int(np.clip(_TABLES - np.ceil(np.log2(rows.shape[1])), _FEWEST, _BITS))
     features = []

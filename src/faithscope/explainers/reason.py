@@ -15,10 +15,8 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
-from faithscope.explainers.shared.columns import columns_with_names
-from faithscope.explainers.shared.encodings import encode_numbers
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import name_of, predict_of
+from faithscope.explainers.space import encode_numbers
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import KNOWN, has_trees, read_forest
 from faithscope.explanations.base import claims
@@ -31,7 +29,8 @@ from faithscope.inputs.columns import default_names, distinct_names
 from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
 from faithscope.inputs.labels import to_labels
-from faithscope.inputs.regressors import owner_of
+from faithscope.inputs.models import Model, owner_of
+from faithscope.inputs.rebuilt import columns_with_names
 from faithscope.runtime.memory import in_memory
 
 _CELLS = 2**20  # leaves x rows looked at at once
@@ -103,7 +102,7 @@ class SufficientReason(Mannered):
 
     def _checked(self, eps: Any) -> float | None:
         """How far predicted numbers may go, which models of numbers need and models of labels must not have."""
-        name = name_of(self.model)
+        name = Model(self.model).name
         if self._forest.classes is not None:
             if eps is not None:
                 raise BadInput(f"eps= is for predicted numbers, and {name} predicts labels: leave it out.")
@@ -187,7 +186,7 @@ class SufficientReason(Mannered):
         if not rows:
             return np.empty(0, np.int64), np.empty(0)
         try:
-            answer = predict_of(self.model, numbers=self.eps is not None)(X)
+            answer = Model(self.model).function(numbers=self.eps is not None)(X)
         except (TypeError, ValueError) as problem:  # columns that it was not fitted with
             raise BadInput(f"The model cannot predict these rows: {str(problem).splitlines()[0]}") from None
         if self._forest.classes is None:
@@ -200,7 +199,7 @@ class SufficientReason(Mannered):
 
     def _misread(self, why: str) -> BadInput:
         """The error that a model is not what its trees say."""
-        name = name_of(self.model)
+        name = Model(self.model).name
         return BadInput(f"The trees of this {name} are not all that decides: {why}, so nothing can be proven.")
 
     def _read(self, X: Any) -> tuple[Floats, tuple[str, ...]]:

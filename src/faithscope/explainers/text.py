@@ -8,10 +8,10 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shared.arrays import Floats, Ints
 from faithscope.explainers.shared.blocks import Progress
-from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.checks import check_word
+from faithscope.inputs.documents import Tokenizer, to_documents, words_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,9 +12,8 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.shared.arrays import Bools, Floats
 from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.manners import Mannered
-from faithscope.explainers.shared.models import gives_numbers, is_classifier, predict_of
 from faithscope.explainers.shared.seeds import check_seed
-from faithscope.explainers.shared.table import Table
+from faithscope.explainers.space import Space
 from faithscope.explanations.conditions.condition import Condition, conjoin
 from faithscope.explanations.conditions.condition import to_condition as condition
 from faithscope.explanations.conditions.conjunctions import Conjunction
@@ -23,6 +22,7 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import Words
 from faithscope.inputs.labels import to_labels, to_predictions
+from faithscope.inputs.models import Model
 from faithscope.inputs.repeats import digests_of, shared_share
 from faithscope.inputs.rows import rows_of
 
@@ -51,7 +51,7 @@ class TreePath(Mannered):
     """
 
     tree: Any
-    table: Table | None = field(default=None, repr=False)
+    table: Space | None = field(default=None, repr=False)
     missing: tuple[bool, ...] = field(default=(), repr=False)  # which features miss values in training
     fitted_on: Words | None = field(default=None, repr=False)
 
@@ -86,7 +86,7 @@ class TreePath(Mannered):
         """
         if check_whole(max_leaf_nodes, "max_leaf_nodes") < 2:
             raise BadInput(f"max_leaf_nodes must be at least 2, for a tree with a condition; got {max_leaf_nodes}.")
-        table, answer = Table.learn(X_train), predict_of(predict, numbers=_of_numbers(agreement))(X_train)
+        table, answer = Space.learn(X_train), Model(predict).function(numbers=_of_numbers(agreement))(X_train)
         rows = table.encode(X_train)
         tree, target = _tree_and_target(predict, answer, agreement)
         same_length(rows=len(rows), predictions=len(target))
@@ -139,7 +139,7 @@ def _tree_and_target(model: Any, answer: Any, agreement: Any) -> tuple[Any, NDAr
     if (
         _of_numbers(agreement)
         if agreement is not None
-        else gives_numbers(model, answer) or _nearly_all_differ(model, answer)
+        else Model(model).gives_numbers(answer) or _nearly_all_differ(model, answer)
     ):
         return DecisionTreeRegressor, _around_zero(Spread().read(answer))
     labels = to_predictions(answer, part=True).tolist()
@@ -153,7 +153,7 @@ def _of_numbers(agreement: Any) -> bool:
 def _nearly_all_differ(model: Any, answer: Any) -> bool:
     """Whether whole numbers are too many to be labels: more than 50, and more than 9 in 10 rows."""
     labels = to_labels(answer)
-    whole = labels.dtype.kind in "iuf" and not is_classifier(model)
+    whole = labels.dtype.kind in "iuf" and Model(model).kind != "classifier"
     return whole and len(np.unique(labels)) > max(50, 0.9 * len(labels))
 
 
@@ -167,13 +167,13 @@ def _scaled(numbers: Floats) -> Floats:
     return np.asarray(numbers / (np.abs(numbers).max(initial=0.0) or 1.0))
 
 
-def _missing(table: Table, matrix: Floats) -> Bools:
+def _missing(table: Space, matrix: Floats) -> Bools:
     """Which values of a matrix are missing."""
     codes = [np.nan if known is None else len(known) for known in table.categories]
     return np.asarray(np.isnan(matrix) | (matrix == codes))
 
 
-def _indicators(table: Table, matrix: Floats, missing: Sequence[bool]) -> Floats:
+def _indicators(table: Space, matrix: Floats, missing: Sequence[bool]) -> Floats:
     """Columns for the tree: numbers, dates rounded up to whole units, and 0/1 for each category and for missing."""
     columns = []
     for j, known in enumerate(table.categories):
@@ -185,7 +185,7 @@ def _indicators(table: Table, matrix: Floats, missing: Sequence[bool]) -> Floats
     return np.concatenate(columns, axis=1)
 
 
-def _meanings(table: Table, missing: Sequence[bool]) -> list[tuple[int, Any]]:
+def _meanings(table: Space, missing: Sequence[bool]) -> list[tuple[int, Any]]:
     """The feature and the category of each column of the indicators; None for missing, and for numbers."""
     return [
         (j, category)
@@ -194,7 +194,7 @@ def _meanings(table: Table, missing: Sequence[bool]) -> list[tuple[int, Any]]:
     ]
 
 
-def _readable_paths(splits: Any, table: Table, missing: Sequence[bool]) -> dict[int, Conjunction]:
+def _readable_paths(splits: Any, table: Space, missing: Sequence[bool]) -> dict[int, Conjunction]:
     """Paths in terms of the features themselves: an indicator above 1/2 means that category."""
     meanings = _meanings(table, missing)
     numbers = np.array([table.categories[j] is None and missing[j] for j, _ in meanings])
@@ -204,7 +204,7 @@ def _readable_paths(splits: Any, table: Table, missing: Sequence[bool]) -> dict[
 
 
 def _translated(
-    indicator: Condition, meanings: list[tuple[int, Any]], table: Table, missing: Sequence[bool]
+    indicator: Condition, meanings: list[tuple[int, Any]], table: Space, missing: Sequence[bool]
 ) -> Condition:
     """A condition on a column of the indicators as a condition on its feature."""
     feature, category = meanings[indicator.position]
@@ -220,6 +220,6 @@ def _translated(
     return conjoin(bounds)[0]
 
 
-def _readable(table: Table, feature: int, value: Any) -> Any:
+def _readable(table: Space, feature: int, value: Any) -> Any:
     """A threshold as a rule names it: the whole date before it, since the tree sees whole dates only."""
     return value if table.dates[feature] is None or value is None else table.readable(feature, np.floor(value))

@@ -1,18 +1,213 @@
-"""Models as functions of rows, whatever library they are of; none of these libraries is imported."""
+"""Model: the only door to a model, of whatever library; none of these libraries is imported before it is needed.
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+A model predicts numbers if it is a known regressor; and so does a function, or any model of another kind, that answers
+with fractions, or with floats so large that they have none. This is scikit-learn's own rule of targets. A known
+classifier predicts labels.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, partial
+from itertools import chain
+from numbers import Integral, Number, Real
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.arrays import is_row, to_array, to_vector
-from faithscope.inputs.modules import booster_function, module_function
-from faithscope.inputs.regressors import is_torch_module, is_xgboost_booster, owner_of
+from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.arrays import is_frame, is_row, to_array, to_vector
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.labels import to_labels, to_predictions
+from faithscope.inputs.numbers import to_matrix
+from faithscope.inputs.rows import rows_of
 
 Function = Callable[[Any], Any]
+
+_XGBOOST = ("reg:", "count:", "survival:")  # how the names of objectives of numbers begin
+_PREDICTS = ("predict", "inplace_predict")
+_LIGHTGBM = ["regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie"]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model, or a function of rows, that is asked for labels, numbers, probabilities or margins; answers are checked.
+
+    The bound ``predict`` of a model counts as the model.
+
+    Examples
+    --------
+    >>> Model(lambda rows: [0.25] * len(rows)).probabilities([[1.0], [2.0]]).tolist()
+    [[0.75, 0.25], [0.75, 0.25]]
+    """
+
+    model: Any
+
+    @cached_property
+    def kind(self) -> Literal["regressor", "classifier"] | None:
+        """What is known of its predictions: by its tags, the objective of a booster, or its classes."""
+        if regressor_name(self.model) is not None:
+            return "regressor"
+        kind, classes = estimator_type(self.model), getattr(owner_of(self.model), "classes_", None)
+        known = kind == "classifier" or (kind is None and classes is not None and len(classes) > 0)
+        return "classifier" if known else None
+
+    @property
+    def name(self) -> str:
+        """What a sentence calls it: the name of its class, or of a function."""
+        owner = owner_of(self.model)
+        return str(getattr(owner, "__name__", type(owner).__name__))
+
+    @property
+    def classes(self) -> Any:
+        """The classes that it lists, or the model whose method it is; None if there are none."""
+        return getattr(getattr(self.model, "__self__", self.model), "classes_", None)
+
+    def function(self, *, numbers: bool = False) -> Function:
+        """The function from rows to predictions that a model has, or is: labels, or numbers if these are wanted."""
+        function = number_function(self.model) if numbers else label_function(self.model)
+        if function is None:
+            raise WrongType(f"A model must have predict, or be a function of rows; got {type(self.model).__name__}.")
+        return function
+
+    def labels(self, rows: Any) -> Array:
+        """One predicted label per row."""
+        predictions = to_predictions(self.function()(rows), part=True)
+        same_length(rows=rows_of(rows), predictions=len(predictions))
+        return predictions
+
+    def probabilities(self, rows: Any) -> Floats:
+        """(n, classes) probabilities; a single column is that of class 1."""
+        return of_both_classes(to_outputs(probability_function(self.model)(rows)))
+
+    def gives_numbers(self, answer: Any) -> bool:
+        """Whether its answer is numbers and not labels: see the rule above."""
+        if self.kind is not None:
+            return self.kind == "regressor"
+        labels = answer if isinstance(answer, np.ndarray) and answer.ndim == 1 else to_labels(answer)
+        if labels.dtype == object:
+            kinds = {kind for kind in map(type, labels) if issubclass(kind, Number) and not issubclass(kind, Integral)}
+            odd = (label for label in labels if type(label) in kinds)
+            return any(not isinstance(label, Real | Decimal) or label % 1 != 0 for label in odd)
+        return labels.dtype.kind == "f" and bool(((labels != np.floor(labels)) | (np.abs(labels) >= 2**53)).any())
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether it has a margin beside probabilities: a regression and a function have nothing else."""
+        if not hasattr(self.model, "predict_proba") or hasattr(self.model, "decision_function"):
+            return True
+        return self._native("margin") is not None
+
+    def outputs(self, output: Literal["margin", "probability", "label"], rows: Any) -> Floats:
+        """What it is asked for, as numbers: (n, classes) margins or probabilities, or (n, 1) numbers."""
+        model, native = self.model, None if output == "label" else self._native(output)
+        if output == "label":
+            return self._label_numbers(rows)
+        if output == "probability":
+            if native is None and not hasattr(model, "predict_proba") and hasattr(model, "predict"):
+                raise WrongType(f'{type(model).__name__} has no predict_proba: use output="margin" or "label".')
+            return self.probabilities(rows) if native is None else Model(native).probabilities(rows)
+        return self.margins(rows)
+
+    def margins(self, rows: Any) -> Floats:
+        """(n, classes) margins, of one margin that of class 1, with its negative for class 0; or (n, 1) numbers."""
+        try:
+            margins = to_floats((self._native("margin") or self._margin())(rows))
+        except (TypeError, ValueError):
+            raise WrongType(
+                f"{self.name} does not give numbers, and SHAP explains numbers only: pass a function that gives "
+                'numbers, or a fitted classifier with output="label".'
+            ) from None
+        margins = margins[:, 0] if margins.ndim == 2 and margins.shape[1] == 1 else margins
+        if margins.ndim == 1:
+            margins = margins[:, None] if self.kind == "regressor" else np.column_stack([-margins, margins])
+        if margins.ndim != 2 or not np.isfinite(margins).all():
+            raise BadInput(
+                "The model must give finite margins of shape (n_rows,) or (n_rows, n_classes); got shape "
+                f"{margins.shape}{'' if np.isfinite(margins).all() else ' with infinite or missing numbers'}."
+            )
+        return margins
+
+    def _native(self, output: str) -> Function | None:
+        """How to ask classifiers and boosters of XGBoost, LightGBM and CatBoost; None if they are asked like others.
+
+        A regression is asked like any other model: its output is explained, whatever the scale of its sums.
+        """
+        model, margin = self.model, output == "margin"
+        last = model[-1] if hasattr(model, "steps") else model  # a pipeline passes options on to its last step
+        library, name = type(last).__module__.partition(".")[0], type(last).__name__
+        if library == "xgboost" and name == "Booster":
+            return partial(model.inplace_predict, predict_type="margin" if margin else "value")
+        raw = {
+            "xgboost": {"output_margin": True},
+            "lightgbm": {"raw_score": margin},
+            "catboost": {"prediction_type": "RawFormulaVal" if margin else "Probability"},
+        }
+        booster = (library, name) in (("lightgbm", "Booster"), ("catboost", "CatBoost"))
+        known = library in raw and (booster or (margin and hasattr(last, "predict_proba")))
+        return partial(model.predict, **raw[library]) if known else None
+
+    def _margin(self) -> Function:
+        """The function that gives the margin; a tree's or a forest's probabilities are its margin."""
+        model = self.model
+        margin = getattr(model, "decision_function", None)
+        if margin is None and hasattr(model, "predict_proba"):
+            margin = model.predict_proba if hasattr(model, "tree_") or hasattr(model, "estimators_") else None
+        elif margin is None:
+            margin = number_function(model)
+        if not callable(margin):
+            name = type(model).__name__
+            raise WrongType(f'{name} has no margin: use output="probability", or pass a function of rows.')
+        return margin  # type: ignore[no-any-return]
+
+    def _label_numbers(self, rows: Any) -> Floats:
+        """Labels as numbers: their places among the model's sorted classes, or as they are if it lists no classes."""
+        if type(self.model).__name__ == "Booster":
+            raise WrongType("A Booster predicts no labels: pass the classifier around it, or a function that does.")
+        labels = self.labels(rows)
+        if self.classes is None:
+            if labels.dtype.kind not in "biuf":
+                raise BadInput(
+                    f"The model predicts {labels[0]!r}, which is no number, and it does not list its classes: pass "
+                    "the fitted model itself, or a function that gives numbers."
+                )
+            return labels.astype(np.float64)[:, None]
+        places = {label: place for place, label in enumerate(np.unique(self.classes).tolist())}
+        distinct, which = np.unique(labels, return_inverse=True)
+        return np.array([places[label] for label in distinct.tolist()], np.float64)[which.reshape(-1), None]
+
+
+def of_both_classes(table: Floats) -> Floats:
+    """Probabilities of every class; a single column is that of class 1."""
+    return np.column_stack([1 - table[:, 0], table]) if table.shape[1] == 1 else table
+
+
+def to_outputs(answer: Any) -> Floats:
+    """What a model answered as an (n, outputs) table of numbers: probabilities, or the number of a regression."""
+    array = to_array(answer, "Probabilities")
+    try:
+        plain = answer.to_numpy() if hasattr(answer, "to_numpy") else answer
+        table = to_floats(plain if array is None else array)
+    except (TypeError, ValueError):
+        raise WrongType("The model gave labels instead of probabilities: pass predict_proba.") from None
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2 or not np.isfinite(table).all():
+        wrong = "" if np.isfinite(table).all() else " with infinite or missing numbers"
+        raise BadInput(
+            "The model must give finite probabilities of shape (n_rows, n_classes), or (n_rows,) for class 1, or one "
+            f"finite number per row; got shape {table.shape}{wrong}."
+        )
+    return table
+
+
+def to_floats(numbers: Any) -> Floats:
+    """Numbers as floats; raises TypeError if they are complex, whose imaginary part would be lost."""
+    if np.iscomplexobj(numbers):
+        raise TypeError("Complex numbers are no outputs.")
+    return np.asarray(numbers, np.float64)
 
 
 def label_function(model: Any) -> Function | None:
@@ -74,7 +269,7 @@ def _highest_output(function: Function, rows: Any) -> Any:
     return outputs if len(shape) != 2 or shape[1] == 1 else outputs.argmax(1)
 
 
-def _most_probable(model: Any, rows: Any) -> NDArray[Any]:
+def _most_probable(model: Any, rows: Any) -> Array:
     """The class of the highest probability, of the first if there are several."""
     answer = model.predict_proba(rows)
     chances = to_array(np.array(answer) if isinstance(answer, list) and answer and is_row(answer[0]) else answer, "")
@@ -85,5 +280,121 @@ def _most_probable(model: Any, rows: Any) -> NDArray[Any]:
         )
     places = chances.argmax(axis=1)
     classes = getattr(model, "classes_", None)
-    labels: NDArray[Any] = places if classes is None else np.asarray(classes)[places]
+    labels: Array = places if classes is None else np.asarray(classes)[places]
     return labels
+
+
+def regressor_name(model: Any) -> str | None:
+    """The class name of a known regressor; None for classifiers, plain functions, and models that do not tell.
+
+    scikit-learn's regressors, pipelines and searches are known by their tags, and so are those of XGBoost, LightGBM and
+    CatBoost; boosters of XGBoost and LightGBM by their objective. The bound ``predict`` of a model, or
+    ``inplace_predict`` of a booster, counts as the model.
+    """
+    owner = owner_of(model)
+    if isinstance(owner, type):
+        return None
+    known = estimator_type(owner) == "regressor" or _boosts_numbers(owner)
+    return type(owner).__name__ if known else None
+
+
+def owner_of(model: Any) -> Any:
+    """The model whose bound `predict` or `inplace_predict` this is, or the model itself."""
+    return getattr(model, "__self__", model) if getattr(model, "__name__", "") in _PREDICTS else model
+
+
+def classifier_name(model: Any) -> str | None:
+    """The class name of a known classifier, or of the one whose bound `predict` this is; None for anything else."""
+    owner = owner_of(model)
+    known = not isinstance(owner, type) and estimator_type(owner) == "classifier"
+    return type(owner).__name__ if known else None
+
+
+def is_xgboost_booster(model: Any) -> bool:
+    """Whether a model is a booster of XGBoost, whose `predict` takes nothing but a DMatrix."""
+    return any(kind.__name__ == "Booster" and kind.__module__ == "xgboost.core" for kind in type(model).__mro__)
+
+
+def is_torch_module(model: Any) -> bool:
+    """Whether a model is a torch module, whose type does not tell what it predicts."""
+    return any(kind.__module__ == "torch.nn.modules.module" for kind in type(model).__mro__)
+
+
+def estimator_type(model: Any) -> Any:
+    """What scikit-learn, XGBoost, LightGBM and CatBoost call the type of an estimator; None if it does not tell."""
+    owner = owner_of(model)
+    try:
+        return owner.__sklearn_tags__().estimator_type
+    except Exception:  # no estimator, or one of a library that is older than tags
+        return getattr(owner, "_estimator_type", None)
+
+
+def _boosts_numbers(model: Any) -> bool:
+    """Whether this is a booster, of XGBoost or LightGBM, whose objective is a number."""
+    library = type(model).__module__.partition(".")[0]
+    if type(model).__name__ != "Booster" or library not in ("xgboost", "lightgbm"):
+        return False
+    try:
+        if library == "xgboost":
+            objective = json.loads(model.save_config())["learner"]["objective"]["name"]
+            return str(objective).startswith(_XGBOOST)
+        return str(model.dump_model(num_iteration=1)["objective"]).split()[0] in _LIGHTGBM
+    except Exception:  # not trained yet, or an objective of one's own
+        return False
+
+
+def module_function(module: Any) -> Callable[[Any], Any]:
+    """The function from rows to answers that a torch module computes; tables and arrays become tensors.
+
+    The module answers in evaluation mode, without gradients, and is afterwards as it was before.
+    """
+    import torch
+
+    def answers(rows: Any) -> Any:
+        with in_evaluation(module), torch.no_grad():
+            outputs = module(to_tensor(module, rows))
+        if not torch.is_tensor(outputs):
+            return outputs
+        return (outputs.float() if outputs.dtype == torch.bfloat16 else outputs).cpu()
+
+    return answers
+
+
+@contextmanager
+def in_evaluation(module: Any) -> Iterator[None]:
+    """A torch module in evaluation mode, and afterwards as it was before; anything else as it is."""
+    parts = [(part, part.training) for part in module.modules()] if hasattr(module, "modules") else []
+    for part, _ in parts:
+        part.training = False
+    try:
+        yield
+    finally:
+        for part, training in parts:
+            part.training = training
+
+
+def booster_function(booster: Any) -> Callable[[Any], Any]:
+    """The function from rows to answers that a booster of XGBoost computes; rows become a DMatrix."""
+    import xgboost
+
+    def answers(rows: Any) -> Any:
+        if isinstance(rows, xgboost.DMatrix):
+            return booster.predict(rows)
+        table = np.asarray(rows) if isinstance(rows, list) else rows
+        names = None if is_frame(table) else booster.feature_names  # rows without names have those it was fitted with
+        return booster.predict(xgboost.DMatrix(table, feature_names=names, enable_categorical=True))
+
+    return answers
+
+
+def to_tensor(module: Any, rows: Any) -> Any:
+    """Numbers, with the precision and on the device of the module's own; whole numbers of a tensor stay whole."""
+    import torch
+
+    own: Iterable[Any] = chain(module.parameters(), module.buffers()) if hasattr(module, "parameters") else ()
+    like = next((tensor for tensor in own if tensor.is_floating_point()), torch.empty(0))
+    if torch.is_tensor(rows):
+        return rows.detach().to(like.device, like.dtype if rows.is_floating_point() else rows.dtype)
+    array = None if is_frame(rows) else to_array(rows, "Rows")
+    numbers = array if array is not None and array.ndim > 2 else to_matrix(rows, "Rows")[0]  # images stay images
+    return torch.as_tensor(numbers, dtype=like.dtype, device=like.device)

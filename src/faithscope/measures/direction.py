@@ -23,8 +23,16 @@ from faithscope.inputs.checks import check_share, check_whole, is_real, same_len
 from faithscope.inputs.frames import frame
 from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
-from faithscope.inputs.models import number_function, probability_function
-from faithscope.inputs.regressors import classifier_name, is_torch_module, owner_of, regressor_name
+from faithscope.inputs.models import (
+    classifier_name,
+    is_torch_module,
+    number_function,
+    of_both_classes,
+    owner_of,
+    probability_function,
+    regressor_name,
+    to_outputs,
+)
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, Share, margins
 from faithscope.measures.named_features import NamedFeatures, named_features
@@ -431,8 +439,6 @@ class _Asked:
 
     def __call__(self, rows: Any) -> Floats:
         from scipy.special import softmax
-
-        from faithscope.explainers.shared.models import of_both_classes, to_outputs  # it loads all explainers
 
         with noting(f"Raised while predicting {rows_of(rows):,} rows, of which one feature each was redrawn."):
             answers = self.function(rows_of_its_own(rows))

@@ -22,8 +22,7 @@ from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import OF_DRAWN_NUMBERS, OF_NUMBERS, to_predictions
-from faithscope.inputs.models import label_function, number_function
-from faithscope.inputs.regressors import regressor_name
+from faithscope.inputs.models import label_function, number_function, regressor_name
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.arrays import frame_column, frame_width, is_frame
+from faithscope.inputs.documents import to_documents, words_of
 from faithscope.populations.base import FEWEST, Drawer, Draws, seeds_of, uniforms
 
 Words = NDArray[np.object_]
@@ -16,8 +17,6 @@ Words = NDArray[np.object_]
 
 def _texts(X: Any, what: str = "X") -> list[str]:
     """Documents as texts; anything else is refused, since no model reads words that were taken apart."""
-    from faithscope.explainers.shared.documents import to_documents  # here, since it loads all explainers
-
     if is_frame(X) and frame_width(X) == 1:
         X = frame_column(X, 0)
     shape: tuple[int, ...] = getattr(X, "shape", ())
@@ -31,8 +30,6 @@ def _texts(X: Any, what: str = "X") -> list[str]:
 
 def _words(highlights: Highlights, text: str) -> list[str]:
     """The words of a document, in order."""
-    from faithscope.explainers.shared.documents import words_of
-
     return words_of(highlights.tokenizer, text)
 
 

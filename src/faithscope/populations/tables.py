@@ -14,6 +14,7 @@ from faithscope.inputs.columns import Rows
 from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.queries import refuse_query
+from faithscope.inputs.rebuilt import columns_with_names, rebuilder
 from faithscope.inputs.rows import take_rows
 from faithscope.populations.base import FEWEST, Drawer, Draws, conditions_of, met, seeds_of, uniforms
 
@@ -47,8 +48,6 @@ class SourceRows:
     @classmethod
     def of(cls, X_train: Any, X: Any) -> "SourceRows":
         """Both, after checking that they have the same columns and at least one training row."""
-        from faithscope.explainers.shared.columns import columns_with_names  # here, since it loads all explainers
-
         refuse_query(X_train, "X_train")
         names, columns = columns_with_names(X_train)
         if not columns or not len(columns[0]):
@@ -82,8 +81,6 @@ class SourceRows:
 
     def rows(self, source: Ints) -> Any:
         """Rows as a model reads them, from the positions (m, d) of the rows that each value comes from."""
-        from faithscope.explainers.shared.table_rows import rebuilder
-
         drawn = [column[source[:, j]] for j, column in enumerate(self.columns)]
         if isinstance(self.X_train, np.ndarray) and self.X_train.ndim == 2 and self.X_train.dtype.kind in "biuf":
             return np.column_stack(drawn)

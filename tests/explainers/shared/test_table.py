@@ -10,7 +10,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.shared.table import Table
+from faithscope.explainers.space import Space
 from refused import refused
 
 DAYS = [datetime.date(2024, 1, 1), None, datetime.date(2024, 2, 1), datetime.date(2024, 3, 1)]
@@ -75,7 +75,7 @@ def arrays():
 
 def test_rows_of_every_library_come_back_as_they_were():
     for rows in (pandas_rows(), polars_rows(), arrow_rows(), *arrays()):
-        table = Table.learn(rows)
+        table = Space.learn(rows)
         again = table.decode(table.encode(rows))
         if isinstance(rows, pd.DataFrame):
             pd.testing.assert_frame_equal(again, rows)
@@ -88,7 +88,7 @@ def test_rows_of_every_library_come_back_as_they_were():
 
 
 def test_missing_has_a_place_of_its_own_and_so_has_none_of_the_known():
-    table = Table.learn(pd.DataFrame({"job": ["cook", "clerk"], "age": [1.0, 2.0]}))
+    table = Space.learn(pd.DataFrame({"job": ["cook", "clerk"], "age": [1.0, 2.0]}))
     rows = pd.DataFrame({"job": ["cook", None, "nurse", "pilot"], "age": [1.0, np.nan, 2.0, 3.0]})
     matrix, own = table.read(rows)
     np.testing.assert_array_equal(matrix, [[1, 1], [2, np.nan], [3, 2], [3, 3]])
@@ -99,14 +99,14 @@ def test_missing_has_a_place_of_its_own_and_so_has_none_of_the_known():
 
 
 def test_a_category_that_the_dtype_cannot_hold_is_missing():
-    table = Table.learn(pd.DataFrame({"job": pd.Categorical(["cook", "clerk"])}))
+    table = Space.learn(pd.DataFrame({"job": pd.Categorical(["cook", "clerk"])}))
     again = table.decode(*table.read(pd.DataFrame({"job": ["nurse", "cook"]})))
     assert again["job"].dtype == pd.CategoricalDtype(["clerk", "cook"])
     assert again["job"].isna().tolist() == [True, False]
 
 
 def test_values_that_are_missing_for_the_first_time_are_no_other_value():
-    table = Table.learn(pd.DataFrame({"flag": [True, False], "age": [1, 2]}))
+    table = Space.learn(pd.DataFrame({"flag": [True, False], "age": [1, 2]}))
     again = table.decode(table.encode(pd.DataFrame({"flag": [None, True], "age": [np.nan, 2]})))
     assert again["flag"].tolist() == [None, True]
     assert again["age"].isna().tolist() == [True, False]
@@ -114,7 +114,7 @@ def test_values_that_are_missing_for_the_first_time_are_no_other_value():
 
 def test_dates_are_whole_numbers_of_the_coarsest_unit():
     frame = pd.DataFrame({"day": pd.to_datetime(["2024-01-01", "2024-01-03"])})
-    table = Table.learn(frame)
+    table = Space.learn(frame)
     assert table.encode(frame).ravel().tolist() == [19723, 19725]
     later = pd.DataFrame({"day": pd.to_datetime(["2024-01-01T06:00:00.000001"])})
     pd.testing.assert_frame_equal(table.decode(table.encode(later)), later)
@@ -123,7 +123,7 @@ def test_dates_are_whole_numbers_of_the_coarsest_unit():
 
 def learned(column):
     """A table that learned one column, x."""
-    return Table.learn(pd.DataFrame({"x": column}))
+    return Space.learn(pd.DataFrame({"x": column}))
 
 
 NANOSECONDS = pd.to_datetime(pd.Series(["2024-01-01", "2024-01-03"])).astype("datetime64[ns]")
@@ -156,7 +156,7 @@ def test_what_is_refused_says_how_many(train, rows, error, message):
 @pytest.mark.parametrize("names", [["a", "b", "a"], ["b", "a", "a"], ["b", "b", "a"]])
 def test_two_columns_of_one_name_are_never_read_as_the_first(names):
     rows = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "a", "b"])
-    table = Table.learn(rows)
+    table = Space.learn(rows)
     assert table.encode(rows).tolist() == [[1.0, 2.0, 3.0]]
     refused(BadInput, f"two columns '{max(names, key=names.count)}'", table.encode, rows.set_axis(names, axis=1))
     near = fs.Counterfactuals(rows + 1, rows)
@@ -166,7 +166,7 @@ def test_two_columns_of_one_name_are_never_read_as_the_first(names):
 
 def test_rows_with_the_columns_of_another_table_are_refused():
     train = pd.DataFrame({"pay": [1.0, 2.0, 3.0], "age": [20.0, 30.0, 40.0]})
-    table = Table.learn(train)
+    table = Space.learn(train)
     with pytest.raises(BadInput, match=r"column 'height' that training rows do not have.*rows\.to_numpy\(\)"):
         table.encode(train.rename(columns={"pay": "height", "age": "weight"}))
     with pytest.raises(BadInput, match=r"column 'Pay' that training rows do not have\. Did you mean 'pay'"):
@@ -174,4 +174,4 @@ def test_rows_with_the_columns_of_another_table_are_refused():
     plain = train.to_numpy()
     for rows in (train, train[["age", "pay"]], plain, pd.DataFrame(plain)):
         assert (table.encode(rows) == plain).all()
-    assert (Table.learn(plain).encode(train.rename(columns={"pay": "height"})) == plain).all()
+    assert (Space.learn(plain).encode(train.rename(columns={"pay": "height"})) == plain).all()

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.shared.columns import columns_with_names
-from faithscope.explainers.shared.table_rows import Rebuild, rebuilder
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.numbers import to_matrix
+from faithscope.inputs.rebuilt import Rebuild, columns_with_names, rebuilder
 from faithscope.inputs.rows import flat_rows
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from faithscope.explainers.shared.classes import chosen_classes, importances_of,
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import frame_names, is_frame
-from faithscope.inputs.modules import in_evaluation, to_tensor
+from faithscope.inputs.models import in_evaluation, to_tensor
 from faithscope.inputs.tensors import to_host
 
 _ROWS = 256  # at a time

@@ -27,7 +27,7 @@ from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
 from faithscope.explainers.shared.seeds import generators
-from faithscope.explainers.shared.table import Table, Unseen
+from faithscope.explainers.space import Space, Unseen
 from faithscope.explanations.base import claims
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole
@@ -116,7 +116,7 @@ class Anchors(Mannered):
         self.model, self.seed, self.agreement = predict, seed, agreement
         self.X_train, self.categorical = X_train, categorical
         self.search = Search(threshold, beam, delta, tau, max_conditions)
-        self.table = Table.learn(X_train, categorical)
+        self.table = Space.learn(X_train, categorical)
         Rules.from_conditions([], features=self.table.names)  # raises if two columns have the same name
         self._bins = Bins.learn(self.table.encode(X_train), self.table.categorical, self.table.whole)
         self._coverage = CoveredRows.learn(self._bins, _COVERED, seed)

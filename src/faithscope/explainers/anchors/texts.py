@@ -22,13 +22,13 @@ from faithscope.explainers.anchors.search import (
 )
 from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import Progress, blocks
-from faithscope.explainers.shared.documents import Tokenizer, to_documents, words_of
 from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import claims
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.checks import check_function, check_whole
+from faithscope.inputs.documents import Tokenizer, to_documents, words_of
 
 _GROUP = 256  # documents searched at the same time
 _BATCH = 50  # draws in one batch

@@ -7,7 +7,7 @@ from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.classes import chosen_classes
 
 
-def computed_classes(class_index: int | str | None, output: str, classes: int, regressor: bool = False) -> list[int]:
+def computed_classes(class_index: int | str | None, output: str, classes: int, kind: str | None) -> list[int]:
     """The classes whose values are computed: those explained, or all if the predicted class is explained.
 
     The outputs of a regressor are all explained by default, and none of them is predicted.
@@ -16,6 +16,7 @@ def computed_classes(class_index: int | str | None, output: str, classes: int, r
         if class_index is not None:
             raise BadInput(f'output="label" explains the label itself: class_index must be None; got {class_index!r}.')
         return [0]
+    regressor = kind == "regressor"
     if regressor and class_index is None:
         return list(range(classes))
     if regressor and (classes == 1 or isinstance(class_index, str)):

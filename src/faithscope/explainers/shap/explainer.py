@@ -20,7 +20,6 @@ from faithscope.explainers.shap.coalitions import (
     budget_of,
     permutations,
 )
-from faithscope.explainers.shap.outputs import Output, chosen_output, outputs_of
 from faithscope.explainers.shap.rows import distinct, moved, refuse_lost, widened
 from faithscope.explainers.shap.trees import Trees, is_off
 from faithscope.explainers.shared.arrays import Floats
@@ -33,10 +32,10 @@ from faithscope.explainers.shared.classes import (
     warn_if_predicted,
 )
 from faithscope.explainers.shared.manners import Mannered, settings_line
-from faithscope.explainers.shared.models import is_regressor
-from faithscope.explainers.shared.table import Table
+from faithscope.explainers.space import Space
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.checks import check_whole, check_word
+from faithscope.inputs.models import Model
 from faithscope.runtime.memory import in_memory, need
 
 _LARGE = 1_000  # background rows above which explaining is slow
@@ -44,6 +43,7 @@ _TABLE = 2**14  # coalitions per row that are tried by default if trees give all
 _NOISY = (
     "the model answers equal rows differently, so these importances are noisy: computed again, they would be others"
 )
+Output = Literal["margin", "probability", "label"]
 _CHECKED = 20  # background rows for which values of the trees are compared with the model
 
 
@@ -133,15 +133,18 @@ class Shap(Mannered):
         self.model, self.class_index, self.error = model, class_index, 0.0
         self.asked, self.saved = 0, 0
         self._output_given, self._algorithm_given = output, algorithm
-        self.output = chosen_output(model, output)
+        asked = self._asked
+        self.output = output or ("margin" if asked.has_margin else "probability")
+        if output == "label" and asked.kind == "regressor":
+            raise BadInput(f'{asked.name} predicts numbers, not labels: use output="margin", which explains them.')
         self.evaluations, self.seed = evaluations, check_whole(seed, "seed", least=0)
         self.X_background = X_background
-        self.table = Table.learn(X_background)
+        self.table = Space.learn(X_background)
         self.background = self.table.encode(X_background)
         _warn_of_time(len(self.background))
         self._known = self._outputs(self.background, self.table)
         self.expected_value: Floats = self._known.mean(axis=0)
-        self._classes = computed_classes(class_index, self.output, self._known.shape[1], is_regressor(model))
+        self._classes = computed_classes(class_index, self.output, self._known.shape[1], self._asked.kind)
         self._scale = float(np.abs(self._known).max()) or 1.0
         self._decimals = 12 - ceil(log10(self._scale))
         self._trees = self._find_trees(algorithm)
@@ -196,7 +199,7 @@ class Shap(Mannered):
         effort += Effort(asked=len(rows))
         self.error = max(self.error, error)
         self.asked, self.saved = self.asked + effort.asked, self.saved + effort.saved
-        word = "output" if is_regressor(self.model) else "class"
+        word = "output" if self._asked.kind == "regressor" else "class"
         names = names_per_class(self.table.names, self._classes[: values.shape[2]], word)
         importances = importances_of(as_vectors(values[place]), names, self.table.axes)
         remarks = (
@@ -206,15 +209,19 @@ class Shap(Mannered):
         told = {"asked": effort.asked, "saved": effort.saved, "label": label_of(self.model, self.class_index)}
         return importances._with(error=error, remarks=remarks, **told)._labelled(X), as_vectors(errors[place])
 
-    def _outputs(self, rows: Floats, table: Table) -> Floats:
+    @property
+    def _asked(self) -> Model:
+        return Model(self.model)
+
+    def _outputs(self, rows: Floats, table: Space) -> Floats:
         """The model's outputs for encoded rows: (n, outputs)."""
-        outputs = outputs_of(self.model, self.output, table.decode(rows))
+        outputs = self._asked.outputs(self.output, table.decode(rows))
         if len(outputs) != len(rows):
             raise BadInput(f"The model gave {len(outputs):,} outputs for {len(rows):,} rows: it must give one per row.")
         return outputs
 
     @in_memory("explain fewer rows at a time, or use a smaller background")
-    def _values(self, rows: Floats, full: Floats, table: Table, tell: Tell) -> tuple[Floats, Floats, Effort]:
+    def _values(self, rows: Floats, full: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats, Effort]:
         """SHAP values of the computed classes, and their errors, (n, d, classes); `full`: outputs of the rows."""
         many = f"SHAP values of {len(rows):,} rows, {rows.shape[1]:,} features and {len(self._classes):,} classes"
         need(48 * rows.size * len(self._classes), many, "explain fewer rows at a time, or choose a class")
@@ -235,7 +242,7 @@ class Shap(Mannered):
         values[left], errors[left] = both
         return values, errors, effort
 
-    def _by_coalitions(self, rows: Floats, gains: Floats, table: Table, tell: Tell) -> tuple[Floats, Floats, Effort]:
+    def _by_coalitions(self, rows: Floats, gains: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats, Effort]:
         """Values and errors by asking the model about coalitions: all if that is affordable, else a sample."""
         start = self.expected_value[self._classes]
         background, features = moved(self.background, self.table, table), rows.shape[1]

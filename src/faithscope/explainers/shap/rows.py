@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explainers.shared.arrays import Floats, Ints
-from faithscope.explainers.shared.table import Table
+from faithscope.explainers.space import Space
 from faithscope.inputs.missing import missing_values
 
 
@@ -21,7 +21,7 @@ def distinct(rows: Floats) -> tuple[Floats, Ints]:
     return bits.view(np.float64), place.reshape(-1)
 
 
-def widened(table: Table, X: Any) -> Table:
+def widened(table: Space, X: Any) -> Space:
     """The table with the categories that only these rows have, which the model may know."""
     if not table.categorical.any():
         return table
@@ -39,13 +39,13 @@ def _others(known: Sequence[Any], values: NDArray[Any]) -> list[Any]:
     return [value for value in different if value not in set(known)]
 
 
-def moved(background: Floats, table: Table, wider: Table) -> Floats:
+def moved(background: Floats, table: Space, wider: Space) -> Floats:
     """The background in the codes of a wider table, in which missing comes after more categories."""
     before, after = (np.array([len(known or ()) for known in either.categories]) for either in (table, wider))
     return np.where(table.categorical & (background >= before), background + (after - before), background)
 
 
-def refuse_lost(table: Table) -> None:
+def refuse_lost(table: Space) -> None:
     """Raise if a category does not survive decoding: a categorical column of pandas turns other categories into NaN."""
     if not table.categorical.any():
         return

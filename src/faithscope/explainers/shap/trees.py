@@ -11,7 +11,7 @@ from faithscope.errors import BadInput, MissingExtra
 from faithscope.explainers.shap.coalitions import RowPairs, Tell, affordable, differing, pair_values
 from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.explainers.shared.blocks import blocks
-from faithscope.explainers.shared.table import Table
+from faithscope.explainers.space import Space
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import has_trees, read_forest
 from faithscope.inputs.pipelines import columns_of_features
@@ -58,7 +58,7 @@ class Trees:
     shap: list[Any]
 
     @classmethod
-    def read(cls, model: Any, table: Table, background: Floats, known: Floats, classes: Sequence[int]) -> "Trees":
+    def read(cls, model: Any, table: Space, background: Floats, known: Floats, classes: Sequence[int]) -> "Trees":
         """The trees of a model, whose outputs for the background are known; raises if they do not give these."""
         pipe = getattr(model, "best_estimator_", model)
         piped = hasattr(pipe, "steps") and len(pipe.steps) > 1
@@ -81,7 +81,7 @@ class Trees:
         shap = _shap_of(forest, cells, classes) if alone else []
         return cls(forest, transform, players, link, known.shape[1], list(classes), cells, shap)
 
-    def cells(self, rows: Floats, table: Table) -> Codes:
+    def cells(self, rows: Floats, table: Space) -> Codes:
         """Rows of the table's matrix as the trees tell them apart."""
         return self.forest.cells(_features(rows, table, self.transform))
 
@@ -215,7 +215,7 @@ def is_off(outputs: Floats, wanted: Floats, scale: float) -> Bools:
     return np.asarray(np.abs(outputs - wanted).max(axis=1, initial=0.0) > least)
 
 
-def _players(transformer: Any, table: Table) -> Ints:
+def _players(transformer: Any, table: Space) -> Ints:
     """The column of the table that each feature of a transformer is made of."""
     names, columns = columns_of_features(transformer)
     if len(table.names) > _BITS:
@@ -227,7 +227,7 @@ def _players(transformer: Any, table: Table) -> Ints:
     return np.array([table.names.index(names[column]) for column in columns])
 
 
-def _features(rows: Floats, table: Table, transform: Callable[[Any], Any] | None) -> Floats:
+def _features(rows: Floats, table: Space, transform: Callable[[Any], Any] | None) -> Floats:
     """Rows of the table's matrix as the features that trees read."""
     if transform is None or not len(rows):
         return rows

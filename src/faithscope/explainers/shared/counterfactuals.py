@@ -6,14 +6,14 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.shared.arrays import Bools, Floats, Ints
-from faithscope.explainers.shared.table import Table, Unseen
+from faithscope.explainers.space import Space, Unseen
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.inputs.dates import UNITS
 
 
 def as_counterfactuals(
-    table: Table, points: Floats, rows: Floats, unseen: Unseen, known: Floats, metric: Any
+    table: Space, points: Floats, rows: Floats, unseen: Unseen, known: Floats, metric: Any
 ) -> Counterfactuals:
     """Points and rows in the table's own values, with the metric of their distance."""
     if len(points):
@@ -39,7 +39,7 @@ def ranges(known: Floats) -> Floats:
     return np.where(highest >= lowest, highest - lowest, 0.0)
 
 
-def gower(table: Table, known: Floats) -> Gower:
+def gower(table: Space, known: Floats) -> Gower:
     """Gower's distance for a table's own values, with the ranges of the known rows."""
     units = [1 if dates is None else UNITS[dates.unit] for dates in table.dates]
     widths = (ranges(known) * units).tolist()

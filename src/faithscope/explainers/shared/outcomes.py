@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from faithscope.agreements import Same, Tolerance, to_agreement
 from faithscope.errors import BadInput
 from faithscope.explainers.shared.arrays import Bools
-from faithscope.explainers.shared.models import gives_numbers, is_regressor, name_of, predict_of
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels, to_predictions
+from faithscope.inputs.models import Model
 from faithscope.inputs.rows import rows_of
 
 _ADVICE = "pass agreement=fs.Tolerance(eps), so that predictions at most eps apart agree"
@@ -36,15 +36,15 @@ class Outcomes:
     @classmethod
     def of(cls, model: Any, agreement: Any, explainer: str) -> "Outcomes":
         """What a caller hands over; raises if it is no model, or the agreement does not say yes or no."""
-        predict_of(model)
+        Model(model).function()  # raises if it is no model
         chosen = to_agreement(agreement)
         if not isinstance(chosen, Same | Tolerance):
             raise BadInput(
                 f"{explainer} asks whether a prediction is kept, yes or no, and agreement={agreement!r} has answers in "
                 "between: pass agreement=fs.Tolerance(eps)."
             )
-        if agreement is None and is_regressor(model):
-            raise BadInput(f"{name_of(model)} predicts numbers, which are seldom equal: {_ADVICE}.")
+        if agreement is None and Model(model).kind == "regressor":
+            raise BadInput(f"{Model(model).name} predicts numbers, which are seldom equal: {_ADVICE}.")
         return cls(model, chosen, agreement is not None)
 
     @property
@@ -54,14 +54,14 @@ class Outcomes:
 
     def ask(self, rows: Any) -> NDArray[Any]:
         """The model's predictions for rows: (n,) labels or floats."""
-        answer = predict_of(self.model, numbers=self.of_numbers)(rows)
+        answer = Model(self.model).function(numbers=self.of_numbers)(rows)
         predictions = self._labels(answer) if isinstance(self.agreement, Same) else self.agreement.read(answer)
         same_length(rows=rows_of(rows), predictions=len(predictions))
         return predictions
 
     def _labels(self, answer: Any) -> NDArray[Any]:
         labels = to_labels(answer)
-        if not self.told and gives_numbers(self.model, labels):
+        if not self.told and Model(self.model).gives_numbers(labels):
             raise BadInput(
                 f"Predictions look continuous, since they hold fractions: {_ADVICE}; or pass labels, such as bins, "
                 "np.digitize(predictions, edges). If fractions are the names of classes, pass agreement=fs.Same()."

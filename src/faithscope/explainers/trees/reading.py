@@ -10,7 +10,7 @@ from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.trees.boosters import names_of, read_catboost, read_lightgbm, read_xgboost
 from faithscope.explainers.trees.forest import Forest, Tree
 from faithscope.explanations.conditions.tree_paths import last_to_the_left
-from faithscope.inputs.regressors import owner_of
+from faithscope.inputs.models import owner_of
 
 _METHODS = ("predict", "predict_proba", "decision_function")
 KNOWN = (

@@ -1,4 +1,4 @@
-"""From columns back to the rows that a model was trained on: an array, or a pandas, polars or Arrow table."""
+"""Rows as columns, and from columns back to rows as a model takes them: an array, or a table of any library."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,13 +7,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.inputs.arrays import is_frame, to_array
+from faithscope.errors import BadInput
+from faithscope.inputs.arrays import is_frame, to_array, to_items, to_vector
+from faithscope.inputs.dates import dated_columns
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import flat_rows
 from faithscope.inputs.tensors import is_torch_tensor
 
 Columns = list[NDArray[Any]] | NDArray[Any]  # one array per feature, or the rows of a matrix
 Rebuild = Callable[[Any], Any]  # from columns to rows; all but arrays take a list of columns
+
+
+def columns_with_names(X: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
+    """Names and columns of rows of any kind; columns without names, such as pixels of images, are x0, x1, …"""
+    return columns_with_zones(X)[:2]
+
+
+def columns_with_zones(X: Any) -> tuple[tuple[str, ...], list[NDArray[Any]], list[bool]]:
+    """The same, and which columns have a time zone."""
+    if is_frame(X):
+        return dated_columns(X)
+    array = to_array(flat_rows(X)[0], "Rows")
+    if array is None:
+        rows = [to_vector(row, "Rows") for row in to_items(X, "Rows")]
+        if len({row.shape for row in rows}) > 1:
+            raise BadInput("Rows are lists of different lengths: give every row one value per feature.")
+        array = np.array(rows) if rows else np.empty((0, 0))
+    if array.ndim != 2:
+        raise BadInput(
+            f"Rows must have shape (n_rows, n_features); got {array.shape}. Pass a single row as X.reshape(1, -1)."
+        )
+    columns = [to_vector(column.tolist()) if array.dtype.kind not in "biufM" else column for column in array.T]
+    return tuple(f"x{j}" for j in range(array.shape[1])), columns, [False] * array.shape[1]
 
 
 def rebuilder(X: Any, columns: list[NDArray[Any]]) -> Rebuild:
