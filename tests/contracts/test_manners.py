@@ -46,7 +46,7 @@ from faithscope.explainers import (
     Unique,
 )
 from faithscope.explainers import __all__ as names
-from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.base import Explainer
 
 NUMBER, WORD = 86420.97531, "Zyzzyva"
 MARKERS = (str(NUMBER), "86420", "86,420", WORD)
@@ -186,7 +186,7 @@ ROWS_AND_MODELS |= {"tree", "table", "missing", "fitted_on", "metric", "eps"}  #
 def test_equal_settings_are_equal_explainers_and_every_setting_counts_in_equality_and_in_the_repr(name):
     explainer = CASES[name]()[0]
     params, line = explainer.get_params(), repr(explainer)
-    assert isinstance(explainer, Mannered)
+    assert isinstance(explainer, Explainer)
     assert list(params) == list(inspect.signature(type(explainer)).parameters)
     again = type(explainer)(**params)
     assert explainer == again != 5

@@ -12,7 +12,8 @@ from faithscope import explainers
 grimp = pytest.importorskip("grimp", reason="import-linter is not installed")
 ROOM = explainers.__name__
 GRAPH = grimp.build_graph("faithscope")
-UNITS = sorted(GRAPH.find_children(ROOM) - {f"{ROOM}.shared", f"{ROOM}.trees"})
+SHARED = {f"{ROOM}.{name}" for name in ("base", "shared", "space", "trees")}
+UNITS = sorted(GRAPH.find_children(ROOM) - SHARED)
 
 
 def files(unit):
@@ -33,7 +34,7 @@ def test_no_file_of_an_explainer_is_an_orphan(unit):
 
 def test_every_shared_file_serves_two_explainers():
     users = [reached(files(unit)) for unit in UNITS]
-    for module in GRAPH.find_descendants(f"{ROOM}.shared") | GRAPH.find_descendants(f"{ROOM}.trees"):
+    for module in set().union(*map(files, SHARED)):
         assert sum(module in used for used in users) >= 2, f"only one explainer uses {module}"
 
 

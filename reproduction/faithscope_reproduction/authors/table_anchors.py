@@ -12,7 +12,7 @@ import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.explainers.anchors.search import Keys, anchor_keys, mix
 from faithscope.explainers.anchors.tables import Bins
-from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
+from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope_reproduction.authors.anchor_search import anchors_of, line_seeds
 
 _TOGETHER = 1_500  # searches at the same time

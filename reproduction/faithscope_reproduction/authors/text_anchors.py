@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import faithscope as fs
 from faithscope.explainers.anchors.search import Keys, mix
-from faithscope.explainers.shared.arrays import Bools, Floats, Ints
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.documents import to_documents
 from faithscope_reproduction.authors.anchor_search import anchors_of, line_seeds
 

@@ -128,7 +128,7 @@ def _described(explainer: Any) -> str:
     silent = "__repr__" not in {name for kind in type(explainer).__mro__[:-1] for name in vars(kind)}
     if silent or explainer is function_of(explainer, "explain"):
         return called(explainer)
-    from faithscope.explainers.shared.manners import line_of  # imported here, since it loads all explainers
+    from faithscope.explainers.base import line_of  # imported here, since it loads all explainers
 
     line = line_of(explainer)
     return line if len(line.splitlines()) == 1 else called(explainer)

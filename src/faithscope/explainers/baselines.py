@@ -6,8 +6,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from faithscope.explainers.shared.blocks import Progress
-from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.base import Explainer, Progress
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.checks import check_whole
@@ -15,7 +14,7 @@ from faithscope.inputs.rows import rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Constant(Mannered):
+class Constant(Explainer):
     """The same explanation for every row: consistency is the chance level.
 
     Examples
@@ -28,11 +27,11 @@ class Constant(Mannered):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
         """The same explanation for each row."""
-        return Plain(["the same for all"] * rows_of(X))._labelled(X)
+        return Plain(["the same for all"] * rows_of(X))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Random(Mannered):
+class Random(Explainer):
     """One of k explanations, drawn at random per row: consistency is the chance level, with k times the silence.
 
     Parameters
@@ -60,11 +59,11 @@ class Random(Mannered):
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
         """One explanation per row, drawn at random."""
         drawn = [int.from_bytes(digest, "little") % int(self.k) for digest in row_digests(self.seed, X)]
-        return Plain(drawn)._labelled(X)
+        return Plain(drawn)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Unique(Mannered):
+class Unique(Explainer):
     """A different explanation for every distinct row: perfect by definition, and unverifiable.
 
     Examples
@@ -78,4 +77,4 @@ class Unique(Mannered):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Plain:
         """One explanation per row, which only equal rows share."""
-        return Plain([digest.hex() for digest in row_digests(0, X)])._labelled(X)
+        return Plain([digest.hex() for digest in row_digests(0, X)])

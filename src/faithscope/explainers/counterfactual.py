@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.explainers.shared.arrays import Bools, Floats, Ints
-from faithscope.explainers.shared.blocks import Progress, blocks
+from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, ranges, refuse_unflipped, unlike
-from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.space import Space, Unseen, column_kinds
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower, paired, pairwise, to_metric_name
 from faithscope.explanations.distances.points import numbers_only
 from faithscope.inputs.alignment import index_of, taken
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
 from faithscope.inputs.rows import rows_of
@@ -29,7 +28,7 @@ _NUMBERS = 2**20  # of candidate points, in one block
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counterfactual(Mannered):
+class Counterfactual(Explainer):
     """Explains a row by a close point that the model predicts otherwise, with few features changed, and those little.
 
     The training rows nearest to x among those with another prediction are the candidates. Each has as many of its

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
-from faithscope.explainers.shared.arrays import Bools, Floats, Ints
-from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.base import Explainer, Progress
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, refuse_unflipped, unlike
-from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.seeds import check_seed, row_seeds
 from faithscope.explainers.space import Space, Unseen, column_kinds
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.alignment import index_of, taken
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.models import Model
 from faithscope.inputs.rows import rows_of
@@ -31,7 +30,7 @@ _OUTCOME = "outcome"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dice(Mannered):
+class Dice(Explainer):
     """Explains a row by a counterfactual of dice-ml's, kept only if the model really predicts otherwise.
 
     dice-ml aims at the class that is second most probable for the row: of two classes, the opposite one. It works row

@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
-from faithscope.explainers.shared.arrays import Floats
-from faithscope.explainers.shared.blocks import Progress, blocks
+from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.classes import (
     chosen_classes,
     importances_of,
@@ -17,8 +16,8 @@ from faithscope.explainers.shared.classes import (
     own_classes,
     warn_if_predicted,
 )
-from faithscope.explainers.shared.manners import Mannered
 from faithscope.explanations.importances import Importances
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_whole, check_word
 from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
 from faithscope.inputs.rows import flat_rows
@@ -29,7 +28,7 @@ _ROWS = 1_024  # in one call of the module; four times as many points of integra
 _DIGITS = 11  # kept of the largest number of a vector; later digits depend on the order of sums in a batch
 
 
-class Gradient(Mannered):
+class Gradient(Explainer):
     """Explains a row by the gradient of the module's output at the row.
 
     A gradient says how the output changes, not what it is: rows with the same gradient may differ in label. With
@@ -108,7 +107,7 @@ class Gradient(Mannered):
         need(16 * len(rows) * classes * width, many, "explain fewer rows at a time, or choose a class")
         step = 4 * _ROWS // self.steps if self.method == "integrated gradients" else _ROWS
         parts += [self._vectors(module, rows[block], start) for block in blocks(len(rows), step, progress)]
-        return self._importances(np.concatenate(parts), names, module.axes)._labelled(X)
+        return self._importances(np.concatenate(parts), names, module.axes)
 
     def _start(self, features: int) -> Floats:
         if self.baseline is None:

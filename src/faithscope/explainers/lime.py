@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
-from faithscope.explainers.shared.blocks import Progress, blocks
+from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.classes import (
     chosen_classes,
     importances_of,
@@ -21,11 +20,11 @@ from faithscope.explainers.shared.classes import (
     own_classes,
     warn_if_predicted,
 )
-from faithscope.explainers.shared.manners import Mannered
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
 from faithscope.explainers.shared.seeds import canonical, generators
 from faithscope.explainers.space import Space, Unseen, to_categorical
 from faithscope.explanations.importances import Importances
+from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_flag, check_whole, check_word
 from faithscope.inputs.chunks import WORKERS, in_threads
 from faithscope.inputs.grouping import group
@@ -52,7 +51,7 @@ _SUM = 1e-3  # by which probabilities in half precision may miss 1 in sum
 _LOGITS = "the module's outputs were taken for logits, and their softmax (of one logit the sigmoid) was explained"
 
 
-class Lime(Mannered):
+class Lime(Explainer):
     """Explains a row by a linear model fitted to the model's probabilities, or numbers, of rows drawn around it.
 
     The tabular algorithm of the ``lime`` package, with all features kept. A number is seen as its quarter of the
@@ -167,7 +166,7 @@ class Lime(Mannered):
         rows, unseen = self.table.read(X)
         around = self._by_shared_draws if self.draws == "shared" else self._by_own_draws
         if len(rows):
-            return self._importances(around(rows, unseen, progress))._labelled(X)
+            return self._importances(around(rows, unseen, progress))
         # Of no rows, a known row shows how many classes there are.
         return self._importances(around(self._known, Unseen({}), None)[:0])
 

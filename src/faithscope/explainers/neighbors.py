@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.shared.blocks import Progress
-from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.base import Explainer, Progress
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NearestNeighbors(Mannered):
+class NearestNeighbors(Explainer):
     """Explains a row by the set of its k nearest training rows, or nearest prototypes, whatever is predicted for it.
 
     For sufficiency, ``relation=Nearest()`` (the default) lets a set cover the rows whose k nearest rows it holds, and
@@ -54,4 +53,4 @@ class NearestNeighbors(Mannered):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Prototypes:
         """The k nearest training rows of each row."""
-        return self._prototypes.nearest(X, self.k)._labelled(X)
+        return self._prototypes.nearest(X, self.k)

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
-from faithscope.explainers.shared.blocks import Progress, blocks
-from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.space import encode_numbers
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import KNOWN, has_trees, read_forest
@@ -23,6 +21,7 @@ from faithscope.explanations.base import claims
 from faithscope.explanations.conditions.condition import Condition, conjoin, to_condition
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.columns import default_names, distinct_names
@@ -38,7 +37,7 @@ _COVERED = 10_000  # training rows that coverage is counted on, as Anchors does
 _LEAST = 2.0**-20  # differences of exact sums are larger
 
 
-class SufficientReason(Mannered):
+class SufficientReason(Explainer):
     """Explains a row by a rule under which a tree model always gives the row's prediction: not nearly always, always.
 
     The rule begins as all conditions that the row meets on its ways through the trees. A condition is dropped, and
@@ -166,7 +165,7 @@ class SufficientReason(Mannered):
                     progress(done, len(rows))
         parts = np.full(len(first), -1)
         parts[order] = np.arange(len(first))
-        return self._rules(boxes, names).take(parts[code])._labelled(X)
+        return self._rules(boxes, names).take(parts[code])
 
     def _explained(self, cells: Codes, bound: "Bound") -> "Boxes":
         boxes = Boxes.of(self._forest, cells)

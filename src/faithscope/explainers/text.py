@@ -6,16 +6,15 @@ from typing import Any, Literal
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.shared.arrays import Floats, Ints
-from faithscope.explainers.shared.blocks import Progress
-from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.base import Explainer, Progress
 from faithscope.explanations.highlights import Highlights
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.documents import Tokenizer, to_documents, words_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FirstWord(Mannered):
+class FirstWord(Explainer):
     """Highlights the first word: close to a random explanation, which is what the paper uses it for.
 
     Parameters
@@ -34,11 +33,11 @@ class FirstWord(Mannered):
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """The first word of each document; nothing if it has no words."""
         words = [words_of(self.tokenizer, text)[:1] for text in to_documents(X)]
-        return Highlights(words, tokenizer=self.tokenizer)._labelled(X)
+        return Highlights(words, tokenizer=self.tokenizer)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AllWords(Mannered):
+class AllWords(Explainer):
     """Highlights every word: faithful by definition, and unverifiable.
 
     Parameters
@@ -57,11 +56,11 @@ class AllWords(Mannered):
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """All words of each document."""
         words = [words_of(self.tokenizer, text) for text in to_documents(X)]
-        return Highlights(words, tokenizer=self.tokenizer)._labelled(X)
+        return Highlights(words, tokenizer=self.tokenizer)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopCoefficient(Mannered):
+class TopCoefficient(Explainer):
     """Highlights the word of the document that has the largest coefficient in a linear model.
 
     Parameters
@@ -115,7 +114,7 @@ class TopCoefficient(Mannered):
         documents, (_, vectorizer) = to_documents(X), self._parts()
         names = vectorizer.get_feature_names_out()
         words = [[names[j]] if j >= 0 else [] for j in self._decisive(documents)]
-        return Highlights(words, vectorizer.build_analyzer(), vectorizer.vocabulary_)._labelled(X)
+        return Highlights(words, vectorizer.build_analyzer(), vectorizer.vocabulary_)
 
     def _decisive(self, documents: list[str]) -> Ints:
         """The column of the decisive word of each document; -1 if there is none."""

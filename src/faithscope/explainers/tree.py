@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Spread, to_agreement
 from faithscope.errors import BadInput, WrongType
-from faithscope.explainers.shared.arrays import Bools, Floats
-from faithscope.explainers.shared.blocks import Progress
-from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.base import Explainer, Progress
 from faithscope.explainers.shared.seeds import check_seed
 from faithscope.explainers.space import Space
 from faithscope.explanations.conditions.condition import Condition, conjoin
@@ -19,6 +17,7 @@ from faithscope.explanations.conditions.condition import to_condition as conditi
 from faithscope.explanations.conditions.conjunctions import Conjunction
 from faithscope.explanations.conditions.tree_paths import digest, leaves_of, paths, read_tree, rules_of
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Bools, Floats
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import Words
 from faithscope.inputs.labels import to_labels, to_predictions
@@ -30,7 +29,7 @@ _TELLING = 8  # leaves whose numbers of rows are hardly the same by chance
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TreePath(Mannered):
+class TreePath(Explainer):
     """Explains a row by its path through a fitted scikit-learn tree, a rule that covers exactly the rows of its leaf.
 
     Parameters
@@ -121,15 +120,14 @@ class TreePath(Mannered):
         """
         if self.table is None:
             codes, distinct, names, tree = read_tree(self.tree, X, None, stable=True)
-            return Rules(codes, distinct, names, tree)._labelled(X)
+            return Rules(codes, distinct, names, tree)
         rows = self.table.encode(X)
         seen = _indicators(self.table, rows, self.missing)
         reached = self.tree.apply(seen) if len(rows) else np.empty(0, np.int64)
         to_leaf = _readable_paths(self.tree.tree_, self.table, self.missing)
         trained_missing = np.array(self.missing)
         distinct, codes = rules_of(to_leaf, reached, _missing(self.table, rows) & ~trained_missing)
-        rules = Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, trained_missing))
-        return rules._labelled(X)
+        return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, trained_missing))
 
 
 def _tree_and_target(model: Any, answer: Any, agreement: Any) -> tuple[Any, NDArray[Any]]:

@@ -9,3 +9,4 @@ Array = NDArray[Any]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Codes = NDArray[np.integer[Any]]  # whole numbers of any size that stand for bins, places or conditions

@@ -141,7 +141,7 @@ class Model:
         library, name = type(last).__module__.partition(".")[0], type(last).__name__
         if library == "xgboost" and name == "Booster":
             return partial(model.inplace_predict, predict_type="margin" if margin else "value")
-        raw = {
+        raw: dict[str, dict[str, Any]] = {
             "xgboost": {"output_margin": True},
             "lightgbm": {"raw_score": margin},
             "catboost": {"prediction_type": "RawFormulaVal" if margin else "Probability"},
@@ -161,7 +161,7 @@ class Model:
         if not callable(margin):
             name = type(model).__name__
             raise WrongType(f'{name} has no margin: use output="probability", or pass a function of rows.')
-        return margin  # type: ignore[no-any-return]
+        return margin
 
     def _label_numbers(self, rows: Any) -> Floats:
         """Labels as numbers: their places among the model's sorted classes, or as they are if it lists no classes."""

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from faithscope.explainers.anchors.search import lower_bound, upper_bound
-from faithscope.explainers.anchors.search import Search
+from faithscope.explainers.anchors.search import Search, lower_bound, upper_bound
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.03, 0.5, 0.97, 1.0])

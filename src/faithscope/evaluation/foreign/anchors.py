@@ -6,7 +6,7 @@ from typing import Any
 from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, NumberRows, seed_of, seeded, unasked
 from faithscope.evaluation.foreign.columns import by_name
-from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.base import Progress
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import frame_names, is_frame

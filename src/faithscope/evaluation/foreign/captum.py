@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, seed_of, seeded
-from faithscope.explainers.shared.blocks import Progress, blocks
+from faithscope.explainers.base import Progress, blocks
 from faithscope.explainers.shared.classes import chosen_classes, importances_of, names_per_class
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations

@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, seed_of, seeded
 from faithscope.evaluation.foreign.columns import by_name
-from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.base import Progress
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import is_frame

@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.evaluation.foreign.base import Foreign, seed_of, seeded
 from faithscope.evaluation.foreign.columns import by_name
-from faithscope.explainers.shared.blocks import Progress
+from faithscope.explainers.base import Progress
 from faithscope.explainers.shared.classes import label_of
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations

@@ -11,8 +11,8 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
 from faithscope.explanations.base import Explanations
+from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole, is_real
 
 Keys = NDArray[np.uint64]

@@ -21,15 +21,14 @@ from faithscope.explainers.anchors.search import (
     fresh_precision,
     mix,
 )
-from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
-from faithscope.explainers.shared.blocks import Progress, blocks
-from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
 from faithscope.explainers.shared.seeds import generators
 from faithscope.explainers.space import Space, Unseen
 from faithscope.explanations.base import claims
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
 from faithscope.runtime.memory import in_memory, need
@@ -45,7 +44,7 @@ _LINES = 4096  # batches of draws looked up at the same time, at most
 _NUMBERS = 2**25  # of draws, in one block
 
 
-class Anchors(Mannered):
+class Anchors(Explainer):
     """Explains a row by a rule: under it, the model nearly always gives the prediction that it gives the row.
 
     Numbers are seen as their quarter of the training rows: conditions are ``x <= q`` and ``x > q`` for the quartiles q,

@@ -20,13 +20,12 @@ from faithscope.explainers.anchors.search import (
     fresh_precision,
     mix,
 )
-from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
-from faithscope.explainers.shared.blocks import Progress, blocks
-from faithscope.explainers.shared.manners import Mannered
+from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import claims
 from faithscope.explanations.highlights import Highlights
+from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_function, check_whole
 from faithscope.inputs.documents import Tokenizer, to_documents, words_of
 
@@ -35,7 +34,7 @@ _BATCH = 50  # draws in one batch
 _MARKS = 2**22  # words kept or masked, in one block
 
 
-class TextAnchors(Mannered):
+class TextAnchors(Explainer):
     """Explains a text by a set of its words: as long as they stay, the model nearly always keeps its prediction.
 
     A draw masks each other word with probability 1/2, all its occurrences together: it is replaced by `unknown`, which
@@ -108,7 +107,7 @@ class TextAnchors(Mannered):
         progress : bool or callable, optional
             True shows how far it is; a function is called with the texts done, and all texts, after each block of them.
         """
-        return self._explain(to_documents(X), 0, progress)[0]._labelled(X)
+        return self._explain(to_documents(X), 0, progress)[0]
 
     def explain_with_precision(
         self, X: Any, *, samples: int = 1000, progress: Progress | None = None

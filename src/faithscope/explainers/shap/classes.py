@@ -3,8 +3,8 @@
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.shared.classes import chosen_classes
+from faithscope.inputs.array_types import Floats
 
 
 def computed_classes(class_index: int | str | None, output: str, classes: int, kind: str | None) -> list[int]:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.explainers.shared.arrays import Bools, Floats, Ints
-from faithscope.explainers.shared.blocks import blocks
+from faithscope.explainers.base import blocks
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
 from faithscope.runtime.memory import need

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from faithscope.errors import BadInput, Removed
+from faithscope.explainers.base import Explainer, Progress, settings_line
 from faithscope.explainers.shap.classes import as_vectors, computed_classes, of_highest
 from faithscope.explainers.shap.coalitions import (
     Effort,
@@ -22,8 +23,6 @@ from faithscope.explainers.shap.coalitions import (
 )
 from faithscope.explainers.shap.rows import distinct, moved, refuse_lost, widened
 from faithscope.explainers.shap.trees import Trees, is_off
-from faithscope.explainers.shared.arrays import Floats
-from faithscope.explainers.shared.blocks import Progress
 from faithscope.explainers.shared.classes import (
     importances_of,
     label_of,
@@ -31,9 +30,9 @@ from faithscope.explainers.shared.classes import (
     own_classes,
     warn_if_predicted,
 )
-from faithscope.explainers.shared.manners import Mannered, settings_line
 from faithscope.explainers.space import Space
 from faithscope.explanations.importances import Importances
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_whole, check_word
 from faithscope.inputs.models import Model
 from faithscope.runtime.memory import in_memory, need
@@ -47,7 +46,7 @@ Output = Literal["margin", "probability", "label"]
 _CHECKED = 20  # background rows for which values of the trees are compared with the model
 
 
-class Shap(Mannered):
+class Shap(Explainer):
     """SHAP values: exact for trees and whenever all coalitions can be tried, else sampled, with a standard error.
 
     The values of a row sum to ``f(x) - mean f(background)``, so equal explanations mean equal outputs (paper, section

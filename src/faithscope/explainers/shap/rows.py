@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.explainers.shared.arrays import Floats, Ints
 from faithscope.explainers.space import Space
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.missing import missing_values
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, MissingExtra
+from faithscope.explainers.base import blocks
 from faithscope.explainers.shap.coalitions import RowPairs, Tell, affordable, differing, pair_values
-from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
-from faithscope.explainers.shared.blocks import blocks
 from faithscope.explainers.space import Space
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import has_trees, read_forest
+from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.pipelines import columns_of_features
 
 _TREE_ROWS = 64  # in one call of shap, which prints a progress bar of its own if a call takes long

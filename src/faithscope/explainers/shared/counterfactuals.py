@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.shared.arrays import Bools, Floats, Ints
 from faithscope.explainers.space import Space, Unseen
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.dates import UNITS
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Tolerance, to_agreement
 from faithscope.errors import BadInput
-from faithscope.explainers.shared.arrays import Bools
+from faithscope.inputs.array_types import Bools
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.models import Model

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from faithscope.explainers.shared.arrays import Codes, Floats
+from faithscope.inputs.array_types import Codes, Floats
 
 
 def quartiles(present: Floats, *, whole: bool) -> Floats:

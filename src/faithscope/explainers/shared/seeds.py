@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.explainers.shared.arrays import Floats
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import rows_of

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.trees.forest import Forest, Tree
 from faithscope.explanations.conditions.tree_paths import last_to_the_left
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.models import is_xgboost_booster
 
 _PROBABILITY = ("binary:logistic", "reg:logistic")  # whose base_score is a probability

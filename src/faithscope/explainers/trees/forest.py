@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explainers.shared.arrays import Bools, Codes, Floats, Ints
-from faithscope.explainers.shared.blocks import blocks
+from faithscope.explainers.base import blocks
+from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 
 Link = Literal["identity", "exp", "sigmoid"]
 

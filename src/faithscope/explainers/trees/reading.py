@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.shared.arrays import Floats
 from faithscope.explainers.trees.boosters import names_of, read_catboost, read_lightgbm, read_xgboost
 from faithscope.explainers.trees.forest import Forest, Tree
 from faithscope.explanations.conditions.tree_paths import last_to_the_left
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.models import owner_of
 
 _METHODS = ("predict", "predict_proba", "decision_function")

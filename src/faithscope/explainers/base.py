@@ -1,6 +1,6 @@
-"""Manners that all explainers share, as scikit-learn's estimators do: repr, get_params, equality, hash, progress."""
+"""The base of all explainers, as scikit-learn's estimators have one: repr, get_params, equality, progress, labels."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import wraps
 from inspect import isfunction, signature
@@ -11,15 +11,20 @@ import numpy as np
 
 from faithscope.agreements import Agreement
 from faithscope.errors import WrongType
+from faithscope.explanations.base import Explanations
 from faithscope.inputs.rows import rows_of
 from faithscope.runtime.progress import Watch
+
+Progress = Callable[[int, int], None]  # called with the number of rows done, and of all rows
 
 _PLAIN = (type(None), bool, int, float, str, np.bool_, np.number)
 _MOST = 12  # values of a list that are written out
 
 
-class Mannered:
-    """Base of all explainers: repr, `get_params`, equality and hash, from the arguments of the constructor; progress.
+class Explainer:
+    """Base of all explainers: repr, `get_params`, equality and hash, from the arguments of the constructor.
+
+    Explanations that `explain` gives have the row labels of the table; `progress` may be True as well as a function.
 
     Reports, logs and the command line show the repr of an explainer, and they must never show training rows. So the
     repr writes out plain values only: it shows rows by their shape and a model, whose own repr may hold rows, by its
@@ -36,8 +41,7 @@ class Mannered:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        ours = cls.__module__.startswith("faithscope.")  # a caller's own methods stay as they are
-        for name, method in list(vars(cls).items()) if ours else ():
+        for name, method in list(vars(cls).items()):
             told = signature(method).parameters.get("progress") if isfunction(method) else None
             if told is not None and told.kind is told.KEYWORD_ONLY:
                 setattr(cls, name, _showing_progress(method))
@@ -60,7 +64,7 @@ class Mannered:
         return settings_line(self, self.get_params())
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self) or not isinstance(other, Mannered):
+        if type(other) is not type(self) or not isinstance(other, Explainer):
             return NotImplemented
         others = other.get_params()
         return all(_alike(value, others[name]) for name, value in self.get_params().items())
@@ -69,19 +73,37 @@ class Mannered:
         return hash((type(self), *map(_hashed, self.get_params().values())))
 
 
+def blocks(rows: int, step: int, progress: Progress | None = None) -> Iterator[slice]:
+    """Consecutive slices of at most `step` rows (at least one); progress is called when the caller is done with each.
+
+    Examples
+    --------
+    >>> [(block.start, block.stop) for block in blocks(5, 2)]
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    step = max(1, step)
+    for start in range(0, rows, step):
+        block = slice(start, min(start + step, rows))
+        yield block
+        if progress is not None:
+            progress(block.stop, rows)
+
+
 def _showing_progress(explain: Callable[..., Any]) -> Callable[..., Any]:
-    """The same method, whose `progress` may also be True or False, as that of `evaluate`."""
+    """The same method, whose `progress` may also be True or False, as that of `evaluate`, and with row labels."""
 
     @wraps(explain)
     def shown(self: Any, X: Any, *given: Any, progress: Any = None, **options: Any) -> Any:
-        if progress is None or callable(progress):
-            return explain(self, X, *given, progress=progress, **options)
-        if not isinstance(progress, bool):
+        if progress is not None and not callable(progress) and not isinstance(progress, bool):
             raise WrongType(
                 f"progress must be True, False, None or a function (done, total); got {type(progress).__name__}."
             )
-        with Watch(progress).phase(f"explaining with {type(self).__name__}", rows_of(X)) as step:
-            return explain(self, X, *given, progress=step, **options)
+        if isinstance(progress, bool):
+            with Watch(progress).phase(f"explaining with {type(self).__name__}", rows_of(X)) as step:
+                made = explain(self, X, *given, progress=step, **options)
+        else:
+            made = explain(self, X, *given, progress=progress, **options)
+        return made._labelled(X) if isinstance(made, Explanations) else made
 
     return shown
 
