@@ -196,7 +196,9 @@ class Lime(Explainer):
         draws = np.stack([feature.told[places] for feature, places in zip(self._features, drawn, strict=True)])
         seen = np.column_stack([feature.seen(column) for feature, column in zip(self._features, rows.T, strict=True)])
         binned = np.array([feature.binned for feature in self._features])
-        values = _Regressions.of(draws, binned, outputs[len(first) :]).coefficients(seen, own, progress)
+        values = _Regressions.of(draws.astype(np.float64), binned, outputs[len(first) :]).coefficients(
+            seen, own, progress
+        )
         return self._choose(values, own)
 
     def _by_own_draws(self, rows: Floats, unseen: Unseen, progress: Progress | None) -> Floats:
@@ -223,7 +225,7 @@ class Lime(Explainer):
             column[:, 0] = own  # the row itself is the first
             columns.append(column.ravel())
             told, seen = np.take(feature.told, drawn[j], mode="wrap"), feature.seen(rows[:, j])[:, None]
-            gaps.append(told != seen if feature.binned else seen - told)
+            gaps.append(told != seen.astype(told.dtype) if feature.binned else seen - told)
         different = np.stack(gaps)
         different[:, :, 0] = 0
         outputs = self._outputs(columns, n * self.samples).reshape(n, self.samples, -1)
@@ -353,7 +355,7 @@ class _Feature:
     """
 
     values: NDArray[Any]
-    told: Floats
+    told: NDArray[Any]
     borders: Floats | None = None
     mean: float = 0.0
     deviation: float = 0.0
@@ -433,9 +435,9 @@ def _starts(bins: Codes, count: int, places: int) -> Ints:
     return np.asarray(np.rint(np.append(0.0, upto) * places), np.int64)
 
 
-def _bins(starts: Ints) -> Floats:
-    """The bin of each place."""
-    return np.repeat(np.arange(len(starts) - 1, dtype=np.float64), np.diff(starts))
+def _bins(starts: Ints) -> Codes:
+    """The bin of each place, in few bytes, which are looked up for every draw."""
+    return np.repeat(np.arange(len(starts) - 1).astype(np.min_scalar_type(len(starts))), np.diff(starts))
 
 
 def _middles(count: int) -> Floats:
