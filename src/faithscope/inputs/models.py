@@ -87,7 +87,7 @@ class Model:
         """Whether its answer is numbers and not labels: see the rule above."""
         if self.kind is not None:
             return self.kind == "regressor"
-        labels = answer if isinstance(answer, np.ndarray) and answer.ndim == 1 else to_labels(answer)
+        labels = to_labels(answer)
         if labels.dtype == object:
             kinds = {kind for kind in map(type, labels) if issubclass(kind, Number) and not issubclass(kind, Integral)}
             odd = (label for label in labels if type(label) in kinds)
@@ -114,8 +114,9 @@ class Model:
 
     def margins(self, rows: Any) -> Floats:
         """(n, classes) margins, of one margin that of class 1, with its negative for class 0; or (n, 1) numbers."""
+        answer = (self._native("margin") or self._margin())(rows)
         try:
-            margins = to_floats((self._native("margin") or self._margin())(rows))
+            margins = to_floats(answer)
         except (TypeError, ValueError):
             raise WrongType(
                 f"{self.name} does not give numbers, and SHAP explains numbers only: pass a function that gives "
