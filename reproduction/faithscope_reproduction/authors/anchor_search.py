@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from faithscope.explainers.anchors.search import Keys, may_exceed, mix, upper_bound
-from faithscope.explainers.shared.seeds import row_digests
 from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.seeds import row_digests
 
 DELTA, TAU, SLACK = 0.1, 0.15, 0.05  # the package's defaults: delta, tau or epsilon, epsilon_stop
 _TIE = 1e-12  # times a place: less than any difference of two means

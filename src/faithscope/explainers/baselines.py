@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from faithscope.explainers.base import Explainer, Progress
-from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of
+from faithscope.inputs.seeds import row_digests
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.base import Explainer, Progress
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, refuse_unflipped, unlike
-from faithscope.explainers.shared.seeds import check_seed, row_seeds
 from faithscope.explainers.space import Space, Unseen, column_kinds
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.alignment import index_of, taken
@@ -23,6 +22,7 @@ from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.models import Model
 from faithscope.inputs.rows import rows_of
+from faithscope.inputs.seeds import check_seed, row_seeds
 from faithscope.readers.dice import frame_of
 
 _METHODS = ("random", "genetic", "kdtree")

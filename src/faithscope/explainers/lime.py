@@ -21,7 +21,6 @@ from faithscope.explainers.shared.classes import (
     warn_if_predicted,
 )
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
-from faithscope.explainers.shared.seeds import canonical, generators
 from faithscope.explainers.space import Space, Unseen, to_categorical
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
@@ -32,6 +31,7 @@ from faithscope.inputs.missing import missing_values
 from faithscope.inputs.models import Model, is_torch_module, of_both_classes, probability_function, to_outputs
 from faithscope.inputs.rebuilt import columns_with_names
 from faithscope.inputs.rows import take_rows
+from faithscope.inputs.seeds import canonical, generators
 from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import in_memory, need
 

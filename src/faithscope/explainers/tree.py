@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from faithscope.agreements import Spread, to_agreement
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress
-from faithscope.explainers.shared.seeds import check_seed
 from faithscope.explainers.space import Space
 from faithscope.explanations.conditions.condition import Condition, conjoin
 from faithscope.explanations.conditions.condition import to_condition as condition
@@ -24,6 +23,7 @@ from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.models import Model
 from faithscope.inputs.repeats import digests_of, shared_share
 from faithscope.inputs.rows import rows_of
+from faithscope.inputs.seeds import check_seed
 
 _TELLING = 8  # leaves whose numbers of rows are hardly the same by chance
 

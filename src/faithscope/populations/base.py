@@ -13,6 +13,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.rows import rows_of
+from faithscope.inputs.seeds import row_digests
 from faithscope.readers import as_explanations
 
 Ints = NDArray[np.int64]
@@ -130,8 +131,6 @@ def seeds_of(seed: int, X: Any, explained: Callable[[int], str]) -> list[int]:
     explained : function
         From the position of a row to its explanation in words, by which equal rows are sorted before they are numbered.
     """
-    from faithscope.explainers.shared.seeds import row_digests  # here, since it loads all explainers
-
     equal: dict[bytes, list[int]] = {}
     for row, digest in enumerate(row_digests(seed, X)):
         equal.setdefault(digest, []).append(row)

@@ -7,11 +7,11 @@ from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, NumberRows, seed_of, seeded, unasked
 from faithscope.evaluation.foreign.columns import by_name
 from faithscope.explainers.base import Progress
-from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.documents import to_documents
 from faithscope.inputs.models import label_function
+from faithscope.inputs.seeds import row_digests
 from faithscope.readers import read
 
 _UNSEEDED = "{name} takes no seed and draws anew at each call; here each row has a seed of its own"

@@ -11,10 +11,10 @@ from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, seed_of, seeded
 from faithscope.explainers.base import Progress, blocks
 from faithscope.explainers.shared.classes import chosen_classes, importances_of, names_per_class
-from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.models import in_evaluation, to_tensor
+from faithscope.inputs.seeds import row_digests
 from faithscope.inputs.tensors import to_host
 
 _ROWS = 256  # at a time

@@ -11,11 +11,11 @@ from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, seed_of, seeded
 from faithscope.evaluation.foreign.columns import by_name
 from faithscope.explainers.base import Progress
-from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import take_rows
+from faithscope.inputs.seeds import row_digests
 from faithscope.readers import as_explanations
 
 _OURS = "fs.explainers.Dice(model, X_train)"

@@ -13,10 +13,10 @@ from faithscope.evaluation.foreign.base import Foreign, NumberRows, seed_of, una
 from faithscope.evaluation.foreign.columns import by_name
 from faithscope.explainers.base import Progress
 from faithscope.explainers.shared.classes import label_of
-from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.documents import to_documents
 from faithscope.inputs.models import number_function, owner_of
+from faithscope.inputs.seeds import row_digests
 from faithscope.readers import as_explanations
 
 _UNSEEDED = (

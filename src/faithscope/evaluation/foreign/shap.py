@@ -11,11 +11,11 @@ from faithscope.evaluation.foreign.base import Foreign, seed_of, seeded
 from faithscope.evaluation.foreign.columns import by_name
 from faithscope.explainers.base import Progress
 from faithscope.explainers.shared.classes import label_of
-from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.documents import to_documents
 from faithscope.inputs.models import is_torch_module, to_tensor
 from faithscope.inputs.rows import flat_rows, rows_of, take_rows
+from faithscope.inputs.seeds import row_digests
 from faithscope.readers import as_explanations
 
 # Those that draw nothing.

@@ -24,13 +24,13 @@ from faithscope.explainers.anchors.search import (
 from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
-from faithscope.explainers.shared.seeds import generators
 from faithscope.explainers.space import Space, Unseen
 from faithscope.explanations.base import claims
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
+from faithscope.inputs.seeds import generators
 from faithscope.runtime.memory import in_memory, need
 
 _GROUP = 1024  # rows searched at the same time, at most

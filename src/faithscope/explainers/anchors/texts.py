@@ -22,12 +22,12 @@ from faithscope.explainers.anchors.search import (
 )
 from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.outcomes import Outcomes
-from faithscope.explainers.shared.seeds import row_digests
 from faithscope.explanations.base import claims
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_function, check_whole
 from faithscope.inputs.documents import Tokenizer, to_documents, words_of
+from faithscope.inputs.seeds import row_digests
 
 _GROUP = 256  # documents searched at the same time
 _BATCH = 50  # draws in one batch
