@@ -34,7 +34,7 @@ COVERS = {
 }
 
 
-@pytest.mark.parametrize("covers", COVERS.values(), ids=COVERS)
+@pytest.mark.parametrize("covers", list(COVERS.values()), ids=COVERS)
 def test_truths_are_those_of_all_pairs_and_expectations_those_of_all_samples(study, covers):
     q, covers = np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]]), np.array(covers, bool)
     for values in (None, np.array([0.0, 0.5])):

@@ -189,7 +189,7 @@ CASES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", list(CASES.values()), ids=CASES)
 def test_intervals_cover_the_truth_as_often_as_they_say(case):
     rng = np.random.default_rng(7)
     drawn = np.array([case.interval(rng) for _ in range(100)])
