@@ -82,3 +82,11 @@ def test_columns_are_found_by_name_or_refused_with_a_hint():
         BadInput, "no column 'agee', which a rule needs. Did you mean 'age'", Rows(frame).place, "agee", "a rule needs"
     )
     refused(BadInput, "two columns 'job', which a rule needs", Rows(frame).place, "job", "a rule needs")
+
+
+def test_tuples_of_a_list_are_rows_and_those_of_an_array_single_values():
+    pairs = [(1, "a"), (2, "b")]
+    assert len(Rows(pairs, loose=True).names) == 2
+    keys = np.empty(2, object)
+    keys[:] = pairs
+    assert len(Rows(keys, loose=True).names) == 1

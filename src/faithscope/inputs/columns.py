@@ -247,13 +247,14 @@ def _parts(X: Any) -> list[Any]:
 def _loose_parts(X: Any) -> list[Any]:
     """The same of anything that has a length."""
     array = to_vector(X, "X")
-    if array.ndim == 1 and array.dtype == object and len(array) and _is_row(array[0]):
-        lengths = {len(row) if _is_row(row) else None for row in array}
+    kinds = (list, tuple) if isinstance(X, list | tuple) else (list,)  # a tuple in an array is one value
+
+    def holds_cells(item: Any) -> bool:
+        return isinstance(item, kinds) or (is_row(item) and getattr(item, "shape", None) != ())
+
+    if array.ndim == 1 and array.dtype == object and len(array) and holds_cells(array[0]):
+        lengths = {len(row) if holds_cells(row) else None for row in array}
         if len(lengths) == 1 and None not in lengths:
             return list(zip(*array, strict=True))
         array = np.array(list(map(str, array)), object)
     return list(array.reshape(len(array), int(np.prod(array.shape[1:]))).T)
-
-
-def _is_row(item: Any) -> bool:
-    return isinstance(item, tuple) or (is_row(item) and getattr(item, "shape", None) != ())
