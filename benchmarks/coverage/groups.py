@@ -67,12 +67,12 @@ def beside(system, n, rng, how):
         codes, labels, inside = (np.repeat(column, times) for column in (codes, labels, inside))
     if inside.all() or not inside.any():
         return {}
-    parts = fs.consistency(codes.tolist(), labels, by=inside, **options)
-    (line,) = parts.differences().itertuples()  # of rows outside less those inside
+    # As `fs.consistency` with by= does, without measuring groups among themselves.
+    asked = Beside.of(fs.Sample.of(codes.tolist(), labels, **options).asking(inside))
     group, rest = (system.truth(each) for each in (system.group, system.rest))
     return {
-        f"group beside everybody, {how}": ends(parts[True], group),
-        f"difference beside everybody, {how}": ends(line, rest - group),
+        f"group beside everybody, {how}": ends(asked.estimate(1), group),
+        f"difference beside everybody, {how}": ends(asked.difference([0], [1], ("rest", "group")), rest - group),
     }
 
 

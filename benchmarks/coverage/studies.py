@@ -131,7 +131,7 @@ def lines():
         yield Line("simulatability", ask, DECODED, ROWS, times, seeds, from_200, ("mixed, few",))
     for how, times in (("independent", 300), ("weighted", 200), ("clustered", 200)):
         ask, seeds = partial(beside, how=how), named(f"beside everybody: {how}")
-        yield Line("beside", ask, GROUPED, ROWS[1:], times, seeds, from_200, ("medium, random, 40%",))
+        yield Line("beside/everybody", ask, GROUPED, ROWS[1:], times, seeds, from_200, ("medium, random, 40%",))
     times = {200: 40, 1_000: 20}
     for how in ("independent", "weighted", "clustered"):
         ask, seeds = partial(covered, how=how), named(f"beside all that are covered: {how}")

@@ -130,6 +130,8 @@ def test_a_log_gives_what_memory_gives(kind, agreement, clustered, nulls, where,
         assert_same_worst(audited, coarse, clustered)
     if X is not None and interval is None:  # which is proven for consistency alone
         assert_same_scopes(audited, sample, clustered)
+        if within != "windows":
+            assert_same_scopes_of_groups(audited, sample, groups)
     if agreement is None and not clustered and nulls != "key":
         monitor = fs.Monitor(by=POPULATION)
         moments = pd.Series(MOMENTS)[kept].tolist()
@@ -178,6 +180,24 @@ def assert_same_scopes(audited, sample, clustered):
             assert_same(ours, theirs)
     if sample.agreement == Same() and not clustered:
         assert audited.sufficiency.counts == fs.sufficiency(sample.explanations, sample.labels, sample.X).counts
+
+
+def assert_same_scopes_of_groups(audited, sample, groups):
+    """Sufficiency and necessity by population; intervals leave out blocks of rows."""
+    given = (sample.explanations, sample.labels, sample.X)
+    for measure in (fs.sufficiency, fs.necessity):
+        parts = getattr(audited, f"{measure.__name__}_populations")
+        if getattr(audited, measure.__name__) is None:
+            assert parts is None
+            continue
+        theirs = measure(*given, clusters=sample.clusters, agreement=sample.agreement, by=groups)
+        for ours, other in ((parts, theirs), (parts.among, theirs.among)):
+            told = [
+                sorted((each.n, each.value, each.unverifiable) for each in part.estimates.values())
+                for part in (ours, other)
+            ]
+            assert np.allclose(*told, rtol=0, atol=1e-9)
+        assert all(each.low <= each.value + each.unverifiable <= 1 for each in parts.estimates.values())
 
 
 FURTHER = {  # those that speak of a label, and those that learn from one half of the rows

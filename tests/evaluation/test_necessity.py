@@ -1,5 +1,7 @@
 """Necessity in evaluations, comparisons, assertions and tables: shown, asked for by name, never judged by default."""
 
+import json
+
 import numpy as np
 import pandas as pd
 
@@ -16,9 +18,26 @@ BROAD = fs.Rules.from_conditions(
 )
 
 
+def importances():
+    return fs.Importances(RNG.normal(size=(300, 2)) * [1, 0], names=["a", "b"])
+
+
 def test_an_evaluation_has_the_necessity_of_its_rows():
     for how in ({}, {"weights": RNG.random(300) + 0.1}, {"clusters": np.arange(300) // 3}):
         assert fs.evaluate(LABELS, NARROW, X, **how).necessity == fs.necessity(NARROW, LABELS, X, **how)
+
+
+def test_an_evaluation_by_group_has_it_beside_everybody_and_among_themselves():
+    evaluation = fs.evaluate(LABELS, NARROW, X, by="b")
+    parts = evaluation.necessity_populations
+    assert parts == fs.necessity(NARROW, LABELS, X, by="b")
+    assert json.loads(json.dumps(evaluation.to_dict()))["necessity_populations"] == parts.to_dict()
+    for told in (evaluation.to_markdown(), render(summarize(evaluation))):
+        assert "necessity by b, beside everybody" in told
+        assert "necessity by b, among themselves" in told
+    comparison = fs.compare(LABELS, {"narrow": NARROW, "keys": X["a"].tolist()}, X, by="b")
+    assert comparison.necessity_populations == {"narrow": parts}
+    fs.assert_faithful(fs.evaluate(LABELS, BROAD, X, by="b"), at_least=0.8, measure="necessity")
 
 
 def test_it_is_judged_only_if_asked_for():
@@ -34,7 +53,7 @@ METHODS = "interval must be 'proven' or None"
 
 def test_what_it_has_not_is_refused():
     for found, measure, words in (
-        (fs.evaluate(LABELS, BROAD, X, by="b"), "necessity", "has no necessity by population"),
+        (fs.evaluate(LABELS, importances(), X, by="b"), "necessity", "has no necessity by population: pass by="),
         (fs.evaluate(LABELS, NARROW, X), "recall", "'consistency', 'sufficiency', 'necessity'"),
     ):
         refused(BadInput, words, fs.assert_faithful, found, measure=measure)

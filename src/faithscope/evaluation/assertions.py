@@ -187,8 +187,8 @@ def _of_explainer(
     comparison: Comparison, name: str, measure: str | None, by: Any, at_least: float
 ) -> list[JudgedEstimate]:
     evaluation = comparison[name]
-    held = [comparison.populations.get(name), comparison.sufficiency_populations.get(name)]
-    return _judged(name, evaluation, measure, held if by is None else _asked(evaluation, by, measure), at_least)
+    held = evaluation._populations() if by is None else _asked(evaluation, by, measure)
+    return _judged(name, evaluation, measure, held, at_least)
 
 
 def _of_one(result: Any, measure: str | None, by: Any, at_least: float) -> list[JudgedEstimate]:
@@ -202,30 +202,27 @@ def _of_one(result: Any, measure: str | None, by: Any, at_least: float) -> list[
             "assert_faithful reads an Estimate, an Evaluation, a Comparison, Populations or an Audit; "
             f"got {type(result).__name__}."
         )
-    held = [result.populations, getattr(result, "sufficiency_populations", None)]
-    return _judged(result.name, result, measure, held if by is None else _asked(result, by, measure), at_least)
+    held = result._populations() if by is None else _asked(result, by, measure)
+    return _judged(result.name, result, measure, held, at_least)
 
 
 def _judged(
-    name: str, result: Any, measure: str | None, populations: Iterable[Populations | None], at_least: float
+    name: str, result: Any, measure: str | None, populations: Iterable[Populations], at_least: float
 ) -> list[JudgedEstimate]:
     """The estimates of all rows and of every population, for the measures that are asked for."""
     names = ("consistency", "sufficiency") if measure is None else (measure,)
     wanted = [estimate for name in names if (estimate := getattr(result, name)) is not None]
-    naming = result.sufficiency is not None and result.sufficiency.beyond_random is not None
-    by_default = measure is None and naming and (not isinstance(result, Evaluation) or result.options.by_default)
-    if by_default:  # nobody asked how far rows alike in the named features agree, only whether these are the right ones
+    judged = _by_population(result, measure)
+    if judged != names:  # nobody asked how far rows alike in them agree, only whether these features are the right ones
         wanted = [each for each in wanted if each.measure == "consistency" or not shown_to_name(each)]
     if not wanted:
         notes = () if isinstance(result, Evaluation) else result.notes
         why = "; ".join(notes) or "its explanations do not say where they apply"
         raise BadInput(f"{name} has no {measure}: {why}. Judge another measure, or other explainers.")
-    named = [pair for members in populations if members is not None for pair in _by_words(members)]
-    judged = ("consistency",) if by_default else names
+    named = [pair for members in populations for pair in _by_words(members)]
     parts = [(words, part) for words, part in named if part.measure in judged]
     if named and not parts:
-        other = "pass by=" if measure == NECESSITY else "judge consistency"
-        raise BadInput(f"{name} has no {measure} by population: {other}, or leave the populations out.")
+        raise BadInput(f"{name} has no {measure} by population: pass by=, or leave the populations out.")
     return [
         JudgedEstimate(name, words, estimate, result)
         for words, estimate in [*(("", whole) for whole in wanted), *parts]
@@ -233,13 +230,18 @@ def _judged(
 
 
 def _asked(result: Any, groups: Any, measure: str | None) -> list[Populations]:
-    """The populations of an evaluation or an audit, for every measure that it has; necessity if it is asked for."""
-    if isinstance(result, Evaluation) and measure == NECESSITY:
-        return [result.by(groups, "necessity")]
-    asked = [result.by(groups)]
-    if isinstance(result, Evaluation) and result.sufficiency is not None:
-        asked.append(result.by(groups, "sufficiency"))
-    return asked
+    """The populations of an evaluation or an audit: of one measure, or of those that are judged and that it has."""
+    names = _by_population(result, measure)
+    return [result.by(groups, name) for name in names if getattr(result, name) is not None]
+
+
+def _by_population(result: Any, measure: str | None) -> tuple[str, ...]:
+    """The measures that are judged by population: not the sufficiency of named features, if nobody asked for it."""
+    if measure is not None:
+        return (measure,)
+    naming = result.sufficiency is not None and result.sufficiency.beyond_random is not None
+    by_default = naming and (not isinstance(result, Evaluation) or result.options.by_default)
+    return ("consistency",) if by_default else ("consistency", "sufficiency")
 
 
 def _by_words(populations: Populations) -> list[tuple[str, Estimate]]:

@@ -80,14 +80,21 @@ class Comparison(Reported):
     @property
     def populations(self) -> dict[str, Populations]:
         """The consistency of each explainer by group of rows; empty if no groups were given."""
-        pairs = [(name, ev.populations) for name, ev in self.evaluations.items()]
-        return {name: populations for name, populations in pairs if populations is not None}
+        return self._held("populations")
 
     @property
     def sufficiency_populations(self) -> dict[str, Populations]:
         """The sufficiency, by group of rows, of each explainer whose explanations say where they apply."""
-        pairs = [(name, ev.sufficiency_populations) for name, ev in self.evaluations.items()]
-        return {name: populations for name, populations in pairs if populations is not None}
+        return self._held("sufficiency_populations")
+
+    @property
+    def necessity_populations(self) -> dict[str, Populations]:
+        """The necessity, by group of rows, of each explainer whose explanations say where they apply."""
+        return self._held("necessity_populations")
+
+    def _held(self, populations: str) -> dict[str, Populations]:
+        held = {name: getattr(evaluation, populations) for name, evaluation in self.evaluations.items()}
+        return {name: parts for name, parts in held.items() if parts is not None}
 
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self:

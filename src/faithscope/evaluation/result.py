@@ -101,8 +101,9 @@ class Evaluation(OfOneExplainer):
     necessity : Estimate or None
         Of the rows with a row's prediction, how many does its explanation cover? None if explanations do not say where
         they apply, for `Spread`, and if a judge was not asked about all rows. No verdict is made of it.
-    populations, sufficiency_populations : Populations or None
-        Consistency and sufficiency by group of rows; None if no groups were given.
+    populations, sufficiency_populations, necessity_populations : Populations or None
+        Consistency, sufficiency and necessity by group of rows; None if no groups were given, or if all rows have no
+        such estimate. Of importances whose named features were measured by default, `by` gives the last two.
     seconds : dict of str to float
         How long each phase took.
 
@@ -125,6 +126,7 @@ class Evaluation(OfOneExplainer):
     baseline: bool = False
     populations: Populations | None = field(default=None, repr=False)
     sufficiency_populations: Populations | None = field(default=None, repr=False)
+    necessity_populations: Populations | None = field(default=None, repr=False)
     necessity: Estimate | None = None
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
     _coverage: Coverage | None = field(default=None, repr=False)
@@ -349,7 +351,10 @@ class Evaluation(OfOneExplainer):
         """The same evaluation with every measure by group of rows."""
         unasked = self.sufficiency is None or self.options.by_default
         sufficiency = None if unasked else self.by(groups, "sufficiency")
-        return replace(self, populations=self.by(groups), sufficiency_populations=sufficiency)
+        necessity = None if unasked or self.necessity is None else self.by(groups, "necessity")
+        return replace(
+            self, populations=self.by(groups), sufficiency_populations=sufficiency, necessity_populations=necessity
+        )
 
     def _measure_consistency(self, sample: Sample) -> Estimate:
         return measure_consistency(sample, self.options.confidence, self.options.method)
@@ -364,7 +369,7 @@ class Evaluation(OfOneExplainer):
 
     _written = (
         *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "seed", "baseline"),
-        *("populations", "sufficiency_populations"),
+        *("populations", "sufficiency_populations", "necessity_populations"),
     )
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
@@ -407,12 +412,6 @@ class Evaluation(OfOneExplainer):
     @property
     def _wanted(self) -> float:
         return self.options.at_least
-
-    def _breakdowns(self) -> "list[Breakdown]":
-        from faithscope.report.result import Breakdown
-
-        groups = [self.populations, self.sufficiency_populations]
-        return [each for parts in groups if parts is not None for each in Breakdown.of(parts)]
 
     def _provenance(self) -> "Provenance":
         """How the explanations were made."""

@@ -1,7 +1,6 @@
 """What evaluations, comparisons and audits share: one summary, from which page, Markdown and MLflow are written."""
 
 import os
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,6 +10,7 @@ from faithscope.measures.telling import WANTED, Listed
 from faithscope.sinks.card import Card
 
 if TYPE_CHECKING:
+    from faithscope.measures.comparing.populations import Populations
     from faithscope.measures.planning.plan import Plan
     from faithscope.report.result import Breakdown, Contents, ExplainerResult, Result
 
@@ -67,10 +67,6 @@ class OfOneExplainer(Reported):
         """Share of rows whose explanation no other row was given."""
         return float(self.consistency.counts.profile().uniqueness)
 
-    @abstractmethod
-    def _breakdowns(self) -> "list[Breakdown]":
-        """Its measures by population and over time."""
-
     def _contents(self) -> "Contents":
         """What there is to report."""
         from faithscope.report.result import Contents
@@ -95,6 +91,17 @@ class OfOneExplainer(Reported):
 
     def _estimates(self) -> list[Estimate]:
         return [estimate for measure in MEASURES if (estimate := getattr(self, measure)) is not None]
+
+    def _populations(self) -> "list[Populations]":
+        """Every measure by group of rows that was asked for."""
+        names = ("populations", "sufficiency_populations", "necessity_populations")
+        return [parts for name in names if (parts := getattr(self, name)) is not None]
+
+    def _breakdowns(self) -> "list[Breakdown]":
+        """Its measures by population and over time."""
+        from faithscope.report.result import Breakdown
+
+        return [each for parts in self._populations() for each in Breakdown.of(parts)]
 
     def _by_name(self) -> Sequence[tuple[str, Estimate]]:
         return [(vars(self)["name"], estimate) for estimate in self._estimates()]

@@ -24,9 +24,10 @@ _SETTINGS = frozenset(
         "n",
     }
 )
-_NOT_ASKED = frozenset({"populations", "sufficiency_populations", "windows", "differences", "difference", "backtest"})
+_BY_GROUP = ("sufficiency_populations", "necessity_populations")
+_NOT_ASKED = frozenset({"populations", *_BY_GROUP, "windows", "differences", "difference", "backtest"})
 _NO_NUMBERS = frozenset({"seed", "confidence", "mean", "prediction", "group", "a", "b", "window"})
-_SHORTER = {"evaluations": "", "groups": "", "estimates": "", "estimate": "", "sufficiency_populations": "populations"}
+_SHORTER = {"evaluations": "", "groups": "", "estimates": "", "estimate": ""} | dict.fromkeys(_BY_GROUP, "populations")
 _UNNAMEABLE = re.compile(r"[^\w \-:]")
 _LONGEST = 80  # characters of one part of a name
 

@@ -17,7 +17,7 @@ from faithscope.tables.logs import Log, LogColumns
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.reference import Reference, about_reference, aligned, shared_by
 from faithscope.tables.result import Audit
-from faithscope.tables.scopes import scoped_measures
+from faithscope.tables.scopes import scoped_by, scoped_measures
 from faithscope.tables.sources.source import LogSource
 from faithscope.tables.windows import over_time
 
@@ -93,6 +93,8 @@ def audit(
         baseline, compared = _baseline(other, measured, asked)
         sufficient, necessary, notes = scoped_measures(measured)
         populations = measured.by(groups) if groups else None
+        known = [each.measure for each in (sufficient, necessary) if each is not None]
+        scoped = scoped_by(measured, groups, known) if groups and known else {}
         return Audit(
             measured.consistency,
             sufficient,
@@ -100,6 +102,8 @@ def audit(
             explainer=measured.log.kind.what,
             discretizer=repr(options.discretizer),
             populations=populations,
+            sufficiency_populations=scoped.get("sufficiency"),
+            necessity_populations=scoped.get("necessity"),
             windows=None if time is None else over_time(measured, time, every, baseline, groups),
             necessity=necessary,
             reference=_compared(measured, sufficient, baseline),

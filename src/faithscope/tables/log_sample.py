@@ -1,6 +1,7 @@
 """The rows of a log in memory, for what is measured there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.reasons import Reasons
+from faithscope.measures.comparing.groupings import crossed_name
+from faithscope.measures.comparing.populations import Populations
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 from faithscope.tables.engine.answers import fetch, fetch_line, in_fixed_order
@@ -50,6 +53,17 @@ class LogRows(NamedTuple):
     weights: NDArray[np.float64] | None
     clusters: NDArray[Any] | None
     by: dict[str, NDArray[Any]]
+
+
+def in_groups(groups: Mapping[str, NDArray[Any]], measure: Callable[[NDArray[Any]], Populations]) -> Populations:
+    """A measure by these columns of groups: of several, by each of them and by all together."""
+    each = [replace(measure(values), by=name) for name, values in groups.items()]
+    if len(each) == 1:
+        return each[0]
+    columns = [values.tolist() for values in groups.values()]
+    crossed = np.empty(len(columns[0]), object)
+    crossed[:] = list(zip(*columns, strict=True))
+    return replace(measure(crossed), by=crossed_name(list(groups)), each=tuple(each))
 
 
 def read_rows(
@@ -95,13 +109,20 @@ def read_rows(
     )
 
 
-def scoped_rows(log: AuditedLog, n: int, inputs: Mapping[str, str]) -> Sample:
-    """The n rows of a log with the columns of these inputs alone, which rules or words speak of."""
+def scoped_rows(
+    log: AuditedLog, n: int, inputs: Mapping[str, str], by: Sequence[str] = (), missing: int = 0
+) -> tuple[Sample, dict[str, NDArray[Any]]]:
+    """The n rows of a log with the columns of these inputs alone, which rules or words speak of; and their groups.
+
+    At most so many rows are `missing` a group.
+    """
     short = {f"x{j}": column for j, column in enumerate(inputs.values())}
-    rows = log.rows(shown=short)
+    used = {f"g{j}": name for j, name in enumerate(by)}
+    rows = log.rows(used, short)
     need(_PER_CELL * n * (len(rows.table.columns) + 1), f"{n:,} rows under rules or words", "audit a part of the log")
     answer = _in_order(rows.table)
-    refuse_change(n, answer.num_rows)
+    if not n - missing <= answer.num_rows <= n:
+        refuse_change(n, answer.num_rows)
     X: Any = (
         answer.select(list(short)).rename_columns(list(inputs)) if inputs else answer.select(answer.column_names[:1])
     )
@@ -109,7 +130,8 @@ def scoped_rows(log: AuditedLog, n: int, inputs: Mapping[str, str]) -> Sample:
         X = X.column(0).to_pylist()
     clusters, agreement = coded(answer, [CLUSTER])[1] if rows.clustered else None, log.options.agreement
     labels = agreement.read(_predictions(log, answer))
-    return Sample(rows.read(answer), labels, X, clusters=clusters, agreement=agreement)
+    groups = {name: _values(answer, column) for column, name in used.items()}
+    return Sample(rows.read(answer), labels, X, clusters=clusters, agreement=agreement), groups
 
 
 def _predicted(log: AuditedLog) -> list[str]:

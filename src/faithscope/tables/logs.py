@@ -7,17 +7,15 @@ from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, TypedDict
 
-import numpy as np
-
 from faithscope.agreements import to_agreement
 from faithscope.discretizers import Original, to_discretizer
-from faithscope.errors import BadInput, NotProven, WrongType
+from faithscope.errors import BadInput, NotProven, NotScoped, WrongType
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.hints import hint
 from faithscope.inputs.queries import query_kind
-from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
+from faithscope.notes import of_kind
 from faithscope.sample import Sample
 from faithscope.tables.engine.missing import NULLS, Nulls
 from faithscope.tables.leakage import leakage
@@ -26,18 +24,18 @@ from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.log.discretizers import known_to_engines
 from faithscope.tables.log.kinds import NumberColumns
 from faithscope.tables.log.opening import open_log
-from faithscope.tables.log_sample import LogRows, read_rows
+from faithscope.tables.log_sample import LogRows, in_groups, read_rows
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.options import KINDS, AuditOptions
-from faithscope.tables.scopes import encoding, scoped_measures
+from faithscope.tables.scopes import encoding, scoped_by, scoped_measures
 from faithscope.tables.sources.source import LogSource, open_source
 
 _SAID = {"predictions": "prediction", "X": "inputs", "weights": "weights", "clusters": "clusters"}
 # What is answered where the rows are, if no other option is given; all else is measured in memory.
 _COUNTED = {
     "consistency": {"discretizer", "confidence", "interval", "agreement", "by"},
-    "sufficiency": {"confidence", "interval", "unseen", "agreement"},
-    "necessity": {"confidence", "interval", "unseen", "agreement"},
+    "sufficiency": {"confidence", "interval", "unseen", "agreement", "by"},
+    "necessity": {"confidence", "interval", "unseen", "agreement", "by"},
     "encoding": {"confidence", "agreement"},
     "leakage": {"words", "discretizer", "confidence", "interval"},
 }
@@ -260,6 +258,12 @@ class Log:
         if name == "encoding":
             found = encoding(measured)
             return replace(found, notes=(*found.notes, *notes))
+        if by is not None:
+            dropped = of_kind(measured.consistency.notes, "dropped")
+            try:
+                return scoped_by(measured, columns, [name], (*notes, *dropped)).get(name)
+            except NotScoped as problem:
+                raise BadInput(f"Of this log {name} was not measured: {problem}.") from None
         both = scoped_measures(measured)
         if both.notes:
             raise BadInput(f"Of this log {both.notes[0].rstrip('.')}.")
@@ -282,11 +286,7 @@ class Log:
             handed = (known.explanations._with(remarks=(*known.explanations.remarks, *sample._repeats())), handed[1])
         if not known.by:
             return verb(*handed, **options)
-        each = [replace(verb(*handed, **options, by=values), by=name) for name, values in known.by.items()]
-        if len(each) == 1:
-            return each[0]
-        crossed = verb(*handed, **options, by=_crossed(known))
-        return replace(crossed, by=crossed_name(list(known.by)), each=tuple(each))
+        return in_groups(known.by, lambda groups: verb(*handed, **options, by=groups))
 
     def _read(self, rows: ChosenRows, by: Names | None, agreement: Any = None) -> LogRows:
         columns = rows.source.columns
@@ -297,10 +297,3 @@ class Log:
             raise WrongType(f"Column {weights!r} holds {kind}, and weights are numbers: name a column of numbers.")
         log, seen = open_log(rows.source, replace(self._options(agreement=agreement), raw=True), groups)
         return read_rows(log, seen.rows, weights, groups, rows.notes)
-
-
-def _crossed(rows: LogRows) -> Any:
-    """The group of each row: the values of several columns."""
-    groups = np.empty(len(rows.predictions), object)
-    groups[:] = list(zip(*(column.tolist() for column in rows.by.values()), strict=True))
-    return groups

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, NotScoped
 from faithscope.explanations.base import readable
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_whole, check_word
 from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.populations import AMONG, BESIDE_REFERENCE, Populations
 from faithscope.measures.counterexamples import counterexamples
@@ -55,8 +55,9 @@ class Audit(OfOneExplainer):
         The log.
     explainer, discretizer : str
         What the explanations are, and what made them coarser.
-    populations : Populations or None
-        By the columns that were asked for.
+    populations, sufficiency_populations, necessity_populations : Populations or None
+        Consistency by the columns that were asked for; sufficiency and necessity, if explanations are rules or words
+        and all rows have them.
     windows : Windows or None
         Over time, if that was asked for.
     reference : Reference or None
@@ -79,6 +80,8 @@ class Audit(OfOneExplainer):
     explainer: str
     discretizer: str
     populations: Populations | None = None
+    sufficiency_populations: Populations | None = None
+    necessity_populations: Populations | None = None
     windows: Windows | None = None
     reference: Reference | None = None
     notes: tuple[str, ...] = ()
@@ -87,7 +90,7 @@ class Audit(OfOneExplainer):
 
     _written = (
         *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "agreement"),
-        *("populations", "windows", "reference", "notes"),
+        *("populations", "sufficiency_populations", "necessity_populations", "windows", "reference", "notes"),
     )
 
     def table(self, k: int | None = 100) -> "pd.DataFrame":
@@ -144,10 +147,30 @@ class Audit(OfOneExplainer):
         measured = self._measured
         return Examples.of(measured.log, measured.rows, measured.fetched, _SHOWN)
 
-    def by(self, columns: Names) -> Populations:
-        """Consistency for each value of a column; of several, for each of them and for their combinations."""
+    def by(
+        self, columns: Names, measure: Literal["consistency", "sufficiency", "necessity"] = "consistency"
+    ) -> Populations:
+        """A measure for each value of a column; of several, for each of them and for their combinations.
+
+        Beside everybody, rows of the group ask and all rows answer; ``.among`` compares rows of one group alone.
+        Sufficiency and necessity are those of rules and words.
+        """
+        from faithscope.tables.scopes import scoped_by
+
+        names = named_columns(self._measured.log.source.columns, columns, "by")
+        if check_word(measure, "measure", MEASURES) == "consistency":
+            with self._measured.asked():
+                return self._measured.by(names)
+        if getattr(self, measure) is None:
+            why = "; ".join(self.notes) or "its explanations do not say where they apply"
+            raise NotScoped(f"This audit has no {measure}: {why}.")
+        if self.sufficiency is not None and self.sufficiency.beyond_random is not None:
+            raise NotScoped(
+                f"An audit measures the {measure} of importances of all rows. By population ask the log: "
+                f"fs.{measure}(fs.Log(...), relation=fs.Alike(), by=...)."
+            )
         with self._measured.asked():
-            return self._measured.by(named_columns(self._measured.log.source.columns, columns, "by"))
+            return scoped_by(self._measured, names, [measure])[measure]
 
     def slices(self, *, most: int = 5, seed: int = 0) -> Slices:
         """Where explanations fail, found without being told where to look: `Evaluation.slices` of the rows of the log.
@@ -224,7 +247,7 @@ class Audit(OfOneExplainer):
     def _breakdowns(self) -> "list[Breakdown]":
         from faithscope.report.result import Breakdown
 
-        breakdowns = [] if self.populations is None else Breakdown.of(self.populations)
+        breakdowns = super()._breakdowns()
         for windows in () if self.windows is None else (self.windows, self.windows.among):
             if windows is not None:
                 by = f"windows of {windows.every}"

@@ -3,25 +3,29 @@
 Rules and words speak of columns of the log; importances by the features that they name (`Alike`).
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from faithscope.agreements import Spread
 from faithscope.discretizers import Original
 from faithscope.discretizers.base import steps
 from faithscope.errors import FaithscopeError, NotScoped
 from faithscope.explanations.forms import are_codes, names_all
+from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted, refuse_spread
-from faithscope.measures.necessity import measure_necessity
+from faithscope.measures.necessity import measure_necessity, necessity_by
 from faithscope.measures.notes import rules_by_feature
-from faithscope.measures.sufficiency import made_otherwise, measure_sufficiency
+from faithscope.measures.sufficiency import made_otherwise, measure_sufficiency, sufficiency_by
 from faithscope.notes import doubts, of_kind
 from faithscope.relations import Alike
 from faithscope.sample import Sample
 from faithscope.tables.log.kinds import NumberColumns, RuleColumn, SetColumn
 from faithscope.tables.log.writing import DOCUMENT
-from faithscope.tables.log_sample import rows_of_log, scoped_rows
+from faithscope.tables.log_sample import in_groups, rows_of_log, scoped_rows
 from faithscope.tables.measured_log import MeasuredLog
 
 _MOST_NAMED = 100_000  # rows of importances
@@ -43,7 +47,7 @@ def scoped_measures(measured: MeasuredLog) -> ScopedMeasures:
         if isinstance(measured.log.kind, NumberColumns):
             sample, named = _of_importances(measured, measured.log.kind) or (None, None)
         else:
-            sample = _of_scopes(measured)
+            sample, _ = _of_scopes(measured)
     except NotScoped as problem:
         return ScopedMeasures(notes=(f"sufficiency and necessity were not measured: {problem}",))
     if sample is None:
@@ -56,11 +60,27 @@ def scoped_measures(measured: MeasuredLog) -> ScopedMeasures:
     return ScopedMeasures(found, measure_necessity(sample, None, confidence, unseen=unseen))
 
 
+def scoped_by(
+    measured: MeasuredLog, columns: Sequence[str], measures: Sequence[str], notes: tuple[str, ...] = ()
+) -> dict[str, Populations]:
+    """Measures of rules or words by populations; none of other explanations. Raises if their inputs are not there."""
+    options = measured.log.options
+    sample, groups = _of_scopes(measured, columns)
+    if sample is None:
+        return {}
+    confidence, unseen, rows = options.confidence, options.unseen, sample.noting(notes)
+    asked: dict[str, Callable[[Any], Populations]] = {
+        "sufficiency": lambda values: sufficiency_by(rows, values, None, confidence, options.interval, unseen=unseen),
+        "necessity": lambda values: necessity_by(rows, values, None, confidence, unseen=unseen),
+    }
+    return {measure: in_groups(groups, asked[measure]) for measure in measures}
+
+
 def encoding(measured: MeasuredLog) -> Encoding:
     """The encoding of the rows of a log."""
     refuse_spread(measured.agreement, "encoding")
     try:
-        sample = _of_scopes(measured)
+        sample, _ = _of_scopes(measured)
     except NotScoped as problem:
         raise NotScoped(f"Encoding cannot be measured, since {problem}: keep the inputs in the log.") from None
     if sample is None:
@@ -74,12 +94,15 @@ def encoding(measured: MeasuredLog) -> Encoding:
     )
 
 
-def _of_scopes(measured: MeasuredLog) -> Sample | None:
-    """The rows of rules or words, with what these speak of; None of other explanations. Raises if it is not there."""
+def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | None, dict[str, NDArray[Any]]]:
+    """The rows of rules or words, with what these speak of, and their groups; None of other explanations.
+
+    Raises if what they speak of is not there.
+    """
     log, settings = measured.log, measured.log.source.settings or {}
     words = isinstance(log.kind, SetColumn) and log.kind.words
     if not isinstance(log.options.discretizer, Original) or not (words or isinstance(log.kind, RuleColumn)):
-        return None
+        return None, {}
     features: Any = [DOCUMENT]
     if not words:
         counts: Any = measured.consistency.counts
@@ -92,7 +115,7 @@ def _of_scopes(measured: MeasuredLog) -> Sample | None:
             raise NotScoped(f"the explanations speak of column {column!r}, which was said to identify rows")
         raise NotScoped(f"the log has no column {column!r}, which the explanations speak of")
     log.source.refuse_wide(inputs.values())
-    return scoped_rows(log, measured.consistency.n, inputs)
+    return scoped_rows(log, measured.consistency.n, inputs, by, measured.missing(by) if by else 0)
 
 
 def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample, tuple[Sample, Alike]] | None:
