@@ -7,6 +7,8 @@ import pandas as pd
 
 import faithscope as fs
 from faithscope.errors import BadInput, NotProven
+from faithscope.report.summary import summarize
+from faithscope.report.terminal import render
 from refused import refused
 
 RNG = np.random.default_rng(0)

@@ -354,6 +354,12 @@ class Slice:
             f"{several(self.rows, 'row', 'rows')} ({self.share:.0%})"
         )
 
+    @property
+    def in_full(self) -> str:
+        """The same with the explanations that fail there, and two rows that show it."""
+        failing = f"; fails with {', '.join(map(repr, self.failing))}" if self.failing else ""
+        return f"{self}{failing}" + (f"; rows {self.pair} show it" if self.pair else "")
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this slice, ready for JSON."""
         ends = {"difference": self.difference.value, "low": self.difference.low, "high": self.difference.high}
@@ -415,7 +421,7 @@ class Slices(Shareable):
         return f"Nothing stands out in {where}; {limit}."
 
     def __str__(self) -> str:
-        return "\n".join([in_lines(self._line), *map(in_lines, map(str, self.found))])
+        return "\n".join([in_lines(self._line), *(in_lines(visible(each.in_full)) for each in self.found)])
 
     def table(self) -> "pd.DataFrame":
         """One line per slice that was found."""
