@@ -2,7 +2,7 @@
 
     python benchmarks/wrong_reasons.py                 # all tables; kept in results/wrong_reasons.txt
     python benchmarks/wrong_reasons.py --only heart    # some tables; nothing is kept
-    python benchmarks/wrong_reasons.py --cache DIR     # models and SHAP values are made once, and read again
+    python benchmarks/wrong_reasons.py --cache DIR     # a run that was interrupted continues
 
 FAITHSCOPE_DATA names the folder of the paper's data sets. Of every table, HistGradientBoosting is fitted on up to 8,000
 rows, and shap's TreeExplainer explains, for the class predicted, a population of up to 5,000 rows that it has not
@@ -28,7 +28,6 @@ effect      whether it lies above one half by as much
 flagged     of 100 samples of 1,000 rows, those whose interval lies below one half: of flipped signs, and of SHAP's
 """
 
-import pickle
 import warnings
 from pathlib import Path
 
@@ -164,15 +163,16 @@ def of_signs(name, known):
     return f"{name:<14}{whole.n:>7,}{whole.value:>8.3f}{still:>7.0%}{effect:>8}{flipped:>10}{mistaken:>6}"
 
 
-def made(name, cache):
-    """The population of a table, made once if there is a folder to keep it in."""
-    path = None if cache is None else cache / f"{name}.pickle"
-    if path is not None and path.exists():
-        return pickle.loads(path.read_bytes())
-    known = Population(name)
-    if path is not None:
-        path.write_bytes(pickle.dumps(known))
-    return known
+def told(name, cache):
+    """A line on features and one on signs; kept in a folder, if there is one."""
+    path = None if cache is None else cache / f"{name}.txt"
+    if path is None or not path.exists():
+        known = Population(name)
+        both = of_features(name, known), of_signs(name, known)
+        if path is None:
+            return both
+        path.write_text("\n".join(both), encoding="utf-8")
+    return path.read_text(encoding="utf-8").split("\n")
 
 
 def lines(names, cache=None):
@@ -186,9 +186,9 @@ def lines(names, cache=None):
     yield f"{'table':<14}{'rows':>7}{heads}{'quarter':>9}{'needs':>8}{'effect':>7}  {three}  {three}  {three}"
     signs = []
     for name in names:
-        known = made(name, cache)
-        yield of_features(name, known)
-        signs.append(of_signs(name, known))
+        features, sign = told(name, cache)
+        yield features
+        signs.append(sign)
     yield ""
     yield f"{'table':<14}{'rows':>7}{'right':>8}{'still':>7}{'effect':>8}{'flipped':>10}{'SHAP':>6}"
     yield from signs

@@ -54,6 +54,9 @@ def test_a_planted_fault_is_found_and_named(name):
     assert evaluation.predictions[a] != evaluation.predictions[b]
     assert where[a]
     assert str(found).startswith(found.name)
+    assert f"fails with {found.failing[0]!r}" in found.in_full
+    assert found.in_full.endswith(f"; rows {a} and {b} show it")
+    assert " ".join(str(slices).split()).endswith(found.in_full)
     assert slices.table()["slice"].tolist() == [found.name]
     json.dumps(slices.to_dict(), allow_nan=False)
     assert found.name in slices.to_markdown()
