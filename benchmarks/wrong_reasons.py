@@ -15,16 +15,17 @@ Features. A row names three, by SHAP values with their columns reversed, and by 
 beyond      sufficiency in the population (fs.Alike) beyond that of random features
 quarter     of what lies between random features and the bar of the verdict, which is what a gain must surely stay
             below to be called no better than random
-effect      whether 1,000 rows are to find it, which the population decides before a sample is drawn: the gain of
-            reversed columns lies below the quarter by what finds it 19 times in 20, which is 1 + 1.645 / 1.96 margins
-            of 1,000 rows; a margin is half the population's interval, times the root of its rows over 1,000
+needs       1 + 1.645 / 1.96 times half the width of an interval of 1,000 rows, the mean of ten other samples, of which
+            nothing else is used: what lies so far below its bar is found 19 times in 20
+effect      whether the population's gain by reversed columns lies so far below the quarter, so that there is something
+            that 1,000 rows are to find; decided before the samples that are counted are drawn
 flagged     of 100 samples of 1,000 rows, those called so
 tenth half  the same, if a tenth, or a half, stood in place of the quarter
 
 Signs. Moves are measured once, of 4,000 rows of the population (fs.direction).
 
 right       the share of named features that move the probability as the sign says, among those that move it
-effect      whether it lies above one half by as much
+effect      whether it lies so far above one half, in the same way
 flagged     of 100 samples of 1,000 rows, those whose interval lies below one half: of flipped signs, and of SHAP's
 """
 
@@ -47,6 +48,7 @@ from ratios import describe_machine, options, tell
 PAPER = ("heart", "bank", "adult", "avila", "chess", "covtype", "rt_polarity")
 OTHERS = {"wine": bundled.load_wine, "breast cancer": bundled.load_breast_cancer, "digits": bundled.load_digits}
 TRAINED, POPULATION, REDRAWN, SAMPLED, SAMPLES = 8_000, 5_000, 4_000, 1_000, 100
+WIDTHS = 10  # samples of which the width alone is read
 FOUND = 1 + 1.645 / 1.96  # margins by which an effect must clear its bar to be found 19 times in 20
 WORDS = 200
 
@@ -119,9 +121,9 @@ def flagged(estimate, margin=0.25):
     return low <= 0 and high <= max(0.0, margin * left(estimate))
 
 
-def margin(low, high, n):
-    """The margin of 1,000 rows, from the interval of n."""
-    return FOUND * (high - low) / 2 * np.sqrt(n / SAMPLED)
+def needs(ends):
+    """How far below its bar an effect must lie, by the ends of intervals of 1,000 rows."""
+    return FOUND * np.mean([high - low for low, high in ends]) / 2
 
 
 def left(estimate):
@@ -144,21 +146,26 @@ def of_features(name, known):
         "".join(f"{sum(flagged(each, share) for each in found):>5}" for found in drawn.values())
         for share in (0.25, 0.1, 0.5)
     )
-    gain, low, high = whole["reversed"].beyond_random
-    quarter, needs = left(whole["reversed"]) / 4, margin(low, high, n)
-    effect = "yes" if gain + needs <= quarter else "no"
-    return f"{name:<14}{n:>7,}{gains}{quarter:>9.3f}{needs:>8.3f}{effect:>7}  {quarters}  {tenths}  {halves}"
+    others = [known.named(ways["reversed"], rows).beyond_random[1:] for rows in samples(n, 4)[:WIDTHS]]
+    quarter, wide = left(whole["reversed"]) / 4, needs(others)
+    effect = "yes" if whole["reversed"].beyond_random.value + wide <= quarter else "no"
+    return f"{name:<14}{n:>7,}{gains}{quarter:>9.3f}{wide:>8.3f}{effect:>7}  {quarters}  {tenths}  {halves}"
 
 
 def of_signs(name, known):
     """How often flipped and right signs are called flipped; the interval of flipped ones is the mirror image."""
     whole = known.signs()
     pairs = whole._moved
-    found = [pairs.right(np.isin(pairs.named.rows, rows), whole.confidence) for rows in samples(whole.n, 3)]
+
+    def drawn(seed, many):
+        chosen = (np.isin(pairs.named.rows, rows) for rows in samples(whole.n, seed)[:many])
+        return [pairs.right(each, whole.confidence) for each in chosen]
+
+    found, others = drawn(3, SAMPLES), drawn(4, WIDTHS)
     flipped, mistaken = (
         sum(mark) for mark in ([each.low > 0.5 for each in found], [each.high < 0.5 for each in found])
     )
-    effect = "yes" if whole.value - margin(whole.low, whole.high, whole.n) >= 0.5 else "no"
+    effect = "yes" if whole.value - needs([(each.low, each.high) for each in others]) >= 0.5 else "no"
     still = whole.tiny + whole.ties
     return f"{name:<14}{whole.n:>7,}{whole.value:>8.3f}{still:>7.0%}{effect:>8}{flipped:>10}{mistaken:>6}"
 
