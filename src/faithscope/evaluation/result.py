@@ -54,7 +54,7 @@ from faithscope.sample import Sample, number_groups
 if TYPE_CHECKING:
     import pandas as pd
 
-    from faithscope.report.result import Breakdown, Provenance, RowPair
+    from faithscope.report.result import Provenance, RowPair
 
 
 @dataclass(frozen=True)
