@@ -130,3 +130,15 @@ def test_importances_of_a_log_with_inputs_are_measured_by_the_features_that_they
     written = fs.audit(tmp_path / "log.parquet").sufficiency
     if discretizer is None or discretizer == fs.SignOfTop(2):
         assert written.value == pytest.approx(ev.sufficiency.value, abs=1e-12)
+
+
+@pytest.mark.parametrize("prefix", ["phi_", "shap_", "why_shap_"])
+def test_importances_are_of_the_columns_that_they_are_named_after(prefix):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 4)), columns=["age", "phi_rate", "sex", "debt"])
+    values = X.to_numpy() * [3.0, 0.1, 1.0, 0.2]
+    log = X.assign(**{f"{prefix}{name}": values[:, j] for j, name in enumerate(X)}, yhat=values.sum(axis=1) > 0)
+    columns = [f"{prefix}{name}" for name in X]
+    found = fs.audit(log, prediction="yhat", explanation=columns, discretizer="sign-of-top-2").sufficiency
+    expected = fs.sufficiency(fs.Importances(values, names=list(X)), log.yhat, X, relation=fs.Alike(2))
+    assert found.value == pytest.approx(expected.value, abs=1e-12)

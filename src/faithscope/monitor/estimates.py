@@ -13,8 +13,8 @@ from faithscope.measures.estimate import Estimate, estimate
 from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.monitor.queries import fetch_lines, fetch_table
 from faithscope.monitor.schema import WHOLE
+from faithscope.monitor.scope_patterns import Patterns, to_counts
 from faithscope.monitor.scopes import RowPatterns, Scopes, held_scopes
-from faithscope.tables.scoped.patterns import Patterns, to_counts
 
 Ints = NDArray[np.int64]
 

@@ -53,7 +53,7 @@ def kind_by_columns(schema: Any, columns: Sequence[str], wanted: str | None, *, 
     kind = wanted or _guess(types, columns, discretized)
     if kind == "importances":
         _refuse_text(types, columns)
-        return NumberColumns(_without_prefix(columns))
+        return NumberColumns(_without_prefix(columns, schema))
     if kind == "keys":
         nested = next((name for name in columns if schema[name].is_nested()), None)
         if nested is not None:
@@ -92,7 +92,11 @@ def _refuse_text(types: Sequence[Any], columns: Sequence[str]) -> None:
             )
 
 
-def _without_prefix(columns: Sequence[str]) -> tuple[str, ...]:
-    if all(name.startswith("phi_") for name in columns):
-        return tuple(name.removeprefix("phi_") for name in columns)
+def _without_prefix(columns: Sequence[str], schema: Any) -> tuple[str, ...]:
+    """The names of features: of phi_age, or of shap_age beside a column age, it is age."""
+    for end in (place + 1 for place, letter in enumerate(columns[0]) if letter == "_"):
+        prefix, names = columns[0][:end], tuple(name[end:] for name in columns)
+        known = prefix == "phi_" or all(name in schema for name in names)
+        if known and all(name.startswith(prefix) for name in columns):
+            return names
     return tuple(columns)

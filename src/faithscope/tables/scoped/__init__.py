@@ -1,1 +1,0 @@
-"""Explanations that say where they apply, in an engine."""
