@@ -28,7 +28,8 @@ def _tell(explainer: Explainer) -> list[Block]:
         rows = [drawn_row(name, estimate) for name, estimate in groups.groups]
         table = group_table(groups, title)
         blocks += [Chart(specs.estimates(rows), words_of(rows), f"{title}.")]
-        blocks += [Group([table], "detail") if groups.compared == AMONG else table]
+        essential = groups.compared != AMONG and groups.groups[0][1].measure == "consistency"
+        blocks += [table if essential else Group([table], "detail")]
         pairs = len(groups.differences)
         apart = difference_tables(
             groups.differences, f"Differences by {groups.by or 'population'}", groups.together, pairs
