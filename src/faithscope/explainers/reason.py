@@ -121,7 +121,7 @@ class SufficientReason(Explainer):
         told = f'order must be "importance" or a list of features; got {order!r}.'
         if isinstance(order, str):
             raise BadInput(told)
-        if not hasattr(order, "__iter__"):
+        if not hasattr(order, "__iter__") or getattr(order, "shape", None) == ():
             raise WrongType(told)
         names = tuple(self._forest.names or self._names or default_names(self._forest.features))
         positions = []

@@ -89,6 +89,7 @@ def _limit(text: str) -> float:
 
 
 def _gib(size: float) -> str:
+    size = min(size, 2.0**100)  # a whole number may be larger than any float
     return f"{size / GIB:,.1f} GiB" if size < 1000 * GIB else f"{size / GIB:,.0f} GiB"
 
 
