@@ -121,11 +121,13 @@ class SufficientReason(Explainer):
         told = f'order must be "importance" or a list of features; got {order!r}.'
         if isinstance(order, str):
             raise BadInput(told)
-        if not hasattr(order, "__iter__") or getattr(order, "shape", None) == ():
-            raise WrongType(told)
+        try:
+            listed = list(order)
+        except TypeError:
+            raise WrongType(told) from None
         names = tuple(self._forest.names or self._names or default_names(self._forest.features))
         positions = []
-        for feature in order:
+        for feature in listed:
             whole = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
             if not (feature in names if isinstance(feature, str) else whole and 0 <= feature < len(names)):
                 named = isinstance(feature, str)
