@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression
 
 import faithscope as fs
@@ -69,7 +70,9 @@ def main():
         print(command(folder, "plan", "log.parquet"))
         print(command(folder, "demo"))
         without_the_reproduction(folder)
-    missing("shap", lambda: fs.explainers.Shap(model, X).explain(X))
+    fs.explainers.Shap(model, X).explain(X[:20])
+    trees = GradientBoostingRegressor(n_estimators=5).fit(X, X["a"])
+    missing("shap", lambda: fs.explainers.Shap(trees, X).explain(X))
     missing("dice", lambda: fs.explainers.Dice(model, X).explain(X))
     missing("torch", lambda: fs.explainers.Gradient(model).explain(X))
     missing("gpu", lambda: fs.within(X, X["a"] > 0, 0.1, device="cuda"))
