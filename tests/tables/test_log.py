@@ -132,7 +132,7 @@ def test_importances_of_a_log_with_inputs_are_measured_by_the_features_that_they
         assert written.value == pytest.approx(ev.sufficiency.value, abs=1e-12)
 
 
-@pytest.mark.parametrize("prefix", ["phi_", "shap_", "why_shap_"])
+@pytest.mark.parametrize("prefix", ["phi_", "shap_", "lime_"])
 def test_importances_are_of_the_columns_that_they_are_named_after(prefix):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 4)), columns=["age", "phi_rate", "sex", "debt"])
@@ -142,3 +142,10 @@ def test_importances_are_of_the_columns_that_they_are_named_after(prefix):
     found = fs.audit(log, prediction="yhat", explanation=columns, discretizer="sign-of-top-2").sufficiency
     expected = fs.sufficiency(fs.Importances(values, names=list(X)), log.yhat, X, relation=fs.Alike(2))
     assert found.value == pytest.approx(expected.value, abs=1e-12)
+
+
+def test_importances_of_changes_are_not_those_of_levels():
+    rng = np.random.default_rng(0)
+    log = pd.DataFrame(rng.normal(size=(80, 4)), columns=["income", "debt", "shap_delta_income", "shap_delta_debt"])
+    log["yhat"] = log.shap_delta_income > 0
+    assert fs.audit(log, prediction="yhat", explanation="shap_*", discretizer=fs.SignOfTop(1)).sufficiency is None

@@ -51,3 +51,33 @@ def test_a_condition_on_a_column_of_another_type_is_refused():
     frame = pd.DataFrame({"rule": ["a <= 3", "a <= 4"], "a": ["x", "y"], "y": [0, 1]})
     with pytest.raises(WrongType, match="compare with a number"):
         audit(frame, prediction="y", explanation="rule")
+
+
+def test_a_rule_may_speak_of_a_column_called_document_and_a_missing_document_leaves_a_note():
+    rng = np.random.default_rng(0)
+    log = pd.DataFrame({"document": rng.choice(["1", "2"], 60), "y": rng.integers(0, 2, 60)})
+    rules = np.where(log.document == "1", 'document == "1"', 'document != "1"')
+    found = audit(log.assign(rule=rules), prediction="y", explanation="rule").sufficiency
+    assert_same(found, fs.sufficiency(fs.Rules.parse(list(rules)), log.y, log[["document"]]))
+    words = pd.DataFrame({"words": [["a"], ["b"]] * 10, "document": ["a b", None] * 10, "y": [0, 1] * 10})
+    audited = audit(words, prediction="y", explanation="words", kind="words")
+    assert audited.sufficiency is None
+    assert audited.notes[-1].endswith("the document is missing in 10 rows")
+    copied = audit(log.assign(rule="y <= 0.5"), prediction="y", explanation="rule")
+    assert copied.notes[-1].endswith("column 'y', which holds predictions or explanations")
+
+
+def test_groups_of_rules_are_those_of_memory_in_any_order_and_by_the_same_names():
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 4, 240)
+    log = pd.DataFrame({"k": k, "y": rng.random(240) < 0.15 * k + 0.2, "g": rng.choice(["few", "many", "many"], 240)})
+    log["rule"] = np.where(k > 2, "k > 2", np.where(k > 1, "k > 1", "k <= 1"))
+    log["day"] = pd.to_datetime("2026-01-01") + pd.to_timedelta(np.arange(240) % 2, unit="D")
+    audited = audit(log, prediction="y", explanation="rule", by=["g", "day"])
+    assert list(audited.sufficiency_populations.estimates) == list(audited.populations.estimates)
+    found = audit(log, prediction="y", explanation="rule", by="g").sufficiency_populations
+    for seed in range(3):
+        rows = log.sample(frac=1, random_state=seed)
+        expected = fs.sufficiency(fs.Rules.parse(list(rows.rule)), rows.y, rows[["k"]], by=rows.g)
+        for name, estimate in found.estimates.items():
+            assert estimate.interval == pytest.approx(expected.estimates[name].interval, abs=1e-12)

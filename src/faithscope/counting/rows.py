@@ -35,7 +35,7 @@ class Content:
     explanations : sequence of Explanations
         The explanations of these rows, by one explainer or by each of several that are compared.
     X : rows, optional
-    weights, clusters : (n,) arrays, optional
+    weights, clusters, askers : (n,) arrays, optional
     """
 
     labels: Array
@@ -43,6 +43,7 @@ class Content:
     X: Any = None
     weights: Floats | None = None
     clusters: Ints | None = None
+    askers: Ints | None = None
 
     @cached_property
     def _of_rows(self) -> Words:
@@ -57,7 +58,22 @@ class Content:
     @cached_property
     def _order(self) -> Ints:
         """The rows by their digest."""
-        return np.argsort(self._of_rows, kind="stable")
+        return self._sorted(self._of_rows)
+
+    def _sorted(self, words: Words) -> Ints:
+        """The rows by these digests; of equal ones, by the group that asks, and by what their cluster holds."""
+        keys = [words] if self.askers is None else [self.askers, words]
+        if self.clusters is not None:
+            rank = np.argsort(np.argsort(self._of_clusters(words), kind="stable"))
+            keys = [rank[self.clusters], *keys]
+        return np.argsort(words, kind="stable") if len(keys) == 1 else np.lexsort(keys)
+
+    def _of_clusters(self, words: Words) -> Words:
+        """One digest per cluster, which is what its rows are, in any order."""
+        assert self.clusters is not None
+        together = np.zeros(int(self.clusters.max()) + 1, np.uint64)
+        np.add.at(together, self.clusters, words)
+        return together
 
     @cached_property
     def of_rows_alone(self) -> bool:
@@ -80,10 +96,9 @@ class Content:
                 for block in row_blocks(column) or ()
             ]
             words = hash_rows([words[:, None], *given])
-        if by_cluster and self.clusters is not None:  # a cluster is what its rows are, in any order
-            rows, words = words, np.zeros(int(self.clusters.max()) + 1, np.uint64)
-            np.add.at(words, self.clusters, rows)
-        return self._order if words is self._of_rows else np.argsort(words, kind="stable")
+        if by_cluster and self.clusters is not None:
+            return np.argsort(self._of_clusters(words), kind="stable")
+        return self._order if words is self._of_rows else self._sorted(words)
 
     def deal(self, blocks: int) -> Ints:
         """The block of each row: rows are sorted by digest and dealt into blocks of equal size by a fixed permutation.
@@ -167,7 +182,8 @@ class Rows:
             )
         else:
             distinct, exact = among, sys.maxsize
-        content = Content(sample.labels, beside or (scopes,), sample.X, sample.weights, sample.clusters)
+        known = (sample.X, sample.weights, sample.clusters, sample.askers)
+        content = Content(sample.labels, beside or (scopes,), *known)
         names, numbers = sample.numbered_labels
         by_number = sample.agreement.of_numbers or sample.clusters is not None
         segments = 1 if by_number else len(names)

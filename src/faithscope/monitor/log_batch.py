@@ -47,7 +47,7 @@ def said_options(log: Log, when: Any, by: Any, discretizer: Any) -> dict[str, An
     for name, value in said.items():
         one = isinstance(value, list | tuple) and len(value) == 1
         value = value[0] if one else list(value) if isinstance(value, tuple) else value
-        if isinstance(value, str | list) and value and (name, value) != ("nulls", "error"):
+        if isinstance(value, str | list) and value:
             known[name] = value
     return known
 

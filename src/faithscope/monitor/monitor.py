@@ -236,7 +236,9 @@ class Monitor(Shareable):
         """
         self._refuse_discretizer(discretizer)
         name, log = _batch_name(batch), Log._of(table, columns, "Monitor.add_log")
-        said, held = said_options(log, when, by, discretizer), json.loads(self._store.settings().get("log", "{}"))
+        said = said_options(log, when, by, discretizer)
+        with readable_state(self._store.name):
+            held = dict(json.loads(self._store.settings().get("log", "{}")))
         known = recalled(held, said, log.where is not None, self._store.name)
         log = replace(log, **{name: known[name] for name in REMEMBERED if name in known})
         discretizer = known.get("discretizer") if discretizer is None else discretizer

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, NotScoped
 from faithscope.explanations.arrow.columns import to_objects
-from faithscope.explanations.base import Explanations
+from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.reasons import Reasons
 from faithscope.measures.comparing.groupings import crossed_name
@@ -21,7 +21,7 @@ from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.missing import dropped_note, refuse_missing, scan
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import Column, refuse_nested, shown
-from faithscope.tables.fetched import coded, with_missing
+from faithscope.tables.fetched import as_array, coded, with_missing
 from faithscope.tables.labels import in_order
 from faithscope.tables.log.kinds import PairColumns, ReasonColumn, SetColumn
 from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog
@@ -126,11 +126,13 @@ def scoped_rows(
     X: Any = (
         answer.select(list(short)).rename_columns(list(inputs)) if inputs else answer.select(answer.column_names[:1])
     )
-    if list(inputs) == [DOCUMENT]:
+    if isinstance(log.kind, SetColumn):
+        if lacking := X.column(0).null_count:
+            raise NotScoped(f"the document is missing in {several(lacking, 'row', 'rows')}")
         X = X.column(0).to_pylist()
     clusters, agreement = coded(answer, [CLUSTER])[1] if rows.clustered else None, log.options.agreement
     labels = agreement.read(_predictions(log, answer))
-    groups = {name: _values(answer, column) for column, name in used.items()}
+    groups = {name: as_array(answer.column(column).to_pylist()) for column, name in used.items()}
     return Sample(rows.read(answer), labels, X, clusters=clusters, agreement=agreement), groups
 
 

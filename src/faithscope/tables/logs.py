@@ -52,7 +52,7 @@ class LogColumns(TypedDict, total=False):
     clusters: str | None
     weights: str | None
     time: str | None
-    nulls: Nulls
+    nulls: Nulls | None
     connect: str | None
     where: str | None
     since: Any
@@ -97,8 +97,9 @@ class Log:
         not by `audit`.
     time : str, optional
         The column of moments, for ``only(since=...)``, for windows of `audit` and for days of a `Monitor`.
-    nulls : {"error", "drop", "key"}
-        What to do with rows in which a used column is missing: refuse, leave out, or let missing be a value.
+    nulls : {"error", "drop", "key"}, optional
+        What to do with rows in which a used column is missing: refuse, which is the default, leave out, or let missing
+        be a value.
     connect : str, optional
         A database, such as ``postgres://user@host/database`` or ``spark``, in which `table` is a name.
     where, since : str, date or datetime, optional
@@ -125,7 +126,7 @@ class Log:
     clusters: str | None = None
     weights: str | None = None
     time: str | None = None
-    nulls: Nulls = "error"
+    nulls: Nulls | None = None
     connect: str | None = None
     where: str | None = None
     since: Any = None
@@ -133,7 +134,7 @@ class Log:
     def __post_init__(self) -> None:
         if isinstance(self.table, Log):
             raise WrongType("A Log was made of a Log: pass the table, or take rows of the log by .only(...).")
-        check_word(self.nulls, "nulls", NULLS)
+        check_word(self.nulls, "nulls", NULLS, optional=True)
         check_word(self.kind, "kind", KINDS, optional=True)
         if self.since is not None:
             to_moment(self.since)
@@ -153,7 +154,7 @@ class Log:
     def __repr__(self) -> str:
         table = repr(self.table) if isinstance(self.table, str) else f"<{type(self.table).__name__}>"
         said = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
-        told = [f"{name}={value!r}" for name, value in said.items() if value is not None and value != "error"]
+        told = [f"{name}={value!r}" for name, value in said.items() if value is not None]
         return f"Log({', '.join([table, *told])})"
 
     def only(self, where: str | None = None, *, since: Any = None) -> "Log":
@@ -212,7 +213,7 @@ class Log:
             explanation=self.explanation,
             kind=self.kind,
             discretizer=to_discretizer(measured.get("discretizer")) or Original(),  # type: ignore[arg-type]
-            nulls=self.nulls,
+            nulls=self.nulls or "error",
             ids=self.id,
             confidence=measured.get("confidence", 0.95),
             interval=method,

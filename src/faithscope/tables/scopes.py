@@ -23,12 +23,16 @@ from faithscope.measures.sufficiency import made_otherwise, measure_sufficiency,
 from faithscope.notes import doubts, of_kind
 from faithscope.relations import Alike
 from faithscope.sample import Sample
-from faithscope.tables.log.kinds import NumberColumns, RuleColumn, SetColumn
+from faithscope.tables.log.kinds import NumberColumns, PairColumns, RuleColumn, SetColumn
 from faithscope.tables.log.writing import DOCUMENT
 from faithscope.tables.log_sample import in_groups, rows_of_log, scoped_rows
 from faithscope.tables.measured_log import MeasuredLog
 
 _MOST_NAMED = 100_000  # rows of importances
+_OF_PAIRS = (
+    "sufficiency and necessity were not measured: a log does not say by which distance counterfactuals are near; call "
+    "fs.sufficiency(fs.Counterfactuals(points, rows), predictions, rows)"
+)
 
 
 class ScopedMeasures(NamedTuple):
@@ -51,7 +55,8 @@ def scoped_measures(measured: MeasuredLog) -> ScopedMeasures:
     except NotScoped as problem:
         return ScopedMeasures(notes=(f"sufficiency and necessity were not measured: {problem}",))
     if sample is None:
-        return ScopedMeasures()
+        pairs = isinstance(measured.log.kind, PairColumns) and isinstance(options.discretizer, Original)
+        return ScopedMeasures(notes=(_OF_PAIRS,) if pairs else ())
     method = None if asked in FOR_EQUALITY and named is not None else asked
     found = measure_sufficiency(sample, None, confidence, method, unseen=unseen, named=named)
     found = noted(found, made_otherwise(found, asked))
@@ -113,6 +118,8 @@ def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | 
     for column in (column for column in inputs.values() if column not in held):
         if column in log.ids:
             raise NotScoped(f"the explanations speak of column {column!r}, which was said to identify rows")
+        if column in log.source.columns:
+            raise NotScoped(f"the explanations speak of column {column!r}, which holds predictions or explanations")
         raise NotScoped(f"the log has no column {column!r}, which the explanations speak of")
     log.source.refuse_wide(inputs.values())
     return scoped_rows(log, measured.consistency.n, inputs, by, measured.missing(by) if by else 0)

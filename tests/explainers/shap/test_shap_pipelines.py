@@ -102,3 +102,22 @@ def test_what_looks_at_several_columns_is_asked_as_a_whole():
         assert explainer.algorithm == "permutation"
         with pytest.raises(BadInput, match=f"{type(step).__name__} is not known to make every feature of one column"):
             Shap(model, numbers[:10], algorithm="tree")
+
+
+def test_what_a_sparse_matrix_leaves_out_is_missing_to_xgboost():
+    xgboost, rng = pytest.importorskip("xgboost"), np.random.default_rng(0)
+    X = pd.DataFrame({"n": rng.uniform(1, 3, 900), **{name: rng.choice(["no", "yes"], 900) for name in "bc"}})
+    y = np.where(X["n"] < 2, 1.0 * (X["b"] == "yes"), 5 + 2.0 * (X["c"] == "yes"))
+    words = (OneHotEncoder(drop="if_binary"), ["b", "c"])
+    columns = make_column_transformer(words, ("passthrough", ["n"]), sparse_threshold=1.0)
+    model = make_pipeline(columns, xgboost.XGBRegressor(n_estimators=5, max_depth=2)).fit(X, y)
+    held = [{"n": [1.5], "b": ["yes"], "c": ["no"]}, {"n": [2.5], "b": ["no"], "c": ["yes"]}]
+    background, row = map(pd.DataFrame, held)
+    found, asked = (Shap(model, background, algorithm=how) for how in ("tree", "permutation"))
+    assert found.explain(row).values == pytest.approx(asked.explain(row).values, abs=1e-5)
+    assert (found.explain(row).values != 0).all()
+
+
+def test_small_outputs_beside_a_background_of_zeros_are_not_rounded_away():
+    found = Shap(lambda X: 1e-14 * X[:, 0], [[0.0, 0.0]]).explain([[5.0, 1.0]])
+    assert found.values.tolist() == [[pytest.approx(5e-14), 0.0]]

@@ -38,6 +38,7 @@ from faithscope.inputs.models import Model
 from faithscope.runtime.memory import in_memory, need
 
 _LARGE = 1_000  # background rows above which explaining is slow
+_UNROUNDED = 60  # decimals, of which no output is too small to have some
 _TABLE = 2**14  # coalitions per row that are tried by default if trees give all of them at once
 _NOISY = (
     "the model answers equal rows differently, so these importances are noisy: computed again, they would be others"
@@ -144,8 +145,9 @@ class Shap(Explainer):
         self._known = self._outputs(self.background, self.table)
         self.expected_value: Floats = self._known.mean(axis=0)
         self._classes = computed_classes(class_index, self.output, self._known.shape[1], self._asked.kind)
-        self._scale = float(np.abs(self._known).max()) or 1.0
-        self._decimals = 12 - ceil(log10(self._scale))
+        largest = float(np.abs(self._known).max())
+        self._scale = largest or 1.0
+        self._decimals = 12 - ceil(log10(largest)) if largest else _UNROUNDED
         self._trees = self._find_trees(algorithm)
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
         self._budget = budget_of(len(self.table.names), evaluations)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import comb
 from typing import Any
 
@@ -69,7 +70,9 @@ class Trees:
         forest = read_forest(trees)
         players, transform = np.arange(len(table.names)), None
         if piped:
-            transform = pipe[:-1].transform
+            # What a sparse matrix leaves out is missing to XGBoost, and 0 to all others.
+            absent = np.nan if type(trees).__module__.startswith("xgboost") else 0.0
+            transform = partial(_dense, pipe[:-1].transform, absent)
             players = _players(pipe[:-1], table)
         elif table.categorical.any():
             raise BadInput('Trees are read over numbers only, not over categories: use algorithm="permutation".')
@@ -231,8 +234,18 @@ def _features(rows: Floats, table: Space, transform: Callable[[Any], Any] | None
     """Rows of the table's matrix as the features that trees read."""
     if transform is None or not len(rows):
         return rows
-    made = transform(table.decode(rows))
-    return np.asarray(made.toarray() if hasattr(made, "toarray") else made, np.float64)
+    return np.asarray(transform(table.decode(rows)), np.float64)
+
+
+def _dense(transform: Callable[[Any], Any], absent: float, rows: Any) -> Any:
+    """What a pipeline makes of rows; of a sparse matrix, with `absent` for what it leaves out."""
+    made = transform(rows)
+    if not hasattr(made, "tocoo"):
+        return made
+    held = made.tocoo()
+    dense = np.full(held.shape, absent)
+    dense[held.row, held.col] = held.data
+    return dense
 
 
 def _shap_of(forest: Forest, cells: Codes, classes: Sequence[int]) -> list[Any]:

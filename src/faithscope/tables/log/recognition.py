@@ -7,6 +7,8 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.tables import Settings
 from faithscope.tables.log.kinds import KeyColumns, Kind, NumberColumns, ReasonColumn, RuleColumn, SetColumn
 
+_PREFIXES = ("phi_", "shap_", "lime_", "importance_", "attribution_", "contribution_")  # of columns of importances
+
 
 def kind_in_log(settings: Settings) -> Kind:
     """The kind that a log of faithscope's own says it holds."""
@@ -94,8 +96,8 @@ def _refuse_text(types: Sequence[Any], columns: Sequence[str]) -> None:
 
 def _without_prefix(columns: Sequence[str], schema: Any) -> tuple[str, ...]:
     """The names of features: of phi_age, or of shap_age beside a column age, it is age."""
-    for end in (place + 1 for place, letter in enumerate(columns[0]) if letter == "_"):
-        prefix, names = columns[0][:end], tuple(name[end:] for name in columns)
+    for prefix in _PREFIXES:
+        names = tuple(name.removeprefix(prefix) for name in columns)
         known = prefix == "phi_" or all(name in schema for name in names)
         if known and all(name.startswith(prefix) for name in columns):
             return names
