@@ -207,3 +207,11 @@ REFUSED = {
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_a_log_refuses_is_one_sentence(words):
     refused(REFUSED[words][0], words, REFUSED[words][1])
+
+
+def test_groups_by_dates_of_a_weighted_log_are_called_by_their_dates():
+    table = pd.DataFrame({"leaf": [1, 1, 2, 2] * 10, "y": [0, 1] * 20, "how": 1.5, "g": ["n", "s"] * 20})
+    table["day"] = pd.to_datetime("2026-01-01") + pd.to_timedelta(np.arange(40) % 2, unit="D")
+    log = fs.Log(table, prediction="y", explanation="leaf", kind="keys", weights="how")
+    names = {day for _, day in fs.consistency(log, by=["g", "day"]).estimates}
+    assert {f"{day:%Y-%m-%d}" for day in names} == {"2026-01-01", "2026-01-02"}

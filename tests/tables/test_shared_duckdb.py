@@ -80,7 +80,7 @@ def test_threads_read_logs_of_their_own(tmp_path):
 
 
 FORKS = """
-import os, sys
+import os, signal, sys
 import faithscope as fs
 
 def added():
@@ -91,6 +91,7 @@ def added():
 before, child = added(), os.fork()
 if child:
     os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+signal.alarm(60)  # a fork that hangs is one that failed
 os._exit(0 if added() == before else 3)
 """
 

@@ -97,7 +97,7 @@ def read_rows(
         X = answer.select(list(inputs)).rename_columns([features.get(name, name) for name in held])
     if "words" in answer.column_names:
         X = answer.column("words").to_pylist()
-    groups = [_values(answer, name) for name in used]
+    groups = [as_array(answer.column(name).to_pylist()) for name in used]
     told = (*explanations.remarks, *notes, *log.notes, *dropped_note(total - answer.num_rows))
     return LogRows(
         explanations._with(remarks=tuple(dict.fromkeys(told))),
