@@ -20,42 +20,26 @@ import warnings
 import numpy as np
 import shap
 from numpy.random import default_rng
-from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import faithscope as fs
-from faithscope.datasets import load
 from ratios import describe_machine, options, tell
+from wrong_reasons import coded, of_predicted, table_of
 
-PAPER = ("heart", "bank", "adult", "avila", "chess", "covtype")
-OTHERS = {"wine": load_wine, "breast cancer": load_breast_cancer}
+NAMES = ("heart", "bank", "adult", "avila", "chess", "covtype", "wine", "breast cancer")
 SAMPLES, HIDDEN, STEP = 100, 16, 1e-4
 
 
 def table(name):
     """Rows as numbers, and labels, in random order."""
-    if name in OTHERS:
-        X, y = OTHERS[name](return_X_y=True)
-    else:
-        data = load(name)
-        X = data.X.copy()
-        for column in X.select_dtypes(exclude="number"):
-            X[column] = X[column].astype("category").cat.codes
-        X, y = X.to_numpy(float), np.asarray(data.y)
+    X, y = table_of(name)
+    X = coded(X).to_numpy(float)
     X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
     order = default_rng(0).permutation(len(X))[:12_000]
     return X[order], y[order]
-
-
-def of_predicted(values, chances):
-    """The numbers of each row's predicted class, of an array (n, d) of class 1 of two, or (n, d, classes)."""
-    place = chances.argmax(axis=1)
-    if values.ndim == 2:
-        return np.where(place[:, None] == 1, values, -values)
-    return values[np.arange(len(values)), :, place]
 
 
 def gradient(model, X, scale):
@@ -71,11 +55,12 @@ def gradient(model, X, scale):
 def explained(train, y, X):
     """For each explainer, the model, and importances of the classes predicted for the rows."""
     trees = HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=15, random_state=0).fit(train, y)
-    yield "SHAP", trees, of_predicted(shap.TreeExplainer(trees)(X).values, trees.predict_proba(X))
+    place = trees.predict_proba(X).argmax(axis=1)
+    yield "SHAP", trees, of_predicted(shap.TreeExplainer(trees)(X).values, place)
     lime = fs.explainers.Lime(trees, train[:2_000], samples=1_000).explain(X).values
     many = len(trees.classes_)
     lime = lime if many == 2 else lime.reshape(len(X), many, -1).transpose(0, 2, 1)
-    yield "LIME", trees, of_predicted(lime, trees.predict_proba(X))
+    yield "LIME", trees, of_predicted(lime, place)
     net = make_pipeline(StandardScaler(), MLPClassifier((HIDDEN,), max_iter=40, random_state=0)).fit(train, y)
     scale = np.where(train.std(axis=0) > 0, train.std(axis=0), 1.0)
     slopes = gradient(net, X, scale)
@@ -88,7 +73,7 @@ def lines(quick):
     yield describe_machine(("faithscope", "numpy", "scikit-learn", "shap"))
     yield ""
     yield f"{'table':<14}{'explainer':<19}{'rows':>6}{'value':>8}  {'interval':<16}{'still':>6}{'found':>7}"
-    for name in ("breast cancer", "adult") if quick else (*PAPER, *OTHERS):
+    for name in ("breast cancer", "adult") if quick else NAMES:
         X, y = table(name)
         pool = min(400 if quick else 2_000, len(X) // 2)
         train, labels, X = X[pool:], y[pool:], X[:pool]

@@ -3,7 +3,6 @@
     nice -n 19 python benchmarks/limits.py                      # an hour; every case grows until a minute or the budget
     nice -n 19 python benchmarks/limits.py --seconds 30 --gib 14
     python benchmarks/limits.py --only within --only labels     # the cases whose name holds one of these
-    python benchmarks/limits.py --refused                       # what is said where something cannot fit
 
 `seconds` are of processor time, of all threads together, so that another job on the machine does not count; where both
 cores are used, the clock shows as little as half. Every size runs in a process of its own, whose memory is looked at
@@ -48,14 +47,6 @@ class Case:
     prepare: Callable
     most: int = 10**9
     power: float = 1.0  # by which memory grows in the end, where a table of all pairs is made
-
-
-def within_addresses(size):
-    """Let this process take so many bytes more, and no more."""
-    import resource
-
-    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (held + size, held + size))
 
 
 def numbers(n, d=D):
@@ -264,45 +255,6 @@ CASES = {
 }
 
 
-REFUSED = {
-    "consistency of 40,000,000 rows": """
-import numpy as np, faithscope as fs
-fs.consistency(np.zeros(40_000_000, np.int64), np.zeros(40_000_000, bool))""",
-    "Floor(1) of 1,500 x 100,000 importances": """
-import numpy as np, faithscope as fs
-fs.consistency(np.zeros((1_500, 100_000)), np.zeros(1_500, bool), discretizer=fs.Floor(1))""",
-    "10,000 words over 10,000,000 documents": """
-import numpy as np, faithscope as fs
-from scipy.sparse import csr_array
-bag = csr_array((10_000_000, 10_000), dtype=np.int8)
-given = fs.Highlights([[f"w{j}"] for j in range(10_000)], vocabulary=[f"w{j}" for j in range(10_000)])
-fs.sufficiency(given.take(np.arange(10_000_000) % 10_000), bag, np.zeros(10_000_000, bool))""",
-    "1,000 rules, 5,000,000 labels": """
-import numpy as np, faithscope as fs
-rules = fs.Rules.from_conditions([[(0, ">", j)] for j in range(1_000)], ["x"])
-fs.sufficiency(rules.take(np.arange(5_000_000) % 1_000), np.zeros((5_000_000, 1)), np.arange(5_000_000))""",
-    "within of 2,000 vectors of 50,000 numbers": """
-import numpy as np, faithscope as fs
-fs.within(np.random.default_rng(0).random((2_000, 50_000)), np.zeros(2_000, bool), 1.0)""",
-    "Shap of 20,000 features": """
-import numpy as np
-from faithscope.explainers import Shap
-Shap(lambda X: X[:, 0], np.zeros((1, 20_000)), output="margin", algorithm="permutation")""",
-    "Lime of 20,000 features": """
-import numpy as np
-from faithscope.explainers import Lime
-Lime(lambda X: X[:, 0], np.zeros((10, 20_000))).explain(np.zeros((1, 20_000)))""",
-    "40,000,000 x 100 numbers that nobody checked, at the command line": """
-import sys
-import numpy as np
-from faithscope.cli import main
-import faithscope.cli.audit as command
-command.open_log_source = lambda *_: np.ones(40_000_000, np.float64)[:, None] * np.ones(100)
-sys.argv = ["faithscope", "audit", "log.parquet"]
-main()""",
-}
-
-
 GIB = 2**30
 MACHINE = 24 * GIB  # what sizes are extrapolated to
 PATIENCE = 6  # times the limit that a process may take, making its input included
@@ -401,21 +353,9 @@ def rounded(size):
     return f"{int(size // place * place):,}"
 
 
-def refusals():
-    """What is said where something cannot fit in 2 GiB of addresses beyond the imports, each in its own process."""
-    for name, code in REFUSED.items():
-        setting = f"from limits import within_addresses; within_addresses({2 * GIB})\n"
-        command = [sys.executable, "-c", setting + code]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE)
-        last = ended.stderr.strip().splitlines()[-1:] or ["(nothing)"]
-        print(f"\n{name}, exit status {ended.returncode}\n  {last[0]}")
-
-
 if __name__ == "__main__":
-    chosen = options(__doc__, seconds=60.0, gib=float, only=[], refused=False)
+    chosen = options(__doc__, seconds=60.0, gib=float, only=[])
     print(describe_machine(("faithscope", "numpy", "scipy", "sklearn", "duckdb")))
-    if chosen.refused:
-        sys.exit(refusals())
     budget = int(GIB * chosen.gib if chosen.gib else 0.75 * available())
     print(f"at most {chosen.seconds:g} s and {budget / GIB:.0f} GiB a size; sizes beyond are extrapolated\n")
     print(HEAD)

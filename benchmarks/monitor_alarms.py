@@ -10,9 +10,8 @@ drift, though they do not, on any of 1,000 days that are all looked at, and when
 alarms, up to two Monte-Carlo errors.
 """
 
-import sys
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -31,7 +30,7 @@ from faithscope.monitor.sequential import (
     shares,
     upper_limit,
 )
-from ratios import RESULTS, describe_machine, options, tell
+from ratios import simulate
 
 
 class Watched:
@@ -161,7 +160,6 @@ def anchored():
 
 
 ERROR, REFERENCE = 0.05, 30
-WRITTEN = RESULTS / "monitor_alarms.txt"
 
 
 SYSTEMS = {
@@ -305,20 +303,17 @@ def report(quick):
     yield from drift_report(quick, rng)
 
 
-def beyond(lines, trials):
-    """Lines of the first table whose limits or alarms are wrong more often than the bar allows."""
+def worse(lines, columns, trials):
+    """Lines with a number, in these columns, that is above the bar of so many trials."""
     bar = ERROR + 2 * np.sqrt(ERROR * (1 - ERROR) / trials)
-    table = lines[2 : lines.index("")]
+    return [line for line in lines if max(float(line.split()[column]) for column in columns) > bar]
+
+
+def beyond(lines):
+    """Lines whose limits or alarms are wrong more often than the bar allows."""
     still = [line for line in lines if line.split()[1:2] == ["none"]]
-    wrong = [line for line in table if float(line.split()[-4]) > bar or float(line.split()[-2]) > bar]
-    return wrong + [line for line in still if float(line.split()[-2]) > bar]
+    return worse(lines[2 : lines.index("")], (-4, -2), 400) + worse(still, (-2,), 400)
 
 
 if __name__ == "__main__":
-    quick = options(__doc__, quick=False).quick
-    if quick:
-        tell(report(quick))
-        sys.exit()
-    lines = tell(chain([f"{describe_machine(['numpy', 'scipy'])}\n"], report(quick)), WRITTEN.name)[1:]
-    missed_bars = beyond(lines, int(lines[0].split("; ")[1].split()[0]))
-    sys.exit(f"The bar is missed: {missed_bars}" if missed_bars else 0)
+    simulate(__doc__, report, beyond, "monitor_alarms")

@@ -12,20 +12,16 @@ with `Monitor(reference=59)`; and how often another group, or all rows of a log 
 at most .05 wrong limits and false alarms, up to two Monte-Carlo errors.
 """
 
-import sys
-from itertools import chain
-
 import numpy as np
 from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.sequential import PARTS, bet_above, bet_below, drops_beside
-from monitor_alarms import ERROR, zipf
+from monitor_alarms import ERROR, worse, zipf
 from planted_slices import FAULTS, decisions, shuffled
-from ratios import RESULTS, describe_machine, options, tell
+from ratios import simulate
 
-WRITTEN = RESULTS / "monitor_beside.txt"
 REFERENCE, OPENERS = 30, 0.75
 SYSTEMS = {  # chances of explanations, chances of label 1, rows of a day
     "one explanation, q = .9": (np.ones(1), np.array([0.9]), 8),
@@ -125,23 +121,11 @@ def report(quick):
     yield from planted(3_000, draws)
 
 
-def beyond(lines, trials, draws):
+def beyond(lines):
     """Lines in which limits or alarms are wrong more often than the bar allows."""
     place = lines.index("")
-    first, second = lines[2:place], lines[place + 3 :]
-
-    def bar(many):
-        return ERROR + 2 * np.sqrt(ERROR * (1 - ERROR) / many)
-
-    over = [line for line in first if max(map(float, line.split()[-2:])) > bar(trials)]
-    return over + [line for line in second if max(map(float, line.split()[-2:])) > bar(draws)]
+    return worse(lines[2:place], (-2, -1), 200) + worse(filter(None, lines[place + 3 :]), (-2, -1), 100)
 
 
 if __name__ == "__main__":
-    quick = options(__doc__, quick=False).quick
-    if quick:
-        tell(report(quick))
-        sys.exit()
-    lines = tell(chain([f"{describe_machine(['numpy', 'scipy'])}\n"], report(quick)), WRITTEN.name)[1:]
-    missed_bars = beyond(lines, 200, 100)
-    sys.exit(f"The bar is missed: {missed_bars}" if missed_bars else 0)
+    simulate(__doc__, report, beyond, "monitor_beside")

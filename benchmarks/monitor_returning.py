@@ -11,18 +11,14 @@ Monte-Carlo errors. The last line is a state that begins in the middle of a log:
 came before, among them more of those who come back, and so alarms against a reference are not promised.
 """
 
-import sys
-from itertools import chain
-
 import numpy as np
 from numpy.random import default_rng
 
 from faithscope.monitor.look import far_fewer
 from faithscope.monitor.pairing import Cells, pair
-from monitor_alarms import ERROR, alarmed, missed, zipf
-from ratios import RESULTS, describe_machine, options, tell
+from monitor_alarms import ERROR, alarmed, missed, worse, zipf
+from ratios import simulate
 
-WRITTEN = RESULTS / "monitor_returning.txt"
 MIDDLE = "declined return, begun in the middle"
 
 
@@ -127,18 +123,10 @@ def report(quick):
         yield "{:38s} {:6.3f} {:6.3f} {:8.3f} {:11,.0f} {:7.3f} {:6.3f}".format(name, *told)
 
 
-def beyond(lines, trials):
+def beyond(lines):
     """Lines in which limits or alarms of customers who count once are wrong more often than the bar allows."""
-    bar = ERROR + 2 * np.sqrt(ERROR * (1 - ERROR) / trials)
-    promised = [line for line in lines[3:] if line and not line.startswith(MIDDLE)]
-    return [line for line in promised if max(map(float, line.split()[-2:])) > bar]
+    return worse([line for line in lines[3:] if line and not line.startswith(MIDDLE)], (-2, -1), 200)
 
 
 if __name__ == "__main__":
-    quick = options(__doc__, quick=False).quick
-    if quick:
-        tell(report(quick))
-        sys.exit()
-    lines = tell(chain([f"{describe_machine(['numpy', 'scipy'])}\n"], report(quick)), WRITTEN.name)[1:]
-    missed_bars = beyond(lines, int(lines[0].split("; ")[1].split()[0]))
-    sys.exit(f"The bar is missed: {missed_bars}" if missed_bars else 0)
+    simulate(__doc__, report, beyond, "monitor_returning")

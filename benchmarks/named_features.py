@@ -1,7 +1,6 @@
 """Does it name the right features? Sufficiency of the features that exact SHAP values name, and of wrong ones.
 
     python benchmarks/named_features.py                 # the table of docs/features.md, kept in results/
-    python benchmarks/named_features.py --samples 20    # and how often wrong features are found in so many samples
     python benchmarks/named_features.py --only heart    # one table; nothing is kept
     python benchmarks/named_features.py --plot docs/images/features.svg   # draw what was kept
 
@@ -10,22 +9,17 @@ fitted on rows that are not measured; shap's TreeExplainer explains the class th
 features of largest size; rows are alike in a number if both lie in the same quarter, in a category if it is the same.
 """
 
-import warnings
 from pathlib import Path
 
 import altair as alt
 import numpy as np
-import shap
-from sklearn import datasets as bundled
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 import faithscope as fs
-from faithscope.datasets import load
-from faithscope.measures.telling import names_at_random
 from ratios import RESULTS, describe_machine, options, save_svg, tell
+from wrong_reasons import coded, explained, table_of
 
 NAMES = ("adult", "heart", "covtype", "chess", "avila", "bank", "wine", "breast cancer")
-TRAINED, MEASURED, SAMPLED = 8_000, 2_000, 1_000
+TRAINED, MEASURED = 8_000, 2_000
 KEPT = "named_features.txt"
 WAYS = {  # of naming features, and their colors
     "chance": "#8a94a3",
@@ -36,44 +30,18 @@ WAYS = {  # of naming features, and their colors
 }
 
 
-def table_of(name):
-    """Rows and labels of a table."""
-    held = {"wine": bundled.load_wine, "breast cancer": bundled.load_breast_cancer}
-    if name in held:
-        return held[name](return_X_y=True, as_frame=True)
-    known = load(name)
-    return known.X, np.asarray(known.y)
-
-
-def explained(name):
-    """Rows that the model has not seen, what it predicts for them, and the SHAP values of that."""
+def line(name):
+    """The line of one table: rows name the three features of largest size."""
     X, y = table_of(name)
-    order = np.random.default_rng(0).permutation(len(X))
-    many = min(MEASURED, len(X) // 2)
-    held, train = order[:many], order[many : many + TRAINED]
-    coded = X.apply(lambda column: column if column.dtype.kind in "iufb" else column.astype("category").cat.codes)
-    model = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(coded.iloc[train], np.asarray(y)[train])
-    rows = coded.iloc[held]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        values = np.asarray(shap.TreeExplainer(model).shap_values(rows))
-    predictions = model.predict(rows)
-    if values.ndim == 3:  # of the class that is predicted
-        values = values[np.arange(many), :, np.searchsorted(model.classes_, predictions)]
-    return X.iloc[held].reset_index(drop=True), predictions, values
-
-
-def measured(values, predictions, X):
-    """Sufficiency by the three largest features."""
-    return fs.sufficiency(fs.Importances(values, names=list(map(str, X))), predictions, X, relation=fs.Alike(3))
-
-
-def line(name, samples):
-    """The line of one table, and how often wrong and right features are called no better than random ones."""
-    X, predictions, values = explained(name)
-    X.columns = list(map(str, X))
-    right, wrong = measured(values, predictions, X), measured(values[:, ::-1], predictions, X)
-    told = {
+    order, many = np.random.default_rng(0).permutation(len(X)), min(MEASURED, len(X) // 2)
+    held, train, numbers = order[:many], order[many : many + TRAINED], coded(X)
+    _, predictions, values = explained(numbers.iloc[train], y[train], numbers.iloc[held])
+    X = X.iloc[held].reset_index(drop=True)
+    right, wrong = (
+        fs.sufficiency(fs.Importances(each, names=list(X)), predictions, X, relation=fs.Alike(3))
+        for each in (values, values[:, ::-1])
+    )
+    return {
         "table": name,
         "rows": len(X),
         "chance": right.chance,
@@ -85,14 +53,6 @@ def line(name, samples):
         "beyond the same": "{:+.3f} ({:+.3f} to {:+.3f})".format(*right.beyond_global),
         "reversed beyond random": "{:+.3f} ({:+.3f} to {:+.3f})".format(*wrong.beyond_random),
     }
-    found = {"right": 0, "wrong": 0}
-    for sample in range(samples):
-        rows = np.random.default_rng([1, sample]).permutation(len(X))[:SAMPLED]
-        for each, kept in (("right", values), ("wrong", values[:, ::-1])):
-            found[each] += names_at_random(measured(kept[rows], predictions[rows], X.iloc[rows]))
-    if samples:
-        told |= {"reversed found": f"{found['wrong']}/{samples}", "SHAP flagged": f"{found['right']}/{samples}"}
-    return told
 
 
 def markdown(lines):
@@ -127,11 +87,11 @@ def draw(kept, path):
 
 def main():
     """Measure, print and keep the table, or draw the one that was kept."""
-    chosen = options(__doc__, only=[], samples=0, plot=Path)
+    chosen = options(__doc__, only=[], plot=Path)
     if chosen.plot:
         draw((RESULTS / KEPT).read_text().splitlines(), chosen.plot)
         return
-    lines = [line(name, chosen.samples) for name in chosen.only or NAMES]
+    lines = [line(name) for name in chosen.only or NAMES]
     machine = describe_machine(("faithscope", "scikit-learn", "shap"))
     tell([machine, "", *markdown(lines)], None if chosen.only else KEPT)
 

@@ -15,7 +15,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -233,6 +233,15 @@ def tell(lines, kept=None):
     if kept:
         (RESULTS / kept).write_text("\n".join([*told, ""]), encoding="utf-8")
     return told
+
+
+def simulate(doc, report, beyond, script):
+    """A whole simulation: asked, printed and kept, and exit 1 where lines are beyond the bar; quickly nothing is."""
+    quick = options(doc, quick=False).quick
+    machine = () if quick else (f"{describe_machine(['numpy', 'scipy'])}\n",)
+    lines = tell(chain(machine, report(quick)), None if quick else f"{script}.txt")[len(machine) :]
+    if not quick and (missed := beyond(lines)):
+        sys.exit(f"The bar is missed: {missed}")
 
 
 def save_svg(chart, path):

@@ -70,6 +70,23 @@ def moved(X, many, rng):
     return drawn
 
 
+def of_predicted(values, place):
+    """The numbers of each row's predicted class, of an array (n, d) of class 1 of two, or (n, d, classes)."""
+    if values.ndim == 2:
+        return np.where(place[:, None] == 1, values, -values)
+    return values[np.arange(len(values)), :, place]
+
+
+def explained(train, labels, rows):
+    """Boosted trees, what they predict of rows that they have not seen, and the SHAP values of that."""
+    model = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(train, labels)
+    predictions = model.predict(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        values = np.asarray(shap.TreeExplainer(model).shap_values(rows))
+    return model, predictions, of_predicted(values, np.searchsorted(model.classes_, predictions))
+
+
 class Population:
     """Rows that the model has not seen, its predictions, and the SHAP values of the class that it predicts."""
 
@@ -81,16 +98,7 @@ class Population:
         self.X = moved(X, POPULATION, rng) if small else X.iloc[order[TRAINED:][:POPULATION]].reset_index(drop=True)
         numbers = coded(pd.concat([X.iloc[train], self.X], ignore_index=True))
         self.train, self.rows = numbers[: len(train)], numbers[len(train) :].reset_index(drop=True)
-        self.model = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(self.train, y[train])
-        self.predictions = self.model.predict(self.rows)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            values = np.asarray(shap.TreeExplainer(self.model).shap_values(self.rows))
-        place = np.searchsorted(self.model.classes_, self.predictions)
-        if values.ndim == 3:
-            self.values = values[np.arange(len(values)), :, place]
-        else:
-            self.values = np.where(place[:, None] == 1, values, -values)
+        self.model, self.predictions, self.values = explained(self.train, y[train], self.rows)
 
     def named(self, values, rows):
         """Sufficiency of some rows by their three largest features."""

@@ -10,13 +10,18 @@ import os
 
 import numpy as np
 from harness import Line, streams
+from numpy.random import default_rng
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.datasets import load
+from faithscope.explainers import FirstWord, TopCoefficient, TreePath
 from faithscope.readers import as_explanations
-from widths import explain_table, explain_texts
+from ratios import numbers
 
 TABLES = ("chess", "avila", "bank", "adult", "covtype")
 TEXTS = ("rt_polarity",)
@@ -25,11 +30,29 @@ TIMES, FAR = 4, 10  # times the rows: only the interval is told at ten times
 CLOSE = 0.04  # what the design promises of forecasts at 4 n
 
 
-def by_linear_model(train, labels, rest):
-    """Contributions of a logistic model."""
-    scale = StandardScaler().fit(train)
-    linear = LogisticRegression(max_iter=200).fit(scale.transform(train), labels)
-    return "linear", fs.Importances(scale.transform(rest) * linear.coef_[0]), None
+def explained(rows, texts):
+    """Explanations by their names, of rows that nothing was trained on."""
+    order, many = default_rng(0).permutation(len(rows.y)), 4_000 if texts else min(10_000, len(rows.y) - 16_000)
+    train, rest = order[:many], order[many : many + MOST]
+    labels = rows.y[train]
+    if texts:
+        documents = rows.X["text"].to_numpy(object)
+        words, asked = CountVectorizer().fit(documents[train]), list(documents[order[many:]])
+        model = LogisticRegression(max_iter=200).fit(words.transform(documents[train]), labels)
+        return {
+            "first word": FirstWord().explain(asked),
+            "top coefficient": TopCoefficient(model, words).explain(asked),
+        }
+    X, given = numbers(rows.X), {}
+    for power in (6, 8, 11):
+        tree = DecisionTreeClassifier(max_leaf_nodes=2**power, random_state=0).fit(X[train], labels)
+        given[f"tree, 2^{power} leaves"] = TreePath(tree).explain(X[rest])
+    scale = StandardScaler().fit(X[train])
+    scaled, others = scale.transform(X[train]), scale.transform(X[rest])
+    values = fs.Importances(others * LogisticRegression(max_iter=200).fit(scaled, labels).coef_[0])
+    given |= {"linear, sign of top 5": fs.SignOfTop(5)(values), "linear, 1 decimal": fs.Floor(1)(values)}
+    nearest = NearestNeighbors(n_neighbors=1).fit(scaled[:1_000])
+    return given | {"nearest of 1,000 rows": nearest.kneighbors(others, return_distance=False)[:, 0]}
 
 
 def foreseen(codes, n, rng):
@@ -61,12 +84,8 @@ def lines():
         print("skipped: forecasts need the paper's data sets; FAITHSCOPE_DATA names no folder that has them")
         return
     for name in TABLES + TEXTS:
-        rows = load(name)
-        if name in TEXTS:
-            explained, _ = explain_texts(rows, 4_000, len(rows.y))
-        else:
-            explained, _ = explain_table(rows, min(10_000, len(rows.y) - 16_000), MOST, by_linear_model)
-        codes = {f"{name}, {what}": as_explanations(given).group()[0] for what, given in explained.items()}
+        given = explained(load(name), name in TEXTS)
+        codes = {f"{name}, {what}": as_explanations(each).group()[0] for what, each in given.items()}
         sizes = tuple(n for n in (250, 1_000, 4_000) if TIMES * n <= len(next(iter(codes.values()))))
         yield Line("forecasts", foreseen, codes, sizes, 10, streams(lambda _, n: n))
 
