@@ -161,3 +161,11 @@ def test_what_naming_is_worth_is_the_paired_difference_of_rules(how, seed):
     assert tuple(found.beyond_random) == pytest.approx(tuple(table.loc["random"]), abs=1e-9)
     assert tuple(found.beyond_global) == pytest.approx(tuple(table.iloc[1]), abs=1e-9)
     assert found.beyond_random.low <= found.beyond_random.value <= found.beyond_random.high
+
+
+def test_the_same_features_for_everybody_are_told_as_such():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    named = fs.Importances(np.c_[3 * X[:, 0], 2 * X[:, 1], np.zeros((200, 2))])
+    found = fs.sufficiency(named, (X[:, 0] + X[:, 1] > 0).astype(int), X, relation=fs.Alike(2))
+    assert "on these rows nothing beyond the same for everybody" in " ".join(str(found).split())

@@ -215,3 +215,9 @@ def test_groups_by_dates_of_a_weighted_log_are_called_by_their_dates():
     log = fs.Log(table, prediction="y", explanation="leaf", kind="keys", weights="how")
     names = {day for _, day in fs.consistency(log, by=["g", "day"]).estimates}
     assert {f"{day:%Y-%m-%d}" for day in names} == {"2026-01-01", "2026-01-02"}
+
+
+def test_lengths_of_windows_are_checked_before_the_log_is_read(monkeypatch):
+    monkeypatch.setattr("faithscope.tables.audit.MeasuredLog", None)
+    with pytest.raises(fs.errors.BadInput, match="every must be a number with"):
+        fs.audit("no such file", prediction="y", explanation="leaf", time="day", every="month")

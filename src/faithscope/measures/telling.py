@@ -232,6 +232,8 @@ def _naming(estimate: Measured) -> str:
     told = f"Rows alike in the named features agree {_points(random)} beyond rows alike in random ones"
     if everybody is None:
         return f"{told}."
+    if everybody[1] == everybody[2]:
+        return f"{told}; the same features are named for everybody here."
     but = "and" if everybody[1] > 0 else "but not surely beyond"
     return f"{told}, {but} those alike in the same features for everybody: {_points(everybody)}."
 

@@ -19,7 +19,7 @@ from faithscope.tables.reference import Reference, about_reference, aligned, sha
 from faithscope.tables.result import Audit
 from faithscope.tables.scopes import scoped_by, scoped_measures
 from faithscope.tables.sources.source import LogSource
-from faithscope.tables.windows import over_time
+from faithscope.tables.windows import Every, over_time
 
 __all__ = ["Audit", "audit"]
 
@@ -125,7 +125,7 @@ def _declared(table: Any, columns: LogColumns, every: str | None) -> tuple[Log, 
             "fs.audit counts rows where they are, and every row once: leave weights out of the log, or ask "
             "fs.consistency(log), fs.sufficiency(log) and the like, which weigh rows in memory."
         )
-    return log, time, "1d" if every is None else every
+    return log, time, Every.of("1d" if every is None else every).word
 
 
 def _opened_reference(

@@ -14,7 +14,7 @@ from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.models import Model
 from faithscope.inputs.rows import rows_of
 
-_ADVICE = "pass agreement=fs.Tolerance(eps), so that predictions at most eps apart agree"
+_ADVICE = "make the explainer with agreement=fs.Tolerance(eps), so that predictions at most eps apart agree"
 
 
 @dataclass(frozen=True, eq=False)
