@@ -1,7 +1,7 @@
 """Counterfactuals: the nearest known row with another prediction, moved toward the row as far as it stays so."""
 
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, ranges, refuse_unflipped, unlike
 from faithscope.explainers.shared.outcomes import Outcomes
-from faithscope.explainers.space import Space, Unseen, column_kinds
+from faithscope.explainers.space import Space
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower, paired, pairwise, to_metric_name
 from faithscope.explanations.distances.points import numbers_only
@@ -90,12 +90,11 @@ class Counterfactual(Explainer):
     @cached_property
     def _search(self) -> "Flips":
         table = Space.learn(self.X_train, self.categorical)
-        kinds = column_kinds(self.X_train)
         known = table.encode(self.X_train)
         known = np.unique(np.where(np.isnan(known), np.inf, known), axis=0)  # missing numbers are equal, and come last
         known = np.where(np.isinf(known), np.nan, known)
         outcomes, distances = self._outcomes, _distances(self.metric, table, known)
-        return Flips(outcomes, table, kinds, known, outcomes.ask(table.decode(known)), distances, self.candidates)
+        return Flips(outcomes, table, known, outcomes.ask(table.decode(known)), distances, self.candidates)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
         """One counterfactual per row; raises if a row has none.
@@ -112,19 +111,18 @@ class Counterfactual(Explainer):
 
     def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
         """One counterfactual per row that has one, and the positions of these rows."""
-        search = self._search
-        rows, unseen = search.table.read(X)
+        rows, table = self._search.table.read(X)
+        search = replace(self._search, table=table)
         search.distances.check(rows)
         rows = search.settle(rows)
         points, flipped = [search.known[:0]], [np.empty(0, np.int64)]
         step = _NUMBERS // (self.candidates * search.known.shape[1])
         for block in blocks(len(rows), step, progress):
-            owner, flips = search.flip(rows[block], unseen.take(block))
+            owner, flips = search.flip(rows[block])
             points.append(flips)
             flipped.append(owner + block.start)
         where, metric = np.concatenate(flipped), search.distances.metric
-        rows, unseen = rows[where], unseen.take(where)
-        counterfactuals = as_counterfactuals(search.table, np.concatenate(points), rows, unseen, search.known, metric)
+        counterfactuals = as_counterfactuals(table, np.concatenate(points), rows[where], search.known, metric)
         return counterfactuals._with(index=taken(index_of(X), where)), where
 
 
@@ -135,19 +133,16 @@ class Originals:
     Attributes
     ----------
     rows : (n, d) array
-    unseen : Unseen
-        Their categories that no training row has.
     labels : (n,) array
         Their predictions.
     """
 
     rows: Floats
-    unseen: Unseen
     labels: NDArray[Any]
 
     def take(self, which: Any) -> "Originals":
         """Some of the rows, in any order, each as often as it is wanted."""
-        return Originals(self.rows[which], self.unseen.take(which), self.labels[which])
+        return Originals(self.rows[which], self.labels[which])
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +155,6 @@ class Flips:
 
     outcomes: Outcomes
     table: Space
-    kinds: tuple[np.dtype[Any], ...]
     known: Floats
     labels: NDArray[Any]
     distances: "_Gower | _Numbers"
@@ -168,14 +162,14 @@ class Flips:
 
     def settle(self, matrix: Floats) -> Floats:
         """Rows in the precision that the model sees, in place."""
-        for j, kind in enumerate(self.kinds):
+        for j, kind in enumerate(self.table.kinds):
             if kind.kind == "f" and kind.itemsize < 8:
                 matrix[:, j] = matrix[:, j].astype(kind)
         return matrix
 
-    def flip(self, rows: Floats, unseen: Unseen) -> tuple[Ints, Floats]:
+    def flip(self, rows: Floats) -> tuple[Ints, Floats]:
         """Positions of the rows that have a counterfactual, and these counterfactuals."""
-        every = Originals(rows, unseen, self.outcomes.ask(self.table.decode(rows, unseen)))
+        every = Originals(rows, self.outcomes.ask(self.table.decode(rows)))
         owner, starts = self._starts(rows, every.labels)
         if not len(owner):
             return owner, starts
@@ -193,7 +187,7 @@ class Flips:
         return owner[flipped], points[flipped]
 
     def _flips(self, points: Floats, originals: Originals) -> Bools:
-        predictions = self.outcomes.ask(self.table.decode(points, originals.unseen))
+        predictions = self.outcomes.ask(self.table.decode(points))
         return ~self.outcomes.agree(predictions, originals.labels)
 
     def _starts(self, rows: Floats, labels: NDArray[Any]) -> tuple[Ints, Floats]:
@@ -278,7 +272,7 @@ class Flips:
 
     def _steps(self, points: Floats, start: Floats, end: Floats, feature: Ints) -> Floats:
         """Points with one feature on its way from start to end: (parts - 1, points, features)."""
-        whole = (np.array([kind.kind in "biu" for kind in self.kinds]) | self.table.whole)[feature]
+        whole = (np.array([kind.kind in "biu" for kind in self.table.kinds]) | self.table.whole)[feature]
         steps = start + (end - start) * (np.arange(1, _PARTS) / _PARTS)[:, None]
         steps = np.where(whole, np.where(end > start, np.ceil(steps), np.floor(steps)), steps)
         tried = np.repeat(points[None], _PARTS - 1, axis=0)

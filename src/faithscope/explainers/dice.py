@@ -5,7 +5,7 @@ import random
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.base import Explainer, Progress
 from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, refuse_unflipped, unlike
-from faithscope.explainers.space import Space, Unseen, column_kinds
+from faithscope.explainers.space import Space
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.alignment import index_of, taken
 from faithscope.inputs.array_types import Bools, Floats, Ints
@@ -85,7 +85,7 @@ class Dice(Explainer):
     @cached_property
     def _coded(self) -> "_Coded":
         table = Space.learn(self.X_train, self.categorical)
-        whole = np.array([kind.kind in "biu" for kind in column_kinds(self.X_train)]) | table.whole
+        whole = np.array([kind.kind in "biu" for kind in table.kinds]) | table.whole
         known = table.encode(self.X_train)
         _refuse_large(known, table, whole)
         return _Coded(self.model, table, whole, _stand_ins(known, table.categorical, whole))
@@ -105,17 +105,17 @@ class Dice(Explainer):
 
     def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
         """One counterfactual per row for which dice-ml finds one, and the positions of these rows."""
-        coded, table = self._coded, self._coded.table
-        (rows, unseen), known = table.read(X), table.encode(self.X_train)
+        (rows, table), known = self._coded.table.read(X), self._coded.table.encode(self.X_train)
+        coded = replace(self._coded, table=table)
         points, flipped = rows.copy(), np.zeros(len(rows), bool)
-        for row, point in enumerate(_generate(coded, rows, unseen, known, self.method, self.seed)):
+        for row, point in enumerate(_generate(coded, rows, known, self.method, self.seed)):
             flipped[row] = point is not None
             points[row] = rows[row] if point is None else point
             if progress is not None:
                 progress(row + 1, len(rows))
-        flipped[flipped] = coded.flips(rows[flipped], points[flipped], unseen.take(flipped))
+        flipped[flipped] = coded.flips(rows[flipped], points[flipped])
         where, metric = np.flatnonzero(flipped), gower(table, known)
-        counterfactuals = as_counterfactuals(table, points[where], rows[where], unseen.take(where), known, metric)
+        counterfactuals = as_counterfactuals(table, points[where], rows[where], known, metric)
         return counterfactuals._with(index=taken(index_of(X), where)), where
 
 
@@ -164,14 +164,12 @@ class _Coded:
         strange = [~np.isin(rows[:, j], known[:, j]) & coded for j, coded in enumerate(self.table.categorical)]
         return np.where(np.column_stack(strange), self.stand_ins, rows)
 
-    def flips(self, rows: Floats, points: Floats, unseen: Unseen) -> Bools:
+    def flips(self, rows: Floats, points: Floats) -> Bools:
         """Whether the model itself predicts another label for each point than for its row."""
         if not len(rows):
             return np.empty(0, np.bool_)
         predict = Model(self.model).labels
-        return np.asarray(
-            predict(self.table.decode(points, unseen)) != predict(self.table.decode(rows, unseen)), np.bool_
-        )
+        return np.asarray(predict(self.table.decode(points)) != predict(self.table.decode(rows)), np.bool_)
 
 
 def _refuse_large(known: Floats, table: Space, whole: Bools) -> None:
@@ -202,18 +200,16 @@ def _stand_ins(known: Floats, categorical: Bools, whole: Bools) -> Floats:
     return stand_ins
 
 
-def _generate(
-    coded: _Coded, rows: Floats, unseen: Unseen, known: Floats, method: str, seed: int
-) -> Iterator[Floats | None]:
+def _generate(coded: _Coded, rows: Floats, known: Floats, method: str, seed: int) -> Iterator[Floats | None]:
     """One point per row, None if dice-ml finds none."""
     if not len(rows):
         return
     familiar = coded.known_to(rows, known)
     with _quiet(seed):
         explainer = _explainer(coded, known, method)
-        frame, chances = coded.frame(familiar), Model(coded.model).probabilities(coded.table.decode(rows, unseen))
+        frame, chances = coded.frame(familiar), Model(coded.model).probabilities(coded.table.decode(rows))
     wanted = np.argsort(-chances, axis=1, kind="stable")
-    for row, row_seed in enumerate(row_seeds(seed, rows)):
+    for row, row_seed in enumerate(row_seeds(seed, coded.table.alike(rows))):
         with _quiet(row_seed):
             flipped = _flipped(explainer, frame.iloc[[row]], int(wanted[row, 1])) if wanted.shape[1] > 1 else None
         if flipped is None:

@@ -21,7 +21,7 @@ from faithscope.explainers.shared.classes import (
     warn_if_predicted,
 )
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
-from faithscope.explainers.space import Space, Unseen, to_categorical
+from faithscope.explainers.space import Space, to_categorical
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_flag, check_whole, check_word
@@ -163,12 +163,12 @@ class Lime(Explainer):
             True shows how far it is; a function is called with the rows done, and all rows, after every block of them.
         """
         warn_if_predicted(self.class_index)
-        rows, unseen = self.table.read(X)
+        rows, table = self.table.read(X)
         around = self._by_shared_draws if self.draws == "shared" else self._by_own_draws
         if len(rows):
-            return self._importances(around(rows, unseen, progress))
+            return self._importances(around(rows, table, progress))
         # Of no rows, a known row shows how many classes there are.
-        return self._importances(around(self._known, Unseen({}), None)[:0])
+        return self._importances(around(self._known, table, None)[:0])
 
     def _importances(self, coefficients: Floats) -> Importances:
         rows, classes, features = coefficients.shape
@@ -178,17 +178,14 @@ class Lime(Explainer):
         return importances._with(remarks=remarks, label=label_of(self.model, self.class_index))
 
     @in_memory(_ADVICE)
-    def _by_shared_draws(self, rows: Floats, unseen: Unseen, progress: Progress | None) -> Floats:
+    def _by_shared_draws(self, rows: Floats, table: Space, progress: Progress | None) -> Floats:
         """One vector per row and class explained, (n, classes, d): `samples` - 1 draws, and each row as one more."""
         self._need_memory(1)
         (generator,) = generators(self.seed, np.empty((1, 0)))
         drawn = self._places(generator, self.samples - 1)
-        known = np.array([np.inf if known is None else len(known) for known in self.table.categories])
-        alone = np.where((rows > known).any(axis=1), np.arange(len(rows)), -1)  # a category that no training row has
-        which, first = group([canonical(rows).view(np.int64), alone[:, None]])
-        some = unseen.take(first)
+        which, first = group([canonical(rows).view(np.int64)])
         columns = [
-            np.concatenate([self.table.decode_column(j, rows[first, j], some), feature.values[drawn[j]]])
+            np.concatenate([table.decode_column(j, rows[first, j]), feature.values[drawn[j]]])
             for j, feature in enumerate(self._features)
         ]
         outputs = self._outputs(columns, len(first) + self.samples - 1)
@@ -201,24 +198,24 @@ class Lime(Explainer):
         )
         return self._choose(values, own)
 
-    def _by_own_draws(self, rows: Floats, unseen: Unseen, progress: Progress | None) -> Floats:
+    def _by_own_draws(self, rows: Floats, table: Space, progress: Progress | None) -> Floats:
         """The same, by a generator per row, whose seed is a hash of the seed and of the row."""
         step = _VALUES // (self.samples * rows.shape[1])
-        parts = [self._of_block(rows[block], unseen.take(block)) for block in blocks(len(rows), step, progress)]
+        parts = [self._of_block(rows[block], table) for block in blocks(len(rows), step, progress)]
         return np.concatenate(parts)
 
     @in_memory(_ADVICE)
-    def _of_block(self, rows: Floats, unseen: Unseen) -> Floats:
+    def _of_block(self, rows: Floats, table: Space) -> Floats:
         n, d = rows.shape
         self._need_memory(n)
         drawn = np.empty((d, n, self.samples), np.uint16)
-        for row, generator in enumerate(generators(self.seed, rows)):
+        for row, generator in enumerate(generators(self.seed, table.alike(rows))):
             drawn[:, row] = self._places(generator, self.samples)
         columns, gaps = [], []
         for j, feature in enumerate(self._features):
             column, own = (
                 np.take(feature.values, drawn[j], mode="wrap"),
-                self.table.decode_column(j, rows[:, j], unseen),
+                table.decode_column(j, rows[:, j]),
             )
             if column.dtype != own.dtype and column.dtype.kind != "O":
                 column = column.astype(object if own.dtype.kind == "O" else np.result_type(column, own))
@@ -380,7 +377,7 @@ def _learn_features(table: Space, rows: Floats, discretize: bool) -> list[_Featu
         known = table.categories[j]
         if known is not None:
             starts = _starts(column.astype(np.intp), len(known) + 2, places)
-            palette = table.palette(j, complete=bool((column == len(known)).any()))
+            palette = table.palette(j, int(column.max()))
             features.append(_Feature(np.repeat(palette, np.diff(starts)[: len(palette)]), _bins(starts)))
             continue
         learn = _quarters if discretize else _normal

@@ -1,8 +1,8 @@
 """The space that a model's rows lie in: rows of any library as a matrix of floats, and back as the model reads them."""
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,28 +23,11 @@ _REAL = (int, float, np.integer, np.floating, np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
-class Unseen:
-    """The categories of rows that no training row has: `decode` gives them back for these very rows.
-
-    Attributes
-    ----------
-    values : dict of int to (n,) array
-        The columns that hold such a category, by feature; read only at rows whose code means "none of the known".
-    """
-
-    values: Mapping[int, NDArray[Any]]
-
-    def take(self, rows: Any) -> "Unseen":
-        """The same for some of the rows, in their order."""
-        return Unseen({j: column[rows] for j, column in self.values.items()})
-
-
-@dataclass(frozen=True, eq=False)
 class Space:
     """Columns known from training rows: numbers stay numbers, and a category becomes its place among the known ones.
 
-    A missing number is NaN. If a feature has m categories, a missing value has place m, and a category that no training
-    row has ("none of the known") has place m + 1. Dates are numbers of a unit since 1970.
+    A missing number is NaN. If a feature has m categories, a missing value has place m, and categories that no training
+    row has come after it, in the order in which `read` meets them. Dates are numbers of a unit since 1970.
 
     Attributes
     ----------
@@ -57,6 +40,10 @@ class Space:
     dates : tuple of Dates, or None for numbers and categories
     markers : tuple
         What a missing value of each feature looks like: None or the like in a column of Python objects, else NaN.
+    kinds : tuple of dtypes
+        The type of each column; whole numbers are int64, also if some of them are missing.
+    others : tuple of tuples
+        The categories of each feature that rows have and no training row has; none before rows are read.
     """
 
     names: tuple[str, ...]
@@ -64,6 +51,8 @@ class Space:
     rebuild: Rebuild
     dates: "tuple[Dates | None, ...]"
     markers: tuple[Any, ...]
+    kinds: tuple[np.dtype[Any], ...]
+    others: tuple[tuple[Any, ...], ...]
 
     @classmethod
     def learn(cls, X: Any, categorical: Iterable[int | str] = ()) -> "Space":
@@ -88,12 +77,12 @@ class Space:
             Dates.learn(column, zoned[j]) if j not in chosen and hold_dates(column) else None
             for j, column in enumerate(kept)
         )
-        kinds = tuple(
+        categories = tuple(
             None if dates[j] or (column.dtype.kind in "biuf" and j not in chosen) else _known_categories(column)
             for j, column in enumerate(kept)
         )
         markers = tuple(_marker(X, j, column) for j, column in enumerate(columns))
-        return cls(names, kinds, rebuilder(X, columns), dates, markers)
+        return cls(names, categories, rebuilder(X, columns), dates, markers, _kinds(X, columns), ((),) * len(names))
 
     @property
     def axes(self) -> tuple[int, ...] | None:
@@ -109,24 +98,29 @@ class Space:
         """Rows as an (n, d) matrix of floats."""
         return self.read(X)[0]
 
-    def read(self, X: Any) -> tuple[Floats, Unseen]:
-        """Rows as a matrix, and their categories that no training row has."""
+    def read(self, X: Any) -> "tuple[Floats, Space]":
+        """Rows as a matrix, and the space with their own categories, which decodes it."""
         names, columns = columns_with_names(X)
         if not columns and not (len(X) if hasattr(X, "__len__") else 0):
-            return np.empty((0, len(self.names))), Unseen({})
+            return np.empty((0, len(self.names))), self
         if len(columns) != len(self.names):
             raise BadInput(self._other_width(names if is_frame(X) else None, len(columns)))
         if is_frame(X) and names != self.names:
             columns = self._in_order(names, columns)
-        coded = []
+        coded, others = [], []
         for column, name, known, dates in zip(columns, self.names, self.categories, self.dates, strict=True):
+            strange: dict[Any, int] = {}
             if known is not None:
-                coded.append(_encode_categories(known, column))
+                coded.append(_encode_categories(known, column, strange))
             else:
                 coded.append(encode_numbers(column, name) if dates is None else dates.encode(column, name))
+            others.append(tuple(strange))
         matrix = np.column_stack(coded) if len(coded[0]) else np.empty((0, len(coded)))
-        strange = [j for j, known in enumerate(self.categories) if known is not None and (coded[j] > len(known)).any()]
-        return matrix, Unseen({j: as_objects(columns[j].tolist()) for j in strange})
+        return matrix, replace(self, others=tuple(others))
+
+    def alike(self, matrix: Floats) -> Floats:
+        """A matrix in which all categories that no training row has are one, whatever other rows were read."""
+        return np.minimum(matrix, [np.inf if known is None else len(known) + 1 for known in self.categories])
 
     def _other_width(self, names: tuple[str, ...] | None, width: int) -> str:
         """What to say of rows with more or fewer columns than training rows have: which ones, if they have names."""
@@ -156,47 +150,37 @@ class Space:
             "Pass the columns of training, or rows.to_numpy() if they are the same columns in the same order."
         )
 
-    def decode(self, matrix: Floats, unseen: Unseen | None = None) -> Any:
-        """Rows as the model reads them, from a matrix as `encode` returns it.
+    def decode(self, matrix: Floats) -> Any:
+        """Rows as the model reads them, from an (n, d) matrix that this space, or the one it was read with, has made.
 
-        Parameters
-        ----------
-        matrix : (n, d) array
-        unseen : Unseen, optional
-            The categories of these very rows that no training row has: from `read`, with `take` if the rows are others
-            than those read. Without it, or if the column's type cannot hold it, such a value is missing.
+        A category that the column's type cannot hold is missing.
         """
         numeric = isinstance(self.rebuild, ArrayRows) and self.rebuild.dtype.kind in "biuf"
         if numeric and not self.categorical.any() and not self.whole.any():  # an array of numbers, as the matrix is
             return self.rebuild(matrix.T)
-        return self.rebuild([self.decode_column(j, matrix[:, j], unseen) for j in range(len(self.names))])
+        return self.rebuild([self.decode_column(j, matrix[:, j]) for j in range(len(self.names))])
 
-    def decode_column(self, j: int, values: Floats, unseen: Unseen | None = None) -> NDArray[Any]:
+    def decode_column(self, j: int, values: Floats) -> NDArray[Any]:
         """The column of feature j as `rebuild` takes it."""
-        known, dates = self.categories[j], self.dates[j]
-        if known is not None:
-            places, where = values.astype(np.int64), values > len(known)
-            column = self.palette(j, complete=bool((places >= len(known)).any()))[places]
-            if unseen is None or j not in unseen.values or not where.any():
-                return column
-            column = column.astype(object)
-            column[where] = unseen.values[j][where]
-            return column
+        dates = self.dates[j]
+        if self.categories[j] is not None:
+            places = values.astype(np.int64)
+            return self.palette(j, int(places.max(initial=0)))[places]
         if dates is not None:
             return dates.decode(values)
         marker = self.markers[j]
         missing = np.isnan(values) if not isinstance(marker, float) else np.zeros(0, bool)
         return np.where(missing, marker, values.astype(object)) if missing.any() else values
 
-    def palette(self, j: int, *, complete: bool = True) -> NDArray[Any]:
-        """What the model sees for each place of a category; if complete, also for missing and for none of the known."""
+    def palette(self, j: int, last: int) -> NDArray[Any]:
+        """What the model sees for each place of a category, up to the last place, at least of the known ones."""
         known, marker = self.categories[j] or (), self.markers[j]
-        plain = all(type(value) in (int, float, bool) for value in known)
-        if plain and not complete:
+        plain = last <= len(known) and all(type(value) in (int, float, bool) for value in known)
+        if plain and last < len(known):
             return np.array(known)
         if plain and isinstance(marker, float):
-            return np.array([*known, marker, marker], np.float64)
-        return as_objects([*known, marker, marker] if complete else known)
+            return np.array([*known, marker], np.float64)
+        return as_objects(known if last < len(known) else [*known, marker, *self.others[j][: last - len(known)]])
 
     def readable(self, j: int, value: float) -> Any:
         """A number as a rule names it: the number of a date, which must be whole, as that date."""
@@ -252,9 +236,8 @@ def _position(column: int | str, names: tuple[str, ...]) -> int:
     raise BadInput(f"categorical names {column!r}, which is no column of the training rows: {', '.join(names[:12])}.")
 
 
-def column_kinds(X: Any) -> tuple[np.dtype[Any], ...]:
+def _kinds(X: Any, columns: list[NDArray[Any]]) -> tuple[np.dtype[Any], ...]:
     """The type of each column; whole numbers stay whole numbers if some of them are missing."""
-    columns = columns_with_names(X)[1]
     declared = X.schema.types if hasattr(X, "column_names") else getattr(X, "dtypes", [""] * len(columns))
     kinds = []
     for column, kind in zip(columns, declared, strict=True):
@@ -438,14 +421,15 @@ def _refuse_unhashable(column: NDArray[Any]) -> None:
             )
 
 
-def _encode_categories(known: tuple[Any, ...], column: NDArray[Any]) -> Floats:
-    """Place of each value among the m known categories: m if it is missing, m + 1 if it is none of them."""
+def _encode_categories(known: tuple[Any, ...], column: NDArray[Any], strange: dict[Any, int]) -> Floats:
+    """Place of each value among the m known categories: m if it is missing, then those that are added to `strange`."""
     _refuse_unhashable(column)
     get = {value: place for place, value in enumerate(known)}.get
     items = column.tolist()
     places = np.array([get(item, -1) for item in items], np.float64)
     for row in np.flatnonzero(places < 0).tolist():
-        places[row] = len(known) + (not is_missing(items[row]))
+        new = not is_missing(items[row])
+        places[row] = len(known) + (1 + strange.setdefault(items[row], len(strange)) if new else 0)
     return places
 
 

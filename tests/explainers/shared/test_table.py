@@ -87,20 +87,20 @@ def test_rows_of_every_library_come_back_as_they_were():
             assert again.equals(rows)
 
 
-def test_missing_has_a_place_of_its_own_and_so_has_none_of_the_known():
+def test_missing_has_a_place_of_its_own_and_so_has_each_category_that_no_training_row_has():
     table = Space.learn(pd.DataFrame({"job": ["cook", "clerk"], "age": [1.0, 2.0]}))
     rows = pd.DataFrame({"job": ["cook", None, "nurse", "pilot"], "age": [1.0, np.nan, 2.0, 3.0]})
     matrix, own = table.read(rows)
-    np.testing.assert_array_equal(matrix, [[1, 1], [2, np.nan], [3, 2], [3, 3]])
-    assert table.decode(matrix)["job"].isna().tolist() == [False, True, True, True]
-    pd.testing.assert_frame_equal(table.decode(matrix, own), rows)
-    mixed = table.decode(matrix[[3, 3, 0]], own.take([3, 2, 0]))
-    assert mixed["job"].tolist() == ["pilot", "nurse", "cook"]
+    np.testing.assert_array_equal(matrix, [[1, 1], [2, np.nan], [3, 2], [4, 3]])
+    np.testing.assert_array_equal(table.alike(matrix)[:, 0], [1, 2, 3, 3])
+    pd.testing.assert_frame_equal(own.decode(matrix), rows)
+    assert own.decode(matrix[[3, 2, 0]])["job"].tolist() == ["pilot", "nurse", "cook"]
 
 
 def test_a_category_that_the_dtype_cannot_hold_is_missing():
     table = Space.learn(pd.DataFrame({"job": pd.Categorical(["cook", "clerk"])}))
-    again = table.decode(*table.read(pd.DataFrame({"job": ["nurse", "cook"]})))
+    matrix, own = table.read(pd.DataFrame({"job": ["nurse", "cook"]}))
+    again = own.decode(matrix)
     assert again["job"].dtype == pd.CategoricalDtype(["clerk", "cook"])
     assert again["job"].isna().tolist() == [True, False]
 

@@ -24,7 +24,7 @@ from faithscope.explainers.anchors.search import (
 from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
-from faithscope.explainers.space import Space, Unseen
+from faithscope.explainers.space import Space
 from faithscope.explanations.base import claims
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
@@ -201,8 +201,8 @@ class Anchors(Explainer):
         There is one anchor per cell and search, (cells, searches, d), and one precision by the draws of the search.
         Searches differ in their thresholds alone.
         """
-        rows, unseen = self.table.read(X)
-        labels = self._labels(rows, unseen)
+        rows, table = self.table.read(X)
+        labels = self._labels(rows, table)
         bins = self._bins.locate(rows)
         cell, first = group((bins, labels.astype(object)))
         draws = TableDraws(
@@ -228,12 +228,9 @@ class Anchors(Explainer):
             means[block] = precision.reshape(-1, len(searches))
         return cell, anchors, draws, means
 
-    def _labels(self, rows: Floats, unseen: Unseen | None = None) -> NDArray[Any]:
+    def _labels(self, rows: Floats, table: Space | None = None) -> NDArray[Any]:
         """The model's predictions for rows of a matrix, asked in blocks that fit in memory."""
-        parts = [
-            self._outcomes.ask(self.table.decode(rows[block], unseen and unseen.take(block)))
-            for block in blocks(len(rows), _ASKED)
-        ]
+        parts = [self._outcomes.ask((table or self.table).decode(rows[block])) for block in blocks(len(rows), _ASKED)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def _claiming(self, anchors: Codes, precision: Floats) -> Rules:

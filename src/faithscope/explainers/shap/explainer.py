@@ -10,7 +10,6 @@ import numpy as np
 
 from faithscope.errors import BadInput, Removed
 from faithscope.explainers.base import Explainer, Progress, settings_line
-from faithscope.explainers.shap.classes import as_vectors, computed_classes, of_highest
 from faithscope.explainers.shap.coalitions import (
     Effort,
     Game,
@@ -21,9 +20,9 @@ from faithscope.explainers.shap.coalitions import (
     budget_of,
     permutations,
 )
-from faithscope.explainers.shap.rows import distinct, moved, refuse_lost, widened
 from faithscope.explainers.shap.trees import Trees, is_off
 from faithscope.explainers.shared.classes import (
+    chosen_classes,
     importances_of,
     label_of,
     names_per_class,
@@ -35,9 +34,12 @@ from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_whole, check_word
 from faithscope.inputs.models import Model
+from faithscope.inputs.seeds import canonical
 from faithscope.runtime.memory import in_memory, need
 
 _LARGE = 1_000  # background rows above which explaining is slow
+_LOST = "The background's columns cannot hold every category of these rows"
+_SAME = "Give them the same categories, or plain strings."
 _UNROUNDED = 60  # decimals, of which no output is too small to have some
 _TABLE = 2**14  # coalitions per row that are tried by default if trees give all of them at once
 _NOISY = (
@@ -144,7 +146,7 @@ class Shap(Explainer):
         _warn_of_time(len(self.background))
         self._known = self._outputs(self.background, self.table)
         self.expected_value: Floats = self._known.mean(axis=0)
-        self._classes = computed_classes(class_index, self.output, self._known.shape[1], self._asked.kind)
+        self._classes = self._computed_classes(self._known.shape[1])
         largest = float(np.abs(self._known).max())
         self._scale = largest or 1.0
         self._decimals = 12 - ceil(log10(largest)) if largest else _UNROUNDED
@@ -190,25 +192,47 @@ class Shap(Explainer):
         (n, d) array
         """
         predicted = warn_if_predicted(self.class_index, stacklevel=6)
-        table = widened(self.table, X)
-        refuse_lost(table)
-        rows, place = distinct(table.encode(X))  # equal rows are explained once
+        encoded, table = self.table.read(X)
+        _refuse_lost(table, encoded)
+        bits, place = np.unique(canonical(encoded).view(np.int64), axis=0, return_inverse=True)
+        rows, place = bits.view(np.float64), place.reshape(-1)  # equal rows are explained once
         full = self._outputs(rows, table) if len(rows) else np.empty((0, len(self.expected_value)))
         *both, effort = self._values(rows, full, table, _teller(progress, len(rows), len(place)))
-        values, errors = (of_highest(part, full) if predicted else part for part in both)
+        highest = full.argmax(axis=1)[:, None, None]  # the class that is predicted
+        values, errors = (np.take_along_axis(part, highest, axis=2) if predicted else part for part in both)
         error = float(errors.max(initial=0.0))
         effort += Effort(asked=len(rows))
         self.error = max(self.error, error)
         self.asked, self.saved = self.asked + effort.asked, self.saved + effort.saved
         word = "output" if self._asked.kind == "regressor" else "class"
         names = names_per_class(self.table.names, self._classes[: values.shape[2]], word)
-        importances = importances_of(as_vectors(values[place]), names, self.table.axes)
+        importances = importances_of(_as_vectors(values[place]), names, self.table.axes)
         remarks = (
             *own_classes(self.class_index, len(names) // len(self.table.names) if word == "class" else 1, "Shap"),
             *((_NOISY,) if effort.noisy else ()),
         )
         told = {"asked": effort.asked, "saved": effort.saved, "label": label_of(self.model, self.class_index)}
-        return importances._with(error=error, remarks=remarks, **told)._labelled(X), as_vectors(errors[place])
+        return importances._with(error=error, remarks=remarks, **told)._labelled(X), _as_vectors(errors[place])
+
+    def _computed_classes(self, classes: int) -> list[int]:
+        """The classes whose values are computed: those explained, or all if the predicted class is explained.
+
+        The outputs of a regressor are all explained by default, and none of them is predicted.
+        """
+        class_index, regressor = self.class_index, self._asked.kind == "regressor"
+        if self.output == "label":
+            if class_index is not None:
+                raise BadInput(
+                    f'output="label" explains the label itself: class_index must be None; got {class_index!r}.'
+                )
+            return [0]
+        if regressor and class_index is None:
+            return list(range(classes))
+        if regressor and (classes == 1 or isinstance(class_index, str)):
+            which = "None" if classes == 1 else f"None, or an output from 0 to {classes - 1}"
+            raise BadInput(f"A regression has no classes: class_index must be {which}; got {class_index!r}.")
+        chosen = chosen_classes(class_index, classes)
+        return list(range(classes)) if chosen is None else chosen
 
     @property
     def _asked(self) -> Model:
@@ -246,7 +270,7 @@ class Shap(Explainer):
     def _by_coalitions(self, rows: Floats, gains: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats, Effort]:
         """Values and errors by asking the model about coalitions: all if that is affordable, else a sample."""
         start = self.expected_value[self._classes]
-        background, features = moved(self.background, self.table, table), rows.shape[1]
+        background, features = self.background, rows.shape[1]
 
         def ask(masked: Floats) -> Floats:
             return self._outputs(masked, table)[:, self._classes] - start
@@ -299,6 +323,25 @@ class Shap(Explainer):
             f"Trees misread this {type(self.model).__name__}: they do not give the model's {self.output}. "
             'Use algorithm="permutation".'
         )
+
+
+def _refuse_lost(table: Space, rows: Floats) -> None:
+    """Raise if a category does not survive decoding: a categorical column of pandas turns other categories into NaN."""
+    known = [np.inf if known is None else len(known) for known in table.categories]
+    strange = rows[(rows > known).any(axis=1)]
+    try:
+        with warnings.catch_warnings(action="ignore"):  # pandas warns, and will raise
+            again = table.encode(table.decode(strange)) if len(strange) else strange
+    except Exception as problem:  # every library has an error of its own
+        raise BadInput(f"{_LOST} ({problem}). {_SAME}") from problem
+    for row, j in np.argwhere((again != strange) & table.categorical):
+        value = table.palette(j, int(strange[row, j]))[-1]
+        raise BadInput(f"{_LOST}: {value!r} in {table.names[j]!r}. {_SAME}")
+
+
+def _as_vectors(values: Floats) -> Floats:
+    """Values (n, d, classes) as one vector per row, one class after the other."""
+    return values.transpose(0, 2, 1).reshape(len(values), values.shape[1] * values.shape[2])
 
 
 def _warn_of_time(rows: int) -> None:

@@ -5,19 +5,17 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.space import Space, Unseen
+from faithscope.explainers.space import Space
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.dates import UNITS
 
 
-def as_counterfactuals(
-    table: Space, points: Floats, rows: Floats, unseen: Unseen, known: Floats, metric: Any
-) -> Counterfactuals:
+def as_counterfactuals(table: Space, points: Floats, rows: Floats, known: Floats, metric: Any) -> Counterfactuals:
     """Points and rows in the table's own values, with the metric of their distance."""
     if len(points):
-        return Counterfactuals(table.decode(points, unseen), table.decode(rows, unseen), metric=metric)
+        return Counterfactuals(table.decode(points), table.decode(rows), metric=metric)
     example = table.decode(known[:1])  # an empty table would not show the types of its columns
     return Counterfactuals(example, example, metric=metric).take(slice(0))
 
