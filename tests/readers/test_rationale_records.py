@@ -260,3 +260,13 @@ def test_the_explanation_that_a_caller_names_may_be_one_of_the_reply(held):
     refused(BadInput, "explanation='explanation'", read, log)
     assert parts(read(log, explanation="explanation"))[:2] == (["spam", "spam"], ["e", "e"])
     refused(UnknownName, "'explain'", read, log, explanation="explain")
+
+
+def test_plain_replies_are_read_as_chats_are():
+    replies = [
+        'Well:\n```json\n{"decision": "ham", "reason": "A friend."}\n```',
+        '{"answer": "spam", "rationale": "$"}',
+    ]
+    found = fs.read_rationales(replies)
+    assert [*found.predictions] == ["ham", "spam"]
+    assert [*found.reasons.texts] == ["A friend.", "$"]

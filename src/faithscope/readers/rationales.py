@@ -130,7 +130,7 @@ def read_rationales(
     thing : object
         Of Inspect: a log, samples, scores, or the table of ``samples_df``. Of MLflow: feedback, traces, or tables of
         ``search_traces`` and ``evaluate``. Of Phoenix: scores, or tables of evaluations or annotations. Of Langfuse:
-        scores or traces. Chats and batch results in which the reply is JSON with an answer and an explanation. Else
+        scores or traces. Chats, batch results and plain replies that are JSON with an answer and an explanation. Else
         records or a table with an input, an answer and an explanation. The path of a .jsonl, .json or .csv file of any
         of these.
     name : str, optional
@@ -166,6 +166,8 @@ def read_rationales(
     rows = _log_rows(thing)
     if not rows:
         raise BadInput("The log holds no rows: pass one that holds rationales.")
+    if all(isinstance(row, str) for row in rows):  # a model's replies, each a chat of one message
+        rows = [{"messages": [{"role": "assistant", "content": reply}]} for reply in rows]
     form, _, entries = _form_of(rows, asked.explanation)
     said = f"Rows look like {form}, but cannot be read ({{why}}): pass dicts with input, answer and explanation."
     with one_sentence(said):
