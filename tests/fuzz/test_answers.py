@@ -2,7 +2,6 @@
 
 import datetime
 import math
-import operator
 
 import numpy as np
 import pandas as pd
@@ -82,49 +81,10 @@ def test_consistency_is_brute_force_s_in_whatever_input_comes(weighted, examples
     fuzzed()
 
 
-COMPARE = {
-    **{"<=": operator.le, "<": operator.lt, ">=": operator.ge},
-    **{">": operator.gt, "==": operator.eq, "!=": operator.ne},
-}
-NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, 1e308, -1e308, 5e-324, math.inf, -math.inf, 2.0**53, 0.1 + 0.2, 0.3]
-FRAMES = (
-    lambda m: m,
-    lambda m: m.tolist(),
-    lambda m: m.astype(object),
-    lambda m: pd.DataFrame(m, columns=["x0", "x1"], index=[0] * len(m)),
-    lambda m: pd.DataFrame(m, columns=["x0", "x1"]).iloc[:, ::-1],
-    lambda m: pl.DataFrame(m, schema=["x0", "x1"]),
-    lambda m: pa.table({"x1": m[:, 1], "x0": m[:, 0]}),
-)
 
 
-@EXAMPLES
-def test_sufficiency_is_brute_force_s_in_whatever_rows_come(examples):
-    condition = st.tuples(st.sampled_from(["x0", "x1"]), st.sampled_from(sorted(COMPARE)), st.sampled_from(NUMBERS))
-
-    @budget(examples)
-    @given(st.data())
-    def fuzzed(data):
-        n = data.draw(st.sampled_from([1, 2, 3, 5, 9]))
-        values = data.draw(st.lists(st.sampled_from([*NUMBERS, math.nan]), min_size=2 * n, max_size=2 * n))
-        X = np.array(values).reshape(n, 2)
-        given_rules = data.draw(st.lists(st.lists(condition, max_size=3), min_size=n, max_size=n))
-        given_y, labels = data.draw(columns(n))
-        rows = data.draw(st.sampled_from(FRAMES))(X)
-        rules = fs.Rules.from_conditions(given_rules, features=["x0", "x1"])
-        covers = [[all(_holds(x, condition) for condition in rule) for x in X.tolist()] for rule in given_rules]
-        estimate = answered("sufficiency", lambda: fs.sufficiency(rules, given_y, rows))
-        value, silent = brute.sufficiency(covers, labels)
-        assert math.isclose(estimate.value, value, abs_tol=1e-9)
-        assert math.isclose(estimate.unverifiable, silent, abs_tol=1e-9)
-
-    fuzzed()
 
 
-def _holds(x, condition):
-    name, sign, value = condition
-    number = x[int(name[1])]
-    return not math.isnan(number) and COMPARE[sign](number, value)
 
 
 @EXAMPLES

@@ -92,19 +92,6 @@ def test_bins_of_other_rows(seed):
     assert (found.value, found.unverifiable) == pytest.approx(brute.sufficiency(covers, labels), abs=1e-12)
 
 
-@settings(max_examples=10)
-@given(SEEDS)
-def test_the_order_of_rows_and_columns_changes_nothing(seed):
-    rng, X, phi, labels = system(seed)
-    names, places, relation = list(X), rng.permutation(6), fs.Alike(6)
-    rows = rng.permutation(len(X))
-    whole = fs.sufficiency(fs.Importances(phi, names=names), labels, X, relation=relation)
-    turned = fs.Importances(phi[rows][:, places], names=[names[j] for j in places])
-    again = fs.sufficiency(turned, labels[rows], X.iloc[rows], relation=relation)
-    assert again.value == pytest.approx(whole.value, abs=1e-12)
-    assert again.interval == pytest.approx(whole.interval, abs=1e-9)
-
-
 def test_a_discretizer_says_how_many_features_are_named():
     rng = np.random.default_rng(0)
     X, phi = rng.normal(size=(50, 8)), fs.Importances(rng.normal(size=(50, 8)))

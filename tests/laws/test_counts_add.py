@@ -46,23 +46,6 @@ def test_how_the_sample_is_partitioned_does_not_matter(sample, data):
     assert merged == alone
 
 
-@given(samples(), st.randoms())
-def test_neither_the_order_of_rows_nor_the_names_of_explanations_and_labels_matter(sample, random):
-    rows = list(zip(*sample, strict=True))
-    random.shuffle(rows)
-    shuffled = tuple(map(list, zip(*rows, strict=True)))
-    assert counted(*shuffled) == counted(*sample)
-    renamed = [f"leaf {-k}" for k in shuffled[0]], [["no", "yes", "maybe", "a", "b", "c", "d"][y] for y in shuffled[1]]
-    assert numbers(renamed) == pytest.approx(numbers(sample), abs=1e-12)
-
-
-@given(samples())
-def test_different_counts_are_not_equal(sample):
-    explanations, predictions = sample
-    assert counted(explanations, predictions) != counted([k + 1 for k in explanations], predictions)
-    assert counted(explanations, predictions) != counted([*explanations, 0], [*predictions, 0])
-
-
 @given(samples())
 def test_cells_hold_exact_counts_and_nothing_is_missed_by_equality(sample):
     counts = counted(*sample)

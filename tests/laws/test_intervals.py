@@ -137,11 +137,6 @@ def test_few_rows_that_decide_are_named_and_one_that_decides_everything_leaves_t
     assert found.low == 0, "a single row of the hub cannot speak for all of it"
 
 
-def test_sample_sizes():
-    assert fs.sample_size(2048, 0.1) == int(np.ceil(2048 * 120 * np.log(30)))
-    assert fs.local_sample_size(0.05, confidence=0.95) == int(np.ceil(np.log(40) / (2 * 0.05**2)))
-
-
 def test_a_tolerance_moves_the_upper_end_further_than_labels_can():
     # Row 1.0 agrees with 0.0 and 2.0, which disagree: replaced by a row that agrees with another, it takes 3 with it.
     for name, most in (("tolerance", 3), ("close", 2)):

@@ -1,6 +1,5 @@
 """What necessity must obey, whatever says where explanations apply; its value is among the measures of brute force."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -17,25 +16,6 @@ def test_covering_more_never_lowers_necessity():
         wider = replace(system, masks=system.masks | (np.random.default_rng(seed).random(system.masks.shape) < 0.2))
         before, after = (one.measured("necessity", "labels").value for one in (system, wider))
         assert after >= before - 1e-12
-
-
-LEAST = 2 * math.log(40) / 60
-KNOWN = {
-    "for everybody": (lambda y: np.zeros(60), (1.0, 1.0, None, 1 - LEAST, 1.0)),
-    "the prediction itself": (lambda y: y, (1.0, 19 / 59, True, 1 - LEAST, 1.0)),
-    "for nobody else": (lambda y: np.arange(60.0), (0.0, 0.0, False, 0.0, LEAST)),
-}
-
-
-@pytest.mark.parametrize("kind", KNOWN)
-def test_rules_whose_necessity_is_known_have_it_with_a_margin(kind):
-    y = np.arange(60) % 3
-    column = KNOWN[kind][0](y)
-    rules = fs.Rules.from_conditions([[("a", "==", float(value))] for value in column], features=["a"])
-    found = fs.necessity(rules, y, column[:, None].astype(float))
-    value, chance, above, low, high = KNOWN[kind][1]
-    assert (found.value, found.chance, found.low, found.high) == pytest.approx((value, chance, low, high))
-    assert found.above_chance is above
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

@@ -71,13 +71,6 @@ def test_coarser_explanations_never_agree_more(agreement):
         assert sign * of_population(agreement, coarse, y) <= sign * of_population(agreement, fine, y) + 1e-12
 
 
-def test_coarser_explanations_may_agree_more_within_a_tolerance():
-    assert not fs.Tolerance(1.0).convex
-    y = np.array([0.0, 2.0, 1.0, 1.0])
-    assert of_population(fs.Tolerance(1.0), np.array([0, 0, 1, 1]), y) == 0.75
-    assert of_population(fs.Tolerance(1.0), np.zeros(4, int), y) == 0.875
-
-
 def test_a_single_column_of_rows_is_not_taken_for_predictions():
     rng = np.random.default_rng(0)
     X, outputs = rng.random((30, 1)), rng.random((30, 3))

@@ -37,24 +37,6 @@ def test_an_unverifiable_explainer_may_be_perfect_or_a_coin(method):
         assert found.adjusted is None
 
 
-WORTH = {
-    "constant": (lambda y, rng: np.zeros(len(y)), None, 0.0),
-    "the label itself": (lambda y, rng: y, 1.0, 0.0),
-    "unique": (lambda y, rng: np.arange(len(y)), 0.0, 1.0),
-    "random": (lambda y, rng: rng.integers(0, 20, len(y)), None, 0.0),
-}
-
-
-@pytest.mark.parametrize("kind", WORTH)
-def test_explanations_whose_worth_is_known(kind):
-    rng, (explain, value, silent) = np.random.default_rng(5), WORTH[kind]
-    y = (rng.random(3000) < 0.8).astype(int)
-    found = fs.consistency(explain(y, rng), y)
-    assert found.unverifiable == silent
-    assert found.value == pytest.approx(found.chance if value is None else value, abs=0.01)
-    assert found.adjusted == (None if silent else pytest.approx(value or 0.0, abs=0.02))
-
-
 @pytest.mark.parametrize("name", ["few common", *(pytest.param(key, marks=pytest.mark.thorough) for key in SYSTEMS)])
 def test_the_mean_of_the_estimator_is_the_theorems_closed_form(name):
     system, rng, n = SYSTEMS[name], np.random.default_rng(3), 60

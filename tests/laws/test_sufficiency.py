@@ -10,9 +10,8 @@ import faithscope as fs
 from faithscope.counting.counts import count
 from faithscope.counting.coverage import cover
 from faithscope.errors import Incompatible, NotProven
-from faithscope.relations import Applies, Ball, Same
+from faithscope.relations import Applies
 from faithscope.sample import Sample
-from faithscope.testing.scoped_systems import Hub, covers
 
 SEEDS = st.integers(0, 100_000)
 TESTS = {"<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "==": np.equal, "!=": np.not_equal}
@@ -123,19 +122,6 @@ def test_distances_too_close_to_tau_for_a_matrix_product_are_decided_exactly():
         check(fs.within(phi, labels, tau), distance <= tau, labels)
 
 
-def test_a_trees_sufficiency_is_its_consistency():
-    load_breast_cancer = pytest.importorskip("sklearn.datasets").load_breast_cancer
-    DecisionTreeClassifier = pytest.importorskip("sklearn.tree").DecisionTreeClassifier
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    model = DecisionTreeClassifier(max_leaf_nodes=30, random_state=0).fit(X, y).predict(X)
-    surrogate = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X.iloc[:, :4], model)
-    paths = fs.Rules.from_tree(surrogate, X.iloc[:, :4])
-    ev = fs.evaluate(model, paths, X)
-    for name in ("value", "low", "high", "unverifiable", "distinct"):
-        assert getattr(ev.sufficiency, name) == pytest.approx(getattr(ev.consistency, name), abs=1e-9)
-    assert fs.mse_bound(ev.sufficiency) == fs.mse_bound(ev.consistency), "proven: leaves partition the rows"
-
-
 def test_coverage_of_different_explanations_does_not_add():
     X, labels = np.array([[0.0], [1.0]]), [0, 1]
     rules = fs.Rules.from_conditions([[("x", "<=", 0.0)], [("x", "<=", 1.0)]], features=["x"])
@@ -146,14 +132,6 @@ def test_coverage_of_different_explanations_does_not_add():
         a + count(rules.take([0]), [0])
     with pytest.raises(Incompatible, match="Row 0 was given an explanation that is not among"):
         count_covered(rules.take([0]), [0], X[[0]], among=rules.take([1]))
-
-
-def test_relations_know_whether_they_partition():
-    assert Same().partitions
-    assert fs.Nearest().partitions
-    assert not Ball(1.0).partitions
-    assert not Applies().partitions
-    assert Applies(exclusive=True).partitions
 
 
 def test_the_error_bound_needs_rows_that_lie_under_their_own_explanation():
@@ -192,21 +170,3 @@ def test_columns_are_matched_by_name():
         assert found == fs.sufficiency(explanations, [0, 0, 1, 1], table[["b", "a"]])
         with pytest.raises(fs.errors.BadInput, match="no column 'a'"):
             fs.sufficiency(explanations, [0, 0, 1, 1], table.rename(columns={"a": "z"}))
-
-
-def test_the_papers_variance_bound_fails_for_a_hub_and_is_not_offered():
-    # Every rule covers its own row and a hub of mass 1/n; all labels equal, so the true sufficiency is 1.
-    n, rng = 2000, np.random.default_rng(0)
-    hub, errors = Hub(1 / n, 1.0), []
-    for _ in range(300):
-        places, _ = hub.draw(n, rng)
-        met = (places == 0).sum()
-        errors.append((1 - (1.0 if met > 1 else (n - 1) / n if met == 1 else 0.0)) ** 2)
-    p = np.append(np.full(n - 1, 1 / n), 1 / n)
-    theorem = 4 / n + np.sum(p * np.exp(-(n - 1) * (1 / n))) ** 2
-    assert hub.truth == 1
-    assert np.mean(errors) > 2 * theorem, "measured error is far above the theorem's bound"
-    places, labels = hub.draw(50, rng)
-    found = fs.sufficiency(places, labels, places[:, None], relation=covers)
-    with pytest.raises(NotProven, match="not proven"):
-        fs.mse_bound(found)

@@ -54,12 +54,6 @@ def test_what_is_printed_first_lies_inside_its_interval_and_so_do_differences(wa
             assert apart["low"] <= apart["value"] <= apart["high"]
 
 
-def test_derived_numbers(found):
-    assert found.upper == found.value + found.unverifiable
-    assert found.verified == pytest.approx(found.value / (1 - found.unverifiable))
-    assert found.adjusted == pytest.approx((found.verified - found.chance) / (1 - found.chance))
-
-
 def test_html_is_escaped(found):
     hostile = replace(found, measure="<script>alert(1)</script>", notes=("<img src=x>",))._repr_html_()
     assert "<script>" not in hostile

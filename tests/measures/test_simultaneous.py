@@ -73,14 +73,3 @@ def test_margins_that_say_nothing_say_nothing_at_another_confidence():
     one = fs.consistency([1], [1])
     surer = difference(one, one).at(0.999)
     assert (surer.low, surer.high) == (-1, 1)
-
-
-@pytest.mark.parametrize("draws", [20, pytest.param(60, marks=pytest.mark.thorough)])
-def test_all_pairs_of_equal_groups_hold_together_and_by_themselves_they_do_not(draws):
-    rng, held = np.random.default_rng(0), []
-    for _ in range(draws):
-        leaves, labels = rng.integers(0, 4, 1600), rng.random(1600) < 0.3
-        parts = fs.evaluate(labels, leaves, np.zeros((1600, 1))).by(np.repeat(np.arange(8), 200)).among
-        held.append([not parts.differences(simultaneous)["differ"].any() for simultaneous in (False, True)])
-    alone, all_ = np.mean(held, axis=0)
-    assert alone < 0.9 <= all_

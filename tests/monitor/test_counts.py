@@ -3,10 +3,7 @@
 import datetime
 
 import duckdb
-import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -130,25 +127,6 @@ def test_a_replay_draws_the_same_pairs_in_any_order_of_rows_labels_groups_and_sc
     other = fs.Monitor(**options, seed=1)
     add(other, rows, when="2026-01-01")
     assert other.limits().openers != monitor.limits().openers
-
-
-@MEASURES
-@pytest.mark.parametrize("how", ["pandas", "polars", "arrow", "file"])
-def test_a_log_adds_what_its_rows_add(tmp_path, options, how):
-    rows = drawn(1500)
-    rows.loc[::97, "a"] = np.nan
-    memory, log = (fs.Monitor(**options, by="g", at_least=0.5) for _ in range(2))
-    for monitor in (memory, log):
-        add(monitor, rows[:30], when="2026-01-01", batch="first")
-    add(memory, rows[30:], when="2026-01-02", batch="second")
-    table = rows[30:].sample(frac=1, random_state=0).drop(columns="day")
-    table.to_parquet(tmp_path / "log.parquet")
-    tables = {"pandas": lambda t: t, "polars": pl.from_pandas, "arrow": pa.Table.from_pandas}
-    given_table = tmp_path / "log.parquet" if how == "file" else tables[how](table)
-    asked = {"prediction": "y", "explanation": "rule", "kind": "rules" if options else "keys"}
-    added = log.add_log(given_table, **asked, when="2026-01-02", batch="second")
-    assert ("not covered by their own explanation" in " ".join(added.notes)) == bool(options)
-    assert log.to_dict() == memory.to_dict()
 
 
 def test_what_cannot_be_merged_is_refused(monkeypatch):

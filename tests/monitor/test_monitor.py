@@ -23,20 +23,6 @@ from monitor.watched_rows import add, drawn, looked, quickly, same
 DAY = pd.Timestamp("2026-01-01")
 
 
-def test_the_same_rows_of_the_same_day_count_once_in_any_order_and_from_anywhere():
-    rows, monitor = drawn(300), fs.Monitor()
-    first = add(monitor, rows, when="2026-01-01")
-    with pytest.warns(UserWarning, match="nothing was counted"):
-        again = add(monitor, rows.sample(frac=1, random_state=0), when="2026-01-01T15:00")
-    with pytest.warns(UserWarning, match="batch="):
-        logged = monitor.add_log(pl.from_pandas(rows), prediction="y", explanation="rule", kind="keys", when="day")
-    assert not again.counted
-    assert not logged.counted
-    assert first.batch == again.batch == logged.batch
-    assert add(monitor, rows, when="2026-01-02").counted
-    assert monitor.limits().n == 2 * len(rows)
-
-
 def test_late_rows_of_a_closed_day_are_counted_and_the_table_says_so(monkeypatch):
     quickly(monkeypatch, OPEN_DAYS=1)
     rows, monitor = drawn(1800, days=6), fs.Monitor()
@@ -67,39 +53,6 @@ def test_explanations_forgotten_make_the_value_no_higher_and_are_told(monkeypatc
     assert "no longer known" in str(monitor)
     limits = monitor.limits()
     assert limits.openers == limits.pairs + limits.waiting
-
-
-KEYS = np.random.default_rng(0).integers(0, 6, 200)
-LABELS = np.where(KEYS % 2, "yes", "no")
-IMPORTANCES = pd.DataFrame(
-    np.random.default_rng(1).normal(size=(200, 4)).round(1), columns=[f"phi_{c}" for c in "abcd"]
-)
-FORMS = {
-    "integers": (KEYS, {"k": KEYS}, {"kind": "keys"}),
-    "numbers": (KEYS / 2, {"k": KEYS / 2}, {"kind": "keys"}),
-    "dates": (list(DAY + pd.to_timedelta(KEYS, "D")), {"k": DAY + pd.to_timedelta(KEYS, "D")}, {"kind": "keys"}),
-    "records": (
-        pd.DataFrame({"k": KEYS.astype(str), "l": KEYS}),
-        {"k": KEYS.astype(str), "l": KEYS},
-        {"explanation": ["k", "l"]},
-    ),
-    **{
-        f"importances, {word}": (IMPORTANCES, dict(IMPORTANCES), {"explanation": "phi_*", "discretizer": word})
-        for word in ("original", "1-fp", "sign", "rank", "sign-of-top-2")
-    },
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_an_explanation_is_the_same_from_memory_and_from_a_log(form):
-    explanations, columns, how = FORMS[form]
-    monitor = fs.Monitor()
-    added = monitor.add(explanations, LABELS, discretizer=how.get("discretizer"), when="2026-01-01")
-    table = pd.DataFrame({**columns, "yhat": LABELS})
-    with pytest.warns(UserWarning, match="added before"):
-        logged = monitor.add_log(table, **{"prediction": "yhat", "explanation": "k", "when": "2026-01-01", **how})
-    assert logged.batch == added.batch
-    assert not logged.counted
 
 
 MARCH = datetime.date(2026, 3, 1)

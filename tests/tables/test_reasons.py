@@ -6,13 +6,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
 from tables import engines
-from tables.logs import CODEBOOK, DISCRETIZERS, assert_same
+from tables.logs import CODEBOOK, assert_same
 from tables.logs import TEXTS as PLAIN
 
 CODES = fs.Codebook(CODEBOOK)
@@ -59,27 +57,6 @@ def test_leakage_of_reasons_in_a_log_is_that_of_memory(engine):
         assert_masked_alike(leak.masked, expected.masked)
         for name in ("value", "low", "high"):
             assert getattr(leak.difference, name) == pytest.approx(getattr(expected.difference, name), abs=1e-12)
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(TEXTS), st.sampled_from(["yes", "no", "Old"]), st.sampled_from(INPUTS)),
-        min_size=8,
-        max_size=60,
-    ),
-    st.sampled_from([*DISCRETIZERS["reasons"], fs.CommonPhrases(3), fs.Template() | fs.CommonPhrases(2)]),
-)
-def test_any_log_gives_the_same_as_memory(rows, discretizer):
-    log = pd.DataFrame(rows, columns=["rationale", "answer", "about"])
-    try:
-        expected = fs.consistency(_reasons(log), log["answer"].tolist(), discretizer=discretizer)
-    except BadInput as problem:  # such as phrases of stop words alone
-        with pytest.raises(BadInput, match=str(problem)[:20]):
-            fs.audit(log, **HOW, discretizer=discretizer, inputs="about")
-        return
-    audited = fs.audit(log, **HOW, discretizer=discretizer, inputs="about")
-    assert_same(audited.consistency, expected)
-    assert audited.table(None)["n"].sum() == expected.n
 
 
 def test_pairs_of_rows_show_reasons_as_written():

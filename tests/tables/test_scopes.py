@@ -3,25 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
 
-import brute
 import faithscope as fs
-import strategies
 from faithscope.errors import WrongType
 from faithscope.tables.audit import audit
 from tables.logs import assert_same
-
-
-@given(strategies.samples(min_size=2))
-@pytest.mark.slow
-def test_any_small_log_is_measured_as_brute_force_says(sample):
-    explanations, predictions = sample
-    frame = pd.DataFrame({"key": explanations, "y": predictions})
-    estimate = audit(frame, prediction="y", explanation="key").consistency
-    assert estimate.value == pytest.approx(brute.consistency(explanations, predictions), abs=1e-12)
-    assert estimate.unverifiable == pytest.approx(brute.unverifiable(explanations), abs=1e-12)
-    assert estimate.chance == pytest.approx(brute.chance(predictions), abs=1e-12)
 
 
 @pytest.mark.parametrize("agreement", [None, fs.Close(0.3), fs.Tolerance(0.3), fs.Spread()], ids=str)
