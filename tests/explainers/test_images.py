@@ -1,12 +1,10 @@
 """Rows of images and of tables in every explainer: pixels and columns are features, and the model gets its own kind."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import faithscope as fs
 from faithscope.explainers import Anchors, Counterfactual, Lime, NearestNeighbors, Shap, TreePath, Unique
-from held import tables
 
 IMAGES = np.random.default_rng(0).random((40, 1, 3, 4))
 FLAT = IMAGES.reshape(40, 12)
@@ -37,14 +35,6 @@ EXPLAINERS = {
     "counterfactual": lambda rows, ask: Counterfactual(ask(label), rows),
     "unique": lambda rows, ask: Unique(),
 }
-
-
-@pytest.mark.parametrize("name", EXPLAINERS)
-def test_a_table_of_any_library_is_explained_as_the_array_of_its_values(name):
-    plain = EXPLAINERS[name](FLAT, flat).explain(FLAT[:9])
-    for table in tables(pd.DataFrame(FLAT).add_prefix("x")):
-        codes, _ = plain.join(EXPLAINERS[name](table, flat).explain(table[:9])).group()
-        assert codes[:9].tolist() == codes[9:].tolist()
 
 
 @pytest.mark.parametrize("name", EXPLAINERS)

@@ -5,9 +5,6 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
-from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from explainers.systems import DAY, covered, trees, written
@@ -76,21 +73,6 @@ def test_a_value_missing_for_the_first_time_gets_no_condition_and_stops_nobody()
 
 
 # -- trees -------------------------------------------------------------------------------------------------------
-
-
-@given(seed=st.integers(0, 10_000), clean=st.booleans())
-@example(seed=120, clean=False)  # a split at infinity, which asks for nothing but missing values
-def test_the_rules_of_a_tree_hold_for_their_rows_and_part_the_rows(seed, clean):
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, 6, (60, 3)).astype(float)
-    rows = np.where(rng.random(X.shape) < 0.2, np.nan, X)
-    tree = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X if clean else rows, rng.integers(0, 2, 60))
-    rules = TreePath(tree).explain(rows)
-    inside, leaves, codes = covered(rules, rows), tree.apply(rows), rules.group()[0]
-    assert inside.diagonal().all()
-    assert not inside[leaves[:, None] != leaves].any()
-    np.testing.assert_array_equal(inside, codes[:, None] == codes)
-    assert written(TreePath(tree).explain(rows[:5])) == written(rules)[:5]
 
 
 # -- new categories ----------------------------------------------------------------------------------------------

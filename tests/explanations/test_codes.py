@@ -1,6 +1,5 @@
 """Codes: a set of codes per row, however a caller holds them, in memory and in logs."""
 
-import json
 from decimal import Decimal
 
 import numpy as np
@@ -93,28 +92,14 @@ def test_codes_are_features_that_explainers_name_and_have_no_scope():
     refused(FaithscopeError, "do not say where they apply", fs.sufficiency, fs.Codes(["a", "b"]), [0, 1], [[0], [1]])
 
 
-NUMBERS = [[POOL.index(code) for code in row] for row in SETS]
-LOGS = {
-    "columns": (pd.DataFrame(padded(SETS)), "code_*"),
-    "columns of empty texts": (pd.DataFrame(padded(SETS, "")), "code_*"),
-    "columns of numbers": (pd.DataFrame(padded(NUMBERS, np.nan)), "code_*"),
-    "reversed columns": (pd.DataFrame(padded([row[::-1] for row in SETS])).iloc[:, ::-1], "code_*"),
-    **{
-        f"joined by {separator}": (pd.DataFrame({"why": [separator.join(row) or None for row in SETS]}), "why")
-        for separator in (";", "|", ", ")
-    },
-    "lists": (pd.DataFrame({"why": pd.Series([row or None for row in SETS], dtype=object)}), "why"),
-    "JSON lists": (pd.DataFrame({"why": list(map(json.dumps, SETS))}), "why"),
-}
-
-
 def audited(log, explanation="code_*", **how):
     how = {"prediction": "decision", "kind": "codes"} | how
     return fs.audit(log.assign(decision=LABELS) if hasattr(log, "assign") else log, explanation=explanation, **how)
 
 
 def test_columns_of_logs_that_hold_no_codes_are_refused():
-    texts, numbers = LOGS["columns"][0], LOGS["columns of numbers"][0]
+    numbers = [[POOL.index(code) for code in row] for row in SETS]
+    texts, numbers = (pd.DataFrame(padded(rows, empty)) for rows, empty in ((SETS, None), (numbers, np.nan)))
     halves = numbers.assign(code_0=[1.5, *numbers.code_0[1:]])
     refused(BadInput, r"column 'code_0' holds 1 other, such as 1\.5", audited, halves)
     dated = numbers.assign(decided=pd.Timestamp("2026-01-01"))

@@ -81,12 +81,6 @@ def test_consistency_is_brute_force_s_in_whatever_input_comes(weighted, examples
     fuzzed()
 
 
-
-
-
-
-
-
 @EXAMPLES
 def test_an_audit_agrees_with_the_measures_on_hostile_texts(examples):
     @budget(examples // 4)

@@ -178,15 +178,6 @@ def test_plain_numbers_and_moments_of_csv_are_numbers_and_moments(tmp_path):
     assert len(audited.windows.estimates) == 3
 
 
-@READERS
-def test_csv_may_have_columns_without_a_name_as_the_index_of_pandas(tmp_path, engine):
-    log = pd.DataFrame({"phi": [1, 1, 2], "yhat": ["a", "b", "a"]})
-    log.to_csv(tmp_path / "one.csv")
-    log.assign(**{"": 0}).to_csv(tmp_path / "two.csv")
-    for name in ("one", "two"):
-        assert _asked(tmp_path / f"{name}.csv", engine).consistency.n == 3
-
-
 def test_csv_that_cannot_be_read_whole_says_so(tmp_path):
     for text, message in {
         "phi,yhat\n1,a,extra\n2,b\n": "failed",
