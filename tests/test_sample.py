@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
-from faithscope.agreements import base
 from faithscope.errors import BadInput
-from faithscope.evaluation import outputs
 from faithscope.sample import Sample
 from refused import refused
 
@@ -19,23 +17,6 @@ X = RNG.normal(size=(300, 2))
 LABELS = (X[:, 0] > 0).astype(int)
 RULES = fs.Rules.from_conditions([[("a", "<=", round(float(x), 1))] for x in X[:, 0]], features=["a", "b"])
 WEIGHTS = RNG.integers(0, 4, 300).astype(float)
-
-
-def test_a_part_of_a_sample_is_the_sample_of_the_parts():
-    rows = np.array([5, 3, 200])
-    part = Sample.of(RULES, LABELS, X, WEIGHTS).take(rows)
-    for held, whole in ((part.labels, LABELS), (part.weights, WEIGHTS), (part.X, X)):
-        assert np.array_equal(held, whole[rows])
-    assert [part.explanations.describe(i) for i in range(3)] == [RULES.describe(int(i)) for i in rows]
-    assert part.take(np.array([2, 0])).positions.tolist() == [200, 5]
-
-
-def test_groups_are_every_row_once_and_keep_their_names():
-    groups = pd.Series(np.where(X[:, 1] > 0, "up", "down"), name="side")
-    parts = Sample.of(RULES, LABELS, X).split(groups)
-    assert list(parts) == ["down", "up"]
-    assert sorted(np.concatenate([part.positions for part in parts.values()])) == list(range(300))
-    assert fs.evaluate(LABELS, RULES, X).by(groups).by == "side"
 
 
 def test_the_parts_of_a_sample_keep_its_notes():
@@ -138,15 +119,6 @@ def test_an_interval_that_is_not_proven_says_so():
         assert any("the interval of sufficiency is not proven" in note for note in estimate.notes)
     for estimate in groups.estimates.values():
         assert any("the interval beside everybody is a jackknife" in note for note in estimate.notes)
-
-
-def test_predictions_and_lengths_are_checked_once_per_evaluation(monkeypatch):
-    calls = []
-    for module in (outputs, base):
-        checked = module.to_predictions
-        monkeypatch.setattr(module, "to_predictions", lambda v, checked=checked: calls.append(1) or checked(v))
-    fs.evaluate(lambda rows: LABELS, RULES, X, by=LABELS, weights=WEIGHTS + 1, progress=False)
-    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("options", [{"weights": WEIGHTS + 1, "confidence": 0.9}, {"interval": "proven"}])

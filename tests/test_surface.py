@@ -120,10 +120,3 @@ def test_a_database_in_the_home_folder_is_found(home):
         made.sql("CREATE TABLE log AS SELECT 1 AS yhat, 'x' AS why FROM range(5)")
     found = fs.audit("log", connect="duckdb://~/w.duckdb", prediction="yhat", explanation="why")
     assert found.consistency.n == 5
-
-
-def test_a_chart_saved_as_a_page_needs_no_network(home):
-    fs.consistency([1, 1, 2], [0, 1, 1]).plot().save("~/chart.html")
-    page = (home / "chart.html").read_text(encoding="utf-8")
-    assert 'src="http' not in page
-    assert "cdn." not in page.split("vegaEmbed")[0][:2000]

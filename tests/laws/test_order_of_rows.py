@@ -96,17 +96,6 @@ def test_whatever_holds_the_rows_sufficiency_and_blocks_of_rows_do_not_depend_on
     assert_same_in_every_order(numbers)
 
 
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
-def test_populations_do_not_depend_on_the_order(weights):
-    def numbers(order):
-        of_rows = None if weights is None else weights[order]
-        found = fs.evaluate(LABELS[order], RULES.take(order), FRAME.iloc[order], weights=of_rows, progress=False)
-        by_group = [found.by(GROUPS[order], measure).estimates for measure in ("consistency", "sufficiency")]
-        return [number for groups in by_group for group in range(3) for number in numbers_of(groups[group])]
-
-    assert_same_in_every_order(numbers)
-
-
 def test_equal_rows_with_different_explanations_are_told_apart_by_them():
     rows, labels, explanations = np.zeros((N, 1)), np.arange(N) < N // 4, RNG.integers(0, 9, N)
 

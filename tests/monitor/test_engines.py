@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 
 import faithscope as fs
-from faithscope.errors import BadInput
 from tables import engines
 
 ROWS = 200
@@ -21,18 +20,6 @@ def table(phi=PHI):
     columns = {**{name: pa.array(phi[name], from_pandas=False) for name in phi}, "yhat": pa.array(YHAT.tolist())}
     moments = pa.array(WHEN.to_pydatetime().tolist(), pa.timestamp("us"))
     return pa.table({**columns, "region": pa.array(REGION.tolist()), "ts": moments})
-
-
-@engines.EACH
-def test_an_odd_number_is_refused_in_every_engine_and_nothing_is_counted(engine):
-    for value, words in ((np.nan, "missing"), (np.inf, "infinite"), (None, "missing")):
-        values = PHI.astype(object)
-        values.loc[7, "phi_b"] = value
-        how = engines.put(engine, "odd", table({name: values[name].tolist() for name in values}))
-        monitor = fs.Monitor(by="region")
-        with pytest.raises(BadInput, match=words):
-            monitor.add_log(**how, **HOW, discretizer="sign")
-        assert not monitor.groups
 
 
 def test_numbers_of_any_size_are_counted_by_their_signs():

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput, FaithscopeError, WrongType
-from faithscope.monitor.pairing import OPENER_SHARE, Cells, pair
+from faithscope.monitor.pairing import Cells, pair
 from faithscope.monitor.scopes import Scopes, assign
 from monitor.watched_rows import TEXTS, add, drawn, same
 
@@ -188,17 +188,3 @@ def test_importances_that_name_what_no_scope_does_are_refused_with_what_to_do():
         fs.Monitor(scopes=few).add_log(
             log, prediction="yhat", explanation="phi_*", kind="importances", when="2026-03-01"
         )
-
-
-def test_a_closer_that_serves_any_scope_in_which_it_lies_would_be_biased():
-    """What the coin is for: rows in several scopes would serve each of them too seldom."""
-    rng = np.random.default_rng(1)
-    rows = arrivals(40_000, rng)
-    openers = rng.binomial(rows.counts, OPENER_SHARE)
-    closers = rows.counts - openers
-    second = rng.binomial(closers, 0.5) * INSIDE[:, 1]
-    scope, counts = np.append(OWN, [0] * 3 + [1] * 3), np.concatenate([openers, closers - second, second])
-    opening = np.append(openers, [0] * 6)
-    wrong = Cells.of(scope, [0] * 9, np.tile(LABEL, 3), 0, counts, opening=opening)
-    pairs = pair(wrong, Cells.none(), rng)
-    assert distance_in_errors(pairs.agreeing.sum(), pairs.matched.sum()) > 6

@@ -165,14 +165,6 @@ def test_functions_are_explained_by_their_shapley_values():
     assert_exact(Shap(function, X[:7], evaluations=2**D), function, X[:7], X[200:204])
 
 
-@pytest.mark.parametrize("name", ["histograms", "lightgbm", "xgboost", "catboost", "boosting"])
-def test_the_probability_of_a_booster_is_exact_without_being_asked_to_be(name):
-    model, background, rows = fitted(name, 2)
-    explainer = Shap(model, background, output="probability")
-    assert explainer.algorithm == "tree"
-    assert_exact(explainer, model.predict_proba, background, rows)
-
-
 def test_an_unseen_category_reaches_the_model_as_it_is_beside_missing_ones():
     (model, background, rows), seen = fitted("pipeline of histograms", 2, True), set()
 
