@@ -138,12 +138,6 @@ class Explanations(ABC):
         size = rows * sum(getattr(self, name)[:1].nbytes for name in self._per_row)
         need(size, f"{rows:,} explanations", FEWER_ROWS)
 
-    def _remember(self, table: Any) -> None:
-        """Keep the row labels of the table that these were made from."""
-        index = index_of(table)
-        if index is not None:
-            object.__setattr__(self, "index", index)
-
     def _labelled(self, table: Any) -> Self:
         """These explanations with the row labels of a table, if it has any."""
         index = index_of(table)
@@ -152,9 +146,13 @@ class Explanations(ABC):
     def _with(self, **changes: Any) -> Self:
         """A copy with some attributes replaced, not checked again."""
         clone = copy.copy(self)
-        for name, value in changes.items():
-            object.__setattr__(clone, name, value)
+        clone._fill(**changes)
         return clone
+
+    def _fill(self, **attributes: Any) -> None:
+        """Set what a kind is made of; only where it is made."""
+        for name, value in attributes.items():
+            object.__setattr__(self, name, value)
 
 
 def join_all(parts: Sequence[Explanations]) -> Explanations:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import readable
 from faithscope.explanations.keys import Plain
+from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.missing import is_missing
@@ -58,8 +59,7 @@ class Codes(Plain):
     def __init__(self, codes: Any, separator: str | None = None) -> None:
         if separator is not None and (not isinstance(separator, str) or not separator.strip(_BLANKS)):
             raise WrongType(f"separator is the text between two codes, such as ';'; got {separator!r}.")
-        object.__setattr__(self, "values", to_objects(_sets(codes, separator)))
-        self._remember(codes)
+        self._fill(values=to_objects(_sets(codes, separator)), index=index_of(codes))
 
     @classmethod
     def made(cls, sets: Iterable[tuple[str, ...]]) -> "Codes":

@@ -1,15 +1,14 @@
 """Concepts: annotated concepts that explain a prediction; they apply to every row annotated with all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.conditions.conjunctions import Postings
-from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.highlights import Highlights, words_by_row
+from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import frame_names, is_frame, to_items
 from faithscope.inputs.hints import hint
 from faithscope.inputs.numbers import to_matrix
@@ -42,10 +41,9 @@ class Concepts(Highlights):
 
     def __init__(self, matrix: Any, names: Sequence[str] | None = None) -> None:
         concepts = _named(matrix, names)
-        marks = _marks(matrix, concepts, "Concepts").tocsr()
-        words = [tuple(concepts[column] for column in columns) for columns in _columns_by_row(marks)]
-        super().__init__(words, vocabulary=concepts)
-        self._remember(matrix)
+        columns = {concept: column for column, concept in enumerate(concepts)}
+        super().__init__(words_by_row(_marks(matrix, concepts, "Concepts"), columns), vocabulary=columns)
+        self._fill(index=index_of(matrix))
 
     @property
     def kind(self) -> str:
@@ -61,15 +59,8 @@ class Concepts(Highlights):
         told = ", ".join(concept for concept in self.concepts if concept in highlighted)
         return visible(told) or "no concept highlighted (applies everywhere)"
 
-    def postings(self, conditions: Sequence[Any], X: Any) -> Postings:
-        places = {concept: column for column, concept in enumerate(self.concepts)}
-        chosen = _marks(X, self.concepts, "Annotations").tocsc()[:, [places[concept] for concept in conditions]]
-        numbers = np.repeat(np.arange(len(conditions)), np.diff(chosen.indptr))
-        return numbers, chosen.indices.astype(np.int64)
-
-    def documents(self, X: Any) -> list[list[str]]:
-        marks = _marks(X, self.concepts, "Annotations").tocsr()
-        return [sorted(self.concepts[column] for column in columns) for columns in _columns_by_row(marks)]
+    def _read(self, X: Any) -> tuple[Any, Mapping[str, int] | None]:
+        return _marks(X, self.concepts, "Annotations"), self.vocabulary
 
 
 def _named(matrix: Any, names: Any) -> tuple[str, ...]:
@@ -119,7 +110,3 @@ def _of_concepts(frame: Any, concepts: tuple[str, ...], what: str) -> Any:
     if hasattr(frame, "iloc"):  # names of pandas need not be texts
         return frame.iloc[:, [names.index(concept) for concept in concepts]]
     return frame.select(list(concepts))
-
-
-def _columns_by_row(marks: Any) -> list[list[int]]:
-    return [marks.indices[start:stop].tolist() for start, stop in pairwise(marks.indptr.tolist())]

@@ -73,13 +73,11 @@ class Counterfactuals(Explanations):
         if (new.dtype == object) != (old.dtype == object):
             new, old = new.astype(object), old.astype(object)
         chosen = to_names(names, columns or old_columns, new.shape[1], "Counterfactuals")
-        object.__setattr__(self, "points", new)
-        object.__setattr__(self, "originals", old)
-        object.__setattr__(self, "names", chosen)
         categories = declared_categories(points) | declared_categories(originals)
-        object.__setattr__(self, "metric", to_metric(metric, np.concatenate([new, old]), categories))
-        self._remember(points if index_of(originals) is None else originals)
-        object.__setattr__(self, "dates", tuple(map(max, after.dates, before.dates)))
+        learned = to_metric(metric, np.concatenate([new, old]), categories)
+        index = index_of(points) if index_of(originals) is None else index_of(originals)
+        dates = tuple(map(max, after.dates, before.dates))
+        self._fill(points=new, originals=old, names=chosen, metric=learned, dates=dates, index=index)
 
     def balls(self) -> "Balls":
         """The scope of each explanation: the open ball around its row that reaches to its counterfactual."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.conditions.conjunctions import Conjunctions, Postings, number_conjunctions
+from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import frame_columns, is_frame, to_items, to_vector
 from faithscope.inputs.checks import check_function, same_length
 from faithscope.inputs.rows import rows_of
@@ -52,11 +53,8 @@ class Highlights(Conjunctions):
         check_function(tokenizer, "tokenizer", "text")
         rows = to_vector(words, "Highlights")
         distinct, codes = number_conjunctions([_to_words(row, item) for row, item in enumerate(rows)])
-        object.__setattr__(self, "codes", codes)
-        self._remember(words)
-        object.__setattr__(self, "distinct", distinct)
-        object.__setattr__(self, "tokenizer", tokenizer)
-        object.__setattr__(self, "vocabulary", to_vocabulary(vocabulary))
+        self._fill(codes=codes, distinct=distinct, tokenizer=tokenizer, vocabulary=to_vocabulary(vocabulary))
+        self._fill(index=index_of(words))
 
     @property
     def kind(self) -> str:
@@ -88,23 +86,55 @@ class Highlights(Conjunctions):
             yield mask
 
     def postings(self, conditions: Sequence[Any], X: Any) -> Postings:
-        reader, X = self._reader(X)
-        if hasattr(X, "tocsc") or (isinstance(X, np.ndarray) and X.ndim == 2):
-            return _columns(reader, conditions, X)
-        numbers = {word: number for number, word in enumerate(conditions)}
-        held: list[int] = []
-        ends = [0]
-        for row, document in enumerate(to_vector(X, "Documents")):
-            held += [numbers[word] for word in set(_tokens(self, row, document)) if word in numbers]
-            ends.append(len(held))
-        return np.array(held, np.int64), np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+        documents, columns = self._read(X)
+        if columns is None:
+            numbers = {word: number for number, word in enumerate(conditions)}
+            held: list[int] = []
+            ends = [0]
+            for row, document in enumerate(documents):
+                held += [numbers[word] for word in set(_tokens(self, row, document)) if word in numbers]
+                ends.append(len(held))
+            return np.array(held, np.int64), np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+        known = [(number, columns[word]) for number, word in enumerate(conditions) if word in columns]
+        for number, column in known:
+            if not 0 <= column < documents.shape[1]:
+                raise BadInput(
+                    f"The vocabulary puts {conditions[number]!r} in column {column}, but documents have "
+                    f"{documents.shape[1]} columns: pass the vocabulary that the matrix was made with."
+                )
+        which, places = np.array(known, np.int64).reshape(-1, 2).T
+        chosen = documents.tocsc()[:, places]
+        return np.repeat(which, np.diff(chosen.indptr)), chosen.indices.astype(np.int64)
 
     def documents(self, X: Any) -> list[list[str]]:
         """The different words of each document of X, as these highlights read it."""
-        reader, X = self._reader(X)
-        if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.ndim == 2):
-            return _words_by_row(X, {column: word for word, column in (reader.vocabulary or {}).items()})
-        return [sorted(set(_tokens(self, row, text))) for row, text in enumerate(to_vector(X, "Documents"))]
+        documents, columns = self._read(X)
+        if columns is None:
+            return [sorted(set(_tokens(self, row, text))) for row, text in enumerate(documents)]
+        return words_by_row(documents, columns)
+
+    def _read(self, X: Any) -> tuple[Any, Mapping[str, int] | None]:
+        """Documents as they are, and None; or, if words were counted, a sparse matrix and the column of each word."""
+        vocabulary = self.vocabulary
+        if is_frame(X):
+            names, columns = frame_columns(X)
+            if len(columns) > 1 and not all(column.dtype.kind in "biuf" for column in columns):
+                raise BadInput("Documents came as a table of several columns: pass the one that holds the texts.")
+            vocabulary = to_vocabulary(names) if len(columns) > 1 else vocabulary
+            X = columns[0] if len(columns) == 1 else np.column_stack(columns)
+        if not hasattr(X, "tocsr") and not (isinstance(X, np.ndarray) and X.ndim == 2):
+            return to_vector(X, "Documents"), None
+        if vocabulary is None:
+            raise BadInput(
+                "Documents came as a bag-of-words matrix: say which word each column counts, with vocabulary=."
+            )
+        from scipy.sparse import csr_array
+
+        matrix = csr_array(X)
+        matrix.eliminate_zeros()
+        if not np.isfinite(matrix.data).all():
+            raise BadInput("Documents came as a bag-of-words matrix that holds NaN or infinity: fill it with counts.")
+        return matrix, vocabulary
 
     def alone(self, X: Any) -> list[str]:
         """Documents of which the highlighted words are left alone, in their order, joined by blanks.
@@ -149,17 +179,6 @@ class Highlights(Conjunctions):
             for chosen in [set(self.conjunction(row))]
         ]
 
-    def _reader(self, X: Any) -> tuple["Highlights", Any]:
-        """Who reads documents, and the documents without a table around them: several columns count their words."""
-        if not is_frame(X):
-            return self, X
-        names, columns = frame_columns(X)
-        if len(columns) == 1:
-            return self, columns[0]
-        if not all(column.dtype.kind in "biuf" for column in columns):
-            raise BadInput("Documents came as a table of several columns: pass the one that holds the texts.")
-        return self._with(vocabulary=to_vocabulary(names)), np.column_stack(columns)
-
 
 def _to_words(row: int, item: Any) -> tuple[str, ...]:
     several = hasattr(item, "__iter__") and getattr(item, "shape", None) != ()
@@ -201,36 +220,10 @@ def _tokens(highlights: Highlights, row: int, document: Any) -> Iterable[str]:
     return words
 
 
-def _columns(highlights: Highlights, words: Sequence[str], X: Any) -> Postings:
-    if highlights.vocabulary is None:
-        raise BadInput("Documents came as a bag-of-words matrix: say which word each column counts, with vocabulary=.")
-    from scipy.sparse import csc_array
-
-    matrix = csc_array(X)
-    matrix.eliminate_zeros()
-    if not np.isfinite(matrix.data).all():
-        raise BadInput("Documents came as a bag-of-words matrix that holds NaN or infinity: fill it with counts.")
-    known = [
-        (number, highlights.vocabulary[word]) for number, word in enumerate(words) if word in highlights.vocabulary
-    ]
-    for number, column in known:
-        if not 0 <= column < matrix.shape[1]:
-            raise BadInput(
-                f"The vocabulary puts {words[number]!r} in column {column}, "
-                f"but documents have {matrix.shape[1]} columns: pass the vocabulary that the matrix was made with."
-            )
-    numbers, columns = np.array(known, np.int64).reshape(-1, 2).T
-    chosen = matrix[:, columns].tocsc()
-    return np.repeat(numbers, np.diff(chosen.indptr)), chosen.indices.astype(np.int64)
-
-
-def _words_by_row(matrix: Any, words: dict[int, str]) -> list[list[str]]:
+def words_by_row(matrix: Any, columns: Mapping[str, int]) -> list[list[str]]:
     """The words of each row of a bag-of-words matrix."""
-    from scipy.sparse import csr_array
-
-    rows = csr_array(matrix)
-    rows.eliminate_zeros()
+    words = {column: word for word, column in columns.items()}
     return [
-        sorted(words[column] for column in rows.indices[start:stop].tolist() if column in words)
-        for start, stop in pairwise(rows.indptr.tolist())
+        sorted(words[column] for column in matrix.indices[start:stop].tolist() if column in words)
+        for start, stop in pairwise(matrix.indptr.tolist())
     ]

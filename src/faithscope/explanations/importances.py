@@ -23,6 +23,7 @@ from faithscope.explanations.forms import (
     top_signs,
 )
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.axes import flattened
 from faithscope.inputs.checks import check_whole, same_length
@@ -104,17 +105,15 @@ class Importances(Explanations):
         given = values
         if type(values).__module__.startswith("shap.") or isinstance(values, Importances):
             names = getattr(values, "names", getattr(values, "feature_names", None)) if names is None else names
-            if isinstance(values, Importances):
-                for name in ("error", "asked", "saved", "label"):
-                    object.__setattr__(self, name, getattr(values, name))
             values = values.values
         flat, shape, doubt = flattened(values)
         matrix, columns = to_matrix(flat, "Importances")
-        object.__setattr__(self, "values", matrix)
-        object.__setattr__(self, "shape", getattr(given, "shape", None) if isinstance(given, Importances) else shape)
-        object.__setattr__(self, "doubt", given.doubt if isinstance(given, Importances) else doubt)
-        self._remember(given)
-        object.__setattr__(self, "names", to_names(names, columns, matrix.shape[1], "Importances"))
+        self._fill(values=matrix, shape=shape, doubt=doubt, index=index_of(given))
+        if isinstance(given, Importances):
+            self._fill(
+                **{name: getattr(given, name) for name in ("error", "asked", "saved", "label", "shape", "doubt")}
+            )
+        self._fill(names=to_names(names, columns, matrix.shape[1], "Importances"))
 
     @classmethod
     def made(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations, readable
+from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.date_numbers import exact_objects
 from faithscope.inputs.dates import has_zone, hold_dates
@@ -49,8 +50,7 @@ class Plain(Explanations):
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
 
     def __init__(self, values: Any) -> None:
-        object.__setattr__(self, "values", exact_column(values, "Explanations"))
-        self._remember(values)
+        self._fill(values=exact_column(values, "Explanations"), index=index_of(values))
 
     @property
     def key(self) -> tuple[Column, ...]:
@@ -110,8 +110,7 @@ class Records(Plain):
         pairs = zip(names, columns, strict=True)
         exact = [exact_column(column, f"Explanations in column {name!r}") for name, column in pairs]
         rows = list(zip(*(column.tolist() for column in exact), strict=True))
-        object.__setattr__(self, "values", to_objects(rows))
-        object.__setattr__(self, "names", tuple(names))
+        self._fill(values=to_objects(rows), names=tuple(names))
 
     @property
     def kind(self) -> str:

@@ -11,6 +11,7 @@ from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.conditions.conjunctions import Conjunction, Shared, number_conjunctions
 from faithscope.explanations.distances.points import Points
+from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import is_frame, to_array, to_vector
 from faithscope.inputs.checks import is_whole
 from faithscope.inputs.grouping import group
@@ -47,11 +48,9 @@ class Prototypes(Shared):
 
     def __init__(self, indices: Any, points: Any = None, metric: Any = "euclidean") -> None:
         distinct, codes = _distinct_sets(indices)
-        object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "distinct", distinct)
-        self._remember(indices)
+        self._fill(codes=codes, distinct=distinct, index=index_of(indices))
         if points is not None:
-            object.__setattr__(self, "points", Points.of(points, metric))
+            self._fill(points=Points.of(points, metric))
             _refuse_beyond(distinct, codes, len(self.points or ()))
 
     @property

@@ -67,10 +67,9 @@ class Reasons(Explanations):
             about = _joined(inputs)
             same_length(reasons=len(column), inputs=len(about))
             same_rows(inputs=inputs, reasons=texts)
-        object.__setattr__(self, "texts", column)
-        object.__setattr__(self, "folded", per_text(column, fold))
-        object.__setattr__(self, "about", about)
-        self._remember(texts if index_of(inputs) is None else inputs)
+        labels = index_of(inputs)
+        self._fill(texts=column, folded=per_text(column, fold), about=about)
+        self._fill(index=index_of(texts) if labels is None else labels)
 
     @classmethod
     def made(cls, texts: NDArray[Any], folded: NDArray[Any], about: NDArray[Any], form: str = "") -> "Reasons":

@@ -7,7 +7,7 @@ From the text to its JSON, from JSON to conditions, from conditions to the colum
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -24,7 +24,7 @@ from faithscope.explanations.rule_text import ANY_OF, BOUNDS, NUMBER, OR_MISSING
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_word
-from faithscope.inputs.columns import Rows, default_names, distinct_names
+from faithscope.inputs.columns import Rows, distinct_names
 from faithscope.inputs.dates import WRITTEN
 from faithscope.inputs.folding import fold
 from faithscope.inputs.hints import hint
@@ -489,74 +489,47 @@ def structured_rules(rationales: Iterable[Any], features: Any, unreadable: str) 
     """
     check_word(unreadable, "unreadable", CHOICES)
     columns, problems = Columns.of(features), Problems()
-    read = _reader(columns)
-    rows: list[list[Triple] | None] = []
+    places = {name: place for place, name in enumerate(columns.names or ())}  # else in order of appearance
+    conjunctions: list[Conjunction] = []
+    known: dict[Any, tuple[list[Triple] | None, Conjunction, Counter[str], str]] = {}
+    triples: list[Triple] | None
+    parts: Conjunction
+    empty = 0
     for row, given in enumerate(rationales):
-        triples, habits = read(given)
-        problems.habits.update(habits)
-        if isinstance(triples, Unreadable):
-            problems.rows[row] = str(triples)
-        rows.append(None if isinstance(triples, Unreadable) else triples)
-    return _rules(rows, columns, problems, unreadable)
-
-
-def _rules(rows: list[list[Triple] | None], columns: Columns, problems: Problems, unreadable: str) -> Rules:
-    named = dict.fromkeys(str(name) for triples in rows if triples for name, *_ in triples)
-    names = tuple(named) if columns.names is None else columns.names
-    places = {name: place for place, name in enumerate(names)}
-    conjunctions: list[Conjunction] = [(NOTHING,)] * len(rows)
-    for row, triples in enumerate(rows):
-        if triples is not None:
+        read = known.get(given) if isinstance(given, str) else None
+        if read is None:
+            triples, parts, habits, why = None, (NOTHING,), Counter[str](), ""
             try:
-                conjunctions[row] = conjoin(to_condition(places[name], name, *test) for name, *test in triples)
-            except BadInput as why:
-                problems.rows[row] = str(why).rstrip(".")
-    problems.rows = dict(sorted(problems.rows.items()))
-    remarks = problems.settle(len(rows), unreadable, _ADVICE)
+                triples = [columns.placed(triple, habits) for triple in _triples(given, habits)]
+                for name, *_ in triples:
+                    places.setdefault(name, len(places))
+                parts = conjoin(to_condition(places[name], name, *test) for name, *test in triples)
+            except (Unreadable, BadInput) as problem:
+                why = str(problem) if isinstance(problem, Unreadable) else str(problem).rstrip(".")
+            read = triples, parts, habits, why
+            if isinstance(given, str):
+                known[given] = read
+        triples, parts, habits, why = read
+        conjunctions.append(parts)
+        problems.habits.update(habits)
+        empty += triples == []
+        if why:
+            problems.rows[row] = why
+    remarks = [*problems.settle(len(conjunctions), unreadable, _ADVICE)]
+    remarks += [f"{sentence} ({several(count, 'time', 'times')})" for sentence, count in problems.habits.most_common(5)]
+    if empty:
+        told = several(empty, "rationale names", "rationales name")
+        remarks.append(f"{told} no condition, so every row is covered by it")
     distinct, codes = number_conjunctions(conjunctions)
-    rules = Rules(codes, distinct, names or default_names(0), positional=columns.names is not None or not names)
-    return rules._with(remarks=(*remarks, *_told(problems.habits), *_unconditional(rows)))
-
-
-def _reader(columns: Columns) -> Callable[[Any], tuple[list[Triple] | Unreadable, Counter[str]]]:
-    """A function from a rationale to its conditions or why it has none, and its habits."""
-    known: dict[str, tuple[list[Triple] | Unreadable, Counter[str]]] = {}
-
-    def read(given: Any) -> tuple[list[Triple] | Unreadable, Counter[str]]:
-        if isinstance(given, str) and given in known:
-            return known[given]
-        habits: Counter[str] = Counter()
-        triples: list[Triple] | Unreadable
-        try:
-            triples = [columns.placed(triple, habits) for triple in _triples(given, habits)]
-        except Unreadable as why:
-            triples = why
-        if isinstance(given, str):
-            known[given] = triples, habits
-        return triples, habits
-
-    return read
+    names = tuple(places)
+    rules = Rules(codes, distinct, names, positional=columns.names is not None or not names)
+    return rules._with(remarks=tuple(remarks))
 
 
 def _triples(given: Any, habits: Counter[str]) -> list[Triple]:
-    if not isinstance(given, str):
-        return triples_of(_lists(given), habits)
+    if not isinstance(given, str):  # arrays, as Arrow's and polars' tables give lists
+        return triples_of(given.tolist() if isinstance(given, np.ndarray) and given.ndim else given, habits)
     values = _adjoining_values(given, lambda value: value == [] or is_structured(value) or may_be_condition(value))
     if not values:
         raise Unreadable(f"it holds no conditions as JSON ({given[:60]!r})")
     return [triple for value in values for triple in triples_of(value, habits)]
-
-
-def _lists(given: Any) -> Any:
-    """Arrays, as Arrow's and polars' tables give lists, as lists."""
-    return given.tolist() if isinstance(given, np.ndarray) and given.ndim else given
-
-
-def _told(habits: Counter[str]) -> list[str]:
-    return [f"{sentence} ({several(count, 'time', 'times')})" for sentence, count in habits.most_common(5)]
-
-
-def _unconditional(rows: list[list[Triple] | None]) -> tuple[str, ...]:
-    empty = sum(triples == [] for triples in rows)
-    told = f"{several(empty, 'rationale names', 'rationales name')} no condition, so every row is covered by it"
-    return (told,) if empty else ()

@@ -28,7 +28,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -44,6 +43,7 @@ from faithscope.visible import visible
 Triple = tuple[Any, str, Any]  # feature, operator, value
 
 BOUNDS = ("<=", "<", ">=", ">")
+NEVER: Triple = ("", "in", ())  # what no row satisfies, on no feature
 OR_MISSING = " or missing"  # after an operator: a missing value satisfies the condition too
 _OPERATORS = {  # how else they are spelled: in texts, by PyXAI, by language models
     "<": "lt|less|less than|lower than|below|under",
@@ -281,7 +281,7 @@ def parse_rule(text: str, features: Iterable[str] | None = None) -> list[Triple]
     ----------
     text : str
     features : iterable of str, optional
-        _Names that may stand bare whatever they hold: the longest that fits is read.
+        Names that may stand bare whatever they hold: the longest that fits is read.
 
     Examples
     --------
@@ -297,14 +297,16 @@ def parse_rule(text: str, features: Iterable[str] | None = None) -> list[Triple]
 
 def rule_reader(features: Iterable[str] | None = None) -> Callable[[str], list[Triple]]:
     """`parse_rule` for many texts with the same features."""
-    names = _Names.of(features)
+    names = sorted({name for name in features or () if name}, key=len, reverse=True)
+    known = f"(?:{'|'.join(map(re.escape, names))})" if names else r"(?!)"
+    listed = re.compile(f"(?P<name>{known}){_OPERATOR}", re.DOTALL)
 
     def read(text: str) -> list[Triple]:
         if not isinstance(text, str):
             raise WrongType(f"A rule must be a text; got {text!r} ({type(text).__name__}).")
         if text.lstrip().startswith("["):
             return _parse_json(text)
-        return [] if text.strip() in _ALL else _Parser(text, names).rule()
+        return [] if text.strip() in _ALL else _Parser(text, listed).rule()
 
     return read
 
@@ -381,40 +383,18 @@ def _misread(text: str, place: int, what: str) -> BadInput:
     return BadInput(f"The rule {excerpt!r} cannot be read at character {place + 1}: it has {what}.")
 
 
-@dataclass(frozen=True)
-class _Names:
-    """How the name of a feature and its operator look: one that the caller names, and any other.
-
-    Attributes
-    ----------
-    listed, first : patterns
-        A name of the caller's, the longest that fits; a name in quotes, or bare.
-    """
-
-    listed: "re.Pattern[str]"
-    first: "re.Pattern[str]"
-
-    @classmethod
-    def of(cls, features: Iterable[str] | None) -> "_Names":
-        """The names of these features, or none in particular."""
-        names = sorted({name for name in features or () if name}, key=len, reverse=True)
-        known = f"(?:{'|'.join(map(re.escape, names))})" if names else r"(?!)"
-        return cls(
-            re.compile(f"(?P<name>{known}){_OPERATOR}", re.DOTALL), _pattern(f"(?P<name>{_TEXT}|{_BARE}){_OPERATOR}")
-        )
-
-
 class _Parser:
     """One pass over the text of a rule.
 
     Parameters
     ----------
     text : str
-    names : _Names
+    listed : pattern
+        A name of the caller's, the longest that fits, and its operator; any other stands in quotes, or bare.
     """
 
-    def __init__(self, text: str, names: _Names) -> None:
-        self.text, self.names, self.place, self.depth = text, names, 0, 0
+    def __init__(self, text: str, listed: "re.Pattern[str]") -> None:
+        self.text, self.listed, self.place, self.depth = text, listed, 0, 0
 
     def rule(self) -> list[Triple]:
         """The conditions of the whole text."""
@@ -423,9 +403,9 @@ class _Parser:
             raise self._wrong("'and'")
         return triples
 
-    def _match(self, pattern: "re.Pattern[str]") -> "re.Match[str] | None":
-        """Go past what the pattern matches here, if it does."""
-        match = pattern.match(self.text, self.place)
+    def _match(self, *patterns: "re.Pattern[str]") -> "re.Match[str] | None":
+        """Go past what the first of the patterns that matches here matches, if one does."""
+        match = next((match for pattern in patterns if (match := pattern.match(self.text, self.place))), None)
         if match is not None:
             self.place = match.end()
         return match
@@ -433,9 +413,14 @@ class _Parser:
     def _wrong(self, wanted: str, place: int | None = None) -> BadInput:
         at = self.place if place is None else place
         at += len(self.text[at:]) - len(self.text[at:].lstrip())
+        if self._here('"', at) and not _QUOTED.match(self.text, at):
+            return _misread(self.text, at, "a text that is never closed")
         seen = re.match(r"[\w.\-]+|.|\Z", self.text[at:], re.DOTALL)
         what = repr(seen[0]) if seen and seen[0] else "its end"
         return _misread(self.text, at, f"{what} instead of {wanted}")
+
+    def _here(self, sign: str, place: int | None = None) -> bool:
+        return self.text.startswith(sign, self.place if place is None else place)
 
     def _conjunction(self) -> list[Triple]:
         triples = self._term()
@@ -446,8 +431,16 @@ class _Parser:
 
     def _term(self) -> list[Triple]:
         self._match(_SPACE)
-        group = self.text[self.place : self.place + 1] == "(" and not self.names.listed.match(self.text, self.place)
-        triples = self._group() if group else self._test()
+        if self._here("(") and not self.listed.match(self.text, self.place):
+            self.place, self.depth = self.place + 1, self.depth + 1
+            if self.depth > 50:
+                raise _misread(self.text, self.place, "too many parentheses in one another")
+            triples = self._conjunction()
+            if not self._here(")"):
+                raise self._wrong("')'")
+            self.place, self.depth = self.place + 1, self.depth - 1
+        else:
+            triples = self._test()
         place = self.place
         if self._match(_OR_MISSING):
             if len({feature for feature, *_ in triples}) > 1:
@@ -455,141 +448,100 @@ class _Parser:
             triples = [(name, operator.removesuffix(OR_MISSING) + OR_MISSING, it) for name, operator, it in triples]
         return triples
 
-    def _group(self) -> list[Triple]:
-        self.place, self.depth = self.place + 1, self.depth + 1
-        if self.depth > 50:
-            raise _misread(self.text, self.place, "too many parentheses in one another")
-        triples = self._conjunction()
-        if self.text[self.place : self.place + 1] != ")":
-            raise self._wrong("')'")
-        self.place, self.depth = self.place + 1, self.depth - 1
-        return triples
-
     def _test(self) -> list[Triple]:
-        listed, first = self.names.listed, self.names.first
-        return self._interval() or self._named(listed) or self._turned() or self._named(first) or self._none()
-
-    def _none(self) -> list[Triple]:
-        if _QUOTED.match(self.text, self.place):
-            self._match(_QUOTED)
-            raise self._wrong("one of <= < >= > == != in, not in, between, is missing")
-        if self.text[self.place : self.place + 1] == '"':
-            raise _misread(self.text, self.place, "a text that is never closed")
-        raise self._wrong("a feature with an operator such as <= or ==")
-
-    def _interval(self) -> list[Triple] | None:
-        """``3 < age <= 7``; None if this is something else."""
-        start = self.place
-        left = self._match(_LEFT)
-        name = left and (self._match(self.names.listed) or self._match(self.names.first))
+        """``3 < age <= 7``, ``age <= 7`` of a name that is listed, ``7 >= age``, or any other test that has a name."""
+        start, left = self.place, self._match(_LEFT)
+        name = left and self._match(self.listed, _ANY_NAME)
+        above = SPELLINGS.get(left["above"], left["above"]) if left else ""
         operator = SPELLINGS.get(name["operator"], name["operator"]) if name else ""
-        if left is None or name is None or operator not in BOUNDS:
-            self.place = start
-            return None
-        above = SPELLINGS.get(left["above"], left["above"])
-        if above[0] != operator[0]:
-            raise _misread(self.text, name.start("operator"), f"{operator!r} after {above!r}: two bounds point one way")
-        feature = self._feature(name)
-        return [(feature, _TURNED[above], self._typed(left["low"], start)), (feature, operator, self._bound())]
+        if left and name and operator in BOUNDS:
+            if above[0] != operator[0]:
+                said = f"{operator!r} after {above!r}: two bounds point one way"
+                raise _misread(self.text, name.start("operator"), said)
+            feature = self._feature(name)
+            return [(feature, _TURNED[above], self._typed(left["low"], start)), (feature, operator, self._bound())]
+        self.place = start
+        name = self._match(self.listed)
+        after = left.end() if left and not name else len(self.text)
+        if left and self.text[after:].strip() and not _BOUND.match(self.text, after):
+            self.place = after
+            turned = self._value()
+            if not isinstance(turned, str):
+                raise self._wrong("a feature", after)
+            return [(turned, _TURNED[above], self._typed(left["low"], start))]
+        name = name or self._match(_ANY_NAME)
+        if name is None:
+            quoted = self._match(_QUOTED)
+            signs = "one of <= < >= > == != in, not in, between, is missing"
+            raise self._wrong(signs if quoted else "a feature with an operator such as <= or ==")
+        return self._named(name)
 
-    def _turned(self) -> list[Triple] | None:
-        """``37 >= age``; None if this is something else."""
-        start = self.place
-        left = self._match(_LEFT)
-        if left is None or _BOUND.match(self.text, self.place) or not self.text[self.place :].strip():
-            self.place = start
-            return None
-        at, operator = self.place, SPELLINGS.get(left["above"], left["above"])
-        name = self._value()
-        if not isinstance(name, str):
-            raise self._wrong("a feature", at)
-        return [(name, _TURNED[operator], self._typed(left["low"], start))]
-
-    def _named(self, pattern: "re.Pattern[str]") -> list[Triple] | None:
-        match = self._match(pattern)
-        if match is None:
-            return None
+    def _named(self, match: "re.Match[str]") -> list[Triple]:
         feature, operator = self._feature(match), " ".join(match["operator"].lower().split())
         operator = SPELLINGS.get(operator, operator)
         if operator.startswith("is "):
             return [(feature, "==" if operator == "is missing" else "!=", None)]
         within = self._match(_RANGE) if operator == "in" else None
-        if within is not None:
-            return self._range(feature, within)
-        if self.text[self.place : self.place + 1] == "{":
+        if within is not None:  # ]3, 7] is above 3, and 7 at most; both ends included would be a list of two values
+            above, below = ">" if within["left"] == "]" else ">=", "<" if within["right"] == "[" else "<="
+            low, high = (self._typed(within[end], within.start(end)) for end in ("low", "high"))
+            return [(feature, above, low), (feature, below, high)]
+        if self._here("{"):
             operator = ANY_OF.get(operator, operator)
-        if operator in ("in", "not in", "between"):
+        if operator in _LISTED:
             return [(feature, operator, self._several(operator))]
         return [(feature, operator, self._bound() if operator in BOUNDS else self._value())]
 
-    def _range(self, feature: str, within: "re.Match[str]") -> list[Triple]:
-        """``]3, 7]``: above 3, and 7 at most. Both ends included would be a list of two values."""
-        above, below = ">" if within["left"] == "]" else ">=", "<" if within["right"] == "[" else "<="
-        low, high = (self._typed(within[end], within.start(end)) for end in ("low", "high"))
-        return [(feature, above, low), (feature, below, high)]
-
     def _feature(self, match: "re.Match[str]") -> str:
-        name = match["name"]
-        if not name.startswith('"') or match.re is self.names.listed:
-            if name.strip() in _VALUES:
-                raise self._wrong("a feature", match.start("name"))
-            return name.strip()
-        return str(self._unquote(name, match.start("name")))
+        name, place = match["name"], match.start("name")
+        if name.startswith('"') and match.re is not self.listed:
+            return self._unquote(name, place)
+        if name.strip() in _VALUES:
+            raise self._wrong("a feature", place)
+        return name.strip()
 
     def _several(self, operator: str) -> tuple[Any, ...]:
         """The values of a list in braces or brackets."""
         if self.text[self.place] not in _LIST_PARTS:
             raise self._wrong("'{'")
-        item, closing = _LIST_PARTS[self.text[self.place]]
+        pattern, closing = _LIST_PARTS[self.text[self.place]]
         self.place += 1
         values: list[Any] = []
         while not closing.match(self.text, self.place):
             if values and not self._match(_COMMA):
                 raise self._wrong("','")
-            values.append(self._item(item))
+            start = self.place
+            item = self._match(pattern)
+            assert item is not None
+            if item["quoted"] is not None:
+                values.append(self._unquote(item["quoted"], item.start("quoted")))
+            elif item["bare"].strip():
+                values.append(self._typed(item["bare"].strip(), item.start("bare")))
+            else:
+                raise self._wrong(_WANTED, start)
         self._match(closing)
         if operator == "between" and len(values) != 2:
             self.place -= 1
             raise self._wrong("exactly two values of between")
         return tuple(values)
 
-    def _item(self, pattern: "re.Pattern[str]") -> Any:
-        start = self.place
-        match = self._match(pattern)
-        assert match is not None
-        if match["quoted"] is not None:
-            return self._unquote(match["quoted"], match.start("quoted"))
-        if not match["bare"].strip():
-            raise self._wrong(_WANTED, start)
-        return self._typed(match["bare"].strip(), match.start("bare"))
-
     def _bound(self) -> Any:
         """A value with an order: a number or a date; others are refused where conditions are made."""
-        quoted = self._match(_QUOTED)
-        if quoted is not None:
-            return self._unquote(quoted[0], quoted.start())
-        match = self._match(_BOUND)
+        match = self._match(_QUOTED, _BOUND)
         if match is None:
-            raise self._open() or self._wrong(_WANTED)
-        return self._typed(match[0], match.start())
-
-    def _open(self) -> BadInput | None:
-        never = self.text[self.place : self.place + 1] == '"'
-        return _misread(self.text, self.place, "a text that is never closed") if never else None
+            raise self._wrong(_WANTED)
+        return (self._unquote if match.re is _QUOTED else self._typed)(match[0], match.start())
 
     def _value(self) -> Any:
         """A value that stands alone: quoted, or bare up to the end of its condition."""
-        quoted = self._match(_QUOTED) or self._match(_SINGLE)
+        quoted = self._match(_QUOTED, _SINGLE)
         if quoted is not None:
             return self._unquote(quoted[0], quoted.start())
         start, end = self.place, self._bare_end()
         bare = self.text[start:end].strip()
-        if not bare:
+        if not bare or bare.startswith('"'):
             raise self._wrong(_WANTED)
-        if bare.startswith('"'):
-            raise self._open() or self._wrong(_WANTED)
-        inside = _SIGN_INSIDE.search(bare)
-        if inside is not None:
+        if _SIGN_INSIDE.search(bare):
             raise _misread(
                 self.text, start, f"{bare!r}, which is not one value: a text that has this in it is in quotes"
             )
@@ -600,22 +552,19 @@ class _Parser:
         """Where a bare value ends: before what can only follow it."""
         depth = 0
         for stop in _STOP.finditer(self.text, self.place):
-            mark = stop[0].strip()
+            mark, after = stop[0].strip().lower(), stop.end()
             if mark == ")" and not depth and self.depth:
                 return stop.start()
             if mark in ("(", ")"):
                 depth = max(0, depth + (1 if mark == "(" else -1))
-            elif mark.lower().startswith("or"):
-                if _ENDS.match(self.text, stop.end()):
-                    return stop.start()
-            elif self._starts_test(stop.end()):
+                continue
+            if not mark.startswith("or"):
+                opening = _OPENING.match(self.text, after)
+                after = opening.end() if opening else after
+            follows = (_ENDS,) if mark.startswith("or") else (self.listed, _ANY_NAME, _LEFT)
+            if any(pattern.match(self.text, after) for pattern in follows):
                 return stop.start()
         return len(self.text)
-
-    def _starts_test(self, place: int) -> bool:
-        text, here = self.text, _OPENING.match(self.text, place)
-        place = here.end() if here else place
-        return any(pattern.match(text, place) for pattern in (self.names.listed, self.names.first, _LEFT))
 
     def _unquote(self, written: str, place: int) -> str:
         if written.startswith("'"):
@@ -677,54 +626,35 @@ def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[Conditio
         raise WrongType(f"Rules are a list with one text per row; got the text {rows!r}: pass [{rows!r}].")
     given = [_pieces(row, item) for row, item in enumerate(to_items(rows, "Rules, one text per row,"))]
     read = cache(rule_reader(features))
-    conditions = [_conditions_of(row, pieces, read) for row, (pieces, _) in enumerate(given)]
+    conditions: list[Conditions] = []
+    for row, (pieces, _) in enumerate(given):
+        try:
+            told = [[NEVER] if piece.strip() == _NOTHING else read(piece) for piece in pieces if piece.strip()]
+        except BadInput as problem:
+            raise type(problem)(f"Rules, row {row}: {problem}") from None
+        conditions.append([triple for triples in told for triple in triples])
+    if not features and {name for triples in conditions for name, *_ in triples} == {NEVER[0]}:
+        raise BadInput("Rules that hold on nothing, and name no feature: pass features=, the names of the columns.")
     texts = dict.fromkeys(piece for pieces, _ in given for piece in pieces)
     empty = sum(not "".join(pieces).strip() for pieces, _ in given)
     remarks = [ROUNDED] if _are_rounded(texts) else []
     remarks += [f"{empty:,} of {len(given):,} rows have no condition, and cover every row"] if empty else []
     remarks += [_UNWEIGHED] if any(weighed for _, weighed in given) else []
-    return _with_nothing(conditions, features), tuple(remarks)
+    return conditions, tuple(remarks)
 
 
 def _pieces(row: int, item: Any) -> tuple[tuple[str, ...], bool]:
     """The texts of one row's conditions, and whether they had weights."""
-    if isinstance(item, str):
-        return (item,), False
     pieces = list(item) if isinstance(item, list | tuple) else [item]
     weighed = bool(pieces) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pieces)
     if weighed and all(isinstance(text, str) and is_real(weight) for text, weight in pieces):
         return tuple(text for text, _ in pieces), True
-    odd = next((piece for piece in pieces if not isinstance(piece, str)), None)
-    if odd is not None or pieces == [None]:
+    if not all(isinstance(piece, str) for piece in pieces):
         raise WrongType(
             f"Rules, row {row}: a rule is a text, or a list of one text per condition; got {item!r}. A rule that "
             "covers every row is 'everything'."
         )
     return tuple(pieces), False
-
-
-def _conditions_of(row: int, pieces: Iterable[str], read: Callable[[str], Conditions]) -> Conditions:
-    conditions: Conditions = []
-    for piece in pieces:
-        if piece.strip() == _NOTHING:
-            conditions.append((_NOTHING, "", ()))
-        elif piece.strip():
-            try:
-                conditions += read(piece)
-            except BadInput as problem:
-                raise type(problem)(f"Rules, row {row}: {problem}") from None
-    return conditions
-
-
-def _with_nothing(rows: list[Conditions], features: Sequence[str] | None) -> list[Conditions]:
-    """The same, with an empty set of values for rules that no row satisfies."""
-    if not any(not operator for row in rows for _, operator, _ in row):
-        return rows
-    named = features or [name for row in rows for name, operator, _ in row if operator]
-    if not named:
-        raise BadInput("Rules that hold on nothing, and name no feature: pass features=, the names of the columns.")
-    never = (named[0], "in", ())
-    return [[triple if triple[1] else never for triple in row] for row in rows]
 
 
 def _are_rounded(texts: Iterable[str]) -> bool:

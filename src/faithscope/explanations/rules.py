@@ -21,14 +21,13 @@ from faithscope.explanations.conditions.condition import (
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
 from faithscope.explanations.conditions.holding import decoded, holds, joined_categories
 from faithscope.explanations.conditions.tree_paths import read_tree
-from faithscope.explanations.rule_text import OR_MISSING, Triple, read_texts
+from faithscope.explanations.rule_text import NEVER, OR_MISSING, Triple, read_texts
 from faithscope.inputs.array_types import Array, Bools
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.hints import hint
 from faithscope.visible import visible
 
-_NEVER = ("", "in", ())  # how a rule that no row satisfies is written over no features
 _MOST_FEATURES = 1_000_000  # that are named x0, x1, … if only positions are given
 
 
@@ -233,20 +232,18 @@ class Rules(Conjunctions):
         return visible(" and ".join(parts)) or "everything"
 
     def item(self, row: int) -> Any:
-        return [triple for condition in self.conjunction(row) for triple in self._triples(condition)]
+        return self.triples(self.conjunction(row))
 
     def to_conditions(self) -> list[list[Triple]]:
         """One list of (feature, operator, value) per row, from which `from_conditions` makes the same rules."""
-        written = [
-            [triple for condition in conjunction for triple in self._triples(condition)]
-            for conjunction in self.distinct
-        ]
+        written = list(map(self.triples, self.distinct))
         return [list(written[code]) for code in self.codes]
 
-    def _triples(self, condition: Any) -> list[Triple]:
-        if condition != NOTHING:
-            return list(condition.triples())
-        return [(self.features[0], "in", ())] if self.features else [_NEVER]
+    def triples(self, conjunction: Conjunction) -> list[Triple]:
+        """One of these conjunctions as (feature, operator, value)."""
+        if conjunction == (NOTHING,):
+            return [(self.features[0], "in", ()) if self.features else NEVER]
+        return [triple for condition in cast("tuple[Condition, ...]", conjunction) for triple in condition.triples()]
 
     def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Bools]:
         """For each of the conditions in turn, the mask of the rows of X on which it holds.
@@ -309,7 +306,7 @@ class Rules(Conjunctions):
 
 def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:
     """The features in order of appearance, and whether they are positions of columns."""
-    names = list(dict.fromkeys(triple[0] for row in rows for triple in row if is_triple(triple) and triple != _NEVER))
+    names = list(dict.fromkeys(triple[0] for row in rows for triple in row if is_triple(triple) and triple != NEVER))
     whole = [name for name in names if isinstance(name, int | np.integer) and not isinstance(name, np.timedelta64)]
     positions = list(map(int, whole))
     if len(positions) < len(names) and positions:
@@ -332,9 +329,9 @@ def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], 
         if not is_triple(triple):
             raise BadInput(f"A condition must be (feature, operator, value); got {triple!r}.")
         feature, operator, value = triple
-        if not places and triple == _NEVER:
-            return NOTHING
         if feature not in places:
+            if triple == NEVER:
+                return NOTHING
             raise BadInput(
                 f"Condition {triple!r} is on {feature!r}, which is not among the features. {hint(feature, names)}"
             )

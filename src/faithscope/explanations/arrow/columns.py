@@ -6,8 +6,8 @@ Equal values have equal JSON texts, so that an engine that compares texts compar
 import base64
 import datetime
 import json
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Sequence
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from faithscope.inputs.dates import Moment
 _SAME_TEXT = 1e15  # whole floats below it read like integers, so they may become them
 _WHOLE = 2**63
 _DIGITS = 38
-_DATES: dict[str, Any] = {"datetime": datetime.datetime, "date": datetime.date, "time": datetime.time}
+_ALL_DIGITS = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def write_column(values: Iterable[Any]) -> tuple[Any, bool]:
@@ -43,36 +43,20 @@ def _arrow_type(items: Sequence[Any]) -> Any:
     """The Arrow type that holds these values as they are; None if there is none."""
     import pyarrow as pa
 
-    types = set(map(type, items)) - {type(None)}
-    if types <= {str} and all(_encodable(item) for item in items if item is not None):
+    present = [item for item in items if item is not None]
+    types = set(map(type, present))
+    if types <= {str} and all(map(_encodable, present)):
         return pa.string()
-    if types == {bool}:
-        return pa.bool_()
-    if types == {int}:
-        return _integer_type([item for item in items if item is not None])
-    if types == {Decimal}:
-        return _decimal_type([item for item in items if item is not None])
-    return pa.float64() if types == {float} else None
-
-
-def _integer_type(items: Sequence[int]) -> Any:
-    import pyarrow as pa
-
-    low, high = min(items), max(items)
-    if low >= -_WHOLE and high < _WHOLE:
+    if types == {int} and min(present) >= -_WHOLE and max(present) < _WHOLE:
         return pa.int64()
-    return pa.uint64() if low >= 0 and high < 2 * _WHOLE else None
-
-
-def _decimal_type(items: Sequence[Decimal]) -> Any:
-    """Decimals of as many digits as engines have: at most 38, before and after the point together."""
-    import pyarrow as pa
-
-    if not all(item.is_finite() for item in items):
-        return None
-    scale = max(0, *(-int(item.as_tuple().exponent) for item in items), 0)
-    whole = max(item.adjusted() + 1 for item in items)
-    return pa.decimal128(max(1, whole + scale), scale) if max(whole, 0) + scale <= _DIGITS else None
+    if types == {int}:
+        return pa.uint64() if min(present) >= 0 and max(present) < 2 * _WHOLE else None
+    if types == {Decimal} and all(item.is_finite() for item in present):
+        # As many digits as engines have: at most 38, before and after the point together.
+        scale = max(0, *(-int(item.as_tuple().exponent) for item in present))
+        whole = max(item.adjusted() + 1 for item in present)
+        return pa.decimal128(max(1, whole + scale), scale) if max(whole, 0) + scale <= _DIGITS else None
+    return pa.bool_() if types == {bool} else pa.float64() if types == {float} else None
 
 
 def _encodable(text: str) -> bool:
@@ -90,42 +74,17 @@ def _to_json(item: Any) -> Any:
     item = item.item() if isinstance(item, np.generic) else item
     if item is None or type(item) in (str, bool, int):
         return item
-    if isinstance(item, float):
-        return int(item) if item.is_integer() and abs(item) < _SAME_TEXT else {"float": item.hex()}
+    if isinstance(item, float) and item.is_integer() and abs(item) < _SAME_TEXT:
+        return int(item)
     if isinstance(item, tuple):
         return list(map(_to_json, item))
-    if isinstance(item, frozenset):
-        return {"set": sorted(map(_to_json, item), key=lambda part: json.dumps(part, sort_keys=True))}
-    if isinstance(item, bytes):
-        return {"bytes": base64.b64encode(item).decode()}
-    if isinstance(item, Decimal):
-        return {"decimal": _canonical(item)}
-    if isinstance(item, datetime.date | datetime.time):  # a datetime is a date too
-        return {_date_kind(item): item.isoformat()}
-    if isinstance(item, Moment):
-        return {"moment": str(item)}
-    if isinstance(item, datetime.timedelta):
-        return {"timedelta": [item.days, item.seconds, item.microseconds]}
+    for name, (kind, write, _) in _TYPES.items():
+        if isinstance(item, kind):
+            return {name: write(item)}
     raise WrongType(
         f"An explanation of type {type(item).__name__} ({item!r}) cannot be written to a table: "
         "use numbers, texts, dates, or tuples and frozensets of them."
     )
-
-
-def _canonical(number: Decimal) -> str:
-    """A text that equal decimals share, such as 0.3 and 0.30."""
-    sign, digits, exponent = number.as_tuple()
-    if not isinstance(exponent, int):
-        return str(number)
-    text = "".join(map(str, digits)).lstrip("0")
-    kept = text.rstrip("0")
-    return str(Decimal((sign, tuple(map(int, kept)), exponent + len(text) - len(kept)))) if kept else "0"
-
-
-def _date_kind(item: Any) -> str:
-    if getattr(item, "nanosecond", 0):
-        raise WrongType(f"{item!r} has nanoseconds, which a table of dates cannot keep: round it or use its text.")
-    return next(name for name, kind in _DATES.items() if isinstance(item, kind))
 
 
 def _from_json(value: Any) -> Any:
@@ -133,20 +92,43 @@ def _from_json(value: Any) -> Any:
         return tuple(map(_from_json, value))
     if not isinstance(value, dict):
         return value
-    ((kind, inner),) = value.items()
-    if kind == "float":
-        return float.fromhex(inner)
-    if kind == "set":
-        return frozenset(map(_from_json, inner))
-    if kind == "bytes":
-        return base64.b64decode(inner)
-    if kind == "decimal":
-        return Decimal(inner)
-    if kind == "moment":
-        return Moment.parse(inner)
-    if kind == "timedelta":
-        return datetime.timedelta(*inner)
-    return _DATES[kind].fromisoformat(inner)
+    ((name, inner),) = value.items()
+    return _TYPES[name][2](inner)
+
+
+def _canonical(number: Decimal) -> str:
+    """A text that equal decimals share, such as 0.3 and 0.30."""
+    if not number.is_finite():
+        return str(number)
+    return str(_ALL_DIGITS.normalize(number)) if number else "0"
+
+
+def _iso(item: Any) -> str:
+    if getattr(item, "nanosecond", 0):
+        raise WrongType(f"{item!r} has nanoseconds, which a table of dates cannot keep: round it or use its text.")
+    return str(item.isoformat())
+
+
+# By name: a type that JSON lacks, what is written of it, and how it is read; the first that a value is of counts.
+_TYPES: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "float": (float, float.hex, float.fromhex),
+    "set": (
+        frozenset,
+        lambda item: sorted(map(_to_json, item), key=lambda part: json.dumps(part, sort_keys=True)),
+        lambda inner: frozenset(map(_from_json, inner)),
+    ),
+    "bytes": (bytes, lambda item: base64.b64encode(item).decode(), base64.b64decode),
+    "decimal": (Decimal, _canonical, Decimal),
+    "datetime": (datetime.datetime, _iso, datetime.datetime.fromisoformat),
+    "date": (datetime.date, _iso, datetime.date.fromisoformat),
+    "time": (datetime.time, _iso, datetime.time.fromisoformat),
+    "moment": (Moment, str, Moment.parse),
+    "timedelta": (
+        datetime.timedelta,
+        lambda item: [item.days, item.seconds, item.microseconds],
+        lambda inner: datetime.timedelta(*inner),
+    ),
+}
 
 
 def read_array(column: Any, as_json: bool, dtype: str) -> NDArray[Any]:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow.columns import distinct_columns, read_array, read_column, write_column
-from faithscope.explanations.base import Explanations
+from faithscope.explanations.arrow.columns import distinct_columns, read_array, write_column
+from faithscope.explanations.base import Explanations, claims
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
@@ -71,8 +71,7 @@ def to_arrow(explanations: Explanations) -> Any:
     metadata = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
     for name in explanations._settings:
         value = getattr(explanations, name)
-        if value is not None or name not in _ABSENT:
-            metadata[name] = _SHARED[name].write(value)
+        metadata[name] = value if value is None or name not in _WRITE else _WRITE[name](value)
     if explanations.remarks:
         metadata["remarks"] = explanations.remarks
     if explanations.claimed is not None:
@@ -94,31 +93,30 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
     if settings is None:
         raise BadInput("This table does not say what its explanations are, as tables that to_arrow writes do.")
     with understood():
-        return _from_arrow(table, settings, tokenizer)
-
-
-def _from_arrow(table: Any, settings: Settings, tokenizer: Callable[[str], Iterable[str]] | None) -> Explanations:
-    kind = next((kind for kind in _FORMS if kind.__name__ == settings["kind"]), None)
-    if kind is None or settings["version"] > _VERSION:
-        raise BadInput(f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope.")
-    held = _FORMS[kind].read(_validated(table, settings["columns"]), settings)
-    held |= {name: _SHARED[name].read(settings[name]) for name in kind._settings if name in settings}
-    if "tokenizer" in held:
-        if held["tokenizer"] is None and tokenizer is None:
-            raise BadInput("These highlights have their own tokenizer, which a table cannot store: pass tokenizer=.")
-        held["tokenizer"] = held["tokenizer"] if tokenizer is None else tokenizer
-    shape = held.get("shape")
-    if shape is not None and prod(shape) != held["values"].shape[1]:
-        raise ValueError(f"maps of shape {shape} do not have {held['values'].shape[1]} values")
-    claimed, names = None, settings.get("claims")
-    if names:
-        claims = _validated(table, [f"claimed_{name}" for name in names])
-        claimed = np.empty(table.num_rows, [(str(name), np.float64) for name in names])
-        for name, column in zip(names, claims.values(), strict=True):
-            claimed[name] = column.to_numpy()
-    remarks, claim = tuple(map(str, settings.get("remarks", ()))), str(settings.get("claim", ""))
-    empty: Explanations = object.__new__(kind)
-    return empty._with(**held, remarks=remarks, claimed=claimed, claim=claim)
+        kind = next((kind for kind in _FORMS if kind.__name__ == settings["kind"]), None)
+        if kind is None or settings["version"] > _VERSION:
+            raise BadInput(
+                f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope."
+            )
+        held = _FORMS[kind].read(_validated(table, settings["columns"]), settings)
+        known = {name: settings[name] for name in kind._settings if settings.get(name) is not None}
+        held |= {name: _READ[name](value) if name in _READ else value for name, value in known.items()}
+        if "tokenizer" in held:
+            if held["tokenizer"] == "own" and tokenizer is None:
+                raise BadInput(
+                    "These highlights have their own tokenizer, which a table cannot store: pass tokenizer=."
+                )
+            held["tokenizer"] = TOKENIZERS[held["tokenizer"]] if tokenizer is None else tokenizer
+        shape = held.get("shape")
+        if shape is not None and prod(shape) != held["values"].shape[1]:
+            raise ValueError(f"maps of shape {shape} do not have {held['values'].shape[1]} values")
+        if settings.get("claims"):
+            columns = _validated(table, [f"claimed_{name}" for name in settings["claims"]])
+            numbers = [column.to_numpy() for column in columns.values()]
+            held["claimed"] = claims(dict(zip(map(str, settings["claims"]), numbers, strict=True)))
+        remarks, claim = tuple(map(str, settings.get("remarks", ()))), str(settings.get("claim", ""))
+        empty: Explanations = object.__new__(kind)
+        return empty._with(**held, remarks=remarks, claim=claim)
 
 
 def _validated(table: Any, names: Sequence[str]) -> Columns:
@@ -153,21 +151,6 @@ def understood() -> AbstractContextManager[None]:
 # -- what all rows share, by attribute --------------------------------------------------------------------------------
 
 
-class _Shared(NamedTuple):
-    """How an attribute becomes JSON, and again what it was."""
-
-    write: Callable[[Any], Any]
-    read: Callable[[Any], Any]
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _names(value: Any) -> tuple[str, ...] | None:
-    return None if value is None else tuple(value)
-
-
 def _write_points(points: Points) -> Settings:
     """Points that all rows share, as one Arrow file inside the metadata."""
     import pyarrow as pa
@@ -185,7 +168,7 @@ def _read_points(settings: Settings) -> Points:
 
     table = pa.ipc.open_stream(base64.b64decode(settings["table"])).read_all()
     rows = _read_rows(_validated(table, table.column_names), settings["rows"])
-    return Points(rows, _read_metric(settings["metric"]), _names(settings["names"]))
+    return Points(rows, _read_metric(settings["metric"]), settings["names"] and tuple(settings["names"]))
 
 
 def _write_metric(metric: Any) -> Any:
@@ -200,67 +183,100 @@ def _read_metric(written: Any) -> Any:
     return Gower(tuple(written["gower"])) if isinstance(written, dict) else written
 
 
-def _pairs_of(categories: Any) -> dict[str, list[tuple[int, str]]]:
+def _write_categories(categories: Any) -> dict[str, list[tuple[int, str]]]:
     """Codes with their texts as pairs: keys of JSON are texts."""
     return {feature: [(int(code), text) for code, text in texts.items()] for feature, texts in categories.items()}
 
 
-_ABSENT = ("shape", "label")  # which are left out if there is none
-_SHARED = {
-    **dict.fromkeys(("names", "features"), _Shared(_same, _names)),
-    **dict.fromkeys(("form", "doubt"), _Shared(_same, str)),
-    **dict.fromkeys(("asked", "saved"), _Shared(_same, int)),
-    "error": _Shared(_same, float),
-    "label": _Shared(_same, str),
-    "shape": _Shared(_same, lambda shape: tuple(map(int, shape))),
-    "dates": _Shared(_same, tuple),
-    "metric": _Shared(_write_metric, _read_metric),
-    "points": _Shared(
-        lambda points: None if points is None else _write_points(points),
-        lambda written: None if written is None else _read_points(written),
-    ),
-    **dict.fromkeys(("tree", "positional"), _Shared(_same, _same)),
-    "categories": _Shared(_pairs_of, lambda written: {feature: dict(pairs) for feature, pairs in written.items()}),
-    "vocabulary": _Shared(lambda known: None if known is None else dict(known), to_vocabulary),
-    "tokenizer": _Shared(
-        lambda used: next((name for name, known in TOKENIZERS.items() if known is used), "own"),
-        lambda name: None if name == "own" else TOKENIZERS[name],
-    ),
+# From an attribute to JSON, and from JSON to what it was, if that is not the same.
+_WRITE: dict[str, Callable[[Any], Any]] = {
+    "metric": _write_metric,
+    "points": _write_points,
+    "categories": _write_categories,
+    "tokenizer": lambda used: next((name for name, known in TOKENIZERS.items() if known is used), "own"),
+}
+_READ: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("names", "features", "dates"), tuple),
+    **dict.fromkeys(("form", "doubt", "label"), str),
+    **dict.fromkeys(("asked", "saved"), int),
+    "error": float,
+    "shape": lambda shape: tuple(map(int, shape)),
+    "metric": _read_metric,
+    "points": _read_points,
+    "categories": lambda written: {feature: dict(pairs) for feature, pairs in written.items()},
+    "vocabulary": to_vocabulary,
 }
 
 
 # -- what rows have, by kind ------------------------------------------------------------------------------------------
 
 
-def _written(prefix: str, names: Sequence[str], values: Sequence[Iterable[Any]]) -> tuple[Columns, list[bool]]:
+def _write_columns(
+    prefix: str, names: Sequence[str], columns: Sequence[Iterable[Any]], dtype: Any = object
+) -> tuple[Columns, Settings]:
     """Columns by name, and which of them are JSON text."""
-    pairs = [write_column(column) for column in values]
+    pairs = [write_column(column) for column in columns]
     chosen = distinct_columns(f"{prefix}{name}" for name in names)
-    return dict(zip(chosen, (array for array, _ in pairs), strict=True)), [as_json for _, as_json in pairs]
+    settings = {"columns": chosen, "json": [as_json for _, as_json in pairs], "dtype": str(np.dtype(dtype))}
+    return dict(zip(chosen, (array for array, _ in pairs), strict=True)), settings
 
 
-def _dtype(settings: Settings) -> str:
-    """The NumPy type that was written: numbers, dates or objects; none whose size a damaged file could choose."""
-    if np.dtype(settings["dtype"]).kind not in "biufMmO":
-        raise TypeError(f"no explanation is of type {settings['dtype']}")
-    return str(settings["dtype"])
+def _read_columns(columns: Columns, settings: Settings) -> list[Array]:
+    """The columns that were written, of a NumPy type that holds numbers, dates or objects.
+
+    None of a type whose size a damaged file could choose.
+    """
+    dtype = str(settings.get("dtype", "object"))
+    if np.dtype(dtype).kind not in "biufMmO":
+        raise TypeError(f"no explanation is of type {dtype}")
+    names = settings["columns"]
+    as_json = np.broadcast_to(settings.get("json", False), len(names)).tolist()
+    return [read_array(columns[name], is_json, dtype) for name, is_json in zip(names, as_json, strict=True)]
+
+
+def _write_rows(prefix: str, rows: Array, names: Sequence[str] | None) -> tuple[Columns, Settings]:
+    return _write_columns(prefix, names or [f"x{j}" for j in range(rows.shape[1])], list(rows.T), rows.dtype)
+
+
+def _read_rows(columns: Columns, settings: Settings) -> Array:
+    values = _read_columns(columns, settings)
+    rows = np.empty((len(values[0]) if values else 0, len(values)), str(settings["dtype"]))
+    for j, column in enumerate(values):
+        rows[:, j] = column
+    return rows
+
+
+def _write_plain(given: Plain) -> tuple[Columns, Settings]:
+    columns, settings = _write_columns("", ["explanation"], [given.values], given.values.dtype)
+    return columns, settings | {"json": settings["json"][0]}
 
 
 def _write_numbers(given: Importances) -> tuple[Columns, Settings]:
     ranks = isinstance(given, Rankings)
-    names = list(map(str, range(given.values.shape[1]))) if ranks or given.names is None else given.names
-    prefix = "rank_" if ranks else "phi_" if given.names else "phi_x"
-    return _written(prefix, names, list(given.values.T))[0], {"dtype": str(given.values.dtype)}
+    names = list(map(str, range(given.values.shape[1]))) if ranks else given.names
+    return _write_rows("rank_" if ranks else "phi_", given.values, names)
 
 
-def _read_numbers(columns: Columns, settings: Settings) -> dict[str, Any]:
-    values, kept = [column.to_numpy() for column in columns.values()], _dtype(settings)
-    return {"values": np.column_stack(values).astype(kept) if values else np.empty((0, 0), kept)}
+def _write_records(given: Records) -> tuple[Columns, Settings]:
+    values = list(zip(*given.values, strict=True)) or [()] * len(given.names)
+    return _write_columns("explanation_", given.names, values)
 
 
-def _write_plain(given: Plain) -> tuple[Columns, Settings]:
-    array, as_json = write_column(given.values)
-    return {"explanation": array}, {"json": as_json, "dtype": str(given.values.dtype)}
+def _read_records(columns: Columns, settings: Settings) -> dict[str, Any]:
+    return {"values": to_objects(list(zip(*_read_columns(columns, settings), strict=True)))}
+
+
+def _write_reasons(given: Reasons) -> tuple[Columns, Settings]:
+    """What is compared first, since an audit compares it; then the texts as written, and what they are about."""
+    names = ["reason", "reason_as_written", "reason_about"][: 2 if given.inputs is None else 3]
+    return _write_columns("", names, [given.folded, given.texts, given.about][: len(names)])
+
+
+def _read_reasons(columns: Columns, settings: Settings) -> dict[str, Any]:
+    folded, texts, *about = _read_columns(columns, settings)
+    if any(not isinstance(text, str) for column in (folded, texts) for text in column):
+        raise TypeError("reasons are texts")
+    return {"texts": texts, "folded": folded, "about": about[0] if about else np.full(len(folded), None, object)}
 
 
 def _write_codes(given: Codes) -> tuple[Columns, Settings]:
@@ -269,37 +285,10 @@ def _write_codes(given: Codes) -> tuple[Columns, Settings]:
     return {"codes": pa.array(list(map(list, given.values)), pa.list_(pa.string()))}, {}
 
 
-def _write_records(given: Records) -> tuple[Columns, Settings]:
-    values = list(zip(*given.values, strict=True)) or [()] * len(given.names)
-    columns, as_json = _written("explanation_", given.names, values)
-    return columns, {"json": as_json}
-
-
-def _read_records(columns: Columns, settings: Settings) -> dict[str, Any]:
-    values = [read_column(column, j) for column, j in zip(columns.values(), settings["json"], strict=True)]
-    return {"values": to_objects(list(zip(*values, strict=True)))}
-
-
-def _write_reasons(given: Reasons) -> tuple[Columns, Settings]:
-    """What is compared first, since an audit compares it; then the texts as written, and what they are about."""
-    names = ["reason", "reason_as_written", "reason_about"][: 2 if given.inputs is None else 3]
-    columns, as_json = _written("", names, [given.folded, given.texts, given.about][: len(names)])
-    return columns, {"json": as_json}
-
-
-def _read_reasons(columns: Columns, settings: Settings) -> dict[str, Any]:
-    pairs = zip(columns.values(), settings["json"], strict=True)
-    folded, texts, *about = (read_array(column, as_json, "object") for column, as_json in pairs)
-    if any(not isinstance(text, str) for column in (folded, texts) for text in column):
-        raise TypeError("reasons are texts")
-    return {"texts": texts, "folded": folded, "about": about[0] if about else np.full(len(folded), None, object)}
-
-
 def _write_rules(given: Rules) -> tuple[Columns, Settings]:
     import pyarrow as pa
 
-    first = {int(code): row for row, code in reversed(list(enumerate(given.codes)))}
-    texts = [write_rule(given.item(first[code])) if code in first else None for code in range(len(given.distinct))]
+    texts = [write_rule(given.triples(conjunction)) for conjunction in given.distinct]
     return {"rule": pa.array(texts, pa.string()).take(pa.array(given.codes))}, {}
 
 
@@ -345,28 +334,12 @@ def _cells(**prefixes: str) -> Form:
     return Form(write, read)
 
 
-def _write_rows(prefix: str, rows: Array, names: Sequence[str] | None) -> tuple[Columns, Settings]:
-    chosen = names or [f"x{j}" for j in range(rows.shape[1])]
-    columns, as_json = _written(prefix, chosen, list(rows.T))
-    return columns, {"columns": list(columns), "json": as_json, "dtype": str(rows.dtype)}
-
-
-def _read_rows(columns: Columns, settings: Settings) -> Array:
-    pairs = zip(settings["columns"], settings["json"], strict=True)
-    kept = _dtype(settings)
-    values = [read_array(columns[name], as_json, kept) for name, as_json in pairs]
-    rows = np.empty((len(values[0]) if values else 0, len(values)), kept)
-    for j, column in enumerate(values):
-        rows[:, j] = column
-    return rows
-
-
 _FORMS: dict[type[Any], Form] = {
-    **dict.fromkeys((Importances, Rankings), Form(_write_numbers, _read_numbers)),
-    Plain: Form(
-        _write_plain,
-        lambda columns, settings: {"values": read_array(columns["explanation"], settings["json"], _dtype(settings))},
+    **dict.fromkeys(
+        (Importances, Rankings),
+        Form(_write_numbers, lambda columns, settings: {"values": _read_rows(columns, settings)}),
     ),
+    Plain: Form(_write_plain, lambda columns, settings: {"values": _read_columns(columns, settings)[0]}),
     Codes: Form(
         _write_codes, lambda columns, settings: {"values": Codes(to_objects(columns["codes"].to_pylist())).values}
     ),
