@@ -1,5 +1,6 @@
 """Discretizers of counterfactuals: what changes, in which direction, or only whether."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +18,25 @@ from faithscope.explanations.keys import Records
 from faithscope.inputs.date_numbers import span
 
 
+class _OfCounterfactuals(Discretizer):
+    traits = frozenset(["reads_rows"])
+    subject = "the Delta explainer (x' - x)"
+
+    def __call__(self, explanations: Explanations) -> Importances | Records:
+        if isinstance(explanations, Counterfactuals):
+            return self._coarser(explanations)
+        raise WrongType(
+            f"{self!r} discretizes counterfactuals; got {explanations.kind}. "
+            "Build them with Counterfactuals(points, originals)."
+        )
+
+    @abstractmethod
+    def _coarser(self, given: Counterfactuals) -> Importances | Records:
+        """The coarser explanations."""
+
+
 @dataclass(frozen=True)
-class Delta(Discretizer):
+class Delta(_OfCounterfactuals):
     """The change that a counterfactual makes, ``x' - x``: one number per feature.
 
     The change of a category is the pair (before, after), or empty if it stays. The change of a date is a text, such as
@@ -33,11 +51,7 @@ class Delta(Discretizer):
     [[2.0, 0.0]]
     """
 
-    traits = frozenset(["reads_rows"])
-    subject = "the Delta explainer (x' - x)"
-
-    def __call__(self, explanations: Explanations) -> Importances | Records:
-        given = _counterfactuals(self, explanations)
+    def _coarser(self, given: Counterfactuals) -> Importances | Records:
         if given.points.dtype != object:
             change = given.points.astype(np.float64, copy=False) - given.originals
             return Importances.made(change, given.names, repr(self))
@@ -47,7 +61,7 @@ class Delta(Discretizer):
 
 
 @dataclass(frozen=True)
-class DeltaSign(Discretizer):
+class DeltaSign(_OfCounterfactuals):
     """The direction of each feature's change: -1, 0 or 1.
 
     A change without a direction counts 1: that of a category, or of a value that comes to be missing or known.
@@ -59,17 +73,13 @@ class DeltaSign(Discretizer):
     [[1, -1]]
     """
 
-    traits = frozenset(["reads_rows"])
-    subject = "the Delta explainer (x' - x)"
-
-    def __call__(self, explanations: Explanations) -> Importances:
-        given = _counterfactuals(self, explanations)
+    def _coarser(self, given: Counterfactuals) -> Importances:
         columns = [_direction(new, old) for new, old in zip(given.points.T, given.originals.T, strict=True)]
         return Importances.made(np.column_stack(columns), given.names, repr(self))
 
 
 @dataclass(frozen=True)
-class Modified(Discretizer):
+class Modified(_OfCounterfactuals):
     """Which features change: 1 if ``x'`` differs from ``x`` in that feature, else 0.
 
     The paper's Is-feature-modified prints 1 for features that do *not* change, which is the same partition.
@@ -81,11 +91,7 @@ class Modified(Discretizer):
     [[1, 0]]
     """
 
-    traits = frozenset(["reads_rows"])
-    subject = "the Delta explainer (x' - x)"
-
-    def __call__(self, explanations: Explanations) -> Importances:
-        given = _counterfactuals(self, explanations)
+    def _coarser(self, given: Counterfactuals) -> Importances:
         return Importances.made((given.points != given.originals).astype(np.int8), given.names, repr(self))
 
 
@@ -101,18 +107,14 @@ def _change(new: NDArray[Any], old: NDArray[Any], dates: bool) -> list[Any]:
     pairs = list(zip(new, old, strict=True))
     if dates:
         return [_date_change(after, before) for after, before in pairs]
-    if not (_is_number(new) and _is_number(old)):
-        return [() if after == before else (before, after) for after, before in pairs]
-    if all((after is None) == (before is None) for after, before in pairs):
+    numbers = _is_number(new) and _is_number(old)
+    if numbers and all((after is None) == (before is None) for after, before in pairs):
         # As Python numbers, so that large integers keep their difference.
         return [0 if after is None else after - before for after, before in pairs]
-    return [_number_change(after, before) for after, before in pairs]
-
-
-def _number_change(new: Any, old: Any) -> tuple[Any, ...]:
-    if new == old:
-        return ()
-    return (old, new) if new is None or old is None else (new - old,)
+    return [
+        () if after == before else (after - before,) if numbers and None not in (before, after) else (before, after)
+        for after, before in pairs
+    ]
 
 
 def _date_change(new: int | None, old: int | None) -> str:
@@ -127,12 +129,3 @@ def _direction(new: NDArray[Any], old: NDArray[Any]) -> NDArray[np.int8]:
         known = np.asarray((new != None) & (old != None), bool)  # noqa: E711
         direction[known] = signs(new[known] > old[known]) - signs(new[known] < old[known])
     return direction
-
-
-def _counterfactuals(discretizer: Discretizer, explanations: Explanations) -> Counterfactuals:
-    if isinstance(explanations, Counterfactuals):
-        return explanations
-    raise WrongType(
-        f"{discretizer!r} discretizes counterfactuals; got {explanations.kind}. "
-        "Build them with Counterfactuals(points, originals)."
-    )

@@ -98,9 +98,22 @@ class Grouped(OfImportances):
                 f"{self!r} recognizes features by name, and these importances have no names: pass "
                 "fs.Importances(values, names=...), of a pipeline with names=pipe[:-1].get_feature_names_out()."
             )
-        places = _Places(names)
+        places, times = {name: j for j, name in enumerate(names)}, Counter(names)
+
+        def place(name: str) -> int:
+            if name not in places:
+                raise BadInput(
+                    f"Grouped names a feature {name!r} that these importances do not have. {hint(name, places)}"
+                )
+            if times[name] > 1:
+                raise BadInput(
+                    f"{times[name]} features of these importances are named {name!r}, so Grouped cannot tell them "
+                    "apart: give every feature a name of its own."
+                )
+            return places[name]
+
         groups = [
-            (f"{parent}{suffix}", sorted(places.of(f"{child}{suffix}") for child in children))
+            (f"{parent}{suffix}", sorted(place(f"{child}{suffix}") for child in children))
             for suffix in self._suffixes(names)
             for parent, children in self.groups
         ]
@@ -118,25 +131,6 @@ class Grouped(OfImportances):
         if features > _SHOWN:
             return f"Grouped(<{several(len(self.groups), 'group', 'groups')} of {features} features>)"
         return f"Grouped({ {parent: list(children) for parent, children in self.groups} })"
-
-
-class _Places(dict[str, int]):
-    """The position of each feature by its name."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__({name: j for j, name in enumerate(names)})
-        self.times = Counter(names)
-
-    def of(self, name: str) -> int:
-        """The position of a feature; raises if there is none, or if several have this name."""
-        if name not in self:
-            raise BadInput(f"Grouped names a feature {name!r} that these importances do not have. {hint(name, self)}")
-        if self.times[name] > 1:
-            raise BadInput(
-                f"{self.times[name]} features of these importances are named {name!r}, so Grouped cannot tell them "
-                "apart: give every feature a name of its own."
-            )
-        return self[name]
 
 
 def _in_place(names: tuple[str, ...], groups: list[tuple[str, list[int]]]) -> tuple[tuple[str, ...], list[list[int]]]:

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.reasons.keys import OTHER, set_keys, text_digest, to_reasons
+from faithscope.discretizers.reasons.keys import OTHER, keys_of, text_digest, to_reasons
 from faithscope.discretizers.reasons.patterns import Pattern, Texts, WordMatches
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_flag
+from faithscope.inputs.grouping import group
 
 _BATCH = 2**20  # characters that are searched before each pattern gets new time
 _MOST = 1_000  # patterns
@@ -88,7 +90,12 @@ class Codebook(Discretizer):
     def __call__(self, explanations: Explanations) -> Plain:
         reasons = to_reasons(self, explanations)
         texts = reasons.folded if self.folded else reasons.texts
-        return set_keys(reasons, texts, self.names, self._matches, lambda rows: self._notes(rows, len(reasons)))
+        codes, first = group([texts])
+        mask, names = self._matches(texts[first].tolist()), to_objects(self.names)
+        kinds, earliest = group([mask.astype(np.uint8)])
+        sets = to_objects([frozenset(names[row]) or OTHER for row in mask[earliest]])
+        rows = mask.T.astype(np.int64) @ np.bincount(codes, minlength=len(first))
+        return keys_of(sets[kinds][codes], reasons, self._notes(rows, len(reasons)))
 
     def _matches(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which text has a match of which pattern."""

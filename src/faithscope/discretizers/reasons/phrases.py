@@ -1,8 +1,9 @@
 """CommonPhrases: the commonest phrases of some reasons, learned on one half of the rows; Phrases: known ones."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from heapq import nsmallest
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.reasons.keys import OTHER, keys_of, text_digest, to_reasons
-from faithscope.discretizers.reasons.words import CUE_WORDS, STOP_WORDS, fold_around_marks
+from faithscope.discretizers.reasons.words import CUE_WORDS, STOP_WORDS, WordSequences, fold_around_marks
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
@@ -53,38 +54,17 @@ class Phrases(Discretizer):
 
     def __call__(self, explanations: Explanations) -> Plain:
         reasons = to_reasons(self, explanations)
-        known, lengths = frozenset(self.phrases), _lengths_by_first(self.phrases)
-        sets: dict[frozenset[str], frozenset[str]] = {}
-
-        def within(text: str) -> frozenset[str]:
-            names = _within(text.split(), known, lengths) or OTHER
-            return sets.setdefault(names, names)
-
-        return keys_of(per_text(reasons.folded, within), reasons)
+        known = WordSequences(self.phrases)
+        shared = cache(lambda names: names)  # equal sets are one
+        return keys_of(
+            per_text(reasons.folded, lambda text: shared(known.everywhere(text.split()) or OTHER)), reasons
+        )
 
     def __repr__(self) -> str:
         if len(self.phrases) > _SHOWN:
             shown = ", ".join(map(repr, self.phrases[:3]))
             return f"Phrases(<{len(self.phrases):,} phrases: {shown}, …; digest {text_digest(repr(self.phrases))}>)"
         return f"Phrases({list(self.phrases)})"
-
-
-def _lengths_by_first(phrases: Sequence[str]) -> dict[str, set[int]]:
-    """How many words the phrases have that begin with a word."""
-    lengths: dict[str, set[int]] = {}
-    for words in map(str.split, phrases):
-        lengths.setdefault(words[0], set()).add(len(words))
-    return lengths
-
-
-def _within(words: Sequence[str], known: frozenset[str], lengths: Mapping[str, set[int]]) -> frozenset[str]:
-    """The known phrases among these words: looked up, so that their number does not matter."""
-    return frozenset(
-        phrase
-        for start, word in enumerate(words)
-        for length in lengths.get(word, ())
-        if (phrase := " ".join(words[start : start + length])) in known
-    )
 
 
 @dataclass(frozen=True)
@@ -152,26 +132,26 @@ class CommonPhrases(Discretizer):
                 rows[phrase] += many
         if not rows:
             raise BadInput("These reasons have no phrase but stop words, so none is common: pass other texts.")
-        return Phrases(_without_parts(_ranked(rows, _LOOKED * int(self.k)), rows, int(self.k)))
+        most = _LOOKED * int(self.k)
+        several = [phrase for phrase, many in rows.items() if many > 1]
+        ranked = nsmallest(  # longer ones first among equals, then by their letters
+            most,
+            several if len(several) >= most else rows,
+            key=lambda phrase: (-rows[phrase], -phrase.count(" "), phrase),
+        )
+        return Phrases(_without_parts(ranked, rows, int(self.k)))
 
 
 def _phrases(words: Sequence[str]) -> set[str]:
     """All sequences of one to four words, without those of stop words alone."""
     telling = [word not in STOP_WORDS or word in CUE_WORDS for word in words]
-    return {
-        " ".join(words[start:stop])
-        for start in range(len(words))
-        for stop in range(start + 1, min(start + _LONGEST, len(words)) + 1)
-        if any(telling[start:stop])
-    }
+    return {" ".join(words[start:stop]) for start, stop in _spans(len(words)) if any(telling[start:stop])}
 
 
-def _ranked(rows: "Counter[str]", most: int) -> list[str]:
-    """The commonest phrases, longer ones first among equals, then by their letters."""
-    several = [phrase for phrase, many in rows.items() if many > 1]
-    return nsmallest(
-        most, several if len(several) >= most else rows, key=lambda phrase: (-rows[phrase], -phrase.count(" "), phrase)
-    )
+def _spans(words: int) -> Iterator[tuple[int, int]]:
+    """Where the sequences of so many words, of at most four, begin and end."""
+    for start in range(words):
+        yield from ((start, stop) for stop in range(start + 1, min(start + _LONGEST, words) + 1))
 
 
 def _without_parts(ranked: Sequence[str], rows: "Counter[str]", k: int) -> list[str]:
@@ -182,11 +162,8 @@ def _without_parts(ranked: Sequence[str], rows: "Counter[str]", k: int) -> list[
     chosen: list[str] = []
     parts: set[tuple[int, str]] = set()
     for phrase in ranked:
-        if len(chosen) == k:
-            break
-        if (rows[phrase], phrase) not in parts:
+        if len(chosen) < k and (rows[phrase], phrase) not in parts:
             chosen.append(phrase)
             words = phrase.split()
-            ends = ((start, stop) for start in range(len(words)) for stop in range(start + 1, len(words) + 1))
-            parts.update((rows[phrase], " ".join(words[start:stop])) for start, stop in ends)
+            parts.update((rows[phrase], " ".join(words[start:stop])) for start, stop in _spans(len(words)))
     return chosen

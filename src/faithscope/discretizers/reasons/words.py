@@ -40,7 +40,7 @@ def fold_around_marks(text: str) -> str:
 
 
 class WordSequences:
-    """Sequences of words, of which the longest counts where several begin.
+    """Sequences of words, looked up, so that their number does not matter.
 
     Parameters
     ----------
@@ -52,45 +52,49 @@ class WordSequences:
     >>> labels = WordSequences(["spam", "not spam"])
     >>> labels.replaced("this is not spam".split(), "<label>")
     ['this', 'is', '<label>']
-    >>> labels.within("no spam at all".split())
-    ['spam']
+    >>> labels.within("no spam at all".split()), sorted(labels.everywhere("not spam".split()))
+    (['spam'], ['not spam', 'spam'])
     """
 
     def __init__(self, phrases: Iterable[str]) -> None:
-        self._by_first: dict[str, list[tuple[str, ...]]] = {}
-        split = {tuple(phrase.split()) for phrase in phrases if phrase}
-        for words in sorted(split, key=lambda words: (-len(words), words)):
-            self._by_first.setdefault(words[0], []).append(words)
+        self._known = {phrase for phrase in phrases if phrase}
+        self._lengths: dict[str, set[int]] = {}  # of those that begin with a word
+        for words in map(str.split, self._known):
+            self._lengths.setdefault(words[0], set()).add(len(words))
 
     def __bool__(self) -> bool:
-        return bool(self._by_first)
+        return bool(self._known)
+
+    def everywhere(self, words: Sequence[str]) -> frozenset[str]:
+        """All sequences that occur among these words."""
+        return frozenset(phrase for start in range(len(words)) for phrase in self._beginning(words, start))
 
     def within(self, words: Sequence[str]) -> list[str]:
-        """The sequences that occur among these words, in their order; overlapping ones count once."""
-        return [" ".join(sequence) for _, sequence in self._occurrences(words)]
+        """The sequences that occur among these words, in their order; of overlapping ones the first and longest."""
+        return [" ".join(words[start:stop]) for start, stop in self._occurrences(words)]
 
     def replaced(self, words: Sequence[str], mark: str) -> list[str]:
         """The words with a mark in place of every sequence."""
         kept, done = [], 0
-        for start, sequence in self._occurrences(words):
+        for start, stop in self._occurrences(words):
             kept += [*words[done:start], mark]
-            done = start + len(sequence)
+            done = stop
         return [*kept, *words[done:]]
 
-    def _occurrences(self, words: Sequence[str]) -> list[tuple[int, tuple[str, ...]]]:
-        if self._by_first.keys().isdisjoint(words):
+    def _beginning(self, words: Sequence[str], start: int) -> dict[str, int]:
+        """The sequences that begin here, and where they end, the longest first."""
+        stops = [start + length for length in sorted(self._lengths.get(words[start], ()), reverse=True)]
+        return {phrase: stop for stop in stops if (phrase := " ".join(words[start:stop])) in self._known}
+
+    def _occurrences(self, words: Sequence[str]) -> list[tuple[int, int]]:
+        if self._lengths.keys().isdisjoint(words):
             return []
-        occurrences: list[tuple[int, tuple[str, ...]]] = []
-        free = 0
-        for start, word in enumerate(words):
-            if start < free:
-                continue
-            for sequence in self._by_first.get(word, ()):
-                if tuple(words[start : start + len(sequence)]) == sequence:
-                    occurrences.append((start, sequence))
-                    free = start + len(sequence)
-                    break
-        return occurrences
+        occurrences = [(0, 0)]
+        for start in range(len(words)):
+            stop = next(iter(self._beginning(words, start).values()), start)
+            if occurrences[-1][1] <= start < stop:
+                occurrences.append((start, stop))
+        return occurrences[1:]
 
 
 def label_phrases(labels: Iterable[Any]) -> tuple[str, ...]:
