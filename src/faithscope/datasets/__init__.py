@@ -4,6 +4,7 @@ import os
 import tarfile
 import warnings
 import zipfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,9 +102,10 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
         return _dataset(name, source, _from_folder(name, source, to_path(chosen)))
     kept = cache_folder() / "datasets" / f"{name}.parquet"
     if kept.exists():
-        table = _kept(kept)
-        if table is not None and content_of(table) == source.content:
-            return _dataset(name, source, table)
+        with suppress(BadInput):  # of a damaged file
+            table = _read(kept)
+            if content_of(table) == source.content:
+                return _dataset(name, source, table)
         warnings.warn(f"{str(kept)!r} was changed after it was downloaded, so it is downloaded again.", stacklevel=2)
     return _dataset(name, source, _downloaded(name, source, kept))
 
@@ -135,19 +137,17 @@ def _read(path: Path) -> "pd.DataFrame":
     return table[[name for name in table.columns if name != "label"] + ["label"]]
 
 
-def _kept(path: Path) -> "pd.DataFrame | None":
-    """The table that was kept after a download; None if its file was damaged."""
-    try:
-        return _read(path)
-    except BadInput:
-        return None
-
-
 def _downloaded(name: str, source: ArchiveSource, kept: Path) -> "pd.DataFrame":
     """The data set's table, downloaded from its source, checked, and kept."""
     parts = [kept.with_name(f"{name}{place or ''}.part") for place in range(len(source.addresses))]
     for address, part in zip(source.addresses, parts, strict=True):
-        _fetched(name, address, part)
+        try:
+            fetch(address, part)
+        except Unreachable as error:
+            raise BadInput(
+                f"The data set {name!r} is in no folder that was named, not in the cache, and {address} cannot be "
+                f"reached ({error}). {_instead(name)}"
+            ) from None
     try:
         table = source.parse(*(part.read_bytes() for part in parts))
     except BadInput:
@@ -162,17 +162,6 @@ def _downloaded(name: str, source: ArchiveSource, kept: Path) -> "pd.DataFrame":
         raise BadInput(f"What {source.url} sent is not the {name!r} that {_whose(source)}. {_instead(name)}")
     write_atomically(kept, table.to_parquet(None, index=False, compression="zstd"))
     return table
-
-
-def _fetched(name: str, address: str, part: Path) -> None:
-    """Download one file to `part`; what is there already is kept, for the next try, if that fails."""
-    try:
-        fetch(address, part)
-    except Unreachable as error:
-        raise BadInput(
-            f"The data set {name!r} is in no folder that was named, not in the cache, and {address} cannot be "
-            f"reached ({error}). {_instead(name)}"
-        ) from None
 
 
 def _whose(source: ArchiveSource) -> str:

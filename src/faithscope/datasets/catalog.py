@@ -21,43 +21,20 @@ _LARGEST = 200 << 20  # most bytes that a member of an archive may unpack to; no
 _DEPTHS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _HEART = "age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal label"
 _CHESS = [f"{piece}-{axis}" for piece in ("white-king", "white-rook", "black-king") for axis in ("file", "rank")]
-_AVILA = [
-    "intercolumnar distance",
-    "upper margin",
-    "lower margin",
-    "exploitation",
-    "row number",
-    "modular ratio",
-    "interlinear spacing",
-    "weight",
-    "peak number",
-    "modular ratio/ interlinear spacing",
-    "label",
-]
-_ADULT = [
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "label",
-]
-_TO = ("Hydrology", "Roadways", "Fire_Points")
+_AVILA = (
+    "intercolumnar distance, upper margin, lower margin, exploitation, row number, modular ratio, interlinear spacing, "
+    "weight, peak number, modular ratio/ interlinear spacing, label"
+)
+_ADULT = (
+    "age workclass fnlwgt education education-num marital-status occupation relationship race sex capital-gain "
+    "capital-loss hours-per-week native-country label"
+)
+_TERRAIN = (
+    "Elevation Aspect Slope Horizontal_Distance_To_Hydrology Vertical_Distance_To_Hydrology "
+    "Horizontal_Distance_To_Roadways Hillshade_9am Hillshade_Noon Hillshade_3pm Horizontal_Distance_To_Fire_Points"
+)
 _COVTYPE = [
-    *("Elevation", "Aspect", "Slope"),
-    *(f"{way}_Distance_To_{_TO[0]}" for way in ("Horizontal", "Vertical")),
-    f"Horizontal_Distance_To_{_TO[1]}",
-    *("Hillshade_9am", "Hillshade_Noon", "Hillshade_3pm"),
-    f"Horizontal_Distance_To_{_TO[2]}",
+    *_TERRAIN.split(),
     *(f"Wilderness_Area{area + 1}" for area in range(4)),
     *(f"Soil_Type{soil + 1}" for soil in range(40)),
     "label",
@@ -117,21 +94,16 @@ def _member(archive: bytes, name: str) -> bytes:
 
     Nothing is unpacked to disk, so no name can lead out of a folder.
     """
-    content = _within(archive, name)
-    if content is None:
-        raise BadInput(f"The archive that was downloaded has no {name}.")
-    return content
-
-
-def _within(archive: bytes, name: str, deeper: bool = True) -> bytes | None:
-    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        members = opened.infolist()
-        for member in members:
-            if member.filename.rpartition("/")[2] == name:
-                return _bounded(opened.open(member), name)
-        inner = [member for member in members if deeper and member.filename.endswith(".zip")]
-        nested = (_within(_bounded(opened.open(member), member.filename), name, deeper=False) for member in inner)
-        return next((content for content in nested if content is not None), None)
+    archives = [archive]
+    for content in archives:
+        with zipfile.ZipFile(io.BytesIO(content)) as opened:
+            for member in opened.infolist():
+                if member.filename.rpartition("/")[2] == name:
+                    return _bounded(opened.open(member), name)
+            if content is archive:
+                inner = [member for member in opened.infolist() if member.filename.endswith(".zip")]
+                archives += [_bounded(opened.open(member), member.filename) for member in inner]
+    raise BadInput(f"The archive that was downloaded has no {name}.")
 
 
 def _bounded(opened: Any, name: str) -> bytes:
@@ -159,7 +131,7 @@ def _chess(archive: bytes) -> "pd.DataFrame":
 
 def _avila(archive: bytes) -> "pd.DataFrame":
     content = b"".join(_member(archive, f"avila-{part}.txt") for part in ("tr", "ts"))
-    return _table(content, header=None, names=_AVILA)
+    return _table(content, header=None, names=_AVILA.split(", "))
 
 
 def _bank(archive: bytes) -> "pd.DataFrame":
@@ -170,7 +142,7 @@ def _bank(archive: bytes) -> "pd.DataFrame":
 def _adult(archive: bytes) -> "pd.DataFrame":
     lines = b"\n".join(_member(archive, f"adult.{part}") for part in ("data", "test")).splitlines()
     records = b"\n".join(line.rstrip(b".") for line in lines if line.count(b",") == 14)
-    return _table(records, header=None, names=_ADULT, na_values="?", keep_default_na=False)
+    return _table(records, header=None, names=_ADULT.split(), na_values="?", keep_default_na=False)
 
 
 def _covtype(archive: bytes) -> "pd.DataFrame":

@@ -48,16 +48,10 @@ def _go_on(url: str, part: Path) -> None:
     held = part.stat().st_size if part.exists() else 0
     asked = urllib.request.Request(url, headers={"Range": f"bytes={held}-"} if held else {})
     with urllib.request.urlopen(asked, timeout=_PATIENCE) as answer:
-        resumed = answer.status == 206
-        whole = _whole(answer.headers, held if resumed else 0)
+        resumed, length = answer.status == 206, answer.headers.get("Content-Length")
         with part.open("ab" if resumed else "wb") as file:
             while block := answer.read(_BLOCK):
                 file.write(block)
-    if whole is not None and part.stat().st_size != whole:
-        raise EOFError(f"the connection ended after {part.stat().st_size:,} of {whole:,} bytes")
-
-
-def _whole(headers: object, held: int) -> int | None:
-    """Length of the whole file; None if the server does not say."""
-    length = headers.get("Content-Length")  # type: ignore[attr-defined]
-    return None if length is None else held + int(length)
+    got, whole = part.stat().st_size, int(length or 0) + (held if resumed else 0)
+    if length is not None and got != whole:
+        raise EOFError(f"the connection ended after {got:,} of {whole:,} bytes")

@@ -56,9 +56,7 @@ class Phrases(Discretizer):
         reasons = to_reasons(self, explanations)
         known = WordSequences(self.phrases)
         shared = cache(lambda names: names)  # equal sets are one
-        return keys_of(
-            per_text(reasons.folded, lambda text: shared(known.everywhere(text.split()) or OTHER)), reasons
-        )
+        return keys_of(per_text(reasons.folded, lambda text: shared(known.everywhere(text.split()) or OTHER)), reasons)
 
     def __repr__(self) -> str:
         if len(self.phrases) > _SHOWN:
