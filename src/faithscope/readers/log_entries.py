@@ -55,25 +55,6 @@ class AskedFields:
         }
 
 
-def with_absent(listed: Sequence[Entry], cases: Mapping[int, dict[str, Any]]) -> list[Entry]:
-    """The entries, and an empty one for every case that lacks a rationale of a name that other cases have.
-
-    Parameters
-    ----------
-    listed : sequence of Entry
-    cases : mapping from row to the input and id of the case at that row
-    """
-    names: list[str | None] = list(dict.fromkeys(entry.name for entry in listed)) or [None]
-    present = {(entry.row, entry.name) for entry in listed}
-    absent = [
-        Entry(row, None, None, **about, name=name)
-        for row, about in cases.items()
-        for name in names
-        if (row, name) not in present
-    ]
-    return sorted([*listed, *absent], key=lambda entry: entry.row)
-
-
 def field(thing: Any, path: str) -> Any:
     """The value of a field, or of a field of a field (``"value.a"``); None if it is missing.
 

@@ -18,7 +18,6 @@ from faithscope.readers.log_entries import (
     SAID,
     AskedFields,
     Entry,
-    Tiers,
     field,
     first_field,
     has,
@@ -26,7 +25,6 @@ from faithscope.readers.log_entries import (
     opened,
     text_of,
     the_field,
-    with_absent,
 )
 
 Entries = tuple[list[Entry], tuple[str, ...]]  # and what is to be said of them
@@ -65,7 +63,7 @@ class Judged:
     ids_alone: tuple[str, ...] = ()
     opens: bool = False
 
-    def entries(self, rows: Sequence[Any], asked: AskedFields) -> list[Entry]:
+    def __call__(self, rows: Sequence[Any], asked: AskedFields) -> "Entries":
         """One entry per part, and an empty one for a case that lacks the part of a judge of others."""
         answers = self.answers if asked.answer is None else (asked.answer,)
         listed, cases = [], {}
@@ -73,17 +71,16 @@ class Judged:
             given = first_field(row, self.inputs)
             ids = self.ids_alone or self.ids if self.alone(row) else self.ids
             about = asked.about(row, opened(given) if self.opens else given, first_field(row, ids))
-            listed += [
-                Entry(number, first_field(part, answers), field(part, self.rationale), **about, name=_text(name))
-                for name, part in self.parts(row)
-            ]
+            for name, part in self.parts(row):
+                parts = first_field(part, answers), field(part, self.rationale)
+                listed.append(Entry(number, *parts, **about, name=None if name is None else str(name)))
             if not self.alone(row):
                 cases[number] = about
-        return with_absent(listed, cases)
-
-
-def _text(name: Any) -> str | None:
-    return None if name is None else str(name)
+        names = dict.fromkeys(entry.name for entry in listed) or [None]
+        present = {(entry.row, entry.name) for entry in listed}
+        for row, about in cases.items():
+            listed += [Entry(row, None, None, **about, name=name) for name in names if (row, name) not in present]
+        return sorted(listed, key=lambda entry: entry.row), ()
 
 
 # -- Inspect: EvalLog, EvalSample and Score objects, their JSON, and the tables of samples_df -------------------------
@@ -131,7 +128,7 @@ def _scores(row: Any) -> Parts:
 
 def _inspect_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
     """One entry per sample and scorer; samples_df writes the role before a text."""
-    entries = _INSPECT.entries(rows, asked)
+    entries, _ = _INSPECT(rows, asked)
     for place, entry in enumerate(entries):
         if asked.input is None and isinstance(entry.input, str) and _is_line(rows[entry.row]):
             entries[place] = replace(entry, input=entry.input.removeprefix("user:\n").removesuffix("\n"))
@@ -194,7 +191,7 @@ def _mlflow_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
     form = replace(_MLFLOW, answers=((asked.answer or "value"), *inside))
     overridden = sum(field(part, "valid") is False for row in rows for part in _feedback(row))
     told = f"{several(overridden, 'feedback was', 'feedbacks were')} overridden by a later one, and left out"
-    return form.entries(rows, replace(asked, answer=None)), (told,) if overridden else ()
+    return form(rows, replace(asked, answer=None))[0], (told,) if overridden else ()
 
 
 _MLFLOW = Judged(
@@ -225,19 +222,13 @@ def _is_score(row: Any) -> bool:
     return has(row, "name", "value", "comment") and typed
 
 
-def _langfuse_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
-    """One entry per score; its answer is its text if it has one, else its number.
-
-    A score of numbers has none of the texts; the number of a category without a configuration is always 0.
-    """
-    return _LANGFUSE.entries(rows, asked), ()
-
-
 def _langfuse_parts(row: Any) -> Parts:
     listed = [row] if _is_score(row) else opened(field(row, "scores")) or []
     return [(field(part, "name"), part) for part in listed]
 
 
+# One entry per score; its answer is its text if it has one, else its number. A score of numbers has none of the texts;
+# the number of a category without a configuration is always 0.
 _LANGFUSE = Judged(
     _langfuse_parts, (*_TEXTS, "value"), "comment", ("input",), ("id",), _is_score, _LANGFUSE_IDS, opens=True
 )
@@ -286,11 +277,11 @@ def _phoenix_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
         return [(name, fields if has(row, _FLAT + "label") else row)]
 
     form = replace(_PHOENIX, parts=parts)
-    labelled = form.entries(rows, asked)
+    labelled, _ = form(rows, asked)
     unlabelled = {entry.name for entry in labelled} - {entry.name for entry in labelled if entry.answer is not None}
     if asked.answer is not None or not unlabelled:
         return labelled, ()
-    scored = form.entries(rows, replace(asked, answer="score"))
+    scored, _ = form(rows, replace(asked, answer="score"))
     remarks = (f"evaluations without any label are read as their scores: {shorten(sorted(map(str, unlabelled)))}",)
     pairs = zip(labelled, scored, strict=True)
     return [number if number.name in unlabelled else label for label, number in pairs], remarks
@@ -318,8 +309,12 @@ def _is_chat(row: Any) -> bool:
 def _chat_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
     """One entry per line; a reply that is no JSON with both parts misses both."""
     replies, abouts = zip(*(_reply_and_case(row, asked) for row in rows), strict=True)
-    pairs = zip(_all_parts(replies, asked), abouts, strict=True)
-    return [Entry(number, *parts, **about) for number, (parts, about) in enumerate(pairs)], ()
+    return _entries(_all_parts(replies, asked), abouts)
+
+
+def _entries(parts: Iterable[tuple[Any, Any]], abouts: Iterable[dict[str, Any]]) -> Entries:
+    pairs = zip(parts, abouts, strict=True)
+    return [Entry(number, *part, **about) for number, (part, about) in enumerate(pairs)], ()
 
 
 def _reply_and_case(row: Any, asked: AskedFields) -> tuple[Any, dict[str, Any]]:
@@ -352,16 +347,14 @@ def _all_parts(replies: Iterable[Any], asked: AskedFields) -> list[tuple[Any, An
     Raises if no reply names one of them as usual, and the caller does not say which field it is.
     """
     held = [_object(reply) for reply in replies]
-    pairs = [
-        (_part(each, asked.answer, SAID, "answer"), _part(each, asked.explanation, EXPLANATIONS, "explanation"))
-        for each in held
-    ]
-    first = next((each for each in held if each), None)
-    wanted = ((asked.answer, SAID, "answer"), (asked.explanation, EXPLANATIONS, "explanation"))
-    for place, (name, tiers, what) in enumerate(wanted):
-        if first is not None and name is None and all(pair[place] is None for pair in pairs):
+    columns = []
+    for given, tiers, what in ((asked.answer, SAID, "answer"), (asked.explanation, EXPLANATIONS, "explanation")):
+        names = [given or the_field(list(each), tiers, what) for each in held]
+        columns.append([field(each, name) if name else None for each, name in zip(held, names, strict=True)])
+        first = next((each for each in held if each), None)
+        if first is not None and given is None and all(value is None for value in columns[-1]):
             needed(list(first), tiers, what)
-    return pairs
+    return list(zip(*columns, strict=True))
 
 
 def _object(reply: Any) -> Mapping[Any, Any]:
@@ -374,55 +367,28 @@ def _object(reply: Any) -> Mapping[Any, Any]:
     return known[0] if len(known) == 1 else {}
 
 
-def _part(held: Mapping[Any, Any], named: str | None, tiers: Tiers, what: str) -> Any:
-    name = named or the_field(list(held), tiers, what)
-    return None if name is None else field(held, name)
-
-
 # -- records with an input, an answer and an explanation: lines of a file, dicts, or the rows of a table --------------
 
-_REPLY_FIELDS = (
-    "output",
-    "response",
-    "completion",
-    "content",
-    "reply",
-)  # which may hold answer and explanation as JSON
+_REPLY_FIELDS = ("output", "response", "completion", "content", "reply")  # with answer and explanation as JSON
 
 
 def _record_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
     """One entry per record."""
     known = _fields(rows)
-    about_input = asked.input or the_field(known, INPUTS, "input")
-    about_id = asked.id or the_field(known, IDS, "id")
+    named = {
+        "input": asked.input or the_field(known, INPUTS, "input"),
+        "id": asked.id or the_field(known, IDS, "id"),
+    }
+    abouts = [{what: field(row, name) if name else None for what, name in named.items()} for row in rows]
     rationale = asked.explanation if asked.explanation and any_holds(rows, asked.explanation) else None
     if asked.explanation is None:
         rationale = the_field(known, EXPLANATIONS, "explanation")
     reply = None if rationale is not None else next((name for name in _REPLY_FIELDS if name in known), None)
-    pairs = (
-        _all_parts((field(row, reply) for row in rows), asked)
-        if reply
-        else _record_parts(rows, known, rationale, asked)
-    )
-    listed = [
-        Entry(
-            number,
-            *pair,
-            input=field(row, about_input) if about_input else None,
-            id=field(row, about_id) if about_id else None,
-        )
-        for number, (row, pair) in enumerate(zip(rows, pairs, strict=True))
-    ]
-    return listed, ()
-
-
-def _record_parts(
-    rows: Sequence[Any], known: Sequence[str], rationale: str | None, asked: AskedFields
-) -> list[tuple[Any, Any]]:
-    """The answer and the explanation of each record."""
+    if reply is not None:
+        return _entries(_all_parts((field(row, reply) for row in rows), asked), abouts)
     explanation = rationale or asked.explanation or needed(known, EXPLANATIONS, "explanation")
     answer = asked.answer or _answer_field(known)
-    return [(field(row, answer), field(row, explanation)) for row in rows]
+    return _entries([(field(row, answer), field(row, explanation)) for row in rows], abouts)
 
 
 def any_holds(rows: Sequence[Any], path: str) -> bool:
@@ -462,7 +428,7 @@ def _has_fields(row: Any) -> bool:
 FORMS: tuple[Form, ...] = (  # the first that recognizes a row reads all of them
     ("inspect_logs", _is_inspect, _inspect_entries),
     ("mlflow", _is_mlflow, _mlflow_entries),
-    ("langfuse", _is_langfuse, _langfuse_entries),
+    ("langfuse", _is_langfuse, _LANGFUSE),
     ("phoenix", _is_phoenix, _phoenix_entries),
     ("chats", _is_chat, _chat_entries),
 )

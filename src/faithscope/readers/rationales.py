@@ -247,24 +247,13 @@ def _read_file(path: Any) -> Any:
     content = content.removeprefix(b"\xef\xbb\xbf")
     if ending in _CELLS:
         return list(_csv_lines(place.name, content))
-    whole = _one_value(place.name, content) if ending in _WHOLE else None
-    return list(_json_lines(place.name, content)) if whole is None else whole
-
-
-def _one_value(name: str, content: bytes) -> Any:
-    """The value of a file that holds one; None if it holds one per line, as some exports called .json do."""
-    try:
-        return json.loads(content, object_pairs_hook=once)
-    except (ValueError, RecursionError):
-        if content.lstrip()[:1] == b"[" or b"\n" not in content.strip():
-            return [_value(name, 1, content)]
-        return None
-
-
-def _json_lines(name: str, content: bytes) -> Iterator[Any]:
-    for number, line in enumerate(content.split(b"\n"), 1):
-        if line.strip():
-            yield _value(name, number, line)
+    if ending in _WHOLE:  # one value, or one per line, as some exports called .json have it
+        try:
+            return json.loads(content, object_pairs_hook=once)
+        except (ValueError, RecursionError):
+            if content.lstrip()[:1] == b"[" or b"\n" not in content.strip():
+                return [_value(place.name, 1, content)]
+    return [_value(place.name, number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
 
 
 def _value(name: str, number: int, line: bytes) -> Any:
@@ -318,17 +307,15 @@ _PARTS = {"answer": "answer", "explanation": "rationale", "input": "input", "id"
 
 def _of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
     """The entries of one name: the one asked for, or the only one that has rationales."""
-    names = list(dict.fromkeys(entry.name for entry in listed if entry.name is not None))
-    telling = list(
-        dict.fromkeys(entry.name for entry in listed if entry.name is not None and entry.rationale is not None)
-    )
+    names = {entry.name: None for entry in listed if entry.name is not None}
+    told = [entry.name for entry in listed if entry.rationale is not None]
+    telling = list(dict.fromkeys(filter(None, told)))
     if name is None:
         if len(telling) > 1:
             shown = ", ".join(map(repr, telling[:12]))
             raise BadInput(f"The log holds rationales by {shown}: choose one, such as name={telling[0]!r}.")
-        nameless = sum(entry.name is None and entry.rationale is not None for entry in listed)
-        if telling and nameless:
-            count = several(nameless, "rationale", "rationales")
+        if telling and None in told:
+            count = several(told.count(None), "rationale", "rationales")
             raise BadInput(f"The log holds {count} of nobody beside those by {telling[0]!r}: pass name={telling[0]!r}.")
         name = next(iter(telling or names), None)
     elif name not in names:
@@ -382,15 +369,11 @@ def _assembled(kept: Sequence[Entry], remarks: tuple[str, ...], index: Any = Non
     told = (*remarks, *((_JSON,) if as_json else ()), *_repeated_ids(ids), *_alike(kept))
     labels = None if index is None else index[[entry.row for entry in kept]]
     reasons = Reasons(texts)._with(about=about, remarks=told, index=labels)
-    predictions = to_vector(_answers(kept), "Predictions")
-    return Rationales(reasons, predictions, to_objects([entry.input for entry in kept]), ids)
-
-
-def _answers(kept: Sequence[Entry]) -> list[Any]:
-    answers = [None if entry.answer is None else _answer(entry) for entry in kept]
-    if any(given is None for given in answers) and MISSING in answers:
+    answers = list(map(_answer, kept))
+    if None in answers and MISSING in answers:
         raise BadInput(f'An answer is {MISSING!r} already, so missing ones cannot be kept: pass nulls="drop".')
-    return [MISSING if given is None else given for given in answers]
+    predictions = to_vector([MISSING if given is None else given for given in answers], "Predictions")
+    return Rationales(reasons, predictions, to_objects([entry.input for entry in kept]), ids)
 
 
 def _answer(entry: Entry) -> Any:
