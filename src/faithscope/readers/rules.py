@@ -25,81 +25,73 @@ _ALIKE = "bounds that print alike to 2 decimals were taken as the widest of them
 # -- conditions that were printed ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Column:
-    """What is known of the column of one condition.
+class Printed:
+    """Conditions that a library printed, as they are read: row by row, with what is to be said of them.
 
     Attributes
     ----------
-    name : str, optional
-    edges : list of float
-        The bounds of its bins; none if they are not known.
-    texts : dict
-        The categories that its codes stand for, as far as they are known.
-    code : float, optional
-        Its value in the row explained.
+    names : sequence of str, optional
+        The features, as far as they are known.
+    rows : list of lists of (feature, operator, value)
+    remarks : list of str
+        What to say of bounds.
+    codes : dict from feature to a dict from code to category, or to an empty text if that is unclear
     """
 
-    name: str | None
-    edges: Sequence[float]
-    texts: dict[int, str]
-    code: float | None
+    def __init__(self, names: Sequence[str] | None, *remarks: str) -> None:
+        self.names, self.remarks = names, list(remarks)
+        self.rows: list[list[Triple]] = []
+        self.codes: dict[str, dict[int, str]] = {}
 
+    def read(self, text: str, name: str | None, edges: Sequence[float], texts: dict[int, str], code: Any) -> None:
+        """One condition of the last row, from its text and what is known of its column.
 
-@dataclass(frozen=True)
-class Read:
-    """One condition as it was read.
+        Parameters
+        ----------
+        text : str
+        name : str, optional
+        edges : list of float
+            The bounds of its bins; none if they are not known.
+        texts : dict
+            The categories that its codes stand for, as far as they are known.
+        code : float, optional
+            Its value in the row explained.
+        """
+        category = None
+        if name is None and _EQUALS in text:
+            name, _, category = text.partition(_EQUALS)
+        elif name is not None and texts:
+            category = texts[int(code or 0)]
+        elif name is not None and name not in text:  # one with < in it stands alone
+            category = text
+        elif name is not None and text.startswith(name + _EQUALS):
+            category = text.removeprefix(name + _EQUALS)
+        if name is None or category is None:
+            self.rows[-1] += [self._in_full(triple, edges) for triple in parse_rule(text, self.names)]
+            return
+        self.rows[-1].append((name, "==", category))
+        known = texts or ({int(code): category} if code is not None and code.is_integer() else {})
+        held = self.codes.setdefault(name, {})
+        unclear = any(held.get(each, meant) != meant for each, meant in known.items())
+        self.codes[name] = held | (dict.fromkeys(known, "") if unclear else known)
 
-    Attributes
-    ----------
-    triples : list of (feature, operator, value)
-    remarks : tuple of str
-        What to say of its bounds.
-    category : (feature, dict), optional
-        What codes stand for.
-    """
+    def _in_full(self, triple: Triple, edges: Sequence[float]) -> Triple:
+        """A condition with the bound of which it prints two decimals; a remark if that is not known for sure.
 
-    triples: list[Triple]
-    remarks: tuple[str, ...] = ()
-    category: tuple[str, dict[int, str]] | None = None
+        Of several bounds that print alike the widest is taken, so that the rule covers the row that it explains.
+        """
+        name, operator, value = triple
+        if operator not in BOUNDS:
+            return triple
+        alike = {edge for edge in edges if f"{edge:.2f}" == f"{value:.2f}"}
+        self.remarks += [] if len(alike) == 1 else [_ALIKE if alike else ROUNDED]
+        return (name, operator, max(alike) if "<" in operator else min(alike)) if alike else triple
 
-
-def read_condition(text: str, column: Column, names: Sequence[str] | None) -> Read:
-    """One condition, from its text and what is known of its column."""
-    category = _category(text, column)
-    if category is None:
-        full = [_in_full(triple, column.edges) for triple in parse_rule(text, names)]
-        return Read([triple for triple, _ in full], tuple(remark for _, remark in full if remark))
-    name, value = category
-    whole = column.code is not None and column.code.is_integer()
-    texts = column.texts or ({int(column.code): value} if whole and column.code is not None else {})
-    return Read([(name, "==", value)], category=(name, texts))
-
-
-def _category(text: str, column: Column) -> tuple[str, str] | None:
-    """The feature and the category of a condition such as "job = clerk"; None if it is a bin."""
-    if column.name is not None and column.texts:
-        return column.name, column.texts[int(column.code or 0)]
-    if column.name is not None:
-        if text.startswith(column.name + _EQUALS):
-            return column.name, text.removeprefix(column.name + _EQUALS)
-        return None if column.name in text else (column.name, text)  # a category with < in it stands alone
-    name, equals, value = text.partition(_EQUALS)
-    return (name, value) if equals else None
-
-
-def _in_full(triple: Triple, edges: Sequence[float]) -> tuple[Triple, str | None]:
-    """A condition with the bound of which it prints two decimals, and what to say if that is not known for sure.
-
-    Of several bounds that print alike the widest is taken, so that the rule covers the row that it explains.
-    """
-    name, operator, value = triple
-    if operator not in BOUNDS:
-        return triple, None
-    alike = {edge for edge in edges if f"{edge:.2f}" == f"{value:.2f}"}
-    if not alike:
-        return triple, ROUNDED
-    return (name, operator, max(alike) if "<" in operator else min(alike)), _ALIKE if len(alike) > 1 else None
+    def rules(self, wanted: Wanted, names: Sequence[str] | None) -> Rules:
+        """The rules, with what is to be said of their bounds, and their codes."""
+        clear = {name: texts for name, texts in self.codes.items() if "" not in texts.values()}
+        rules = _to_rules(self.rows, names, wanted)
+        return rules._with(remarks=tuple(dict.fromkeys(self.remarks)), categories=clear)
 
 
 def _edges(discretizer: Any, feature: int) -> list[float]:
@@ -113,20 +105,6 @@ def _to_rules(rows: Sequence[Iterable[Triple]], names: Sequence[str] | None, wan
     """Rules over the features that the caller names, else those that the library knows, else those of conditions."""
     wanted.refuse_class("these are rules")
     return Rules.from_conditions(rows, names if wanted.features is None else wanted.features)
-
-
-def _printed_rules(rows: Sequence[Sequence[Read]], names: Sequence[str] | None, wanted: Wanted, *remarks: str) -> Rules:
-    """Rules from the printed conditions of each row, with what is to be said of their bounds, and their codes."""
-    rules = _to_rules([[triple for part in row for triple in part.triples] for row in rows], names, wanted)
-    conditions = [condition for row in rows for condition in row]
-    told = dict.fromkeys([*remarks, *(remark for condition in conditions for remark in condition.remarks)])
-    codes: dict[str, dict[int, str]] = {}
-    for name, texts in (read.category for read in conditions if read.category is not None):
-        known = codes.setdefault(name, {})
-        unclear = any(known.get(code, text) != text for code, text in texts.items())
-        codes[name] = known | (dict.fromkeys(texts, "") if unclear else texts)
-    clear = {name: texts for name, texts in codes.items() if "" not in texts.values()}
-    return rules._with(remarks=tuple(told), categories=clear)
 
 
 # -- anchors ------------------------------------------------------------------------------------------------------
@@ -225,32 +203,28 @@ def _anchor_rules(rows: Sequence[Anchor], wanted: Wanted) -> Rules:
     wanted.refuse_top("anchors of a table")
     known = getattr(rows[0].explainer, "feature_names", None)
     names = None if known is None else tuple(map(str, known))
-    conditions = []
+    features = names or wanted.features
+    printed = Printed(features)
     for number, anchor in enumerate(rows):
         if len(anchor.positions) != len(anchor.conditions):
             raise BadInput(
                 f"Row {number} is an anchor of {len(anchor.conditions)} conditions on {len(anchor.positions)} "
                 "features: pass it as it was made."
             )
-        features = names or wanted.features
-        pairs = zip(anchor.conditions, anchor.positions, strict=True)
-        try:
-            conditions.append([read_condition(text, _column(anchor, j, features), features) for text, j in pairs])
-        except BadInput as problem:
-            raise BadInput(f"Row {number}: {problem} Name the columns: fs.read(anchors, features=[...]).") from None
-    return _printed_rules(conditions, names, wanted)
-
-
-def _column(anchor: Anchor, position: int, names: Sequence[str] | None) -> Column:
-    """What is known of a column."""
-    name = names[position] if names is not None and position < len(names) else None
-    given = anchor.instance
-    value = given[position] if given is not None and position < len(given) else None
-    code = float(value) if isinstance(value, int | float | np.number) and np.isfinite(value) else None
-    ordinal = position in getattr(anchor.explainer, "ordinal_features", ())
-    named = {} if ordinal else getattr(anchor.explainer, "categorical_names", {}).get(position, ())
-    texts = {place: str(text) for place, text in enumerate(named)}
-    return Column(name, _edges(getattr(anchor.explainer, "disc", None), position), texts, code)
+        printed.rows.append([])
+        instance, edges = anchor.instance, getattr(anchor.explainer, "disc", None)
+        for text, j in zip(anchor.conditions, anchor.positions, strict=True):
+            name = features[j] if features is not None and j < len(features) else None
+            value = instance[j] if instance is not None and j < len(instance) else None
+            code = float(value) if isinstance(value, int | float | np.number) and np.isfinite(value) else None
+            ordinal = j in getattr(anchor.explainer, "ordinal_features", ())
+            named = () if ordinal else getattr(anchor.explainer, "categorical_names", {}).get(j, ())
+            texts = {place: str(category) for place, category in enumerate(named)}
+            try:
+                printed.read(text, name, _edges(edges, j), texts, code)
+            except BadInput as problem:
+                raise BadInput(f"Row {number}: {problem} Name the columns: fs.read(anchors, features=[...]).") from None
+    return printed.rules(wanted, names)
 
 
 # -- calibrated-explanations --------------------------------------------------------------------------------------
@@ -295,8 +269,10 @@ def read_calibrated(thing: Any, wanted: Wanted) -> Explanations:
     claimed = {"prediction": claimed.pop("predict"), **claimed, "width": claimed["high"] - claimed["low"]}
     which = "all conditions" if wanted.top is None else f"the {wanted.top} conditions that weigh most"
     told = f"the rule of a row joins {which} of its explanation, without their weights"
-    rules = _printed_rules([_factual(row, names, wanted.top) for row in rows], names, wanted, told)
-    return rules._with(claimed=claims(claimed), claim=_INTERVALS)
+    printed = Printed(names, told)
+    for row in rows:
+        _factual(printed, row, names, wanted.top)
+    return printed.rules(wanted, names)._with(claimed=claims(claimed), claim=_INTERVALS)
 
 
 def _calibrated_rows(thing: Any) -> list[Any]:
@@ -311,25 +287,24 @@ def _is_calibrated(thing: Any) -> bool:
     return isinstance(rules, Mapping) and set(rules) >= _KEYS and callable(getattr(thing, "get_explainer", None))
 
 
-def _factual(row: Any, names: Sequence[str], top: int | None) -> list[Read]:
-    """The conditions of one row, those on one feature each: others join these."""
+def _factual(printed: Printed, row: Any, names: Sequence[str], top: int | None) -> None:
+    """Read the conditions of one row, those on one feature each: others join these."""
     rules, explainer, values = row.rules, row.get_explainer(), row.x_test
     single = [place for place, feature in enumerate(rules["feature"]) if np.ndim(feature) == 0]
     kept = sorted(single, key=lambda place: -abs(float(rules["weight"][place])))[:top]
-    read = []
+    printed.rows.append([])
     for place in sorted(kept):
         feature = int(rules["feature"][place])
         categorical = feature in explainer.categorical_features
         labels = explainer.categorical_labels if categorical else None
         if categorical and (labels is None or feature not in labels):
-            read.append(Read([(names[feature], "==", values[feature])]))
+            printed.rows[-1].append((names[feature], "==", values[feature]))
             continue
         known = () if labels is None else labels[feature]
         texts = known if isinstance(known, Mapping) else dict(enumerate(known))
         texts = {int(code): str(name) for code, name in texts.items()}
-        column = Column(names[feature], _edges(explainer.discretizer, feature), texts, float(values[feature]))
-        read.append(read_condition(str(rules["rule"][place]), column, names))
-    return read
+        edges = _edges(explainer.discretizer, feature)
+        printed.read(str(rules["rule"][place]), names[feature], edges, texts, float(values[feature]))
 
 
 # -- PyXAI: what ``explainer.to_features(reason, details=True)`` gives ---------------------------------------------
