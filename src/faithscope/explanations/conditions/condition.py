@@ -74,7 +74,7 @@ class Condition:
     @property
     def bounded(self) -> bool:
         """Whether it bounds a number from below or from above."""
-        return self.low > -inf or self.high < inf or self.low_open or self.high_open
+        return bool(self.bounds())
 
     @property
     def family(self) -> str | None:
@@ -155,7 +155,7 @@ def _all_of(conditions: list[Condition]) -> Condition:
     lists = [part.among for part in conditions if part.among is not None]
     allowed = [set(values) for values in lists[1:]]
     among = tuple(value for value in lists[0] if all(value in values for values in allowed)) if lists else None
-    without = in_order({value for part in conditions for value in part.without})
+    without = tuple(sorted({value for part in conditions for value in part.without}))
     missing = all(part.missing for part in conditions)
     position, feature = conditions[0].position, conditions[0].feature
     return canonical(Condition(position, feature, low, high, low_open, not closed, among, without, missing))
@@ -164,23 +164,17 @@ def _all_of(conditions: list[Condition]) -> Condition:
 def canonical(given: Condition) -> Condition:
     """The same condition in the form that all conditions with its meaning share."""
     ruled_out = set(given.without)
+    low, high, low_open, high_open = given.low, given.high, given.low_open, given.high_open
+    only = None if low < high else () if low > high or low_open or high_open or low in ruled_out else (low,)
     if given.among is not None:
-        return _only(given, [value for value in given.among if value not in ruled_out and _in_bounds(given, value)])
-    if given.low > given.high or (given.low == given.high and (given.low_open or given.high_open)):
-        return _only(given, [])
-    if given.low == given.high:
-        return _only(given, [] if given.low in ruled_out else [given.low])
+        only = tuple(value for value in given.among if value not in ruled_out and _in_bounds(given, value))
+    if only is not None:
+        return Condition(given.position, given.feature, among=only, missing=given.missing)
     without = given.without
     if without and not isinstance(without[0], str):
-        without = tuple(value for value in without if given.low < value < given.high)  # type: ignore[operator]
-    low_open, high_open = given.low_open or given.low in ruled_out, given.high_open or given.high in ruled_out
-    return Condition(
-        given.position, given.feature, given.low, given.high, low_open, high_open, None, without, given.missing
-    )
-
-
-def _only(given: Condition, values: list[Value]) -> Condition:
-    return Condition(given.position, given.feature, among=tuple(values), missing=given.missing)
+        without = tuple(value for value in without if low < value < high)  # type: ignore[operator]
+    ends = low_open or low in ruled_out, high_open or high in ruled_out
+    return Condition(given.position, given.feature, low, high, *ends, None, without, given.missing)
 
 
 def _in_bounds(given: Condition, value: Value) -> bool:
@@ -200,11 +194,6 @@ def family_of(value: Value) -> str:
 def with_article(family: str) -> str:
     """A family in a sentence: "a number", "text"."""
     return family if family == "text" else f"a {family}"
-
-
-def in_order(values: Iterable[Value]) -> tuple[Value, ...]:
-    """Values of one family, sorted."""
-    return tuple(sorted(values))
 
 
 # -- conditions as callers write them, (feature, operator, value) -----------------------------------------------------
@@ -271,7 +260,7 @@ def _among(position: int, feature: str, operator: str, value: Any) -> Condition:
     if len(families) > 1:
         both = "numbers and text" if families == ["number", "text"] else " and ".join(map(with_article, families))
         raise WrongType(f"{feature} {operator} {value!r} mixes {both}: a feature holds one or the other.")
-    values = in_order(present)
+    values = tuple(sorted(present))
     if operator == "in":
         return Condition(position, feature, among=values, missing=any(map(is_missing, given)))
     return canonical(Condition(position, feature, without=values))
@@ -305,10 +294,6 @@ def written_row(given: Any) -> tuple[Any, ...]:
         hash(row)
     except TypeError:
         row = tuple(map(_frozen, row))
-    return _hashable(row)
-
-
-def _hashable(row: tuple[Any, ...]) -> tuple[Any, ...]:
     try:
         hash(row)
     except TypeError as problem:

@@ -12,6 +12,7 @@ from faithscope.explanations.base import several
 from faithscope.explanations.distances.cells import missing_cells, to_cells
 from faithscope.explanations.distances.metrics import (
     Gower,
+    missing_numbers,
     numbers_of,
     paired,
     pairwise,
@@ -137,16 +138,11 @@ class Points:
 
 def _typed(columns: list[Array], metric: Gower) -> list[Array]:
     """Columns of the types that the metric learned; raises if one that held numbers holds something else."""
+    said = (
+        "Feature {0} held numbers when this distance was learned, but now {2:,} of {3:,} values are not numbers, such "
+        "as {1!r}: convert or drop them."
+    )
     typed = list(columns)
     for j, (column, width) in enumerate(zip(columns, metric.ranges, strict=False)):
-        if width is not None and column.dtype == object:
-            wrong = [item for item in column if not (is_missing(item) or is_real(item))]
-            if wrong:
-                raise WrongType(
-                    f"Feature {j} held numbers when this distance was learned, but now {len(wrong):,} of "
-                    f"{len(column):,} values are not numbers, such as {wrong[0]!r}: convert or drop them."
-                )
-            typed[j] = np.full(len(column), np.nan)
-        if width is None and column.dtype != object:
-            typed[j] = column.astype(object)
+        typed[j] = column.astype(object) if width is None else missing_numbers(j, column, said)
     return typed
