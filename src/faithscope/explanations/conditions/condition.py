@@ -165,7 +165,9 @@ def canonical(given: Condition) -> Condition:
     """The same condition in the form that all conditions with its meaning share."""
     ruled_out = set(given.without)
     low, high, low_open, high_open = given.low, given.high, given.low_open, given.high_open
-    only = None if low < high else () if low > high or low_open or high_open or low in ruled_out else (low,)
+    only: tuple[Value, ...] | None = None
+    if not low < high:
+        only = () if low > high or low_open or high_open or low in ruled_out else (low,)
     if given.among is not None:
         only = tuple(value for value in given.among if value not in ruled_out and _in_bounds(given, value))
     if only is not None:

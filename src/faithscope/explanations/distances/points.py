@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.explanations.distances.cells import missing_cells, to_cells
 from faithscope.explanations.distances.metrics import (
@@ -20,9 +20,7 @@ from faithscope.explanations.distances.metrics import (
 )
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import declared_categories, to_vector
-from faithscope.inputs.checks import is_real
 from faithscope.inputs.columns import Column, Rows
-from faithscope.inputs.missing import is_missing
 
 _BLOCK = 2**22  # distances at a time
 
