@@ -1,10 +1,13 @@
 """A monitor's record with a planted drop in one group, for tests of its page."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from faithscope.monitor.limits import all_alarms
+from faithscope.monitor.periods import ChangedExplanation
 from faithscope.monitor.sequential import DailyDraws
-from faithscope.monitor.watched import ChangedExplanation, MonitorRecord, WatchedLine
+from faithscope.monitor.watching import WatchedLine
 
 HOSTILE = "</script><script>alert(1)</script> \u202e & <b>a long name of a group that goes on and on</b>"
 
@@ -22,10 +25,15 @@ def watched_record(days=90, drop=0.12):
     parts = [[getattr(draws, name) for draws in groups.values()] for name in ("draws", "least", "most")]
     lines = {None: DailyDraws(dates, *(np.sum(part, axis=0) for part in parts)), **groups}
     alarms = all_alarms(lines, dict.fromkeys(groups, 1 / 3), None, 30, 0.05)
-    return MonitorRecord(
-        "Decisions, watched",
-        "Consistency dropped in south.",
-        tuple(WatchedLine.of(name or "all rows", draws, 0.05, alarms.get(name, ())) for name, draws in lines.items()),
+    return SimpleNamespace(
+        title="Decisions, watched",
+        headline="Consistency dropped in south.",
+        measure="consistency",
+        confidence=0.95,
+        beside=[],
+        lines=tuple(
+            WatchedLine.of(name or "all rows", draws, 0.05, alarms.get(name, ())) for name, draws in lines.items()
+        ),
         rows=days * 1000,
         at_least=0.9,
         reference_end=str(dates[min(29, days - 1)]) if days else None,

@@ -3,7 +3,7 @@
 import pytest
 
 from browser.test_report import needs_axe, until, violations, wanted_look
-from faithscope.monitor.watched import write
+from faithscope.monitor.page import write
 from watched_example import watched_record
 
 DRAWN = "return [...document.querySelectorAll('.drawing')].every(place => place.querySelector('svg'))"

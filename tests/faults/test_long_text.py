@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from child import python
-from faithscope.cli import sizes
-from faithscope.cli.rows import read_rows
+from faithscope.cli.rows import _bytes_of_rows, read_rows
 from faithscope.errors import TooLarge
 from faithscope.inputs.arrays import to_vector
 from faithscope.runtime import memory
@@ -56,9 +55,8 @@ def test_a_small_file_of_long_texts_is_refused_before_it_is_read(tmp_path, monke
     path = repeated(tmp_path, 100_000)
     assert path.stat().st_size < 20_000
     monkeypatch.setattr(memory, "available", lambda: 2**26)
-    monkeypatch.setattr(sizes, "available", lambda: 2**26)
     monkeypatch.setattr(pd, "read_parquet", lambda path: pytest.fail("the rows were read"))
-    assert 1000 * 100_000 <= sizes.bytes_of_rows(path) <= 1000 * 100_000 + 16 * 2 * 1000
+    assert 1000 * 100_000 <= _bytes_of_rows(path) <= 1000 * 100_000 + 16 * 2 * 1000
     with pytest.raises(TooLarge, match="The rows of"):
         read_rows(path)
 

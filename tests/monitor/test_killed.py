@@ -19,7 +19,7 @@ POINTS = [  # in the middle of adding and of merging, before they are whole, and
     "adding:_paired",
     "compaction:_merge",
     "compaction:_keep_few_names",
-    "store:detach",
+    "monitor:compact",
 ]
 ADDING = """
 import importlib

@@ -38,7 +38,7 @@ def test_a_loss_is_told_with_its_explanations_and_features(tmp_path):
     assert record.drift[0] == "Consistency changed; the explanations are not shown to drift."
     for name, line in zip([None, *monitor.groups], record.lines, strict=True):
         limits = monitor.limits(name)
-        assert (line.low[-1], line.high[-1]) == pytest.approx((limits.low, limits.high))
+        assert (line.points[-1]["low"], line.points[-1]["high"]) == pytest.approx((limits.low, limits.high))
     monitor.to_html(tmp_path / "page.html", reference=10)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<b>south" not in page
@@ -61,7 +61,7 @@ def test_the_cells_of_both_periods_are_those_of_the_rows():
     assert compared.periods.given.sum(axis=1).tolist() == [4000, 5600]
     assert compared.until == datetime.date(2026, 1, 10)
     assert (len(compared.fresh), compared.reference) == (17, 7)  # whole weeks
-    assert sorted(compared.names)[0] == "age <= 0 and job == a"
+    assert min(compared.names.values()) == "age <= 0 and job == a"
     assert set(compared.features) == {("age", "job")}
 
 

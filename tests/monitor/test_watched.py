@@ -4,7 +4,7 @@ import json
 import re
 from functools import cache
 
-from faithscope.monitor.watched import render
+from faithscope.monitor.page import render
 from watched_example import HOSTILE, watched_record
 
 
@@ -23,7 +23,7 @@ def test_every_alarm_and_group_is_shown_and_every_day_with_both_intervals():
     specs = json.loads(charts)["specs"]
     assert len(specs) == len(record.lines) == page().count('class="drawing')
     rows = [row for rows in specs["chart-0"]["datasets"].values() for row in rows if "once_low" in row]
-    assert {row["day"] for row in rows} == set(record.lines[0].days)
+    assert {row["day"] for row in rows} == {point["day"] for point in record.lines[0].points}
     assert all(row["low"] <= row["once_low"] <= row["once_high"] <= row["high"] for row in rows)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.monitor import attached
 from faithscope.tables.sources import connections
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
@@ -51,17 +50,16 @@ def test_a_child_computes_while_a_thread_of_its_parent_is_in_the_middle_of_anyth
     held, over = threading.Event(), threading.Event()
 
     def holding():
-        for lock in [*locks, connections._lock, attached._lock]:
+        for lock in [*locks, connections._lock]:
             lock.acquire()
         held.set()
         over.wait()
-        for lock in [*locks, connections._lock, attached._lock]:
+        for lock in [*locks, connections._lock]:
             lock.release()
 
     def task():
         assert work() == wanted
         assert connections._lock.acquire(timeout=0)
-        assert attached._lock.acquire(timeout=0)
 
     thread = threading.Thread(target=holding)
     thread.start()

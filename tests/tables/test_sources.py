@@ -381,7 +381,7 @@ def test_what_spills_to_disk_lies_in_a_folder_of_this_process_that_nobody_else_c
 def test_nothing_that_spilled_is_left_after_sigterm(tmp_path):
     code = (
         "import sys; from faithscope.tables.sources.connections import embedded; "
-        "import faithscope.monitor.attached as own; own.in_memory(); "
+        "import faithscope.monitor.store as own; own.connected(None); "
         "c = embedded(temp_directory=sys.argv[1], memory_limit='60MB'); "
         "c.raw_sql('CREATE TABLE t AS SELECT range, hash(range) FROM range(9000000)'); print(flush=True); "
         "c.raw_sql('SELECT count(*) FROM t a, t b WHERE hash(a.range + b.range) % 7 = 1').fetchall()"

@@ -1,39 +1,30 @@
 """faithscope audit: how faithful the explanations in a log are."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 
 from faithscope.cli.advice import typed_windows
-from faithscope.cli.logs import declared
+from faithscope.cli.logs import reads_log
 from faithscope.cli.options import (
     AgreementWord,
     AtLeast,
     Cluster,
     Confidence,
-    Connect,
-    Discretize,
-    Explanation,
     FailIfSlice,
     FailUnder,
     FindSlices,
-    InputTexts,
     IntervalMethod,
     Json,
-    Kind,
-    LogFiles,
-    LogOptions,
     MeasureName,
-    NullsPolicy,
-    Prediction,
     Report,
     SummaryFile,
-    TableName,
     Unseen,
-    Where,
 )
-from faithscope.cli.outcome import Outlets, check_gate, gate, refuse_slices, tell
+from faithscope.cli.outcome import check_gate, gate, refuse_slices, tell
+from faithscope.cli.summary_file import check_summary
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_share
 from faithscope.report.wording import wording
@@ -65,27 +56,18 @@ RowId = Annotated[
 ]
 
 
+@reads_log
 def audit(
-    log: LogFiles = None,
-    log_options: LogOptions = None,
-    prediction: Prediction = None,
-    explanation: Explanation = None,
-    kind: Kind = None,
-    discretize: Discretize = None,
-    inputs: InputTexts = None,
+    declared: Callable[..., Any],
     agreement: AgreementWord = None,
     by: By = None,
-    where: Where = None,
     since: Since = None,
     by_time: ByTime = None,
     every: WindowLength = None,
     against: Against = None,
     reference: Reference = None,
-    nulls: NullsPolicy = None,
     row_id: RowId = None,
     cluster: Cluster = None,
-    connect: Connect = None,
-    table: TableName = None,
     confidence: Confidence = 0.95,
     interval: IntervalMethod = None,
     unseen: Unseen = False,
@@ -108,17 +90,14 @@ def audit(
 
     check_gate(fail_under, measure)
     check_share(at_least, "--at-least")
-    outlets = Outlets(report, as_json, summary)
-    outlets.check()
+    check_summary(summary)
     compared = _reference(reference if against is None else against)
     if fail_if_worse and (compared is None or isinstance(compared, int)):
         raise BadInput("--fail-if-worse compares with another log: name it with --against.")
-    columns = {"prediction": prediction, "explanation": explanation, "kind": kind, "inputs": inputs, "nulls": nulls}
-    columns |= {"id": row_id, "clusters": cluster, "time": by_time, "where": where, "since": since}
-    declaration, discretizer = declared(log_options, log, table, connect, discretize=discretize, **columns)
-    with declaration._source().one_state():  # the report is about the rows that were measured
+    log, discretizer = declared(id=row_id, clusters=cluster, time=by_time, since=since)
+    with log._source().one_state():  # the report is about the rows that were measured
         result = audit_log(
-            declaration,
+            log,
             discretizer=discretizer,
             by=by or None,
             every="1d" if every is None and by_time is not None else every,
@@ -129,7 +108,8 @@ def audit(
             agreement=agreement,
         )
         found = {result.name: result.slices()} if slices or fail_if_slice else None
-        tell(result, outlets, f"How faithful are the explanations in {result.name}?", at_least, found)
+        title = f"How faithful are the explanations in {result.name}?"
+        tell(result, title, report, summary, as_json=as_json, at_least=at_least, slices=found)
     if result.windows is not None and not as_json:
         heading = f"consistency in windows of {result.windows.every}, compared with {result.windows.against}"
         typer.echo(visible_lines(f"\n{heading}\n{typed_windows(result.windows)}"))

@@ -1,6 +1,5 @@
 """faithscope demo: who is predicted to earn more, with reasons; on 8,000 people that come with the package."""
 
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +8,8 @@ import typer
 
 from faithscope.cli.demo_story import CODES, story
 from faithscope.cli.options import CacheFolder, Json, ReportFile, SummaryFile
-from faithscope.cli.outcome import Outlets, tell
+from faithscope.cli.outcome import tell
+from faithscope.cli.summary_file import check_summary
 
 if TYPE_CHECKING:
     from faithscope.evaluation.compare import Comparison
@@ -33,54 +33,47 @@ def demo(
 
     Example: faithscope demo --report report.html
     """
-    outlets = Outlets(report, as_json, summary)
-    outlets.check()
+    from faithscope.datasets import adult_sample
+
+    check_summary(summary)
     if not find_spec("shap"):
         typer.echo(
             "Reason codes from SHAP are left out, since the shap package is not installed: "
             "pip install 'faithscope[shap]'",
             err=True,
         )
-    people = _People.fitted()
-    comparison = demonstrate(people, cache=cache)
-    tell(comparison, outlets, _TITLE)
+    adult = adult_sample()
+    people, half = adult.X.drop(columns=_UNUSED), len(adult.y) // 2
+    train, others = people.iloc[:half], people.iloc[half:]
+    model = _fitted(train, adult.y[:half])
+    comparison = demonstrate(model, train, others, cache=cache)
+    tell(comparison, _TITLE, report, summary, as_json=as_json)
     if not as_json:
-        typer.echo("\n".join(["", *story(comparison, people.model, people.train)]))
+        typer.echo("\n".join(["", *story(comparison, model, train)]))
     if open_page:
         typer.launch(report.resolve().as_uri())
 
 
-@dataclass(frozen=True)
-class _People:
-    """A model, the people it was fitted on, and as many others."""
-
-    model: Any
-    train: Any
-    others: Any
-
-    @classmethod
-    def fitted(cls) -> "_People":
-        """Boosted trees on the first half of the people."""
-        from faithscope.datasets import adult_sample
-
-        adult = adult_sample()
-        people, half = adult.X.drop(columns=_UNUSED), len(adult.y) // 2
-        return cls(_fitted(people.iloc[:half], adult.y[:half]), people.iloc[:half], people.iloc[half:])
-
-
-def demonstrate(people: _People, *, cache: Any = None) -> "Comparison":
+def demonstrate(model: Any, train: Any, others: Any, *, cache: Any = None) -> "Comparison":
     """Compare explainers on people that the model has not seen; SHAP among them if its package is installed."""
     import numpy as np
 
+    from faithscope import explainers
     from faithscope.discretizers import ReasonCodes, SignOfTop
     from faithscope.evaluation.compare import compare
 
-    married = people.others["marital-status"].isin(["Married-civ-spouse", "Married-AF-spouse"])
-    explainers = _explainers(people.model, people.train)
-    discretizers = {CODES: ReasonCodes(4, against=_FAVORABLE), "LIME": SignOfTop(5)}
-    chosen = {name: discretizer for name, discretizer in discretizers.items() if name in explainers}
+    married = others["marital-status"].isin(["Married-civ-spouse", "Married-AF-spouse"])
+    shap = find_spec("shap") is not None
+    asked: dict[str, Any] = {CODES: explainers.Shap(model, train.iloc[:100])} if shap else {}
+    asked |= {
+        "LIME": explainers.Lime(model, train, samples=1000),
+        "surrogate tree": explainers.TreePath.surrogate(model, train, max_leaf_nodes=16),
+        "at random": explainers.Random(8),  # says nothing, on purpose
+    }
+    chosen: dict[str, Any] = {CODES: ReasonCodes(4, against=_FAVORABLE)} if shap else {}
+    chosen |= {"LIME": SignOfTop(5)}
     groups = np.where(married, "married", "not married")
-    return compare(people.model, explainers, people.others, discretizer=chosen, by=groups, cache=cache)
+    return compare(model, asked, others, discretizer=chosen, by=groups, cache=cache)
 
 
 def _fitted(train: Any, labels: Any) -> Any:
@@ -96,15 +89,3 @@ def _fitted(train: Any, labels: Any) -> Any:
     columns = make_column_transformer((numbered, words), remainder="passthrough", verbose_feature_names_out=False)
     trees = HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, random_state=0)
     return make_pipeline(columns, trees).set_output(transform="pandas").fit(train, labels)
-
-
-def _explainers(model: Any, train: Any) -> dict[str, Any]:
-    """Explainers by name, and a baseline that says nothing on purpose."""
-    from faithscope import explainers
-
-    shap = {CODES: explainers.Shap(model, train.iloc[:100])} if find_spec("shap") else {}
-    return shap | {
-        "LIME": explainers.Lime(model, train, samples=1000),
-        "surrogate tree": explainers.TreePath.surrogate(model, train, max_leaf_nodes=16),
-        "at random": explainers.Random(8),
-    }

@@ -122,6 +122,4 @@ def _obeying(rules: "Rules", X: Any) -> NDArray[np.bool_]:
 
     covered = Applies().cover(rules, rules, X)
     assert isinstance(covered, Parts)
-    masks = dict(covered.masks(None))
-    everybody = np.ones(rows_of(X), bool)
-    return np.array([np.logical_and.reduce([everybody, *(masks[part] for part in parts)]) for parts in covered.lists])
+    return covered.whole(rows_of(X)).T

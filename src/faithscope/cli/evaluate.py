@@ -22,8 +22,9 @@ from faithscope.cli.options import (
     SummaryFile,
     Unseen,
 )
-from faithscope.cli.outcome import Outlets, check_gate, gate, refuse_slices, tell
+from faithscope.cli.outcome import check_gate, gate, refuse_slices, tell
 from faithscope.cli.rows import column, populations, read_rows, without_columns
+from faithscope.cli.summary_file import check_summary
 from faithscope.errors import UnknownName
 from faithscope.evaluation.outputs import OUTPUTS
 from faithscope.inputs.checks import check_share, check_word
@@ -97,16 +98,15 @@ def evaluate(
     check_share(at_least, "--at-least")
     if output is not None:
         check_word(output, "--output", OUTPUTS)
-    outlets = Outlets(report, as_json, summary)
-    outlets.check()
-    named = load_system(system)
+    check_summary(summary)
+    model, explainers = load_system(system)
     for name in judged or ():
-        if name not in named.explainers:
-            raise UnknownName(f"--gate names {name!r}, no explainer of {system}. {hint(name, named.explainers)}")
+        if name not in explainers:
+            raise UnknownName(f"--gate names {name!r}, no explainer of {system}. {hint(name, explainers)}")
     rows = read_rows(data)
     comparison = compare(
-        named.model,
-        named.explainers,
+        model,
+        explainers,
         without_columns(rows, drop or []),
         discretizer=to_choice(discretize),
         confidence=confidence,
@@ -124,7 +124,8 @@ def evaluate(
     found = None
     if slices or fail_if_slice:
         found = {name: each.slices(seed=seed) for name, each in comparison.items() if not each.baseline}
-    tell(comparison, outlets, f"How faithful are the explanations of {system}?", slices=found)
+    title = f"How faithful are the explanations of {system}?"
+    tell(comparison, title, report, summary, as_json=as_json, slices=found)
     gate(comparison, fail_under, measure, judged)
     if fail_if_slice and found is not None:
         refuse_slices(found)

@@ -1,9 +1,13 @@
 """The log that a command reads: files, or a table of a database, and what its columns mean."""
 
 import tomllib
+from collections.abc import Callable
+from functools import partial, wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from faithscope.cli import options
 from faithscope.errors import BadInput
 from faithscope.inputs.hints import hint
 
@@ -14,38 +18,61 @@ _COLUMNS = ("prediction", "explanation", "kind", "inputs", "id", "clusters", "ti
 _KEYS = (*_COLUMNS, "discretize", "connect", "table")
 
 
-def declared(
-    file: Path | None, files: list[str] | None, table: str | None, connect: str | None, **typed: Any
-) -> "tuple[Log, str | None]":
-    """The log that the command line names, and its discretizer; what was not typed is as the file of --log says.
+_SHARED = {
+    "log": options.LogFiles,
+    "log_options": options.LogOptions,
+    "prediction": options.Prediction,
+    "explanation": options.Explanation,
+    "kind": options.Kind,
+    "discretize": options.Discretize,
+    "inputs": options.InputTexts,
+    "where": options.Where,
+    "nulls": options.NullsPolicy,
+    "connect": options.Connect,
+    "table": options.TableName,
+}
 
-    Parameters
-    ----------
-    file : Path, optional
-        A TOML file with names of `faithscope.Log`, and discretize, connect and table.
-    files, table, connect
-        The log: files, or a table of a database.
-    typed
-        What `faithscope.Log` takes, and discretize; None or empty if it was not typed.
+
+def reads_log(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options that say which log it reads and what its columns mean, which are not typed twice.
+
+    Its first argument is a function that gives the log and its discretizer; what it is called with is said of the log
+    too, by names of `faithscope.Log`.
     """
+
+    @wraps(command)
+    def reading(**typed: Any) -> None:
+        said = {name: typed.pop(name) for name in _SHARED}
+        command(partial(_declared, said.pop("log"), said.pop("log_options"), said), **typed)
+
+    own = list(signature(command, eval_str=True).parameters.values())[1:]
+    shared = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in _SHARED.items()]
+    told = [*shared, *(each.replace(kind=Parameter.KEYWORD_ONLY) for each in own)]
+    reading.__signature__ = Signature(told)  # type: ignore[attr-defined]
+    reading.__annotations__ = {each.name: each.annotation for each in told}
+    return reading
+
+
+def _declared(
+    files: list[str] | None, file: Path | None, typed: dict[str, Any], **further: Any
+) -> "tuple[Log, str | None]":
+    """The log that the command line names, and its discretizer; what was not typed is as the file of --log says."""
     from faithscope.tables.logs import Log
     from faithscope.tables.sources.source import open_source
 
     kept = {} if file is None else _kept(file)
-    said = kept | {name: value for name, value in typed.items() if value is not None and value != []}
-    connect = said.pop("connect", None) if connect is None else connect
-    table = said.pop("table", None) if table is None and not files else table
-    said.pop("table", None)
+    if files:
+        kept.pop("table", None)
+    said = kept | {name: value for name, value in {**typed, **further}.items() if value is not None and value != []}
+    connect, table, discretizer = (said.pop(name, None) for name in ("connect", "table", "discretize"))
     if bool(files) == (table is not None):
         raise BadInput("Say which log to read: a file, or --table with --connect.")
     if table is not None and connect is None:
         raise BadInput(f"--table {table} is a table of a database: say which with --connect.")
-    discretizer = said.pop("discretize", None)
     predicted = said.get("prediction")
     if isinstance(predicted, list) and len(predicted) == 1:  # the option may be repeated
         said["prediction"] = predicted[0]
-    source = open_source(files or table, connect)
-    return Log(source, connect=connect, **said), discretizer
+    return Log(open_source(files or table, connect), connect=connect, **said), discretizer
 
 
 def _kept(file: Path) -> dict[str, Any]:

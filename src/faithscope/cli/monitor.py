@@ -1,27 +1,17 @@
 """faithscope monitor: counts that add up day by day, and alarms that may be looked at as often as one likes."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli.logs import declared
+from faithscope.cli.logs import reads_log
 from faithscope.cli.options import (
     Confidence,
-    Connect,
-    Discretize,
-    Explanation,
-    InputTexts,
     Json,
-    Kind,
-    LogFiles,
-    LogOptions,
-    NullsPolicy,
-    Prediction,
     SummaryFile,
-    TableName,
-    Where,
 )
 from faithscope.cli.outcome import say_where
 from faithscope.cli.summary_file import append_summary, check_summary
@@ -90,26 +80,17 @@ app = typer.Typer(
 )
 
 
+@reads_log
 def add(
-    log: LogFiles = None,
-    log_options: LogOptions = None,
+    declared: Callable[..., Any],
     state: State = Path("monitor.duckdb"),
-    prediction: Prediction = None,
-    explanation: Explanation = None,
-    kind: Kind = None,
-    discretize: Discretize = None,
-    inputs: InputTexts = None,
     by: GroupColumn = None,
     cluster: CountedOnce = None,
     scopes: ScopesFile = None,
     reference: SettledDays = None,
     when: When = None,
     batch: BatchName = None,
-    where: Where = None,
     since: SinceMoment = None,
-    nulls: NullsPolicy = None,
-    connect: Connect = None,
-    table: TableName = None,
     as_json: Json = False,
 ) -> None:
     """Add the new rows of a log to the state; nothing is written to the log, and a batch counts once.
@@ -119,19 +100,17 @@ def add(
     """
     from faithscope.monitor.monitor import Monitor
 
-    columns = {"prediction": prediction, "explanation": explanation, "kind": kind, "inputs": inputs, "nulls": nulls}
-    columns |= {"clusters": cluster, "where": where, "since": since}
-    declaration, discretizer = declared(log_options, log, table, connect, discretize=discretize, **columns)
+    log, discretizer = declared(clusters=cluster, since=since)
     settled: dict[str, Any] = {"scopes": None if scopes is None else _rules(scopes), "reference": reference}
     rows: dict[str, Any] = {"discretizer": discretizer, "when": when, "by": by or None, "batch": batch}
     state, added = to_path(state), None
     if not state.exists():  # begun in memory: if these rows cannot be added, nothing is settled
         first = Monitor(by=by or None, **settled)
-        added = first.add_log(declaration, **rows)
+        added = first.add_log(log, **rows)
         if not first._store.save(state):  # another process was faster
             added = None
     if added is None:
-        added = Monitor(state, **settled).add_log(declaration, **rows)
+        added = Monitor(state, **settled).add_log(log, **rows)
     print_json(json.dumps(added.to_dict())) if as_json else typer.echo("\n".join(map(visible, added.lines())))
 
 
@@ -162,9 +141,9 @@ def report(
     """
     from faithscope.monitor.metrics import prometheus
     from faithscope.monitor.monitor import Monitor
+    from faithscope.monitor.page import write
     from faithscope.monitor.telling import told_card, told_dict, told_lines
-    from faithscope.monitor.watched import write
-    from faithscope.monitor.watching import watched_record
+    from faithscope.monitor.watching import MonitorRecord
 
     if fail_under is not None:
         check_share(fail_under, "--fail-under")
@@ -177,7 +156,7 @@ def report(
     monitor = Monitor(state, at_least=at_least, confidence=confidence)
     with monitor._look(reference) as look:  # what is printed, judged and shown on the page is one state
         if html is not None:
-            write(watched_record(look), html)
+            write(MonitorRecord(look), html)
         if as_json:
             print_json(json.dumps(told_dict(look, look.days()), allow_nan=False))
         elif metrics:

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from faithscope.cli.summary_file import append_summary, check_summary
+from faithscope.cli.summary_file import append_summary
 from faithscope.errors import BadInput
 from faithscope.evaluation.assertions import judge
 from faithscope.inputs.checks import check_share, check_word
@@ -17,19 +17,6 @@ from faithscope.measures.slices import Slices
 from faithscope.report.wording import wording
 from faithscope.runtime.printing import print_json
 from faithscope.visible import visible
-
-
-@dataclass(frozen=True)
-class Outlets:
-    """Where a command tells its result: standard output, as a table or as JSON, a page, a Markdown file."""
-
-    report: Path | None = None
-    as_json: bool = False
-    summary: str | None = None
-
-    def check(self) -> None:
-        """Refuse a file that cannot be written, before anything is computed."""
-        check_summary(self.summary)
 
 
 def refuse_slices(slices: Mapping[str, Slices]) -> None:
@@ -42,9 +29,16 @@ def refuse_slices(slices: Mapping[str, Slices]) -> None:
 
 
 def tell(
-    result: Any, outlets: Outlets, title: str, at_least: float | None = None, slices: Mapping[str, Slices] | None = None
+    result: Any,
+    title: str,
+    report: Path | None,
+    summary_file: str | None,
+    *,
+    as_json: bool = False,
+    at_least: float | None = None,
+    slices: Mapping[str, Slices] | None = None,
 ) -> None:
-    """Print the result, and write a report and a summary if they are wanted.
+    """Print the result as a table or as JSON, and write a page and a Markdown file if they are wanted.
 
     `at_least` is asked of a faithful one; `slices` are by explainer, if they were looked for.
     """
@@ -58,16 +52,13 @@ def tell(
     found = {wording(name): each for name, each in (slices or {}).items()}
     told = tuple(replace(explainer, slices=found.get(explainer.name)) for explainer in summary.explainers)
     summary = replace(summary, explainers=told)
-    if outlets.as_json:
-        verdicts = {
-            explainer.name: asdict(explainer.verdict) | {"doubts": list(explainer.doubts)}
-            for explainer in summary.explainers
-        }
+    if as_json:
+        verdicts = {each.name: asdict(each.verdict) | {"doubts": list(each.doubts)} for each in told}
         missing = {
             explainer.name: [
                 {"section": each.section, "measure": each.measure, "reason": each.reason} for each in explainer.missing
             ]
-            for explainer in summary.explainers
+            for explainer in told
             if explainer.missing
         }
         written = {} if slices is None else {"slices": {name: each.to_dict() for name, each in slices.items()}}
@@ -75,10 +66,10 @@ def tell(
         print_json(json.dumps(known, allow_nan=False))
     else:
         show(summary)
-    if outlets.report is not None:
-        write(summary, outlets.report)
-        say_where(outlets.report)
-    append_summary(outlets.summary, summary_card(summary))
+    if report is not None:
+        write(summary, report)
+        say_where(report)
+    append_summary(summary_file, summary_card(summary))
 
 
 def say_where(report: Path) -> None:

@@ -3,14 +3,16 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
-from faithscope.cli.sizes import bytes_of_rows
 from faithscope.errors import BadInput, TooLarge, UnknownName
 from faithscope.inputs.hints import hint
 from faithscope.runtime.files import to_path
 from faithscope.runtime.memory import need
 from faithscope.visible import visible
+
+_TEXTS = ("string", "large_string", "string_view", "binary", "large_binary")
 
 
 def read_rows(path: Path) -> Any:
@@ -23,7 +25,7 @@ def read_rows(path: Path) -> Any:
     if read is None:
         raise BadInput(f"{str(path)!r} is neither .parquet nor .csv: convert it first.")
     try:
-        need(bytes_of_rows(path), f"The rows of {str(path)!r}", "sample them, or audit a log of their predictions")
+        need(_bytes_of_rows(path), f"The rows of {str(path)!r}", "sample them, or audit a log of their predictions")
         return read(path)
     except TooLarge:
         raise
@@ -59,3 +61,24 @@ def column(rows: Any, name: str) -> Any:
     if name in rows.columns:
         return rows[name]
     raise UnknownName(f"The rows have no column {name!r}. {hint(name, rows.columns)}")
+
+
+def _bytes_of_rows(path: Path) -> int:
+    """Bytes of memory that a file's rows take at least, while they are read.
+
+    Parquet stores a long text once, however many rows have it.
+    """
+    import pyarrow.compute as pc
+    from pyarrow import parquet
+
+    if path.suffix.lower() == ".csv":
+        return 2 * path.stat().st_size
+    with parquet.ParquetFile(path) as known:
+        total = 16 * int(known.metadata.num_rows) * int(known.metadata.num_columns)
+        texts = [field.name for field in known.schema_arrow if str(field.type) in _TEXTS]
+    with parquet.ParquetFile(path, read_dictionary=texts) as file:
+        for batch in file.iter_batches(columns=texts) if texts else ():
+            for column in batch.columns:
+                lengths = np.asarray(pc.binary_length(column.dictionary).fill_null(0), np.int64)
+                total += int(lengths[np.asarray(column.indices.drop_null(), np.int64)].sum())
+    return total

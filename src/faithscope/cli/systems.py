@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -16,16 +15,8 @@ from faithscope.inputs.checks import text_names
 _SHAPES = "(model, explainer), (model, {name: explainer, ...}), or a function without arguments that returns either"
 
 
-@dataclass(frozen=True)
-class NamedSystem:
-    """A model and its explainers by name."""
-
-    model: Any
-    explainers: dict[str, Any]
-
-
-def load_system(path: str) -> NamedSystem:
-    """The system that ``module:attribute`` names; the module may lie in the working folder.
+def load_system(path: str) -> tuple[Any, dict[str, Any]]:
+    """The model that ``module:attribute`` names, and its explainers by name; the module may lie in the working folder.
 
     The attribute is ``(model, explainer)``, ``(model, {name: explainer, ...})``, or a function without arguments that
     returns either.
@@ -36,18 +27,16 @@ def load_system(path: str) -> NamedSystem:
     value = getattr(_imported(module), attribute, None)
     if value is None:
         raise BadInput(f"The module {module!r} has no {attribute!r}: name something that it defines.")
-    return to_system(_called(value, path) if callable(value) else value, path)
+    if callable(value):
+        parameters = signature(value).parameters.values()
+        if any(p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+            raise BadInput(f"{path} takes arguments: it must be {_SHAPES}.")
+        value = value()
+    return to_system(value, path)
 
 
-def _called(function: Any, path: str) -> Any:
-    parameters = signature(function).parameters.values()
-    if any(p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
-        raise BadInput(f"{path} takes arguments: it must be {_SHAPES}.")
-    return function()
-
-
-def to_system(pair: Any, path: str) -> NamedSystem:
-    """A pair of a model and its explainers as a system; `path` names it in errors."""
+def to_system(pair: Any, path: str) -> tuple[Any, dict[str, Any]]:
+    """A pair of a model and its explainers, by name; `path` names it in errors."""
     if not isinstance(pair, tuple) or len(pair) != 2:
         length = f" of {len(pair)}" if isinstance(pair, tuple) else ""
         raise BadInput(
@@ -58,7 +47,7 @@ def to_system(pair: Any, path: str) -> NamedSystem:
         explainers = {Identity.of(explainers).name: explainers}
     if not explainers:
         raise BadInput(f"{path} has no explainer: give at least one.")
-    return NamedSystem(model, text_names(explainers))
+    return model, text_names(explainers)
 
 
 def _imported(module: str) -> ModuleType:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +12,14 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.monitor.batch import Batch, Names
 from faithscope.monitor.beside import insert_beside
-from faithscope.monitor.clusters import insert_clusters, insert_ids, one_row_each, settle_clusters
+from faithscope.monitor.clusters import insert_ids, one_row_each, settle_clusters
 from faithscope.monitor.moments import to_date, to_days
 from faithscope.monitor.origin import origin
 from faithscope.monitor.pairing import Cells, Pairs, pair
 from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, registered, setting, settle
 from faithscope.monitor.queries import insert as insert_columns
 from faithscope.monitor.schema import WHOLE
-from faithscope.monitor.scopes import assign, held_openers, held_scopes, insert_patterns, replace_openers
+from faithscope.monitor.scopes import assign, held_openers, held_scopes, replace_openers
 from faithscope.monitor.store import Store
 
 _OPEN_CELLS = """
@@ -102,8 +103,13 @@ def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
     with store.transaction(write=True) as connection:
         settle_kind(connection, batch, store.name)
         if held := fetch_lines(connection, question, asked):
-            _refuse_other_rows(batch, *held[0])
-            return Added(held[0][0], batch.rows, False, batch.notes)
+            known, rows, content = held[0]
+            if batch.content() != content:
+                raise BadInput(
+                    f"Batch {known!r} was added before with other rows ({rows:,} then, {batch.rows:,} now), so nothing "
+                    "was counted: give each batch a name of its own."
+                )
+            return Added(known, batch.rows, False, batch.notes)
         name = str(asked[0])
         notes = (*batch.notes, *_odd_days(connection, batch))
         counted, told = insert(connection, batch, name, batch.filed)
@@ -111,63 +117,46 @@ def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
     return Added(name, batch.rows, True, (*notes, *(() if batch.clusters is None else (once,)), *told))
 
 
-def _odd_days(connection: Any, batch: Batch) -> tuple[str, ...]:
+def _odd_days(connection: Any, batch: Batch) -> Iterator[str]:
     """Notes of days that a clock may have got wrong: before all that came so far, or in the future."""
     first = origin(connection)
     start, end, today = int(batch.day.min()), int(batch.day.max()), int(to_days(None, 1)[0])
-    early = (
-        f"rows of {to_date(start)} are older than the first batch, which began on {to_date(first)}: they count for "
-        "limits, but neither for the reference nor for alarms"
-        if first is not None and start < first
-        else None
-    )
-    late = f"rows of {to_date(end)} lie in the future: is that the right clock?" if end > today + 1 else None
-    return tuple(note for note in (early, late) if note)
-
-
-def _refuse_other_rows(batch: Batch, name: str, rows: int, content: str) -> None:
-    """Raise if a batch was added under this name that had other explanations, predictions or groups."""
-    if batch.content() != content:
-        raise BadInput(
-            f"Batch {name!r} was added before with other rows ({rows:,} then, {batch.rows:,} now), so nothing was "
-            "counted: give each batch a name of its own."
+    if first is not None and start < first:
+        yield (
+            f"rows of {to_date(start)} are older than the first batch, which began on {to_date(first)}: they count for "
+            "limits, but neither for the reference nor for alarms"
         )
+    if end > today + 1:
+        yield f"rows of {to_date(end)} lie in the future: is that the right clock?"
 
 
 def settle_kind(connection: Any, batch: Batch, where: str) -> None:
     """Keep what explanations and clusters are with the first rows, and refuse others."""
     settle_clusters(connection, batch, where)
-    kind = settled(connection, "kind", batch.kind)
+    told = {"kind": batch.kind, "discretizer": batch.discretizer, "log": json.dumps(batch.options)}
+    told |= {} if batch.features is None else {"features": json.dumps(batch.features)}
+    held = {name: setting(connection, name) for name in told}
+    for name, value in told.items():
+        if held[name] is None and value != "{}":
+            settle(connection, name, value)
+    kind, discretizer = held["kind"] or batch.kind, held["discretizer"] or batch.discretizer
     if kind != batch.kind:
         raise BadInput(
             f"The explanations in {where!r} are {kind}, these are {batch.kind}, so no two can be equal: use one "
             "explainer and one discretizer, or begin another state."
         )
-    discretizer = settled(connection, "discretizer", batch.discretizer)
     if discretizer != batch.discretizer:
         raise BadInput(
             f"The explanations in {where!r} were discretized by {discretizer}, these by {batch.discretizer}: use one "
             "discretizer, or begin another state."
         )
-    if batch.options:
-        settled(connection, "log", json.dumps(batch.options))
-    if batch.features is None:
-        return
-    features = tuple(json.loads(settled(connection, "features", json.dumps(batch.features))))
-    if features != batch.features:
-        pairs = zip(features, batch.features, strict=False)
-        place, (old, new) = next(((j, pair) for j, pair in enumerate(pairs) if pair[0] != pair[1]))
-        raise BadInput(
-            f"Feature {place} is called {old!r} in {where!r} and {new!r} here: pass the same features in the same "
-            "order."
-        )
-
-
-def settled(connection: Any, name: str, value: str) -> str:
-    """What a setting is since the first rows; this value if these are the first."""
-    if (held := setting(connection, name)) is None:
-        settle(connection, name, value)
-    return held or value
+    pairs = zip(json.loads(held.get("features") or "[]"), batch.features or (), strict=False)
+    for place, (old, new) in enumerate(pairs):
+        if old != new:
+            raise BadInput(
+                f"Feature {place} is called {old!r} in {where!r} and {new!r} here: pass the same features in the same "
+                "order."
+            )
 
 
 def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> tuple[int, tuple[str, ...]]:
@@ -186,7 +175,8 @@ def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> 
     }
     connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, now(), ?)", [number, name, *filed])
     if batch.clusters is not None:
-        insert_clusters(connection, number, cells, batch.clusters)
+        query = f"INSERT INTO clusters SELECT word, {number}, day, grp, high, low, label FROM telling ORDER BY word"
+        insert_columns(connection, query, {"word": batch.clusters.words, **cells})
     insert_ids(connection, number, batch)
     if not batch.rows:
         return 0, ()
@@ -195,14 +185,21 @@ def insert(connection: Any, batch: Batch, name: str, filed: tuple[Any, ...]) -> 
         connection.execute(_OPEN_CELLS.format(batch=number))
         waiting = fetch_table(connection, _WAITING.format(among="" if scoped else _AMONG))
         before = Cells(*(column.to_numpy() for column in waiting.columns))
-        pairs = _paired(connection, batch, cells, before, _generator(connection, name), grouped=grouped)
+        # Randomness of the monitor's seed and the batch alone, so that a batch added again draws the same.
+        seeded = f"{setting(connection, 'seed')} {name}".encode("utf-8", "surrogatepass")
+        words = hashlib.blake2b(seeded, digest_size=16).digest()
+        rng = np.random.Generator(np.random.PCG64(int.from_bytes(words, "little")))
+        pairs = _paired(connection, batch, cells, before, rng, grouped=grouped)
         with registered(connection, "before", vars(before)), registered(connection, "after", vars(pairs.waiting)):
             connection.execute(_CHANGED)
         _insert_pairs(connection, number, pairs, grouped=grouped)
         if batch.patterns is None:
             _insert_names(connection, batch)
         else:
-            insert_patterns(connection, batch.digests, batch.patterns)
+            told = batch.patterns
+            columns = {**batch.digests._asdict(), "own": told.own.astype(np.int32), "inside": told.texts}
+            query = "INSERT INTO patterns SELECT * FROM telling ANTI JOIN patterns USING (high, low)"
+            insert_columns(connection, query, columns)
     return batch.rows, insert_beside(connection, cells)
 
 
@@ -217,14 +214,6 @@ def codes(connection: Any, table: str, names: Names) -> Any:
             known[text] = len(known)
             connection.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", [known[text], text, shown])
     return np.array([known[text] for text in names.canonical], np.int32)
-
-
-def _generator(connection: Any, name: str) -> np.random.Generator:
-    """Randomness of the monitor's seed and the batch alone, so that a batch added again draws the same."""
-    words = hashlib.blake2b(
-        f"{setting(connection, 'seed')} {name}".encode("utf-8", "surrogatepass"), digest_size=16
-    ).digest()
-    return np.random.Generator(np.random.PCG64(int.from_bytes(words, "little")))
 
 
 def _paired(

@@ -27,7 +27,7 @@ from faithscope.monitor.canonical import (
 )
 from faithscope.monitor.pairing import sorted_places
 from faithscope.monitor.scopes import RowPatterns, Scopes, to_rules
-from faithscope.sample import Sample, number_labels
+from faithscope.sample import Sample
 
 Ints = NDArray[np.int64]
 Cells = tuple[Ints, Ints, Ints, Ints, Ints]  # explanation, day, group and label by number, and rows
@@ -166,26 +166,6 @@ def to_sample(scopes: Scopes | None, explanations: Any, predictions: Any, X: Any
             return Sample.of(explanations, predictions)
         known = isinstance(explanations, Importances)
         return Sample.of(scopes.alike(explanations, X) if known else to_rules(explanations), predictions, X)
-
-
-def batch_of(
-    sample: Sample,
-    days: Ints,
-    groups: NDArray[Any] | None,
-    discretizer: Any = None,
-    scopes: Scopes | None = None,
-    *,
-    apart: bool = False,
-) -> Batch:
-    """The rows of a sample, whose explanations were discretized before, with their days and groups.
-
-    `apart` leaves each row a cell of its own.
-    """
-    labels, label = sample.numbered_labels
-    members, member = ((None,), np.zeros(sample.n, np.int64)) if groups is None else number_labels(groups)
-    cells = (days, member, label, np.ones(sample.n, np.int64))
-    names = (tuple(labels), tuple(members))
-    return counted_batch(sample.explanations, sample.X, cells, names, sample.notes, discretizer, scopes, apart=apart)
 
 
 def counted_batch(

@@ -17,8 +17,17 @@ from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels
 from faithscope.monitor.batch import Batch, Clusters
 from faithscope.monitor.canonical import Words, mixed
-from faithscope.monitor.queries import fetch_lines, fetch_table, fetch_value, insert, registered, setting, settle
-from faithscope.monitor.schema import CLUSTER_TABLES, ID_TABLES
+from faithscope.monitor.queries import (
+    create,
+    fetch_lines,
+    fetch_table,
+    fetch_value,
+    insert,
+    registered,
+    setting,
+    settle,
+)
+from faithscope.monitor.schema import FURTHER
 from faithscope.sample import number_labels
 
 _KINDS = {"n": "numbers", "s": "texts", "t": "dates"}  # by the first letter of their canonical texts
@@ -41,7 +50,7 @@ def settle_clusters(connection: Any, batch: Batch, where: str) -> None:
         connection.execute("DELETE FROM settings WHERE name = 'clusters'")
         if given is not None:
             settle(connection, "clusters", given)
-            connection.execute(CLUSTER_TABLES[0])
+            create(connection, FURTHER["clusters"])
     elif held is None and given is not None:
         raise BadInput(
             f"{where!r} was begun without clusters, so whose its rows are is not known: leave clusters away, or begin "
@@ -86,12 +95,6 @@ def one_row_each(connection: Any, batch: Batch) -> Batch:
     return replace(batch, **columns, given=np.ones(len(chosen), np.int64), clusters=clusters)
 
 
-def insert_clusters(connection: Any, number: int, cells: dict[str, Any], clusters: Clusters) -> None:
-    """The clusters that came with a batch, each with the row by which it counts."""
-    query = f"INSERT INTO clusters SELECT word, {number}, day, grp, high, low, label FROM telling ORDER BY word"
-    insert(connection, query, {"word": clusters.words, **cells})
-
-
 _ID = re.compile(r"(?i:(?:^|[\W_])(?:id|customer|client|patient))$|[a-z]I[dD]$")
 LOOKED = 256  # ids of a batch that are kept, the first in order: whoever is among them once is so again
 _AGAIN = """
@@ -128,7 +131,7 @@ def first_ids(values: Iterable[Any], rows: int) -> Words:
 def insert_ids(connection: Any, number: int, batch: Batch) -> None:
     """Some of the ids that rows of a batch have."""
     for name, words in batch.ids.items():
-        connection.execute(ID_TABLES[0])
+        create(connection, FURTHER["ids"])
         settle(connection, "ids", "kept")
         insert(connection, f"INSERT INTO ids SELECT ?, word, {number} FROM telling", {"word": words}, [name])
 

@@ -5,7 +5,7 @@ from typing import Any
 from faithscope.monitor.estimates import measures, open_days
 from faithscope.monitor.moments import to_days
 from faithscope.monitor.origin import FIRST_DAYS, block_start, months, origin
-from faithscope.monitor.queries import fetch_lines, fetch_value, insert, registered, rewrite, setting, settle
+from faithscope.monitor.queries import fetch_lines, fetch_value, insert, registered, setting, settle
 from faithscope.monitor.schema import EVER, MONTH
 from faithscope.monitor.store import Store
 
@@ -17,17 +17,19 @@ _FEW_WAITING = 200_000  # lines of those who wait that may be added before they 
 _MOST_NAMES = 20_000
 
 _MERGED = """
+CREATE OR REPLACE TABLE cells AS
 SELECT CASE WHEN place.level = 0 THEN cells.batch ELSE 0 END AS batch, place.level::TINYINT AS level,
     place.period::INTEGER AS period, grp, high, low, label, sum(given)::BIGINT AS given
 FROM cells JOIN places AS place ON cells.period = place.old AND cells.level = place.old_level
 GROUP BY ALL ORDER BY level, period, high, low
 """
 _WAITING = """
+CREATE OR REPLACE TABLE waiting AS
 SELECT grp, high, low, label, day, closing, sum(rows)::BIGINT AS rows FROM waiting
 GROUP BY ALL HAVING sum(rows) <> 0 ORDER BY high, low
 """
 _NAMES = f"""
-WITH labelled AS (
+CREATE OR REPLACE TABLE names AS WITH labelled AS (
     SELECT high, low, label, sum(given) AS given FROM cells SEMI JOIN names USING (high, low) GROUP BY ALL
 ), explained AS (SELECT high, low, sum(given) AS n, sum(given) - max(given) AS odd FROM labelled GROUP BY ALL)
 SELECT names.* FROM names JOIN explained USING (high, low) ORDER BY odd DESC, n DESC, high, low
@@ -44,8 +46,15 @@ def compact(store: Store, confidence: float, *, anyway: bool = False) -> bool:
     """Merge the cells of days that are closed, if they are many; whether anything was merged."""
     with store.transaction(write=True) as connection:
         _add_up_waiting(connection)
-        latest = _latest(connection)
-        if latest is None or not (anyway or _are_many(connection, latest)):
+        last = fetch_value(connection, "SELECT max(last_day) FROM batches")
+        if last is None:
+            return False
+        latest = min(last, int(to_days(None, 1)[0]))  # a clock that is wrong once closes no day
+        # Only if the cells of closed days are as many as half of those that were merged before, or more.
+        closed = f"level = 0 AND period < {latest - OPEN_DAYS}"
+        query = f"SELECT count(*) FILTER ({closed}), count(*) FILTER (level > 0) FROM cells"
+        many, merged = fetch_lines(connection, query)[0]
+        if not anyway and many <= max(_FEW, merged // 2):
             return False
         grouped = setting(connection, "by") != "[]"
         days = open_days(connection, confidence, grouped=grouped, before=latest - OPEN_DAYS)
@@ -56,21 +65,6 @@ def compact(store: Store, confidence: float, *, anyway: bool = False) -> bool:
         _forget(connection)
         _keep_few_names(connection)
     return True
-
-
-def _latest(connection: Any) -> int | None:
-    """The latest day with rows; today if that lies in the future: a clock that is wrong once closes no day."""
-    day = fetch_value(connection, "SELECT max(last_day) FROM batches")
-    return None if day is None else min(int(day), int(to_days(None, 1)[0]))
-
-
-def _are_many(connection: Any, latest: int) -> bool:
-    """Whether the cells of closed days are as many as half of those that were merged before, or more."""
-    closed = f"level = 0 AND period < {latest - OPEN_DAYS}"
-    many, merged = fetch_lines(
-        connection, f"SELECT count(*) FILTER ({closed}), count(*) FILTER (level > 0) FROM cells"
-    )[0]
-    return bool(many > max(_FEW, merged // 2))
 
 
 def _merge(connection: Any, latest: int, lines: list[tuple[Any, ...]]) -> None:
@@ -84,7 +78,7 @@ def _merge(connection: Any, latest: int, lines: list[tuple[Any, ...]]) -> None:
     moved = [(level, period, *_place(level, period, begun, latest)) for level, period in held]
     places = {name: [line[j] for line in moved] for j, name in enumerate(("old_level", "old", "level", "period"))}
     with registered(connection, "places", places):
-        rewrite(connection, "cells", _MERGED)
+        connection.execute(_MERGED)
 
 
 def _place(level: int, period: int, begun: int, latest: int) -> tuple[int, int]:
@@ -107,7 +101,7 @@ def _forget(connection: Any) -> None:
     connection.execute(_LONE)
     connection.execute("INSERT INTO forgotten SELECT grp, label, count(*) FROM lone GROUP BY ALL")
     for table in ("cells", "waiting"):
-        rewrite(connection, table, f"SELECT {table}.* FROM {table} ANTI JOIN lone USING (high, low)")
+        connection.execute(f"DELETE FROM {table} WHERE (high, low) IN (SELECT (high, low) FROM lone)")
     connection.execute("DROP TABLE lone")
 
 
@@ -115,11 +109,11 @@ def _add_up_waiting(connection: Any) -> None:
     """Add up the lines of those who wait, once they are more than twice those of the last time: each add reads them."""
     many, held = "SELECT count(*) FROM waiting", int(setting(connection, "waiting") or 0)
     if fetch_value(connection, many) > 2 * held + _FEW_WAITING:
-        rewrite(connection, "waiting", _WAITING)
+        connection.execute(_WAITING)
         settle(connection, "waiting", str(fetch_value(connection, many)))
 
 
 def _keep_few_names(connection: Any) -> None:
     """Keep the names of explanations that disagree most or are the most frequent."""
     if fetch_value(connection, "SELECT count(*) FROM names") > _MOST_NAMES:
-        rewrite(connection, "names", _NAMES)
+        connection.execute(_NAMES)

@@ -1,10 +1,8 @@
 """The reference period beside the days after it, as far as a store still tells their explanations apart."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +31,10 @@ FROM {cells} AS cells JOIN places USING (level, period)
 LEFT JOIN known ON cells.high = known.high AND cells.low = known.low
 WHERE NOT places.known GROUP BY start ORDER BY start
 """
+_NAMED = "SELECT place, name, features FROM explained JOIN names USING (high, low)"
 
 
-@dataclass(frozen=True, eq=False)
-class Compared:
+class Compared(NamedTuple):
     """Cells of two periods, how their explanations and labels read, and how frequent new explanations are.
 
     Attributes
@@ -44,7 +42,7 @@ class Compared:
     until : date
         The last day that counts as reference: later than asked if days of its week were merged with it.
     periods : TwoPeriods
-    names, labels : sequence of str
+    names, labels
         By number.
     features : list of tuples of str
         The features that each explanation names.
@@ -59,7 +57,7 @@ class Compared:
 
     until: date
     periods: TwoPeriods
-    names: Sequence[str]
+    names: "Texts"
     labels: list[str]
     features: list[tuple[str, ...]]
     fresh: DailyDraws
@@ -67,38 +65,27 @@ class Compared:
     reference: int
 
 
-class Texts(Sequence[str]):
+class Texts(dict[int, str]):
     """How explanations read, by number: of few a text was kept, the others are told by their digests."""
 
-    def __init__(self, high: NDArray[np.uint64], known: dict[int, str]) -> None:
-        self.high, self.known = high, known
+    high: NDArray[np.uint64]
 
-    def __len__(self) -> int:
-        return len(self.high)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.known.get(int(place)) or f"explanation {int(self.high[place]):016x}, whose text was not kept"
+    def __missing__(self, place: int) -> str:
+        return f"explanation {self.high[place]:016x}, whose text was not kept"
 
 
 def periods_of_cells(connection: Any, reference: int) -> dict[str, Any] | None:
     """Of every level and period of cells its first day, and whether that is after the reference; None if none is."""
-    begun = origin(connection)
-    held = fetch_lines(connection, "SELECT DISTINCT level, period FROM cells")
-    if begun is None:
+    if (begun := origin(connection)) is None:
         return None
-    starts = {line: begun + FIRST_DAYS if line[0] == EVER else line[1] for line in held}
-    counted = {line: start for line, start in starts.items() if start >= begun}  # what is older came late
-    end, half = begun + reference - 1, known_until(begun, reference)
-    after = [start for start in counted.values() if start > end]
-    if not after or len(after) == len(counted):
-        return None
-    return {
-        "level": np.array([level for level, _ in counted], np.int8),
-        "period": np.array([period for _, period in counted], np.int32),
-        "start": np.array(list(counted.values()), np.int64),
-        "later": [start > end for start in counted.values()],
-        "known": [start <= half for start in counted.values()],
-    }
+    level, period = np.array(fetch_lines(connection, "SELECT DISTINCT level, period FROM cells"), np.int32).T
+    start = np.where(level == EVER, begun + FIRST_DAYS, period).astype(np.int64)
+    later = start >= begun + reference
+    columns = {"level": level, "period": period, "start": start, "later": later}
+    counted = start >= begun  # what is older came late
+    columns = {name: column[counted] for name, column in columns.items()}
+    columns["known"] = columns["start"] <= known_until(begun, reference)
+    return columns if len(np.unique(columns["later"])) == 2 else None
 
 
 def compare(connection: Any, reference: int, cells: str = "cells") -> Compared | None:
@@ -116,38 +103,26 @@ def compare(connection: Any, reference: int, cells: str = "cells") -> Compared |
     if places is None or begun is None:
         return None
     end, half = begun + reference - 1, known_until(begun, reference)
-    after = [start for start, later in zip(places["start"].tolist(), places["later"], strict=True) if later]
     with registered(connection, "places", places):
         counted, new = (fetch_table(connection, query.format(cells=cells)) for query in (_CELLS, _FRESH))
     dates = np.array([to_date(day) for day in new.column("start").to_pylist()], object)
     rows = new.column("rows").to_numpy()
     fresh = DailyDraws.of_pairs(dates, rows, rows, new.column("fresh").to_numpy())
-    merged = fetch_value(connection, "SELECT max(day) FROM days WHERE day >= ? AND day < ?", [end, min(after)])
-    return Compared(
-        to_date(merged or end),
-        *_told(connection, counted),
-        fresh,
-        to_date(half + 1),
-        reference_end(begun, reference) - half,
-    )
-
-
-def _told(connection: Any, cells: Any) -> tuple[TwoPeriods, Texts, list[str], list[tuple[str, ...]]]:
-    """The cells with their explanations numbered, and how they, and labels, read."""
-    high, low, label, before, after = (cells.column(name).to_numpy() for name in cells.column_names)
-    begins = np.concatenate([[True], (high[1:] != high[:-1]) | (low[1:] != low[:-1])])
-    number = np.cumsum(begins) - 1
-    high, low = high[begins], low[begins]
-    names: dict[int, str] = {}
-    features: list[tuple[str, ...]] = [()] * len(high)
-    for top, bottom, name, told in fetch_lines(connection, "SELECT high, low, name, features FROM names"):
-        key = np.uint64(top)
-        for place in range(int(np.searchsorted(high, key)), int(np.searchsorted(high, key, "right"))):
-            if low[place] == bottom:
-                names[place], features[place] = name, tuple(json.loads(told))
+    after = int(places["start"][places["later"]].min())
+    merged = fetch_value(connection, "SELECT max(day) FROM days WHERE day >= ? AND day < ?", [end, after])
+    high, low, label, before, since = (column.to_numpy() for column in counted.columns)
+    begins = np.append(True, (high[1:] != high[:-1]) | (low[1:] != low[:-1]))
+    high, low, number = high[begins], low[begins], np.cumsum(begins) - 1
+    names, features = Texts(), list[tuple[str, ...]]([()] * len(high))
+    names.high = high
+    with registered(connection, "explained", {"place": np.arange(len(high)), "high": high, "low": low}):
+        for place, name, told in fetch_lines(connection, _NAMED):
+            names[place], features[place] = name, tuple(json.loads(told))
     shown = fetch_lines(connection, "SELECT shown FROM labels ORDER BY code")
     labels = [readable(json.loads(text)) for (text,) in shown]
-    return TwoPeriods.of(number, label, before, after), Texts(high, names), labels, features
+    periods = TwoPeriods.of(number, label, before, since)
+    days = reference_end(begun, reference) - half
+    return Compared(to_date(merged or end), periods, names, labels, features, fresh, to_date(half + 1), days)
 
 
 # Cells by rule in place of patterns, as if a rule's number were its digest.

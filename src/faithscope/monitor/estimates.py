@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.counted import Coverage
+from faithscope.counting.counts import Counts
+from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.profile import Profile
+from faithscope.counting.terms import share_left_out, share_losses
 from faithscope.measures.estimate import Estimate, estimate
 from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.monitor.queries import fetch_lines, fetch_table
 from faithscope.monitor.schema import WHOLE
-from faithscope.monitor.scope_patterns import Patterns, to_counts
 from faithscope.monitor.scopes import RowPatterns, Scopes, held_scopes
+from faithscope.relations import Applies
+from faithscope.runtime.memory import need
 
 Ints = NDArray[np.int64]
 
@@ -56,21 +60,16 @@ def estimates(
     if forgotten is not None:
         kinds += _LONE.format(chosen=forgotten)
         labels = _LABELS.format(keys="", cells=_LONE_LABELS.format(cells=cells, chosen=forgotten))
-    profiles = _profiles(fetch_table(connection, kinds), fetch_table(connection, labels), keys)
-    return {key: estimate(each, confidence=confidence, interval=None) for key, each in profiles.items()}
-
-
-def _profiles(kinds: Any, labels: Any, keys: Sequence[str]) -> dict[tuple[Any, ...], Profile]:
-    """The profile for each combination of keys, from kinds of explanations and rows by label."""
-    label_rows = by_key(labels, keys, labels.column("given").to_numpy())
-    profiles = {}
-    for key, places in by_key(kinds, keys, np.arange(kinds.num_rows)).items():
-        part = kinds.take(places)
+    answer, labelled = fetch_table(connection, kinds), fetch_table(connection, labels)
+    label_rows, found = by_key(labelled, keys, labelled.column("given").to_numpy()), {}
+    for key, places in by_key(answer, keys, np.arange(answer.num_rows)).items():
+        part = answer.take(places)
         lists = part.column("given").combine_chunks()
         which = np.repeat(np.arange(len(lists)), np.asarray(lists.value_lengths()))
         given, times = np.asarray(lists.flatten()).astype(np.int64), part.column("times").to_numpy()
-        profiles[key] = Profile.of_groups(which, given, times.astype(np.int64), label_rows[key])
-    return profiles
+        profile = Profile.of_groups(which, given, times.astype(np.int64), label_rows[key])
+        found[key] = estimate(profile, confidence=confidence, interval=None)
+    return found
 
 
 def by_key(answer: Any, keys: Sequence[str], values: NDArray[Any]) -> dict[tuple[Any, ...], NDArray[Any]]:
@@ -89,13 +88,32 @@ def scope_coverage(connection: Any, scopes: Scopes, answer: Any) -> Coverage:
     rows = RowPatterns.read(answer.column("own").to_numpy(), answer.column("inside").to_pylist(), len(scopes))
     names = [json.loads(text) for (text,) in fetch_lines(connection, "SELECT shown FROM labels ORDER BY code")]
     used, code = np.unique(rows.own, return_inverse=True)
-    labels, number = np.unique(answer.column("label").to_numpy(), return_inverse=True)
-    lists = [(place,) for place in range(len(used))]
-    patterns = Patterns(rows.inside[:, used], lists, code, number, answer.column("given").to_numpy())
-    *tables, own = patterns.tables(len(labels))
+    labels, label = np.unique(answer.column("label").to_numpy(), return_inverse=True)
+    times, covers = answer.column("given").to_numpy(), rows.inside[:, used]
+    need(40 * len(used) * len(labels), f"Counts of {len(used):,} scopes by {len(labels):,} labels", "bin predictions")
+    own = covers[np.arange(len(code)), code]
+    given, missed = (np.zeros((len(used), len(labels)), np.int64) for _ in range(2))
+    np.add.at(given, (code, label), times)
+    np.add.at(missed, (code[~own], label[~own]), times[~own])
+    covered = np.stack([np.where(label == each, times, 0) @ covers for each in range(len(labels))], axis=1)
+    explanation, named = cells = np.nonzero(given + covered)
     told = [tuple(name) if isinstance(name, list) else name for name in (names[place] for place in labels)]
-    counts = to_counts(scopes.rules.take(used), told, *tables)
-    return Coverage(counts, code, own, (), patterns.left_out(counts, own))
+    distinct = scopes.rules.take(used)
+    tables, relation = (given[cells], covered[cells], missed[cells]), Applies(exclusive=distinct.partitions)
+    counts = Counts(distinct, tuple(told), explanation, named, *tables, relation=relation)
+    if counts.n < 2:
+        return Coverage(counts, code, own)
+    losses = share_losses(counts)
+    alike, mask = np.zeros(given.shape), covers.astype(np.float64)
+    alike.flat[losses.cells] = losses.alike
+    lost = losses.by_scope @ mask.T
+    lost[0] -= np.einsum("ps,ps->p", mask, alike.T[label])
+    occupied = np.ravel_multi_index((code, label), given.shape)
+    left_out = share_left_out(counts, lost, np.searchsorted(np.flatnonzero(given), occupied), own)
+    # Once more with no rows behind them, so that there are at least two to leave out.
+    value, silent, weight = (np.tile(np.asarray(c), 2) for c in (left_out.value, left_out.silent, left_out.weight))
+    doubled = LeftOut(value, silent, left_out.reach, weight, np.append(times, 0 * times))
+    return Coverage(counts, code, own, (), doubled)
 
 
 def open_days(

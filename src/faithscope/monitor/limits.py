@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.monitor.moments import to_date
 from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.sequential import Alarm, DailyDraws, changes, departures
 from faithscope.rounding import down, up
@@ -117,20 +116,6 @@ def group_shares(pairs: PairColumns) -> dict[int, float]:
     _, turn, many = np.unique(pairs.batch[first], return_inverse=True, return_counts=True)
     shares = 1 / ((turn + 1) * (turn + 2) * many[turn])
     return dict(zip(codes.tolist(), shares.tolist(), strict=True))
-
-
-def all_draws(pairs: PairColumns, codes: Mapping[Any, int], since: int | None = None) -> dict[Any, DailyDraws]:
-    """The draws of all rows and of groups, by name, on the same days; without those before `since`."""
-    pairs = pairs if since is None else pairs.take(pairs.day >= since)
-    days = np.unique(pairs.day)
-    pairs = pairs.take(np.argsort(pairs.group, kind="stable"))
-    starts, ends = (np.searchsorted(pairs.group, list(codes.values()), side) for side in ("left", "right"))
-    dates, told = np.array([to_date(int(day)) for day in days], object), {}
-    for name, start, end in zip(codes, starts, ends, strict=True):
-        part = pairs.take(slice(start, end))
-        place, columns = np.searchsorted(days, part.day), (part.openers, part.matched, part.agreeing)
-        told[name] = DailyDraws.of_pairs(dates, *(np.bincount(place, column, len(days)) for column in columns))
-    return told
 
 
 def all_alarms(

@@ -13,7 +13,6 @@ from faithscope.explanations.base import several
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.hints import hint
 from faithscope.monitor.batch import Batch, Clusters, counted_batch, labels_alone
-from faithscope.monitor.canonical import Words
 from faithscope.monitor.clusters import LOOKED, are_ids, first_ids
 from faithscope.monitor.moments import times_unsaid, to_days
 from faithscope.monitor.scopes import Scopes, features_of, to_rules
@@ -22,7 +21,6 @@ from faithscope.tables.engine.answers import fetch, numbers_of
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.expressions import DAY, floor_to
 from faithscope.tables.engine.moments import seconds
-from faithscope.tables.engine.protocol import Expression
 from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.fetched import coded
 from faithscope.tables.labels import refuse_alike, refuse_number_labels
@@ -73,12 +71,14 @@ def recalled(held: Mapping[str, Any], said: Mapping[str, Any], chosen: bool, whe
 
 def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Sequence[str], scopes: Scopes | None = None) -> Batch:
     """The rows of a log as a batch; `when` is a column of moments, or a moment for all rows."""
-    refuse_learning(to_discretizer(discretizer))
+    fixed_discretizer(discretizer, scopes)
     if declared.weights is not None:
         raise NotProven("A monitor counts every row once: leave weights out of the log.")
     source = declared._source(at_once=True)
     groups = named_columns(source.columns, list(by), "by")
     column = when if isinstance(when, str) and when in source.columns else None
+    if column is None and isinstance(when, str) and not _is_moment(when):
+        named_columns(source.columns, when, "when")  # which the log does not have
     kind = "rules" if scopes is not None and declared.kind is None else declared.kind
     declared = replace(declared, kind=kind, time=column, id=None)
     options = declared._options(discretizer=discretizer)
@@ -87,12 +87,18 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Sequence[str], 
         carried = (*groups, *(() if column is None else (column,)))
         log, seen = open_log(rows.source, options, carried)
         read = {} if scopes is None else _scope_columns(log.source, scopes)
+        table = log.source.table
+        others = {name: table[name].type() for name in log.source.columns if name not in (*log.used, *carried)}
         keyed, answer = _counted(log, column, groups, list(read.values()))
-        if when is None:
-            _refuse_times(log, (*groups, *read.values()))
-        batch = _batch(log, keyed, answer, column, groups, when, scopes, list(read))
-        if not log.clusters:
-            batch = replace(batch, ids=_ids(log, (*log.used, *carried), batch.rows))
+        for name, held in others.items():  # what nothing else reads may tell when rows happened
+            if when is None and name not in read.values() and (held.is_timestamp() or held.is_date()):
+                raise times_unsaid(f"Column {name!r}", f"{name!r}, on the command line --by-time {name}")
+        batch = _batch(log, keyed, answer, None if column else to_days(when, answer.num_rows), groups, scopes, read)
+        for name, held in others.items():
+            if not log.clusters and are_ids(name) and (held.is_integer() or held.is_string()):
+                values = table.filter(table[name].notnull()).select(v=table[name]).distinct()
+                first = fetch(values.order_by("v").limit(LOOKED)).column("v").to_pylist()
+                batch.ids[name] = first_ids(first, batch.rows)
     dropped = seen.rows - batch.rows
     if dropped and declared.nulls != "drop":
         raise BadInput(f"Values of {' or '.join(map(repr, carried))} are missing in {dropped:,} rows: {_ADVICE}")
@@ -100,8 +106,11 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Sequence[str], 
     return replace(batch, notes=tuple(dict.fromkeys((*rows.notes, *log.notes, *batch.notes, *left_out))))
 
 
-def refuse_learning(discretizer: Any) -> None:
-    """Raise if what a discretizer does depends on the rows of a batch: other days would be discretized otherwise."""
+def fixed_discretizer(given: Any, scopes: Scopes | None) -> Any:
+    """The discretizer; raises if what it does depends on the rows of a batch, or would make rules no scopes."""
+    if scopes is not None and given is not None:
+        raise BadInput(f"Scopes are rules as they are, so discretizer={given!r} has no use: leave it away.")
+    discretizer: Any = to_discretizer(given)
     if getattr(discretizer, "asks_labels", False) and discretizer._knowing_labels(()) != discretizer:
         raise BadInput(
             f"{discretizer!r} reads the labels of each batch, and a label may be missing on another day: name them, "
@@ -112,6 +121,7 @@ def refuse_learning(discretizer: Any) -> None:
             f"{discretizer!r} learns from the rows at hand, so explanations of two days could not be compared: "
             "discretize by something that was fixed beforehand, such as fs.Codebook({...})."
         )
+    return discretizer
 
 
 def _scope_columns(source: LogSource, scopes: Scopes) -> dict[str, str]:
@@ -138,41 +148,33 @@ def _counted(log: AuditedLog, column: str | None, groups: Sequence[str], read: S
         kind = log.source.table.schema()[column]
         if not (kind.is_timestamp() or kind.is_date()):
             raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
-        table = keyed.table.mutate(day=_day(keyed.table["moment"])).drop("moment")
+        moment = keyed.table["moment"]
+        # As it stands if it has no zone, which engines do fast, otherwise in UTC by its seconds.
+        zoned = kind.is_timestamp() and engine_of(moment).has_zone(moment)
+        day = floor_to(seconds(moment), DAY) if zoned else moment.date() if kind.is_timestamp() else moment
+        table = keyed.table.mutate(day=day).drop("moment")
         keyed, by = replace(keyed, table=table.filter(table["day"].notnull())), ["day", *by]
     return keyed, fetch(cells(keyed, by))
-
-
-def _day(moment: Expression) -> Expression:
-    """The date of a moment: as it stands if it has no zone, which engines do fast, otherwise in UTC by its seconds."""
-    if moment.type().is_date():
-        return moment
-    if not engine_of(moment).has_zone(moment):
-        return moment.date()
-    return floor_to(seconds(moment), DAY)
 
 
 def _batch(
     log: AuditedLog,
     keyed: KeyedRows,
     answer: Any,
-    column: str | None,
+    day: Ints | None,
     groups: Sequence[str],
-    when: Any,
     scopes: Scopes | None,
-    features: list[str],
+    read: Mapping[str, str],
 ) -> Batch:
     explanations, X = keyed.read(answer), None
     given = numbers_of(answer, "given")
     labels, label = _coded(answer, ["label"])
     with labels_alone():
         refuse_number_labels(labels, np.bincount(label, given, len(labels)).astype(np.int64))
-    day = to_days(_moment(when, log.source), len(given)) if column is None else _days(answer)
     members, group = _coded(answer, [f"p{j}" for j in range(len(groups))])
     holes = np.array([None in name if isinstance(name, tuple) else name is None for name in members], bool)[group]
-    if groups and holes.any() and log.options.nulls == "error":
-        missing = int(given[holes].sum())
-        raise BadInput(f"Values of {' or '.join(map(repr, groups))} are missing in {missing:,} rows: {_ADVICE}")
+    if groups and log.options.nulls == "error":
+        _refuse_holes(given[holes], " or ".join(map(repr, groups)))
     if scopes is not None:
         if isinstance(explanations, Importances):
             raise BadInput(
@@ -180,8 +182,8 @@ def _batch(
                 "inputs, monitor.add(importances, predictions, X=inputs)."
             )
         explanations = to_rules(explanations)
-        X = answer.select([f"x{j}" for j in range(len(features))]).rename_columns(features)
-    counted = (day, group, label, given)
+        X = answer.select([f"x{j}" for j in range(len(read))]).rename_columns(list(read))
+    counted = (_days(answer) if day is None else day, group, label, given)
     batch = counted_batch(explanations, X, counted, (labels, members), (), log.options.discretizer, scopes)
     if isinstance(log.kind, PairColumns) and batch.kind.startswith("records of "):
         # counterfactuals by their own name, since a log hands their points over as records
@@ -189,31 +191,14 @@ def _batch(
     if not keyed.clustered:
         return batch
     names, place = _coded(answer, [CLUSTER])
-    if None in names:  # with nulls="key": nobody knows whose these are
-        missing = int(given[np.array([name is None for name in names])[place]].sum())
-        raise BadInput(
-            f"Values of {log.clusters[0]!r}, which names clusters, are missing in {missing:,} rows: {_ADVICE}"
-        )
+    nobodys = np.array([name is None for name in names])[place]  # with nulls="key": nobody knows whose these are
+    _refuse_holes(given[nobodys], f"{log.clusters[0]!r}, which names clusters,")
     return replace(batch, clusters=Clusters.of(names, place))
 
 
-def _ids(log: AuditedLog, read: Sequence[str], rows: int) -> dict[str, Words]:
-    """Some of the ids that the rows of a log have, by the name of their column; of columns that nothing else reads."""
-    table = log.source.table
-    schema, told = table.schema(), {}
-    for name in log.source.columns:
-        if are_ids(name) and name not in read and (schema[name].is_integer() or schema[name].is_string()):
-            values = table.filter(table[name].notnull()).select(v=table[name]).distinct()
-            told[name] = first_ids(fetch(values.order_by("v").limit(LOOKED)).column("v").to_pylist(), rows)
-    return told
-
-
-def _refuse_times(log: AuditedLog, read: Sequence[str]) -> None:
-    """Raise if a column that nothing else reads tells when rows happened."""
-    schema, used = log.source.table.schema(), {*log.used, *read}
-    for name in log.source.columns:
-        if name not in used and (schema[name].is_timestamp() or schema[name].is_date()):
-            raise times_unsaid(f"Column {name!r}", f"{name!r}, on the command line --by-time {name}")
+def _refuse_holes(rows: Ints, what: str) -> None:
+    if len(rows):
+        raise BadInput(f"Values of {what} are missing in {rows.sum():,} rows: {_ADVICE}")
 
 
 def _is_moment(when: Any) -> bool:
@@ -222,13 +207,6 @@ def _is_moment(when: Any) -> bool:
     except BadInput:
         return False
     return True
-
-
-def _moment(when: Any, source: LogSource) -> Any:
-    """A moment for all rows; a text that is none is the name of a column that the log does not have."""
-    if isinstance(when, str) and not _is_moment(when):
-        named_columns(source.columns, when, "when")
-    return when
 
 
 def _days(answer: Any) -> Ints:

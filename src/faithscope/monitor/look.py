@@ -17,7 +17,7 @@ from faithscope.monitor.beside import FORGOTTEN, Beside, SharesBeside
 from faithscope.monitor.canonical import canonical
 from faithscope.monitor.clusters import cluster_notes, ids_again
 from faithscope.monitor.estimates import estimates, measures, open_days
-from faithscope.monitor.limits import Limits, PairColumns, all_alarms, all_draws, group_shares
+from faithscope.monitor.limits import Limits, PairColumns, all_alarms, group_shares
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.origin import origin
 from faithscope.monitor.queries import fetch_lines, fetch_table, held_settings
@@ -196,7 +196,16 @@ class Look:
 
     def draws(self, since: int | None = None) -> dict[Any, DailyDraws]:
         """The draws of all rows (None) and of groups, on the same days; without those before a day."""
-        return all_draws(self.pairs, self.codes, since)
+        pairs = self.pairs if since is None else self.pairs.take(self.pairs.day >= since)
+        days, place = np.unique(pairs.day, return_inverse=True)
+        dates = np.array([to_date(int(day)) for day in days], object)
+        codes, cells = self.codes, (pairs.group + 1) * len(days) + place  # WHOLE is -1
+        shape = (max(codes.values()) + 2, len(days))
+        tables = [
+            np.bincount(cells, column, shape[0] * shape[1]).reshape(shape)
+            for column in (pairs.openers, pairs.matched, pairs.agreeing)
+        ]
+        return {name: DailyDraws.of_pairs(dates, *(each[code + 1] for each in tables)) for name, code in codes.items()}
 
     @cached_property
     def alarms(self) -> dict[Any, tuple[Alarm, ...]]:

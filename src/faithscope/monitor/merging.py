@@ -67,25 +67,28 @@ def merge(first: Store, second: Store) -> Store:
 def _refuse_others(ours: _Held, theirs: _Held) -> None:
     """Raise if two stores cannot be one."""
     one, other = ours.settings, theirs.settings
-    if one["by"] != other["by"]:
-        raise Incompatible(
-            f"One monitor has groups by {one['by']}, the other by {other['by']}: merge monitors of the same groups."
-        )
-    if one.get("scopes") != other.get("scopes"):
-        raise Incompatible("These monitors watch different scopes: merge monitors that began with the same ones.")
-    if one.get("reference") != other.get("reference"):
-        days = " and ".join(str(settings.get("reference", "no")) for settings in (one, other))
-        raise Incompatible(f"These monitors have references of {days} days: merge monitors of the same reference.")
-    if ours.batches and theirs.batches and ("clusters" in one) != ("clusters" in other):
-        raise Incompatible("One monitor counts each cluster once, the other has none: merge monitors of the same kind.")
-    for name in sorted(ours.batches.keys() & theirs.batches.keys()):
-        if ours.batches[name] != theirs.batches[name]:
-            raise Incompatible(f"Both monitors have a batch {name!r}, of different rows: give batches different names.")
-    if ours.closed and theirs.closed:
-        raise Incompatible(
-            "Both monitors have merged their old days, so that neither still has its batches apart, to be added to the "
-            "other: add the logs of one to the state of the other."
-        )
+    days = " and ".join(str(settings.get("reference", "no")) for settings in (one, other))
+    shared = sorted(ours.batches.keys() & theirs.batches.keys())
+    apart = next((name for name in shared if ours.batches[name] != theirs.batches[name]), None)
+    clustered = ours.batches and theirs.batches and ("clusters" in one) != ("clusters" in other)
+    refusals = {
+        f"One monitor has groups by {one['by']}, the other by {other['by']}: merge monitors of the same groups.": (
+            one["by"] != other["by"]
+        ),
+        "These monitors watch different scopes: merge monitors that began with the same ones.": (
+            one.get("scopes") != other.get("scopes")
+        ),
+        f"These monitors have references of {days} days: merge monitors of the same reference.": (
+            one.get("reference") != other.get("reference")
+        ),
+        "One monitor counts each cluster once, the other has none: merge monitors of the same kind.": clustered,
+        f"Both monitors have a batch {apart!r}, of different rows: give batches different names.": apart is not None,
+        "Both monitors have merged their old days, so that neither still has its batches apart, to be added to the "
+        "other: add the logs of one to the state of the other.": ours.closed and theirs.closed,
+    }
+    for sentence, refused in refusals.items():
+        if refused:
+            raise Incompatible(sentence)
 
 
 def _batch(connection: Any, number: int) -> Batch:
@@ -98,11 +101,14 @@ def _batch(connection: Any, number: int) -> Batch:
     names = {(top, bottom): (name, tuple(json.loads(told))) for top, bottom, name, told in lines}
     digests = Digests(high, low)
     ids = fetch_lines(connection, f"SELECT name, word FROM ids WHERE batch = {number}") if "ids" in settings else []
+    labels, groups = (
+        Names(*fetch_table(connection, f"SELECT canonical, shown FROM {table} ORDER BY code").to_pydict().values())
+        for table in ("labels", "groups")
+    )
     return Batch(
         digests,
         np.arange(len(high)),
-        *(day, group, label, given),
-        *(_names(connection, "labels"), _names(connection, "groups")),
+        *(day, group, label, given, labels, groups),
         settings["kind"],
         lambda place: names.get((int(high[place]), int(low[place])), ("", ())),
         features=None if features is None else tuple(json.loads(features)),
@@ -111,9 +117,3 @@ def _batch(connection: Any, number: int) -> Batch:
         clusters=Clusters(answer.column("word").to_numpy(), settings["clusters"]) if clustered else None,
         ids={name: np.array([word for other, word in ids if other == name], np.uint64) for name, _ in ids},
     )
-
-
-def _names(connection: Any, table: str) -> Names:
-    """Labels or groups as a store holds them."""
-    lines = fetch_lines(connection, f"SELECT canonical, shown FROM {table} ORDER BY code")
-    return Names([text for text, _ in lines], [shown for _, shown in lines])

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from faithscope.discretizers import to_discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame
@@ -19,25 +18,26 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.monitor.adding import Added, add_batch
-from faithscope.monitor.batch import Batch, batch_of, to_sample
+from faithscope.monitor.batch import Batch, counted_batch, to_sample
 from faithscope.monitor.beside import Beside
 from faithscope.monitor.clusters import are_ids, first_ids, row_clusters
 from faithscope.monitor.compaction import compact
 from faithscope.monitor.grouping import group_columns, group_names, row_groups, told_names
 from faithscope.monitor.limits import Limits
-from faithscope.monitor.log_batch import REMEMBERED, log_batch, recalled, refuse_learning, said_options
+from faithscope.monitor.log_batch import REMEMBERED, fixed_discretizer, log_batch, recalled, said_options
 from faithscope.monitor.look import Look
 from faithscope.monitor.merging import merge
 from faithscope.monitor.moments import refuse_times, to_days
+from faithscope.monitor.page import render, write
 from faithscope.monitor.scopes import Scopes, features_of, settled_scopes
 from faithscope.monitor.sequential import Alarm
 from faithscope.monitor.store import Store, readable_state
 from faithscope.monitor.telling import told_card, told_dict, told_lines
-from faithscope.monitor.watched import MonitorRecord, render, write
-from faithscope.monitor.watching import watched_record
+from faithscope.monitor.watching import MonitorRecord
 from faithscope.runtime.files import to_path
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.warning import warn
+from faithscope.sample import number_labels
 from faithscope.sinks.card import Card
 from faithscope.sinks.shareable import Shareable
 from faithscope.tables.logs import Log, LogColumns
@@ -120,8 +120,9 @@ class Monitor(Shareable):
         if names is not None and names != self.by:
             there = told_names(self.by)
             raise BadInput(f"{self._store.name!r} was begun {there}, not by {', '.join(names)}: leave by away.")
-        if self._settled(reference) != self.reference:
-            raise self._begun_otherwise("without a reference", f"reference={reference}")
+        if reference is not None and self.reference is None:
+            raise self._begun_otherwise("without a reference", reference)
+        self._settled(reference)
 
     def _use(self, store: Store, settings: Mapping[str, str]) -> None:
         self._store = store
@@ -174,9 +175,7 @@ class Monitor(Shareable):
             for option in (option for option, value in said.items() if value is not None):
                 raise BadInput(f"The monitor got a Log and {option}=, which are columns of the log: leave it out.")
             return self.add_log(explanations, discretizer=discretizer, when=when, by=by, batch=batch)
-        chosen, name = to_discretizer(discretizer), _batch_name(batch)
-        refuse_learning(chosen)
-        self._refuse_discretizer(discretizer)
+        chosen, name = fixed_discretizer(discretizer, self._scopes), _batch_name(batch)
         sample = to_sample(self._scopes, explanations, predictions, X)
         of_groups = {f"by[{name!r}]": column for name, column in by.items()} if isinstance(by, Mapping) else {"by": by}
         handed = {"explanations": explanations, "predictions": predictions, "X": X, "clusters": clusters, **of_groups}
@@ -190,9 +189,13 @@ class Monitor(Shareable):
             raise BadInput("There are no rows to add: pass at least one.")
         whose, apart = row_clusters(clusters, sample.n), clusters is not None
         sample = sample if self._scopes is not None else sample.discretized(chosen)
-        counted = batch_of(sample, days, groups, chosen, self._scopes, apart=apart)
-        labels = [] if apart else [index for thing in handed.values() if (index := index_of(thing)) is not None]
-        ids = {index.name: first_ids(index.tolist(), sample.n) for index in labels if are_ids(index.name)}
+        labels, label = sample.numbered_labels
+        members, member = ((None,), np.zeros_like(label)) if groups is None else number_labels(groups)
+        cells, names = (days, member, label, np.ones_like(label)), (tuple(labels), tuple(members))
+        how = (sample.notes, chosen, self._scopes)
+        counted = counted_batch(sample.explanations, sample.X, cells, names, *how, apart=apart)
+        indices = [] if apart else [index for thing in handed.values() if (index := index_of(thing)) is not None]
+        ids = {index.name: first_ids(index.tolist(), sample.n) for index in indices if are_ids(index.name)}
         return self._added(replace(counted, clusters=whose, ids=ids), name)
 
     @in_memory("add a part of the log at a time")
@@ -234,7 +237,6 @@ class Monitor(Shareable):
         -------
         Added
         """
-        self._refuse_discretizer(discretizer)
         name, log = _batch_name(batch), Log._of(table, columns, "Monitor.add_log")
         said = said_options(log, when, by, discretizer)
         with readable_state(self._store.name):
@@ -247,17 +249,12 @@ class Monitor(Shareable):
         options = said and {**said, **({} if log.where is None else {"where": log.where})}
         return self._added(replace(counted, options=options), name)
 
-    def _refuse_discretizer(self, discretizer: Any) -> None:
-        """Raise if rules would be made coarser: then they are no longer the scopes."""
-        if self._scopes is not None and discretizer is not None:
-            raise BadInput(f"Scopes are rules as they are, so discretizer={discretizer!r} has no use: leave it away.")
-
     def _added(self, batch: Batch, name: str | None) -> Added:
-        with self._store.opened(write=True):
+        with self._store.opened(write=True) as connection:
             added = add_batch(self._store, batch, name)
             if added.counted:
                 compact(self._store, self.confidence)
-                self._store.checkpoint()
+                connection.execute("CHECKPOINT")  # into the file itself: until then it is in a second one
         if not added.counted and name is None:
             warn(
                 f"These {added.rows:,} rows of these days were added before, as batch {added.batch}, so nothing was "
@@ -313,11 +310,12 @@ class Monitor(Shareable):
             return self.reference
         if self.reference is None:
             return reference
-        raise self._begun_otherwise(f"with reference={self.reference}", f"reference={reference}")
+        raise self._begun_otherwise(f"with reference={self.reference}", reference)
 
-    def _begun_otherwise(self, there: str, given: str) -> BadInput:
+    def _begun_otherwise(self, there: str, reference: int) -> BadInput:
         return BadInput(
-            f"{self._store.name!r} was begun {there}, not with {given}: leave reference away, or begin another state."
+            f"{self._store.name!r} was begun {there}, not with reference={reference}: leave reference away, or begin "
+            "another state."
         )
 
     def beside(self, group: Any = None) -> Beside:
@@ -352,13 +350,10 @@ class Monitor(Shareable):
         """
         with self._look() as look:
             lines = look.days()
-        columns: dict[str, Any] = {"day": [line.day for line in lines], "group": [line.group for line in lines]}
-        for name in ("n", "value", "low", "high", "parts"):
-            columns[name] = [getattr(line, name) for line in lines]
+        names = ["day", "group", "n", "value", "low", "high", "parts", "unverifiable", "explanations"]
+        names += [] if self.reference is None else ["beside"]
+        columns = {name: [getattr(line, name) for line in lines] for name in names}
         columns["unverifiable"] = [line.unverifiable / line.n for line in lines]
-        columns["explanations"] = [line.explanations for line in lines]
-        if self.reference is not None:
-            columns["beside"] = [line.beside for line in lines]
         return frame(columns)
 
     def to_dict(self) -> dict[str, Any]:
@@ -380,7 +375,7 @@ class Monitor(Shareable):
 
     def _record(self, reference: int | None = None) -> MonitorRecord:
         with self._look(reference) as look:
-            return watched_record(look)
+            return MonitorRecord(look)
 
     def _card(self) -> Card:
         with self._look() as look:

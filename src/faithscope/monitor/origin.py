@@ -7,16 +7,13 @@ from faithscope.monitor.queries import fetch_value
 
 FIRST_DAYS = 91  # days that are merged into weeks and no further, so that later ones can be compared with them
 _WEEK = 7
-_ORIGIN = """
-SELECT coalesce((SELECT value::INTEGER FROM settings WHERE name = 'origin'), (SELECT first_day FROM batches
-WHERE first_day IS NOT NULL ORDER BY number LIMIT 1))
-"""
 
 
 def origin(connection: Any) -> int | None:
-    """The first day of the first batch, unless an earlier version settled another one; None without rows."""
-    day = fetch_value(connection, _ORIGIN)
-    return None if day is None else int(day)
+    """The first day of the first batch; None without rows."""
+    query = "SELECT first_day FROM batches WHERE first_day IS NOT NULL ORDER BY number LIMIT 1"
+    day: int | None = fetch_value(connection, query)
+    return day
 
 
 def block_start(day: int, begun: int) -> int:

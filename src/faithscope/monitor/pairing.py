@@ -280,16 +280,9 @@ def _matching(rows: _Rows, explanations: int, spare: int, rng: np.random.Generat
 
 
 def explanation_numbers(groups: Integers, high: Words, low: Words) -> tuple[Integers, Integers]:
-    """The number of each cell's (group, explanation) in the order of keys, and the place of one cell of each.
-
-    Sorted by one word; only if that word is the same for different explanations, by all.
-    """
-    word = high ^ (groups.astype(np.uint64) * _MIX)
-    order = np.arange(len(word)) if (word[1:] >= word[:-1]).all() else np.argsort(word, kind="stable")
+    """The number of each cell's (group, explanation) in the order of keys, and the place of one cell of each."""
+    order = np.lexsort((low, high, groups, high ^ (groups.astype(np.uint64) * _MIX)))
     starts = _starts(high[order], low[order], groups[order])
-    if np.count_nonzero(starts) != np.count_nonzero(_starts(word[order])):
-        order = np.lexsort((low, high, groups))
-        starts = _starts(high[order], low[order], groups[order])
     numbers = np.empty(len(order), np.int64)
     numbers[order] = np.cumsum(starts) - 1
     return numbers, order[starts]

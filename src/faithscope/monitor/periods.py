@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,8 @@ from faithscope.rounding import down, up
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
+
+_MOST, _MOST_LABELS = 20, 3  # explanations that are listed, and labels of each
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,12 +127,22 @@ class TwoPeriods:
                 sums[name] = sums.get(name, 0.0) + part
         return dict(sorted(sums.items(), key=lambda item: item[1]))
 
-    def label_changes(self, explanation: int, names: Sequence[str], most: int = 3) -> str:
-        """The labels of an explanation whose rows changed most, as shares of its rows before and after."""
-        cells = np.flatnonzero(self.explanations == explanation)
-        shares = self.rows[:, cells] / np.maximum(self.given[:, [explanation]], 1)
-        order = np.argsort(-np.abs(shares[1] - shares[0]), kind="stable")[:most]
-        return ", ".join(f"{names[self.labels[cells[j]]]}: {shares[0, j]:.0%} → {shares[1, j]:.0%}" for j in order)
+    def changed(self, names: Any, labels: Sequence[str], seed: int = 0) -> tuple["ChangedExplanation", ...]:
+        """The explanations that add most to the change of agreement, losses first; `names` and `labels` by number.
+
+        Each is told with the labels whose shares of its rows changed most.
+        """
+        probabilities, told = self.probabilities(seed), []
+        for place in np.argsort(-np.abs(self.parts), kind="stable")[:_MOST].tolist():
+            cells = np.flatnonzero(self.explanations == place)
+            shares = (self.rows[:, cells] / np.maximum(self.given[:, [place]], 1)).T
+            order = np.argsort(-np.abs(shares[:, 1] - shares[:, 0]), kind="stable")[:_MOST_LABELS]
+            changes = [f"{labels[self.labels[cells[j]]]}: {shares[j, 0]:.0%} → {shares[j, 1]:.0%}" for j in order]
+            rows, agreement = self.given[:, place].astype(int).tolist(), self.agreement[:, place].tolist()
+            part, probability = float(self.parts[place]), float(probabilities[place])
+            if part:
+                told.append(ChangedExplanation(names[place], rows, agreement, part, probability, ", ".join(changes)))
+        return tuple(sorted(told, key=lambda each: each.part))
 
     def sentences(self) -> tuple[str, ...]:
         """By how much agreement changed, within explanations and since others are more frequent.
@@ -156,6 +168,17 @@ class TwoPeriods:
             f"the same explanation agree {total} often than before: {within} within explanations, {mix} since "
             "explanations have other shares.",
         )
+
+
+class ChangedExplanation(NamedTuple):
+    """An explanation whose rows agree less, or more, than before: rows and agreement before and after."""
+
+    text: str
+    rows: Sequence[int]
+    agreement: Sequence[float]
+    part: float
+    probability: float
+    labels: str = ""
 
 
 class Distance(NamedTuple):

@@ -1,6 +1,6 @@
 """Questions to a DuckDB connection, each answered whole before the next is asked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -39,11 +39,10 @@ def settle(connection: Any, name: str, value: str) -> None:
     connection.execute("INSERT INTO settings VALUES (?, ?)", [name, value])
 
 
-def rewrite(connection: Any, table: str, query: str) -> None:
-    """Let a table hold the answer to a query, which may read it."""
-    connection.execute(f"CREATE TABLE rewritten AS {query}")
-    connection.execute(f"DROP TABLE {table}")
-    connection.execute(f"ALTER TABLE rewritten RENAME TO {table}")
+def create(connection: Any, tables: Mapping[str, str]) -> None:
+    """Tables with these columns, unless there are such."""
+    for name, columns in tables.items():
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns})")
 
 
 def insert(connection: Any, query: str, columns: dict[str, Any], values: Sequence[Any] = ()) -> None:
@@ -53,8 +52,8 @@ def insert(connection: Any, query: str, columns: dict[str, Any], values: Sequenc
 
 
 @contextmanager
-def registered(connection: Any, name: str, columns: dict[str, Any]) -> Iterator[None]:
-    """Columns under a name that queries may read, for as long as it takes."""
+def registered(connection: Any, name: str, columns: Any) -> Iterator[None]:
+    """Columns, or an Arrow table, under a name that queries may read, for as long as it takes."""
     import duckdb
     import pyarrow as pa
 

@@ -157,14 +157,7 @@ class Scopes:
         rules = rules._with(categories=joined_categories(rules.categories, others.categories))
         covers = Applies().cover(rules, explanations, X)
         assert isinstance(covers, Parts)
-        inside = np.ones((rows, len(self)), bool)
-        scopes_of: list[list[int]] = [[] for _ in covers.parts]
-        for scope, parts in enumerate(covers.lists):
-            for part in parts:
-                scopes_of[part].append(scope)
-        for part, mask in covers.masks(None):
-            inside[:, scopes_of[part]] &= mask[:, None]
-        return inside
+        return covers.whole(rows)
 
     def alike(self, importances: Importances, X: Any) -> Rules:
         """For each row, the scope of just the features that it names, in which it lies: bins are those of the scopes.
@@ -280,13 +273,6 @@ def _exclude(rules: Rules, first: int, second: int) -> bool:
         return conjoin(both) == (NOTHING,)
     except WrongType:  # one compares a feature with texts, the other with numbers: what it holds will tell
         return False
-
-
-def insert_patterns(connection: Any, digests: Digests, patterns: RowPatterns) -> None:
-    """What patterns are of, unless it is known."""
-    own, inside = patterns.own.astype(np.int32), patterns.texts
-    columns = {"high": digests.high, "low": digests.low, "own": own, "inside": inside}
-    insert(connection, "INSERT INTO patterns SELECT * FROM telling ANTI JOIN patterns USING (high, low)", columns)
 
 
 def held_patterns(connection: Any, digests: Digests) -> RowPatterns | None:

@@ -4,24 +4,26 @@ import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from faithscope.errors import BadInput, FaithscopeError
-from faithscope.monitor.attached import attach, detach, in_memory
-from faithscope.monitor.queries import fetch_lines, fetch_table, held_settings, registered
-from faithscope.monitor.schema import FORMAT, TABLES, VERSION, further_tables
+from faithscope.monitor.queries import create, fetch_lines, fetch_table, fetch_value, held_settings, registered
+from faithscope.monitor.schema import FORMAT, TABLES, VERSION, tables_of
 from faithscope.runtime.files import to_path
 from faithscope.runtime.forks import anew_in_children
+from faithscope.tables.sources.connections import private
 
 _PATIENCE = 120.0  # seconds to wait for another process
 _PAUSE = 0.05
 _BUSY = ("Could not set lock", "used by another process")  # what DuckDB says on Linux and macOS, and on Windows
 _NOT_WRITTEN = ("Could not write", "Could not truncate", "No space left", "failed to commit", "Failed to commit")
+
+_OPTIONS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 _locks: dict[str, threading.RLock] = defaultdict(threading.RLock)  # of this process, by file
 anew_in_children(_locks.clear)
@@ -47,7 +49,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str] | None, settings: dict[str, str] | None = None) -> None:
         self.path = None if path is None else _real(to_path(path))
-        self._memory = None if self.path is not None else in_memory()
+        self._memory = connected(None) if path is None else None
         self._connection: Any = None  # to the file, while it is open
         self._held: Any = None  # the connection of the transaction that is under way
         self.began = self._begin(settings or {})
@@ -99,7 +101,7 @@ class Store:
                 raise _failed(self.path, error) from error
             finally:
                 self._connection = None
-                detach(connection)
+                connection.close()  # should that fail, committed changes are kept in a file beside it
 
     def _begin(self, settings: dict[str, str]) -> dict[str, str]:
         """Make the tables if there are none, and refuse a file of something else; what is settled."""
@@ -115,11 +117,6 @@ class Store:
         with self.opened() as connection:
             return held_settings(connection)
 
-    def checkpoint(self) -> None:
-        """Write what was committed into the file itself, which DuckDB keeps in a second one until then."""
-        with self.opened(write=True) as connection:
-            connection.execute("CHECKPOINT")
-
     def copy(self) -> "Store":
         """A store in memory that holds the same."""
         other = Store(None)
@@ -134,17 +131,28 @@ class Store:
     def _copy_to(self, target: Any) -> None:
         """Copy everything to where nothing is, or a store that has just begun."""
         with self.opened() as source:
-            further = further_tables(self.settings())
             target.begin()
-            for statement in (*TABLES, *further):
-                columns = statement.partition(" (")[2]
-                target.execute(f"CREATE OR REPLACE TABLE {_table_names([statement])[0]} ({columns}")
-            for table in _table_names((*TABLES, *further)):
-                held = fetch_table(source, f"SELECT * FROM {table}")
-                with registered(target, "held", dict(zip(held.column_names, held.columns, strict=True))):
-                    target.execute(f"INSERT INTO {table} SELECT * FROM held")
+            for table in tables_of(self.settings()):
+                with registered(target, "held", fetch_table(source, f"SELECT * FROM {table}")):
+                    target.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT * FROM held")
             target.commit()
             target.execute("CHECKPOINT")
+
+
+def connected(path: Path | None, *, write: bool = True) -> Any:
+    """A connection to a DuckDB of its own, in memory or of a file; it can open no other file.
+
+    Without `write` any number of processes may read at once, also on a disk that they may not write to.
+    """
+    import duckdb
+
+    connection = duckdb.connect(path or ":memory:", read_only=not write, config={**private(), **_OPTIONS})
+    # A view or a macro in a state that somebody made up may name any other file.
+    connection.execute("SET enable_external_access = false")
+    # A slow query would print a bar. In a notebook without ipywidgets it is off, and setting it is an error.
+    if fetch_value(connection, "SELECT current_setting('enable_progress_bar')"):
+        connection.execute("SET enable_progress_bar = false")
+    return connection
 
 
 def _real(path: Path) -> Path:
@@ -158,14 +166,9 @@ def _real(path: Path) -> Path:
         raise BadInput(f"{str(path)!r} cannot be the file of a state ({why}): choose another name.") from None
 
 
-def _table_names(statements: Sequence[str] = TABLES) -> list[str]:
-    return [statement.partition(" (")[0].split()[-1] for statement in statements]
-
-
 def _create(connection: Any, settings: dict[str, str]) -> None:
     connection.begin()
-    for statement in (*TABLES, *further_tables(settings)):
-        connection.execute(statement)
+    create(connection, tables_of(settings))
     told = {"format": FORMAT, "version": str(VERSION), **settings}
     connection.executemany("INSERT INTO settings VALUES (?, ?)", list(told.items()))
     connection.commit()
@@ -185,11 +188,8 @@ def _create_file(path: Path, fill: Callable[[Any], None]) -> bool:
     temporary = path.with_name(f".{uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = attach(temporary, new=True)
-        try:
+        with closing(connected(temporary)) as connection:
             fill(connection)
-        finally:
-            detach(connection)
         return _moved(temporary, path)
     except (OSError, duckdb.Error) as error:
         why = getattr(error, "strerror", None) or " ".join(str(error).split()).rpartition('": ')[2]
@@ -224,9 +224,9 @@ def _patiently(path: Path, *, write: bool) -> Any:
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            return attach(path, write=write)
+            return connected(path, write=write)
         except duckdb.Error as error:
-            if "already attached" in str(error):
+            if "different configuration" in str(error):
                 raise BadInput(
                     f"{str(path)!r} is open in a DuckDB connection of this process: close it first."
                 ) from None
@@ -291,5 +291,5 @@ def _checked(connection: Any, name: str) -> dict[str, str]:
             f"{name!r} was written by a newer faithscope (state version {version}; this one reads up to {VERSION}): "
             "upgrade faithscope."
         )
-    connection.execute(" UNION ALL ".join(f"SELECT 1 FROM {table} WHERE false" for table in _table_names()))
+    connection.execute(" UNION ALL ".join(f"SELECT 1 FROM {table} WHERE false" for table in TABLES))
     return held

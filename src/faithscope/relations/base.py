@@ -42,6 +42,17 @@ class Parts:
 
     asked: ClassVar[None] = None  # of all pairs it is known whether the explanation covers the row
 
+    def whole(self, rows: int) -> Masks:
+        """Whether each of so many rows is covered by each explanation, shape (n_rows, n_explanations)."""
+        covered = np.ones((rows, len(self.lists)), bool)
+        holders: list[list[int]] = [[] for _ in self.parts]
+        for explanation, parts in enumerate(self.lists):
+            for part in parts:
+                holders[part].append(explanation)
+        for part, mask in self.masks(None):
+            covered[:, holders[part]] &= mask[:, None]
+        return covered
+
 
 @dataclass(frozen=True)
 class Blocks:

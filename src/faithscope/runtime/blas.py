@@ -17,17 +17,9 @@ class _Limit:
         self.lock, self.users = Lock(), 0
         self.limiter: Any = None
 
-    def enter(self) -> None:
-        with self.lock:
-            if self.users == 0:
-                self.limiter = _limiter()
-            self.users += 1
-
-    def leave(self) -> None:
-        with self.lock:
-            self.users -= 1
-            if self.users == 0 and self.limiter is not None:
-                self.limiter.restore_original_limits()
+    def lift(self) -> None:
+        if self.limiter is not None:
+            self.limiter.restore_original_limits()
 
 
 _LIMIT = _Limit()
@@ -43,15 +35,17 @@ def one_blas_thread() -> Iterator[None]:
     ...     pass
     """
     limit = _LIMIT
-    limit.enter()
+    with limit.lock:
+        if limit.users == 0 and find_spec("threadpoolctl") is not None:
+            limit.limiter = _libraries().limit(limits=1, user_api="blas")
+        limit.users += 1
     try:
         yield
     finally:
-        limit.leave()
-
-
-def _limiter() -> Any:
-    return None if find_spec("threadpoolctl") is None else _libraries().limit(limits=1, user_api="blas")
+        with limit.lock:
+            limit.users -= 1
+            if limit.users == 0:
+                limit.lift()
 
 
 @cache
@@ -65,8 +59,8 @@ def _libraries() -> Any:
 def _forget() -> None:
     """In a child process nobody is multiplying, and the lock of another thread will never be released."""
     global _LIMIT
-    if _LIMIT.users and _LIMIT.limiter is not None:
-        _LIMIT.limiter.restore_original_limits()
+    if _LIMIT.users:
+        _LIMIT.lift()
     _LIMIT = _Limit()
 
 

@@ -93,15 +93,10 @@ def to_folder(path: str | os.PathLike[str]) -> Path:
 def _target(path: str | os.PathLike[str]) -> Path:
     """The file that a path leads to, links followed."""
     target = to_path(path)
-    if "\0" in str(target) or not target.name or not _has_bytes(target):
+    try:
+        encoded = os.fsencode(target)
+    except UnicodeEncodeError:  # a lone surrogate
+        encoded = b"\0"
+    if b"\0" in encoded or not target.name:
         raise BadInput(f"{os.fspath(path)!r} is not the path of a file: pass one, such as 'report.html'.")
     return Path(os.path.realpath(target))
-
-
-def _has_bytes(target: Path) -> bool:
-    """Whether a path can be encoded, which is impossible with a lone surrogate."""
-    try:
-        os.fsencode(target)
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -6,7 +6,7 @@ import sys
 import types
 import weakref
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from copyreg import dispatch_table
 from functools import cached_property, lru_cache, partial
 from threading import Lock, RLock
@@ -16,9 +16,8 @@ import numpy as np
 
 from faithscope.errors import WrongType
 from faithscope.runtime import origins
-from faithscope.runtime.living_code import class_parts, compiled, function_parts, is_own, module_parts, named
+from faithscope.runtime.living_code import PLAIN, class_parts, compiled, function_parts, is_own, module_parts, named
 
-_PLAIN = {type(None), bool, int, float, complex, str, bytes}
 _C_CODE = (
     types.BuiltinFunctionType,
     types.MethodWrapperType,
@@ -30,6 +29,12 @@ _C_CODE = (
 )
 _REMEMBERS = type(lru_cache(print))  # the type of a function with a cache
 _WRAPPERS = (property, staticmethod, classmethod, cached_property, partial, types.MethodType, weakref.ref, _REMEMBERS)
+_PARTS: dict[type, tuple[str, ...]] = {  # of others what they wrap is all
+    property: ("fget", "fset", "fdel"),
+    partial: ("func", "args", "keywords"),
+    types.MethodType: ("__func__", "__self__"),
+    cached_property: ("func",),
+}
 _LOCKS = (type(Lock()), type(RLock()))
 
 
@@ -90,7 +95,7 @@ class Walk:
     def refer(self, thing: Any) -> bytes:
         """Sixteen bytes for a thing: its content, or the number of a thing that is written elsewhere."""
         kind = type(thing)
-        if kind in _PLAIN:
+        if kind in PLAIN:
             return _hash(kind.__name__, thing if kind is bytes else repr(thing))
         if kind is tuple:
             return _hash("plain tuple", repr(thing)) if _plain(thing) else self.written("tuple", thing)
@@ -99,7 +104,9 @@ class Walk:
         if kind is types.CodeType:
             return self.written("code", _code(thing))
         if _is_array(thing) and not thing.dtype.hasobject:
-            return self._array(thing)
+            if id(thing) not in self.arrays:
+                self.arrays[id(thing)] = self.written("array", _array(np.asarray(thing))), thing
+            return self.arrays[id(thing)][0]
         if id(thing) not in self.numbers:
             self.numbers[id(thing)] = len(self.met)
             self.met.append(thing)
@@ -112,11 +119,6 @@ class Walk:
         if _plain(things):
             return sorted(_hash(type(element).__name__, repr(element)) for element in things)
         return sorted(Walk((*self.inside, id(things))).digest(element) for element in things)
-
-    def _array(self, values: Any) -> bytes:
-        if id(values) not in self.arrays:
-            self.arrays[id(values)] = self.written("array", _array(np.asarray(values))), values
-        return self.arrays[id(values)][0]
 
 
 def _hash(*parts: str | bytes) -> bytes:
@@ -131,7 +133,7 @@ def _hash(*parts: str | bytes) -> bytes:
 
 def _plain(things: Any) -> bool:
     """Whether all are plain values, whose ``repr`` says everything."""
-    return set(map(type, things)) <= _PLAIN
+    return set(map(type, things)) <= PLAIN
 
 
 def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
@@ -155,7 +157,12 @@ def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
     if _is_array(thing):
         return "array", _array(np.asarray(thing))
     if isinstance(thing, np.ufunc):
-        return "ufunc", [_ufunc(thing)]
+        own = thing.__name__
+        for name in ("numpy", "scipy.special"):
+            if getattr(sys.modules.get(name), own, None) is thing:
+                return "ufunc", [f"{name}.{own} {origins.of_module(name)}"]
+        # made from a function, which it does not show
+        raise WrongType(f"The ufunc {own!r} does not show what it computes: use np.vectorize.")
     # The state of a global random generator is not part of what refers to it; a lock has none.
     if thing is random._inst or thing is np.random.mtrand._rand or isinstance(thing, _LOCKS):
         return "name", [kind.__name__]
@@ -178,25 +185,10 @@ def _code(code: types.CodeType) -> list[Any]:
 
 def _wrapped(thing: Any) -> list[Any]:
     """What a wrapper of Python's wraps, without its cache."""
-    if isinstance(thing, property):
-        return [thing.fget, thing.fset, thing.fdel]
-    if isinstance(thing, partial):
-        return [thing.func, thing.args, thing.keywords]
-    if isinstance(thing, types.MethodType):
-        return [thing.__func__, thing.__self__]
-    if isinstance(thing, cached_property):
-        return [thing.func]
     if isinstance(thing, weakref.ref):
         return [thing()]
-    return [getattr(thing, "__wrapped__", None)]  # a static or class method, or a function with a cache
-
-
-def _ufunc(thing: np.ufunc) -> str:
-    """A ufunc's name; raises for a ufunc that was made from a function, which it does not show."""
-    for name in ("numpy", "scipy.special"):
-        if getattr(sys.modules.get(name), thing.__name__, None) is thing:
-            return f"{name}.{thing.__name__} {origins.of_module(name)}"
-    raise WrongType(f"The ufunc {thing.__name__!r} does not show what it computes: use np.vectorize.")
+    names = next((names for kind, names in _PARTS.items() if isinstance(thing, kind)), ("__wrapped__",))
+    return [getattr(thing, name, None) for name in names]
 
 
 def _is_array(thing: Any) -> bool:
@@ -251,7 +243,7 @@ def _columns(table: Any) -> list[Any]:
 def _dtype(dtype: Any) -> Any:
     """A column's type; for categories also their values and whether they are ordered."""
     categories = getattr(dtype, "categories", None)
-    return (str(dtype), getattr(dtype, "ordered", None), None if categories is None else list(categories))
+    return str(dtype), getattr(dtype, "ordered", None), None if categories is None else list(categories)
 
 
 def _tensor(thing: Any) -> list[Any]:
@@ -274,16 +266,16 @@ def _state(thing: Any) -> list[Any]:
         home = named(thing) if getattr(thing, "__module__", None) else None
         return [reduced, home, vars(thing) if is_own(type(thing)) and hasattr(thing, "__dict__") else None]
     constructor, arguments, state, listed, mapped = [*reduced, None, None, None][:5]
-    cached = set(_cached(type(thing)))
-    state = {k: v for k, v in state.items() if k not in cached} if isinstance(state, dict) else state
-    left_out = _attributes(thing, cached) if _chooses_state(type(thing)) else []
-    return [
-        constructor,
-        arguments,
-        state,
-        *(None if items is None else list(items) for items in (listed, mapped)),
-        *left_out,
-    ]
+    held = [state]
+    if _chooses_state(type(thing)):
+        whole = object.__getstate__(thing)
+        held += whole if isinstance(whole, tuple) else (whole or {}, None)
+    cached = {k for base in type(thing).__mro__ for k, v in vars(base).items() if isinstance(v, cached_property)}
+    state, *left_out = (
+        {k: v for k, v in part.items() if k not in cached} if isinstance(part, dict) else part for part in held
+    )
+    items = (None if each is None else list(each) for each in (listed, mapped))
+    return [constructor, arguments, state, *items, *left_out]
 
 
 def _chooses_state(kind: type) -> bool:
@@ -295,17 +287,3 @@ def _chooses_state(kind: type) -> bool:
     methods = [vars(base).get(name) for base in kind.__mro__ for name in names]
     own = any(isinstance(method, types.FunctionType) and origins.of_function(method) is None for method in methods)
     return own or (is_own(kind) and issubclass(kind, np.ndarray | np.generic))
-
-
-def _attributes(thing: Any, cached: set[str]) -> list[Any]:
-    """Everything in an object's attributes and slots, except its caches."""
-    whole = object.__getstate__(thing)
-    attributes, slots = whole if isinstance(whole, tuple) else (whole, None)
-    return [{k: v for k, v in (attributes or {}).items() if k not in cached}, slots]
-
-
-def _cached(kind: type) -> Iterator[str]:
-    for base in kind.__mro__:
-        for name, value in vars(base).items():
-            if isinstance(value, cached_property):
-                yield name

@@ -1,12 +1,14 @@
 """Functions, classes and modules in memory, taken apart into all that their answers depend on."""
 
 import builtins
+import hashlib
 import importlib
 import importlib.util
 import sys
 import types
 from collections.abc import Iterator
 from functools import partial, partialmethod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,7 @@ _LEADS_ANYWHERE = {
 _ABSENT = "absent"
 _OURS = "faithscope"
 _OF_THE_PROCESS = ("sys", "os")  # what they hold is another in every run
-_VALUES = {type(None), bool, int, float, complex, str, bytes}
+PLAIN = {type(None), bool, int, float, complex, str, bytes}  # whose ``repr`` says everything
 
 
 def is_own(kind: type) -> bool:
@@ -52,7 +54,9 @@ def _name(thing: Any) -> str:
 def _compiled_file(module: str) -> bytes | None:
     """A digest of the file of the user's own compiled module."""
     file = getattr(sys.modules.get(module), "__file__", None)
-    return None if file is None or file.endswith((".py", ".pyc")) else origins.content(file)
+    if file is None or file.endswith((".py", ".pyc")):
+        return None
+    return hashlib.blake2b(Path(file).read_bytes(), digest_size=16).digest()
 
 
 def _stands_for(thing: Any) -> bool:
@@ -136,8 +140,8 @@ def _simple(value: Any) -> bool:
     """Whether this is a number, a text or the like, an array, or a list, a tuple or a dictionary of plain values."""
     if isinstance(value, list | tuple | dict):
         held = [*value, *value.values()] if isinstance(value, dict) else value
-        return set(map(type, held)) <= _VALUES
-    return type(value) in _VALUES or (type(value) is np.ndarray and not value.dtype.hasobject)
+        return set(map(type, held)) <= PLAIN
+    return type(value) in PLAIN or (type(value) is np.ndarray and not value.dtype.hasobject)
 
 
 def _of_package(function: types.FunctionType) -> bool:
@@ -185,10 +189,7 @@ def _leads_anywhere(function: types.FunctionType, reference: Reference, value: A
     """
     module = reference.name if reference.level == 0 else getattr(value, "__name__", "")
     leads = _LEADS_ANYWHERE.get(str(module), set())
-    if not leads:
-        return False
-    used = set(reference.attributes)
-    return bool(leads & (used or names_in(function.__code__)))
+    return bool(leads and leads & (set(reference.attributes) or names_in(function.__code__)))
 
 
 def _value(function: types.FunctionType, reference: Reference) -> Any:

@@ -74,18 +74,14 @@ def available() -> float:
     """
     limit = os.environ.get(LIMIT)
     if limit is not None:
-        return max(0.0, _limit(limit) - _held())
+        try:
+            room = float(limit)
+        except ValueError:
+            room = -1.0
+        if not room > 0:
+            raise BadInput(f"{LIMIT} must be the number of GiB that may be used, above 0; got {limit!r}.")
+        return max(0.0, room * GIB - _pages(1))
     return max(0.0, min([_left_on_machine(), _left_to_process(), *_left_to_groups()]))
-
-
-def _limit(text: str) -> float:
-    try:
-        limit = float(text)
-    except ValueError:
-        limit = -1.0
-    if not limit > 0:
-        raise BadInput(f"{LIMIT} must be the number of GiB that may be used, above 0; got {text!r}.")
-    return limit * GIB
 
 
 def _gib(size: float) -> str:
@@ -128,16 +124,11 @@ def _left_to_process() -> float:
     except ImportError:  # Windows
         return inf
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    held = _pages(0)
-    return inf if limit == resource.RLIM_INFINITY else limit - held
-
-
-def _held() -> float:
-    """Bytes of memory that this process holds."""
-    return _pages(1)
+    return inf if limit == resource.RLIM_INFINITY else limit - _pages(0)
 
 
 def _pages(which: int) -> float:
+    """Bytes of addresses (0) or of memory (1) that this process holds."""
     numbers = _read(_SYSTEM / "proc/self/statm").split()
     return float(numbers[which]) * os.sysconf("SC_PAGE_SIZE") if numbers else 0.0
 

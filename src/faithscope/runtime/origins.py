@@ -5,6 +5,7 @@ A version stands for all code of an installed package. The user's own code has n
 
 import hashlib
 import platform
+import re
 import sys
 import sysconfig
 import types
@@ -17,6 +18,7 @@ _OURS = "faithscope"
 # Packages that our own answers are computed with; their versions count with our sources.
 _USED = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "shap", "dice-ml")
 _INSTALLED = ("site-packages", "dist-packages")
+_CODE = re.compile(r"\.(py|so|pyd|dylib),")
 
 
 @cache
@@ -51,13 +53,8 @@ def of_module(name: str) -> str | None:
     if spec is not None and spec.origin in ("built-in", "frozen"):
         return python()
     file = getattr(module, "__file__", None) or getattr(spec, "origin", None)
-    return _of_folders(spec) if file is None else of_file(file)
-
-
-def _of_folders(spec: object) -> str | None:
-    """The origin of a package without a file of its own, by its folders."""
-    folders = list(getattr(spec, "submodule_search_locations", None) or ())
-    return of_file(str(Path(folders[0], "__init__.py"))) if folders else None
+    folders = [file] if file else list(getattr(spec, "submodule_search_locations", None) or ())
+    return of_file(file or str(Path(folders[0], "__init__.py"))) if folders else None
 
 
 def of_function(function: types.FunctionType) -> str | None:
@@ -94,7 +91,10 @@ def _package(root: Path, name: str) -> str | None:
     owners = [folder for folder in folders if _normalized(folder.name.partition("-")[0]) == _normalized(name)]
     owners = owners or [folder for folder in folders if _record(folder, name)]
     if owners:
-        return ", ".join(f"{folder.stem} {_code_of(folder)}" for folder in owners)
+        # With a digest of the code that it installed, which may change while its version stays.
+        records = ("\n".join(sorted(_record(folder))).encode() for folder in owners)
+        digests = [hashlib.blake2b(record, digest_size=8).hexdigest() for record in records]
+        return ", ".join(f"{folder.stem} {digest}" for folder, digest in zip(owners, digests, strict=True))
     distributions = metadata.packages_distributions().get(name, ())
     versions = [f"{distribution} {_version(distribution)}" for distribution in distributions]
     return ", ".join(sorted(set(versions))) or None
@@ -117,19 +117,5 @@ def _record(folder: Path, name: str = "") -> list[str]:
         lines = (folder / "RECORD").read_text("utf-8").splitlines()
     except OSError:
         return []
-    code = (".py,", ".so,", ".pyd,", ".dylib,")
-    return [line for line in lines if line.startswith((f"{name}/", f"{name}.") if name else "") and _has(line, code)]
-
-
-def _has(line: str, endings: tuple[str, ...]) -> bool:
-    return "sha256=" in line and not line.startswith("..") and any(ending in line for ending in endings)
-
-
-def _code_of(folder: Path) -> str:
-    """A digest of the code that a distribution installed, which may change while its version stays."""
-    return hashlib.blake2b("\n".join(sorted(_record(folder))).encode(), digest_size=8).hexdigest()
-
-
-def content(file: str) -> bytes:
-    """A digest of a file, for the user's own compiled code."""
-    return hashlib.blake2b(Path(file).read_bytes(), digest_size=16).digest()
+    own = (line for line in lines if line.startswith((f"{name}/", f"{name}.") if name else ""))
+    return [line for line in own if "sha256=" in line and not line.startswith("..") and _CODE.search(line)]

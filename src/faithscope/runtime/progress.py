@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
 
 from faithscope.errors import WrongType
 from faithscope.visible import visible
@@ -38,28 +40,13 @@ class Clock:
         return cancel
 
 
-class Display(Protocol):
-    """Where progress is shown."""
-
-    def start(self, phase: str, total: int) -> None:
-        """Begin to show a phase."""
-        ...
-
-    def update(self, done: int, total: int) -> None:
-        """Show how many of its rows are done."""
-        ...
-
-    def stop(self, seconds: float) -> None:
-        """The phase is over."""
-        ...
-
-
 class BarDisplay:
     """A bar of rich's, on a terminal or in a notebook."""
 
     def start(self, phase: str, total: int) -> None:
         from rich import progress
         from rich.console import Console
+        from rich.markup import escape
 
         columns = [
             progress.TextColumn("{task.description}"),
@@ -69,7 +56,7 @@ class BarDisplay:
         ]
         self._bar = progress.Progress(*columns, console=Console(stderr=True), transient=True)
         self._bar.start()
-        self._task = self._bar.add_task(_plainly(phase), total=None)  # moves to and fro until rows are known
+        self._task = self._bar.add_task(escape(visible(phase)), total=None)  # moves to and fro until rows are known
 
     def update(self, done: int, total: int) -> None:
         self._bar.update(self._task, completed=done, total=total)
@@ -100,20 +87,13 @@ class LogDisplay:
         print(f"{visible(self._phase)}: {what}", file=sys.stderr, flush=True)
 
 
-def _plainly(phase: str) -> str:
-    """A phase's name as rich shows it: brackets are not markup."""
-    from rich.markup import escape
-
-    return escape(visible(phase))
-
-
 @dataclass
 class _Shown:
     """One phase, shown once it has lasted a second, whether or not it reports rows."""
 
     phase: str
     total: int
-    display: Display
+    display: BarDisplay | LogDisplay
     done: int = 0
     running: bool = False
     over: bool = False
@@ -169,28 +149,16 @@ class Watch:
         shown = _Shown(name, total, _display(self.clock))
         cancel = self.clock.after(_PATIENCE, shown.show) if self.shown else lambda: None
         try:
-            yield self._tell(name) if self.told else shown.step
+            yield partial(self.told, name) if self.told else shown.step
         finally:
             cancel()
             spent = self.clock.now() - began
             shown.close(spent)
             self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
-    def _tell(self, name: str) -> Step:
-        told = self.told
-        return lambda done, total: told(name, done, total) if told else None
 
-
-def _display(clock: Clock) -> Display:
-    if sys.stderr.isatty() or _in_notebook():
-        return BarDisplay()
-    return LogDisplay(clock)
-
-
-def _in_notebook() -> bool:
-    """Whether a notebook runs this and can show a bar that moves."""
-    from importlib.util import find_spec
-
+def _display(clock: Clock) -> BarDisplay | LogDisplay:
+    """A bar on a terminal, or in a notebook that can show one that moves; else lines."""
     shell = sys.modules.get("IPython")
-    running = shell.get_ipython() if shell else None
-    return type(running).__name__ == "ZMQInteractiveShell" and find_spec("ipywidgets") is not None
+    notebook = type(shell.get_ipython() if shell else None).__name__ == "ZMQInteractiveShell"
+    return BarDisplay() if sys.stderr.isatty() or (notebook and find_spec("ipywidgets")) else LogDisplay(clock)

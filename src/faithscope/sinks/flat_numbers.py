@@ -4,29 +4,18 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from faithscope.explanations.base import readable
 
-_MEASURED = frozenset({"value", "low", "high", "unverifiable", "verified", "chance", "n"})
-_MEASURED_LOCALLY = frozenset({"others", "agreeing", "seen"})
+_MEASURED = frozenset(["value", "low", "high", "unverifiable", "verified", "chance", "n"])
+_MEASURED_LOCALLY = frozenset(["others", "agreeing", "seen"])
 _SETTINGS = frozenset(
-    {
-        "name",
-        "explainer",
-        "discretizer",
-        "subject",
-        "method",
-        "agreement",
-        "confidence",
-        "seed",
-        "every",
-        "n",
-    }
+    ["name", "explainer", "discretizer", "subject", "method", "agreement", "confidence", "seed", "every", "n"]
 )
 _BY_GROUP = ("sufficiency_populations", "necessity_populations")
-_NOT_ASKED = frozenset({"populations", *_BY_GROUP, "windows", "differences", "difference", "backtest"})
-_NO_NUMBERS = frozenset({"seed", "confidence", "mean", "prediction", "group", "a", "b", "window"})
+_NOT_ASKED = frozenset([*_BY_GROUP, "populations", "windows", "differences", "difference", "backtest"])
+_NO_NUMBERS = frozenset(["seed", "confidence", "mean", "prediction", "group", "a", "b", "window"])
 _SHORTER = {"evaluations": "", "groups": "", "estimates": "", "estimate": ""} | dict.fromkeys(_BY_GROUP, "populations")
 _UNNAMEABLE = re.compile(r"[^\w \-:]")
 _LONGEST = 80  # characters of one part of a name
@@ -58,68 +47,62 @@ def flat_numbers(told: Mapping[str, Any], prefix: str) -> Iterator[FlatNumber]:
     >>> [(number.name, round(number.value, 2)) for number in flat_numbers(told, "faithscope")][:2]
     [('faithscope.consistency.value', 0.67), ('faithscope.consistency.low', 0.0)]
     """
-    return _numbers(told, (prefix,), 0)
+    for leaf in _leaves(told, (prefix,)):
+        if leaf.is_number():
+            value = leaf.value
+            yield FlatNumber(leaf.path, None if value is None or not math.isfinite(value) else float(value), leaf.step)
 
 
 def settings(told: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
     """Names and values of what was measured and how: explainer, discretizer, number of rows, method, agreement."""
-    return _settings(told, (prefix,))
+    for leaf in _leaves(told, (prefix,)):
+        if leaf.name in _SETTINGS and leaf.value is not None and not leaf.listed:
+            yield leaf.path, str(leaf.value)
 
 
-def _numbers(told: Mapping[str, Any], path: tuple[str, ...], step: int) -> Iterator[FlatNumber]:
-    path, labels = _of_measure(told, path), nameable(list(told))
-    for label, (name, value) in zip(labels, told.items(), strict=True):
+class _Leaf(NamedTuple):
+    """A value that is neither a mapping nor a list: its path, its own name, whose it is, and its place in a list."""
+
+    path: str
+    name: str
+    value: Any
+    told: Mapping[str, Any] = {}
+    step: int = 0
+    listed: bool = False
+
+    def is_number(self) -> bool:
+        """Whether it is a measured number; None is one that is undefined."""
+        if self.value is None:
+            return self.name not in _NOT_ASKED | _NO_NUMBERS and ("measure" not in self.told or self.name in _MEASURED)
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or self.name in _NO_NUMBERS:
+            return False
+        return "measure" not in self.told or self.name in _MEASURED | _MEASURED_LOCALLY
+
+
+def _leaves(told: Mapping[str, Any], path: tuple[str, ...], step: int = 0, listed: bool = False) -> Iterator[_Leaf]:
+    """All values; of a list named by group, discretizer or pair if it has such names, otherwise counted as steps."""
+    if "measure" in told:  # these are the numbers of a measure, whose name ends the path
+        path = _longer(path, *nameable([told["measure"]]))
+    for label, (name, value) in zip(nameable(list(told)), told.items(), strict=True):
+        further = _longer(path, _SHORTER.get(name, label))
         if isinstance(value, Mapping):
-            yield from _numbers(value, _longer(path, name, label), step)
-        elif isinstance(value, list) and not (name in ("differences", "lower") and "groups" in told):
-            yield from _listed(value, _longer(path, name, label))
-        elif _is_number(told, name, value):
-            yield FlatNumber(".".join([*path, label]), _finite(value), step)
+            yield from _leaves(value, further, step, listed)
+        elif not isinstance(value, list):
+            yield _Leaf(".".join([*path, label]), name, value, told, step, listed)
+        elif not (name in ("differences", "lower") and "groups" in told):
+            names = [_name_of(item) if isinstance(item, Mapping) else "" for item in value]
+            labels = iter(nameable(list(filter(None, names))))
+            for place, (item, own) in enumerate(zip(value, names, strict=True)):
+                if own:
+                    yield from _leaves(item, (*further, next(labels)), 0, True)
+                elif isinstance(item, Mapping):
+                    yield from _leaves(item, further, place, True)
+                elif item is not None:
+                    yield _Leaf(".".join(further), "", item, step=place, listed=True)
 
 
-def _listed(items: Sequence[Any], path: tuple[str, ...]) -> Iterator[FlatNumber]:
-    """Numbers of a list: named by group, discretizer or pair if it has such names, otherwise counted as steps."""
-    names = [_name_of(item) for item in items if isinstance(item, Mapping)]
-    labels = iter(nameable([name for name in names if name]))
-    for step, item in enumerate(items):
-        if isinstance(item, Mapping):
-            yield from _numbers(item, (*path, next(labels)), 0) if _name_of(item) else _numbers(item, path, step)
-        elif isinstance(item, int | float):
-            yield FlatNumber(".".join(path), _finite(item), step)
-
-
-def _settings(told: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    path, labels = _of_measure(told, path), nameable(list(told))
-    for label, (name, value) in zip(labels, told.items(), strict=True):
-        if isinstance(value, Mapping):
-            yield from _settings(value, _longer(path, name, label))
-        elif name in _SETTINGS and value is not None:
-            yield ".".join([*path, label]), str(value)
-
-
-def _of_measure(told: Mapping[str, Any], path: tuple[str, ...]) -> tuple[str, ...]:
-    """The path with the name of the measure at its end, if these are the numbers of one."""
-    if "measure" not in told:
-        return path
-    (measure,) = nameable([told["measure"]])
-    return path if path[-1] == measure else (*path, measure)
-
-
-def _longer(path: tuple[str, ...], name: str, label: str) -> tuple[str, ...]:
-    word = _SHORTER.get(name, label)
+def _longer(path: tuple[str, ...], word: str) -> tuple[str, ...]:
     return (*path, word) if word and path[-1] != word else path
-
-
-def _is_number(told: Mapping[str, Any], name: str, value: Any) -> bool:
-    if value is None:
-        return name not in _NOT_ASKED | _NO_NUMBERS and ("measure" not in told or name in _MEASURED)
-    if isinstance(value, bool) or not isinstance(value, int | float) or name in _NO_NUMBERS:
-        return False
-    return "measure" not in told or name in _MEASURED | _MEASURED_LOCALLY
-
-
-def _finite(value: Any) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def _name_of(item: Mapping[str, Any]) -> str:

@@ -2,40 +2,31 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.sinks import markdown
 from faithscope.sinks.card import Card
 from faithscope.sinks.flat_numbers import flat_numbers, nameable, settings
 
-Item = TypeVar("Item")
-
 _METRICS, _WORDS = 1000, 100  # at most so many per request
 _LONGEST_SETTING, _LONGEST_TAG = 500, 5000  # characters that every server takes
 
 
-@dataclass(frozen=True)
-class Told:
-    """What is written of one result: its numbers, its card and its page."""
-
-    numbers: dict[str, Any]
-    card: Card
-    page: str
-
-
-def log(told: Told, run_id: str | None, prefix: str) -> str:
+def log(numbers: dict[str, Any], card: Card, page: str, run_id: str | None, prefix: str) -> str:
     """Write a result to a run and return the id of the run: the one named, the active one, or a new one."""
     mlflow = _imported()
-    prefix = _checked_prefix(prefix)
+    if not isinstance(prefix, str):
+        raise WrongType(f"prefix must be a text that names begin with; got {type(prefix).__name__}.")
+    if not prefix or any([part] != nameable([part]) for part in prefix.split(".")):
+        raise BadInput(f"prefix must be letters, digits, dashes and dots, such as 'wine.shap'; got {prefix!r}.")
     try:
         with _run(mlflow, run_id) as run:
-            _write(mlflow, run, told, prefix)
+            _write(mlflow, run, numbers, card, page, prefix)
         return run
     except mlflow.exceptions.MlflowException as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".")
@@ -51,15 +42,6 @@ def _imported() -> Any:
         raise MissingExtra("to_mlflow needs MLflow, which is not installed: pip install mlflow-skinny.") from None
 
 
-def _checked_prefix(prefix: Any) -> str:
-    if not isinstance(prefix, str):
-        raise WrongType(f"prefix must be a text that names begin with; got {type(prefix).__name__}.")
-    parts = prefix.split(".")
-    if not prefix or any([part] != nameable([part]) for part in parts):
-        raise BadInput(f"prefix must be letters, digits, dashes and dots, such as 'wine.shap'; got {prefix!r}.")
-    return prefix
-
-
 @contextmanager
 def _run(mlflow: Any, run_id: str | None) -> Iterator[str]:
     if run_id is not None:
@@ -73,52 +55,38 @@ def _run(mlflow: Any, run_id: str | None) -> Iterator[str]:
             yield started.info.run_id
 
 
-def _write(mlflow: Any, run: str, told: Told, prefix: str) -> None:
+def _write(mlflow: Any, run: str, told: dict[str, Any], card: Card, page: str, prefix: str) -> None:
     entities, client, now = mlflow.entities, mlflow.MlflowClient(), int(1000 * time.time())
-    parameters = _parameters(told, prefix)
-    _refuse_other(client.get_run(run).data.params, parameters)
-    numbers = list(flat_numbers(told.numbers, prefix))
+    parameters = {f"{prefix}.version": version("faithscope"), **dict(settings(told, prefix))}
+    parameters = {name: _cut(value, _LONGEST_SETTING) for name, value in parameters.items()}
+    known = client.get_run(run).data.params
+    for name, value in parameters.items():  # before anything is written
+        if known.get(name, value) != value:
+            raise BadInput(
+                f"The run already holds {name} = {known[name]!r}, and this result has {value!r}: "
+                "log it to another run, or under another prefix, such as prefix='second'."
+            )
+    numbers = list(flat_numbers(told, prefix))
     metrics = [entities.Metric(n.name, n.value, now, n.step) for n in numbers if n.value is not None]
-    tags = _tags(told, [number.name for number in numbers if number.value is None], prefix)
-    for part in _parts(metrics, _METRICS):
-        client.log_batch(run, metrics=part)
-    for part in _parts(list(parameters.items()), _WORDS):
-        client.log_batch(run, params=[entities.Param(*pair) for pair in part])
-    client.log_batch(run, tags=[entities.RunTag(*pair) for pair in tags.items()])
-    numbers_told = json.dumps(told.numbers, allow_nan=False, indent=2)
-    artifacts = {"report.html": told.page, "result.json": numbers_told, "summary.md": markdown.render(told.card)}
+    sentences = (f"{each.subject}: {each.text}" if each.subject else each.text for each in card.sentences)
+    words = {
+        "verdict": "\n".join(sentences),
+        "notes": "\n".join(card.notes),
+        "undefined": ", ".join(number.name for number in numbers if number.value is None),
+    }
+    tags = [entities.RunTag(f"{prefix}.{name}", _cut(text, _LONGEST_TAG)) for name, text in words.items() if text]
+    params = [entities.Param(*pair) for pair in parameters.items()]
+    for kind, items, most in (("metrics", metrics, _METRICS), ("params", params, _WORDS), ("tags", tags, _WORDS)):
+        for start in range(0, len(items), most):
+            client.log_batch(run, **{kind: items[start : start + most]})
+    artifacts = {
+        "report.html": page,
+        "result.json": json.dumps(told, allow_nan=False, indent=2),
+        "summary.md": markdown.render(card),
+    }
     for file, text in artifacts.items():
         client.log_text(run, text.encode(errors="replace").decode(), f"{prefix}/{file}")
 
 
-def _parameters(told: Told, prefix: str) -> dict[str, str]:
-    known = {f"{prefix}.version": version("faithscope"), **dict(settings(told.numbers, prefix))}
-    return {name: _cut(value, _LONGEST_SETTING) for name, value in known.items()}
-
-
-def _refuse_other(known: dict[str, str], parameters: dict[str, str]) -> None:
-    """Raise if the run holds another result under these names, before anything is written."""
-    other = next((name for name, value in parameters.items() if known.get(name, value) != value), None)
-    if other is not None:
-        raise BadInput(
-            f"The run already holds {other} = {known[other]!r}, and this result has {parameters[other]!r}: "
-            "log it to another run, or under another prefix, such as prefix='second'."
-        )
-
-
-def _tags(told: Told, undefined: list[str], prefix: str) -> dict[str, str]:
-    sentences = (f"{each.subject}: {each.text}" if each.subject else each.text for each in told.card.sentences)
-    words = {
-        "verdict": "\n".join(sentences),
-        "notes": "\n".join(told.card.notes),
-        "undefined": ", ".join(undefined),
-    }
-    return {f"{prefix}.{name}": _cut(text, _LONGEST_TAG) for name, text in words.items() if text}
-
-
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def _parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    return (items[start : start + size] for start in range(0, len(items), size))

@@ -102,7 +102,7 @@ class Shareable:
         """
         from faithscope.sinks import mlflow
 
-        return mlflow.log(mlflow.Told(self.to_dict(), *self._card_and_page()), run_id, prefix)
+        return mlflow.log(self.to_dict(), *self._card_and_page(), run_id, prefix)
 
     def metrics(self) -> dict[str, float]:
         """All measured numbers under flat names, as experiment trackers take them; those undefined are left out.

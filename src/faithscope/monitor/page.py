@@ -8,7 +8,7 @@ from typing import Any
 from faithscope.charts.watch_specs import over_time
 from faithscope.measures.telling import number
 from faithscope.monitor.sequential import DropBeside
-from faithscope.monitor.watched.record import MonitorRecord, WatchedLine
+from faithscope.monitor.watching import MonitorRecord, WatchedLine
 from faithscope.report.document import (
     Block,
     Chart,
@@ -56,86 +56,87 @@ def write(record: MonitorRecord, path: str | os.PathLike[str]) -> None:
 
 def render(record: MonitorRecord) -> str:
     """The page, which needs nothing else."""
-    return page_of(document(record))
-
-
-def document(record: MonitorRecord) -> Document:
-    """What the page of a monitor shows."""
-    days = record.lines[0].days if record.lines else ()
-    sections = (_time, _alarms, _groups, _beside, _changed, _drift, _reading)
-    return Document(
-        "faithscope monitor",
-        record.title,
-        record.headline,
-        f"{record.rows:,} rows{f' from {days[0]} to {days[-1]}' if days else ''}.",
-        datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
-        [section for make in sections if (section := make(record)) is not None],
-        foot=[f"faithscope {version('faithscope')}"],
-        alarmed=any(line.alarms for line in record.lines),
+    points = record.lines[0].points if record.lines else []
+    days = f" from {points[0]['day']} to {points[-1]['day']}" if points else ""
+    told: dict[tuple[str, str], list[Block]] = {
+        ("time", "Over time"): _time(record),
+        ("alarms", "Alarms"): _alarms(record),
+        ("groups", "Groups"): _groups(record),
+        ("beside", "Beside the reference"): _beside(record),
+        ("changed", "What changed"): _changed(record),
+        ("drift", "The explanations themselves"): [*map(Sentence, record.drift)],
+        ("reading", "How to read this"): _reading(record),
+    }
+    leads = {"beside": _BESIDE}
+    return page_of(
+        Document(
+            "faithscope monitor",
+            record.title,
+            record.headline,
+            f"{record.rows:,} rows{days}.",
+            datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+            [Section(key, name, name, blocks, leads.get(key, "")) for (key, name), blocks in told.items() if blocks],
+            foot=[f"faithscope {version('faithscope')}"],
+            alarmed=any(line.alarms for line in record.lines),
+        )
     )
 
 
-def _time(record: MonitorRecord) -> Section:
+def _time(record: MonitorRecord) -> list[Block]:
     line = record.lines[0] if record.lines else None
-    if line is None or not line.days:
-        return Section("time", "Over time", "Over time", [missing("No rows were added yet.")])
-    alarmed = any(line.alarms for line in record.lines)
-    promise, reference = record.at_least is not None, bool(record.reference_end)
+    if line is None or not line.points:
+        return [missing("No rows were added yet.")]
     marks = [
         ("dotted", "pairs of one day that agree"),
         ("banded", "limits of all rows so far, valid on all days together"),
         ("dashed", "interval for a single look"),
-        *([("promised", f"promised: at least {record.at_least:g}")] if promise else []),
-        *([("reference", "reference period")] if reference else []),
-        *([("alarming", "alarm"), ("since", "limits since the change")] if alarmed else []),
     ]
+    if record.at_least is not None:
+        marks += [("promised", f"promised: at least {record.at_least:g}")]
+    if record.reference_end:
+        marks += [("reference", "reference period")]
+    if any(line.alarms for line in record.lines):
+        marks += [("alarming", "alarm"), ("since", "limits since the change")]
     rows = tuple(
-        (
-            point["day"],
-            number(point["value"]),
-            _between(point["low"], point["high"]),
-            _between(point["once_low"], point["once_high"]),
-        )
-        for point in line.points()[-_LAST:][::-1]
+        (point["day"], number(point["value"]), _limits(point), _between(point["once_low"], point["once_high"]))
+        for point in line.points[-_LAST:][::-1]
     )
     title = "Agreement of pairs of the day, and limits as of that day"
     table = Table(("day", "that day", "all looks", "single look"), rows, 1, title)
-    chart = Chart(_spec(record, line, 300), _spoken(record.measure, line), _spoken(record.measure, line))
-    return Section(
-        "time", "Over time", "Over time", [Key(marks), chart, Group([table], fold="The last days as a table")]
-    )
+    spoken = _spoken(record.measure, line)
+    return [
+        Key(marks),
+        Chart(_spec(record, line, 300), spoken, spoken),
+        Group([table], fold="The last days as a table"),
+    ]
 
 
-def _alarms(record: MonitorRecord) -> Section:
-    found = [_found(line.name, alarm) for line in record.lines for alarm in line.alarms]
+def _alarms(record: MonitorRecord) -> list[Block]:
+    found = []
+    for name, alarm in ((line.name, alarm) for line in record.lines for alarm in line.alarms):
+        drop, rises, (least, most) = alarm.direction == "drop", alarm.direction == "rise", alarm.reference
+        since, was = (f"between {down(low)} and {up(high)}" for low, high in ((alarm.low, alarm.high), (least, most)))
+        if not drop and not rises:
+            text = f"Rows since then agree with those of the reference {since}, rows of the reference itself {was}."
+        elif most >= 1 or least <= 0 or least == most:
+            text = f"Since then {since}; at {'least' if drop else 'most'} {least if drop else most:.3f} was expected."
+        else:
+            text = f"Since then {since}; the reference was {was}."
+        badge = f"{'↑' if rises else '↓'} {alarm.direction} since about {alarm.since}"
+        found.append(Finding("partly" if rises else "unfaithful", name, badge, f"Known on {alarm.day}. {text}"))
     unchanged = f" Nothing shows that {record.measure} has changed since {record.reference_end}."
-    told = Findings(found) if found else Sentence(f"No alarm.{unchanged if record.reference_end else ''}")
-    return Section("alarms", "Alarms", "Alarms", [told])
+    return [Findings(found) if found else Sentence(f"No alarm.{unchanged if record.reference_end else ''}")]
 
 
-def _found(name: str, alarm: Any) -> Finding:
-    drop, (least, most) = alarm.direction == "drop", alarm.reference
-    since, was = (f"between {down(low)} and {up(high)}" for low, high in ((alarm.low, alarm.high), (least, most)))
-    if alarm.direction not in ("drop", "rise"):
-        text = f"Rows since then agree with those of the reference {since}, rows of the reference itself {was}."
-    elif most >= 1 or least <= 0 or least == most:
-        text = f"Since then {since}; at {'least' if drop else 'most'} {least if drop else most:.3f} was expected."
-    else:
-        text = f"Since then {since}; the reference was {was}."
-    rises = alarm.direction == "rise"
-    badge = f"{'↑' if rises else '↓'} {alarm.direction} since about {alarm.since}"
-    return Finding("partly" if rises else "unfaithful", name, badge, f"Known on {alarm.day}. {text}")
-
-
-def _groups(record: MonitorRecord) -> Section | None:
+def _groups(record: MonitorRecord) -> list[Block]:
     if len(record.lines) < 2:
-        return None
+        return []
     rows = tuple(
         (
             line.name,
             "; ".join(dict.fromkeys(f"{each.direction} since {each.since}" for each in line.alarms)) or "none",
             Cell(f"{line.openers:,}", line.openers),
-            _between(line.low[-1], line.high[-1]) if line.days else Cell(""),
+            _limits(line.points[-1]) if line.points else Cell(""),
         )
         for line in record.lines
     )
@@ -144,10 +145,10 @@ def _groups(record: MonitorRecord) -> Section | None:
         Group([Chart(_spec(record, line, 190), _spoken(record.measure, line))], title=line.name)
         for line in record.lines[1:]
     ]
-    return Section("groups", "Groups", "Groups", [table, Group(charts, "pair")])
+    return [table, Group(charts, "pair")]
 
 
-def _beside(record: MonitorRecord) -> Section | None:
+def _beside(record: MonitorRecord) -> list[Block]:
     rows = tuple(
         (
             name,
@@ -160,11 +161,10 @@ def _beside(record: MonitorRecord) -> Section | None:
     )
     columns = ("rows of", "rows checked", "since the reference", "limits, all looks", "in the reference")
     title = "Agreement with rows of the reference; limits hold at all looks and for all groups together"
-    name = "Beside the reference"
-    return Section("beside", name, name, [Table(columns, rows, 1, title)], _BESIDE) if rows else None
+    return [Table(columns, rows, 1, title)] if rows else []
 
 
-def _changed(record: MonitorRecord) -> Section | None:
+def _changed(record: MonitorRecord) -> list[Block]:
     blocks: list[Block] = [*map(Sentence, record.changed)]
     if record.explanations:
         rows = tuple(
@@ -182,15 +182,10 @@ def _changed(record: MonitorRecord) -> Section | None:
     if record.features:
         parts = Facts([(name, f"{part:+.4f}") for name, part in record.features])
         blocks += [Group([Sentence(_BY_FEATURE), parts], title="By feature")]
-    return Section("changed", "What changed", "What changed", blocks) if blocks else None
+    return blocks
 
 
-def _drift(record: MonitorRecord) -> Section | None:
-    name = "The explanations themselves"
-    return Section("drift", name, name, [*map(Sentence, record.drift)]) if record.drift else None
-
-
-def _reading(record: MonitorRecord) -> Section:
+def _reading(record: MonitorRecord) -> list[Block]:
     measure, level = record.measure, f"{100 * record.confidence:g}%"
     words = {
         measure: _MEANING[measure],
@@ -202,36 +197,33 @@ def _reading(record: MonitorRecord) -> Section:
         f"alarm, on any day, for any group, is at most {round(100 * (1 - record.confidence), 6):g}%.",
     }
     facts = [Facts(tuple(record.facts.items()))] if record.facts else []
-    blocks = [Facts(tuple(words.items()), "glossary"), *map(aside, record.notes), *facts]
-    return Section("reading", "How to read this", "How to read this", blocks)
+    return [Facts(tuple(words.items()), "glossary"), *map(aside, record.notes), *facts]
 
 
 def _spec(record: MonitorRecord, line: WatchedLine, height: int) -> dict[str, Any]:
     alarms = [
-        {
-            "day": str(alarm.day),
-            "text": alarm.direction,
-            "since": str(alarm.since),
-            "low": alarm.low,
-            "high": alarm.high,
-        }
-        for alarm in line.alarms
-        if not isinstance(alarm, DropBeside)  # of another measure
+        {"day": str(each.day), "text": each.direction, "since": str(each.since), "low": each.low, "high": each.high}
+        for each in line.alarms
+        if not isinstance(each, DropBeside)  # of another measure
     ]
-    return over_time(line.points(), alarms, record.at_least, record.reference_end, height, record.measure)
+    return over_time(line.points, alarms, record.at_least, record.reference_end, height, record.measure)
 
 
 def _between(low: float, high: float) -> Cell:
     return Cell(f"{down(low)} to {up(high)}", low)
 
 
+def _limits(point: dict[str, Any]) -> Cell:
+    return _between(point["low"], point["high"])
+
+
 def _spoken(measure: str, line: WatchedLine) -> str:
     """The chart in words."""
-    if not line.days:
+    if not line.points:
         return f"{visible(line.name)}: no days yet."
-    known = dict.fromkeys(f"{alarm.direction} known on {alarm.day}" for alarm in line.alarms)
-    told = "; ".join(known) or "no alarm"
+    first, last = line.points[0], line.points[-1]
+    told = "; ".join(dict.fromkeys(f"{alarm.direction} known on {alarm.day}" for alarm in line.alarms)) or "no alarm"
     return (
-        f"{visible(line.name)} from {line.days[0]} to {line.days[-1]}: {measure} between {down(line.low[-1])} and "
-        f"{up(line.high[-1])} as of the last day; {told}."
+        f"{visible(line.name)} from {first['day']} to {last['day']}: {measure} between {down(last['low'])} and "
+        f"{up(last['high'])} as of the last day; {told}."
     )
