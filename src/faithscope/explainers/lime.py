@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,49 +183,50 @@ class Lime(Explainer):
         (generator,) = generators(self.seed, np.empty((1, 0)))
         drawn = self._places(generator, self.samples - 1)
         which, first = group([canonical(rows).view(np.int64)])
-        columns = [
-            np.concatenate([table.decode_column(j, rows[first, j]), feature.values[drawn[j]]])
-            for j, feature in enumerate(self._features)
-        ]
-        outputs = self._outputs(columns, len(first) + self.samples - 1)
-        own = outputs[: len(first)][which]
-        draws = np.stack([feature.told[places] for feature, places in zip(self._features, drawn, strict=True)])
-        seen = np.column_stack([feature.seen(column) for feature, column in zip(self._features, rows.T, strict=True)])
-        binned = np.array([feature.binned for feature in self._features])
-        values = _Regressions.of(draws.astype(np.float64), binned, outputs[len(first) :]).coefficients(
-            seen, own, progress
+        own, outputs = self._outputs(rows[first], table, drawn)
+        seen, told = self._seen(rows), np.stack([feature.told[drawn[j]] for j, feature in enumerate(self._features)])
+        values = _Regressions(told.astype(np.float64), self._binned, _Scaled.of(outputs)).coefficients(
+            seen, own[which], progress
         )
-        return self._choose(values, own)
+        return self._choose(values, own[which])
 
     def _by_own_draws(self, rows: Floats, table: Space, progress: Progress | None) -> Floats:
         """The same, by a generator per row, whose seed is a hash of the seed and of the row."""
         step = _VALUES // (self.samples * rows.shape[1])
-        parts = [self._of_block(rows[block], table) for block in blocks(len(rows), step, progress)]
-        return np.concatenate(parts)
+        return np.concatenate([self._of_block(rows[block], table) for block in blocks(len(rows), step, progress)])
 
     @in_memory(_ADVICE)
     def _of_block(self, rows: Floats, table: Space) -> Floats:
         n, d = rows.shape
         self._need_memory(n)
-        drawn = np.empty((d, n, self.samples), np.uint16)
+        drawn = np.empty((d, n, self.samples - 1), np.uint16)
         for row, generator in enumerate(generators(self.seed, table.alike(rows))):
-            drawn[:, row] = self._places(generator, self.samples)
-        columns, gaps = [], []
+            drawn[:, row] = self._places(generator, self.samples)[:, 1:]  # the row itself is the first
+        own, outputs = self._outputs(rows, table, drawn.reshape(d, n * (self.samples - 1)))
+        seen, scaled = self._seen(rows), _Scaled.of(outputs.reshape(n, self.samples - 1, -1))
+        terms, squares = scaled.terms(n, d, np.float64), np.zeros((n, self.samples - 1))
         for j, feature in enumerate(self._features):
-            column, own = (
-                np.take(feature.values, drawn[j], mode="wrap"),
-                table.decode_column(j, rows[:, j]),
-            )
-            if column.dtype != own.dtype and column.dtype.kind != "O":
-                column = column.astype(object if own.dtype.kind == "O" else np.result_type(column, own))
-            column[:, 0] = own  # the row itself is the first
-            columns.append(column.ravel())
-            told, seen = np.take(feature.told, drawn[j], mode="wrap"), feature.seen(rows[:, j])[:, None]
-            gaps.append(told != seen.astype(told.dtype) if feature.binned else seen - told)
-        different = np.stack(gaps)
-        different[:, :, 0] = 0
-        outputs = self._outputs(columns, n * self.samples).reshape(n, self.samples, -1)
-        return _fit(different, self._choose(outputs.transpose(0, 2, 1), outputs[:, 0]).transpose(0, 2, 1))
+            told = feature.told[drawn[j]]
+            terms[:, j] = told != seen[:, [j]] if feature.binned else told - seen[:, [j]]
+            squares += terms[:, j] ** 2
+        with one_blas_thread():
+            lines = _lines(terms, squares, np.zeros((n, d)), np.where(self._binned, -1.0, 1.0))
+        return self._choose(scaled.coefficients(lines, own), own)
+
+    @property
+    def _binned(self) -> Bools:
+        return np.array([feature.binned for feature in self._features])
+
+    def _seen(self, rows: Floats) -> Floats:
+        """What regressions see of rows: (n, d)."""
+        return np.column_stack([feature.seen(rows[:, j]) for j, feature in enumerate(self._features)])
+
+    def _choose(self, values: Floats, own: Floats) -> Floats:
+        """The vectors of the classes explained, from those of all, (n, classes, d), and the rows' own outputs."""
+        chosen = chosen_classes(self.class_index, own.shape[1])
+        if chosen is not None:
+            return values[:, chosen]
+        return np.asarray(values[np.arange(len(own)), own.argmax(axis=1)][:, None])
 
     def _places(self, generator: np.random.Generator, samples: int) -> Places:
         """Random places in the tables of all features, all equally likely: (d, samples)."""
@@ -234,17 +234,18 @@ class Lime(Explainer):
         raw = np.asarray(generator.bit_generator.random_raw(-(-count // 4)), "<u8").view("<u2")[:count]
         return np.asarray(raw >> (_BITS - places.bit_length() + 1), np.uint16).reshape(-1, samples)
 
-    def _outputs(self, columns: list[NDArray[Any]], count: int) -> Floats:
-        """Probabilities of every class, or numbers, for so many rows: (count, classes)."""
-        parts = blocks(count, _VALUES // len(columns))
-        return self._asked.outputs((self.table.rebuild([column[part] for column in columns]) for part in parts), count)
-
-    def _choose(self, of_classes: Floats, own: Floats) -> Floats:
-        """What is about the classes explained, from an array (n, classes, ...) and the rows' own outputs."""
-        chosen = chosen_classes(self.class_index, own.shape[1])
-        if chosen is not None:
-            return of_classes[:, chosen]
-        return np.asarray(of_classes[np.arange(len(own)), own.argmax(axis=1)][:, None])
+    def _outputs(self, rows: Floats, table: Space, drawn: Places) -> tuple[Floats, Floats]:
+        """Probabilities of every class, or numbers, of rows and of draws: (n, classes) and (draws, classes)."""
+        columns = [
+            np.concatenate([table.decode_column(j, rows[:, j]), feature.values[drawn[j]]])
+            for j, feature in enumerate(self._features)
+        ]
+        count = len(rows) + drawn.shape[1]
+        parts = (
+            self.table.rebuild([column[part] for column in columns]) for part in blocks(count, _VALUES // len(columns))
+        )
+        outputs = self._asked.outputs(parts, count)
+        return outputs[: len(rows)], outputs[len(rows) :]
 
     def _need_memory(self, rows: int) -> None:
         d = len(self._features)
@@ -457,110 +458,90 @@ def _with_truth_values(X: Any, categorical: Iterable[int | str]) -> list[int | s
 # Regressions.
 
 
-def _fit(gaps: NDArray[Any], outputs: Floats) -> Floats:
-    """Coefficients of weighted ridge regressions with an intercept, one regression per row and output.
-
-    A feature that never differs has gap 0 in all draws, and gets exactly 0. To be like the row is the opposite of a
-    gap, so the coefficient has the opposite sign.
-
-    Parameters
-    ----------
-    gaps : (d, n, samples) array
-        Whether draws differ from the row, or how much smaller they are.
-    outputs : (n, samples, classes) array
-
-    Returns
-    -------
-    (n, classes, d) array
-    """
-    d, n, samples = gaps.shape
-    terms = np.empty((n, d + 1 + outputs.shape[2], samples))
-    terms[:, :d] = gaps.transpose(1, 0, 2)
-    terms[:, d] = 1.0
-    terms[:, d + 1 :] = (outputs - outputs[:, :1]).transpose(0, 2, 1)  # a constant model gets exactly 0
-    if gaps.dtype == bool:
-        squares = np.add.reduce(gaps, axis=0, dtype=np.min_scalar_type(d))
-    else:
-        squares = np.einsum("dns,dns->ns", gaps, gaps)
-    terms *= _roots(squares, d, np.float64)[:, None]
-    with one_blas_thread():
-        moments = terms @ terms.transpose(0, 2, 1)
-    moments -= moments[:, :, [d]] * moments[:, [d]] / moments[:, [d]][:, :, [d]]
-    solved = np.linalg.solve(moments[:, :d, :d] + np.eye(d), moments[:, :d, d + 1 :])
-    return 0.0 - solved.transpose(0, 2, 1)
-
-
-def _roots(squares: NDArray[Any], features: int, kind: Any) -> NDArray[Any]:
-    """Square roots of the weights by a kernel of width 0.75 √d, from squared distances of draws.
-
-    Whole numbers count the features that differ; their roots are looked up.
-    """
-    scale = -4 * _KERNEL**2 * features
-    if squares.dtype.kind == "f":
-        return np.asarray(np.exp(squares / scale))
-    return np.take(np.exp(np.arange(features + 1) / scale).astype(kind), squares, mode="clip")
-
-
-@dataclass(frozen=True, eq=False)
-class _Contrasts:
-    """Draws compared with values that rows have, one line per feature and value.
-
-    A bin is seen as "in the row's bin" if less than half of the draws are, otherwise as "in another bin": most draws
-    count 0, so that single precision loses nothing when the mean is subtracted. A number is seen by its deviations
-    from the row's own, in double precision.
+class _Scaled(NamedTuple):
+    """Outputs of draws, as regressions see them; a leading axis of rows, if each has its own draws.
 
     Attributes
     ----------
-    columns : (k, draws) array
-        What the regression sees of the draws.
-    squares : (k, draws) array
-        Their squared distances from the row in this feature; 0 or 1 for bins.
-    own : (k,) array
-        What the regression sees of the row itself.
-    signs : (k,) array
-        -1 where the regression sees the opposite of "as in the row".
+    centers, scales : (…, classes) arrays
+        Middle and reach of the outputs.
+    outputs : (…, classes, draws) array
+        Less the center, in scales: from -1 to 1.
     """
 
-    columns: NDArray[Any]
-    squares: NDArray[Any]
-    own: Floats
-    signs: Floats
+    centers: Floats
+    scales: Floats
+    outputs: Floats
 
     @classmethod
-    def of(cls, draws: Floats, seen: Floats, binned: Bools) -> "tuple[_Contrasts, Ints]":
-        """All contrasts of rows, and the place of each row's own among them: (n, d).
+    def of(cls, outputs: Floats) -> "_Scaled":
+        """Of outputs (…, draws, classes)."""
+        # Clipped, so that a constant output is exactly its center, and gets exactly 0.
+        centers = np.clip(outputs.mean(axis=-2), outputs.min(axis=-2), outputs.max(axis=-2))
+        apart = outputs - centers[..., None, :]
+        reach = np.abs(apart).max(axis=-2)
+        scales = np.where(reach > 0, reach, 1.0)
+        return cls(centers, scales, np.ascontiguousarray((apart / scales[..., None, :]).swapaxes(-1, -2)))
 
-        Parameters
-        ----------
-        draws : (d, draws) array
-        seen : (n, d) array
-        binned : (d,) array
-        """
-        places, parts, start = np.empty(seen.shape, np.int64), [], 0
-        for j, drawn in enumerate(draws):
-            values, place = np.unique(seen[:, j], return_inverse=True)
-            places[:, j] = place.reshape(-1) + start
-            start += len(values)
-            if binned[j]:
-                other = drawn != values[:, None]
-                rare = 2 * other.sum(axis=1) > len(drawn)  # bins that hold less than half of the draws
-                parts.append((other != rare[:, None], other, rare.astype(np.float64), np.where(rare, 1.0, -1.0)))
-            else:
-                apart = drawn - values[:, None]
-                parts.append((apart, apart**2, np.zeros(len(values)), np.ones(len(values))))
-        single = bool(binned.all())
-        columns, squares, own, signs = (np.concatenate(part) for part in zip(*parts, strict=True))
-        columns = columns.astype(np.float32 if single else np.float64, copy=False)
-        squares = squares.astype(np.min_scalar_type(len(draws)) if single else np.float64, copy=False)
-        return cls(columns, squares, own, signs), places
+    def terms(self, rows: int, features: int, kind: Any) -> NDArray[Any]:
+        """What `_lines` takes, (rows, features + 1 + classes, draws), with features to be filled in."""
+        classes, draws = self.outputs.shape[-2:]
+        terms: NDArray[Any] = np.empty((rows, features + 1 + classes, draws), kind)
+        terms[:, features], terms[:, features + 1 :] = 1.0, self.outputs
+        return terms
+
+    def coefficients(self, lines: Floats, own: Floats) -> Floats:
+        """Vectors (n, classes, d) from bases and slopes, (n, classes + 1, d), and the outputs of rows, (n, classes)."""
+        own = (own - self.centers) / self.scales
+        return np.asarray((lines[:, :-1] + own[:, :, None] * lines[:, -1:]) * self.scales[..., None] + 0.0)
+
+
+def _lines(terms: NDArray[Any], squares: NDArray[Any], own: Floats, signs: Floats) -> Floats:
+    """Linear models around rows: coefficients are ``base + slope · output``, linear in the output of the row itself.
+
+    Ridge regressions with an intercept, in which draws have weights by a kernel of width 0.75 √d, and the row itself
+    weight 1. A feature in which no draw differs from the row gets exactly 0.
+
+    Parameters
+    ----------
+    terms : (n, d + 1 + classes, draws) array
+        What the regressions see of the draws in each feature, 1, and the outputs; multiplied by weights in place.
+    squares : (n, draws) array
+        Squared distances of the draws; whole numbers count the features that differ.
+    own : (n, d) array
+        What the regressions see of the rows.
+    signs : (n, d) or (d,) array
+        -1 where the regressions see the opposite of "as in the row".
+
+    Returns
+    -------
+    (n, classes + 1, d) array
+        The bases, and last the slopes.
+    """
+    d = own.shape[1]
+    scale = -4 * _KERNEL**2 * d  # of half the exponent of a weight, which is that of its root
+    if squares.dtype.kind == "f":
+        terms *= np.exp(squares / scale)[:, None]
+    else:
+        terms *= np.take(np.exp(np.arange(d + 1) / scale).astype(terms.dtype), squares, mode="clip")[:, None]
+    moments = np.asarray(terms @ terms.transpose(0, 2, 1), np.float64)  # one product per regression, in any block
+    own = own[:, :, None]
+    total = moments[:, d:, [d]].copy()
+    total[:, 0] += 1
+    sums = moments[:, :d, [d]] + own
+    of_pairs = moments[:, :d, :d] + own * own.transpose(0, 2, 1) - sums * sums.transpose(0, 2, 1) / total[:, :1]
+    of_outputs = moments[:, :d, d + 1 :] - sums * total[:, 1:].transpose(0, 2, 1) / total[:, :1]
+    slope = own - sums / total[:, :1]
+    solved = np.linalg.solve(of_pairs + np.eye(d), np.concatenate([of_outputs, slope], axis=2))
+    return np.asarray(solved.transpose(0, 2, 1) * signs[..., None, :])
 
 
 @dataclass(frozen=True, eq=False)
 class _Regressions:
     """Linear models of the outputs around any row, all fitted to the same draws.
 
-    Rows that are seen alike share their regression, but for the row itself: it has weight 1 and its own output. The
-    coefficients are linear in that output, so they are ``base + slope · output``.
+    Rows that are seen alike share their regression, but for the row itself. Of bins, sums are taken in single
+    precision.
 
     Attributes
     ----------
@@ -568,89 +549,69 @@ class _Regressions:
         What is seen of the draws: bins, or numbers of deviations.
     binned : (d,) array
         Which features are seen as bins.
-    centers, scales : (classes,) arrays
-        Middle and reach of the outputs.
-    outputs : (classes, draws) array
-        Of the draws, less the center, in scales: from -1 to 1.
+    scaled : _Scaled
     """
 
     draws: Floats
     binned: Bools
-    centers: Floats
-    scales: Floats
-    outputs: Floats
+    scaled: _Scaled
 
-    @classmethod
-    def of(cls, draws: Floats, binned: Bools, outputs: Floats) -> "_Regressions":
-        """Regressions of outputs (draws, classes)."""
-        # Clipped, so that a constant output is exactly its center, and gets exactly 0.
-        centers = np.clip(outputs.mean(axis=0), outputs.min(axis=0), outputs.max(axis=0))
-        reach = np.abs(outputs - centers).max(axis=0)
-        scales = np.where(reach > 0, reach, 1.0)
-        return cls(draws, binned, centers, scales, np.ascontiguousarray(((outputs - centers) / scales).T))
-
-    def coefficients(self, seen: Floats, own: Floats, progress: Progress | None = None) -> Floats:
-        """One vector per row and class: (n, classes, d).
-
-        Parameters
-        ----------
-        seen : (n, d) array
-            What is seen of the rows.
-        own : (n, classes) array
-            The outputs of the rows themselves.
-        """
+    def coefficients(self, seen: Floats, own: Floats, progress: Progress | None) -> Floats:
+        """One vector per row and class, (n, classes, d), from what is seen of rows, (n, d), and their own outputs."""
         n, classes = own.shape
         asked = f"Coefficients of {n:,} rows and {classes:,} classes"
         need(32 * n * classes * len(self.draws), asked, "explain fewer rows at once")
         which, first = group([seen])
         rows = np.bincount(which).cumsum()
         lines, done = np.empty((len(first), classes + 1, len(self.draws))), 0
-        for part in self._lines(seen[first]):
+        for part in self._parts(seen[first]):
             lines[done : done + len(part)] = part
             done += len(part)
             if progress is not None:
                 progress(int(rows[done - 1]), n)
-        base, slope = lines[:, :-1], lines[:, -1:]
-        own = (own - self.centers) / self.scales
-        values = base[which] + own[:, :, None] * slope[which]
-        return np.asarray(values * self.scales[:, None] + 0.0)  # there is one zero
+        return self.scaled.coefficients(lines[which], own)
 
-    def _lines(self, seen: Floats) -> Iterator[Floats]:
+    def _parts(self, seen: Floats) -> Iterator[Floats]:
         """Bases and slopes of rows that are seen differently, (n, classes + 1, d): in blocks, by several threads."""
         d, draws = self.draws.shape
         room = _BYTES // (draws * (4 if self.binned.all() else 16))
         few = sum(len(np.unique(column)) for column in seen.T) <= room  # different values, whose contrasts fit
         with one_blas_thread():
             for stretch in blocks(len(seen), len(seen) if few else room // d):
-                contrasts, places = _Contrasts.of(self.draws, seen[stretch], self.binned)
-                most = _AT_A_TIME // (contrasts.columns.itemsize * draws * (d + len(self.outputs)))
+                places, (columns, squares, own, signs) = self._contrasts(seen[stretch])
+
+                def solve(
+                    at: Ints, columns: Any = columns, squares: Any = squares, own: Any = own, signs: Any = signs
+                ) -> Floats:
+                    terms = self.scaled.terms(*at.shape, columns.dtype)
+                    terms[:, :d] = columns[at]
+                    return _lines(terms, squares[at].sum(axis=1, dtype=squares.dtype), own[at], signs[at])
+
+                most = _AT_A_TIME // (columns.itemsize * draws * (d + len(self.scaled.outputs)))
                 step = min(most, -(-len(places) // (2 * WORKERS)))
                 parts = [places[block] for block in blocks(len(places), step)]
-                solve = partial(self._solve, contrasts)
                 yield from map(solve, parts) if len(parts) == 1 else in_threads(solve, parts)
 
-    def _solve(self, contrasts: _Contrasts, places: Ints) -> Floats:
-        """Bases and slopes of rows whose contrasts have these places: (n, classes + 1, d)."""
-        d = len(self.draws)
-        own = contrasts.own[places][:, :, None]
-        moments = self._moments(contrasts, places)
-        total = moments[:, d:, [d]].copy()
-        total[:, 0] += 1
-        sums = moments[:, :d, [d]] + own
-        of_pairs = moments[:, :d, :d] + own * own.transpose(0, 2, 1) - sums * sums.transpose(0, 2, 1) / total[:, :1]
-        of_outputs = moments[:, :d, d + 1 :] - sums * total[:, 1:].transpose(0, 2, 1) / total[:, :1]
-        slope = own - sums / total[:, :1]
-        solved = np.linalg.solve(of_pairs + np.eye(d), np.concatenate([of_outputs, slope], axis=2))
-        return np.asarray(solved.transpose(0, 2, 1) * contrasts.signs[places][:, None])
+    def _contrasts(self, seen: Floats) -> tuple[Ints, list[NDArray[Any]]]:
+        """Draws compared with values that rows have, one line per feature and value; and the lines of each row, (n, d).
 
-    def _moments(self, contrasts: _Contrasts, places: Ints) -> Floats:
-        """Weighted sums over draws of products of all pairs among features, 1 and outputs."""
-        d, draws = self.draws.shape
-        terms: NDArray[Any] = np.empty((len(places), d + 1 + len(self.outputs), draws), contrasts.columns.dtype)
-        terms[:, :d] = contrasts.columns[places]
-        terms[:, d] = 1.0
-        terms[:, d + 1 :] = self.outputs
-        squares = contrasts.squares[places].sum(axis=1, dtype=contrasts.squares.dtype)
-        terms *= _roots(squares, d, np.float32)[:, None]
-        # One product per regression, whatever the block.
-        return np.asarray(terms @ terms.transpose(0, 2, 1), np.float64)
+        Of every line there are its columns and squares, (k, draws), own and signs, (k,), as `_lines` takes them. A bin
+        is seen as "in the row's bin" if less than half of the draws are, otherwise as "in another bin": most draws
+        count 0, so that single precision loses nothing when the mean is subtracted. A number is seen by its deviations
+        from the row's own, in double precision.
+        """
+        places, parts, start = np.empty(seen.shape, np.int64), [], 0
+        for j, drawn in enumerate(self.draws):
+            values, place = np.unique(seen[:, j], return_inverse=True)
+            places[:, j] = place.reshape(-1) + start
+            start += len(values)
+            if self.binned[j]:
+                other = drawn != values[:, None]
+                rare = 2 * other.sum(axis=1) > len(drawn)  # bins that hold less than half of the draws
+                parts.append((other != rare[:, None], other, rare.astype(np.float64), np.where(rare, 1.0, -1.0)))
+            else:
+                apart = drawn - values[:, None]
+                parts.append((apart, apart**2, np.zeros(len(values)), np.ones(len(values))))
+        columns, squares, own, signs = (np.concatenate(part) for part in zip(*parts, strict=True))
+        kinds = (np.float32, np.min_scalar_type(len(self.draws))) if self.binned.all() else (np.float64, np.float64)
+        return places, [columns.astype(kinds[0], copy=False), squares.astype(kinds[1], copy=False), own, signs]

@@ -8,7 +8,7 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress
 from faithscope.explanations.highlights import Highlights
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.documents import Tokenizer, to_documents, words_of
 
@@ -123,33 +123,16 @@ class TopCoefficient(Explainer):
             return columns
         linear, vectorizer = self._parts()
         bag = vectorizer.transform(documents).tocsr()
-        weight = _weights(linear, bag, self.by)[np.repeat(np.arange(bag.shape[0]), np.diff(bag.indptr)), bag.indices]
+        coefficients, predicted = np.atleast_2d(linear.coef_), np.zeros(bag.shape[0], np.int64)
+        if hasattr(linear, "classes_"):
+            predicted = np.searchsorted(linear.classes_, linear.predict(bag))
+            if len(coefficients) == 1:
+                coefficients = np.vstack([-coefficients, coefficients])
+        coefficients = np.abs(coefficients) if self.by == "absolute" else coefficients
+        weight = coefficients[np.repeat(predicted, np.diff(bag.indptr)), bag.indices]
         filled = np.flatnonzero(np.diff(bag.indptr))
         starts = bag.indptr[filled]
         best = np.maximum.reduceat(weight, starts) if len(filled) else np.empty(0)
         is_best = np.flatnonzero(weight == np.repeat(best, np.diff(bag.indptr)[filled]))
         columns[filled] = bag.indices[is_best[np.searchsorted(is_best, starts)]]
         return columns
-
-
-def _weights(linear: Any, bag: Any, by: str) -> "_ByDocument":
-    """The weight of every word in every document: a view that is indexed by document and word."""
-    coefficients = np.atleast_2d(linear.coef_)
-    if not hasattr(linear, "classes_"):
-        return _ByDocument(np.abs(coefficients), np.zeros(bag.shape[0], np.int64))
-    if len(coefficients) == 1:
-        coefficients = np.vstack([-coefficients, coefficients])
-    predicted = np.searchsorted(linear.classes_, linear.predict(bag))
-    return _ByDocument(np.abs(coefficients) if by == "absolute" else coefficients, predicted)
-
-
-@dataclass(frozen=True)
-class _ByDocument:
-    """Coefficients of the predicted class of each document, looked up and never copied for all documents."""
-
-    coefficients: Floats
-    predicted: Ints
-
-    def __getitem__(self, place: tuple[Ints, Ints]) -> Floats:
-        document, word = place
-        return self.coefficients[self.predicted[document], word]

@@ -131,34 +131,28 @@ class TreePath(Explainer):
 
 
 def _tree_and_target(model: Any, answer: Any, agreement: Any) -> tuple[Any, NDArray[Any]]:
-    """The class of the tree that is fitted to a model's answer, and the answer as this tree takes it."""
+    """The class of the tree that is fitted to a model's answer, and the answer as this tree takes it.
+
+    Whole numbers are too many to be labels if more than 50 of them, and more than 9 in 10 rows, are different.
+    """
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    if (
-        _of_numbers(agreement)
-        if agreement is not None
-        else Model(model).gives_numbers(answer) or _nearly_all_differ(model, answer)
-    ):
-        return DecisionTreeRegressor, _around_zero(Spread().read(answer))
-    labels = to_predictions(answer, part=True).tolist()
-    return DecisionTreeClassifier, np.array([str(label) for label in labels], object)  # texts keep their length
+    numeric = _of_numbers(agreement)
+    if agreement is None:
+        numeric = Model(model).gives_numbers(answer)
+        labels = None if numeric or Model(model).kind == "classifier" else to_labels(answer)
+        if labels is not None and labels.dtype.kind in "iuf":
+            numeric = len(np.unique(labels)) > max(50, 0.9 * len(labels))
+    if not numeric:
+        texts = [str(label) for label in to_predictions(answer, part=True).tolist()]
+        return DecisionTreeClassifier, np.array(texts, object)  # which keep their length
+    # Moved and scaled to at most 1: squared as they are, numbers might lose the digits in which they differ.
+    numbers = _scaled(Spread().read(answer))
+    return DecisionTreeRegressor, _scaled(numbers - numbers.mean(axis=0))
 
 
 def _of_numbers(agreement: Any) -> bool:
     return agreement is not None and to_agreement(agreement).of_numbers
-
-
-def _nearly_all_differ(model: Any, answer: Any) -> bool:
-    """Whether whole numbers are too many to be labels: more than 50, and more than 9 in 10 rows."""
-    labels = to_labels(answer)
-    whole = labels.dtype.kind in "iuf" and Model(model).kind != "classifier"
-    return whole and len(np.unique(labels)) > max(50, 0.9 * len(labels))
-
-
-def _around_zero(numbers: Floats) -> Floats:
-    """Numbers moved and scaled to at most 1: squared as they are, they might lose the digits in which they differ."""
-    numbers = _scaled(numbers)
-    return _scaled(numbers - numbers.mean(axis=0))
 
 
 def _scaled(numbers: Floats) -> Floats:
@@ -183,41 +177,29 @@ def _indicators(table: Space, matrix: Floats, missing: Sequence[bool]) -> Floats
     return np.concatenate(columns, axis=1)
 
 
-def _meanings(table: Space, missing: Sequence[bool]) -> list[tuple[int, Any]]:
-    """The feature and the category of each column of the indicators; None for missing, and for numbers."""
-    return [
+def _readable_paths(splits: Any, table: Space, missing: Sequence[bool]) -> dict[int, Conjunction]:
+    """Paths in terms of the features themselves: an indicator above 1/2 means that category."""
+    meanings: list[tuple[int, Any]] = [  # the feature and category of each column; None for missing, and for numbers
         (j, category)
         for j, known in enumerate(table.categories)
         for category in ([None] if known is None else [*known, *[None] * missing[j]])
     ]
 
+    def translated(indicator: Condition) -> Condition:
+        """A condition on a column of the indicators as a condition on its feature."""
+        feature, category = meanings[indicator.position]
+        name, dated = table.names[feature], table.dates[feature] is not None
+        if table.categories[feature] is not None:
+            # A missing value is none of the categories.
+            other = "!= or missing" if missing[feature] and category is not None else "!="
+            return condition(feature, name, "==" if indicator.low > 0 else other, category)
+        bounds = []
+        for _, operator, value in indicator.triples():
+            # The whole date before a threshold, since the tree sees whole dates only.
+            bound = table.readable(feature, np.floor(value)) if dated and value is not None else value
+            bounds.append(condition(feature, name, operator, bound))
+        return conjoin(bounds)[0]
 
-def _readable_paths(splits: Any, table: Space, missing: Sequence[bool]) -> dict[int, Conjunction]:
-    """Paths in terms of the features themselves: an indicator above 1/2 means that category."""
-    meanings = _meanings(table, missing)
     numbers = np.array([table.categories[j] is None and missing[j] for j, _ in meanings])
-    to_leaf = paths(splits, [str(position) for position in range(len(meanings))], numbers)
-    parts: Any = to_leaf
-    return {leaf: conjoin(_translated(part, meanings, table, missing) for part in parts[leaf]) for leaf in to_leaf}
-
-
-def _translated(
-    indicator: Condition, meanings: list[tuple[int, Any]], table: Space, missing: Sequence[bool]
-) -> Condition:
-    """A condition on a column of the indicators as a condition on its feature."""
-    feature, category = meanings[indicator.position]
-    name = table.names[feature]
-    if table.categories[feature] is not None:
-        # A missing value is none of the categories.
-        other = "!= or missing" if missing[feature] and category is not None else "!="
-        return condition(feature, name, "==" if indicator.low > 0 else other, category)
-    bounds = [
-        condition(feature, name, operator, _readable(table, feature, value))
-        for _, operator, value in indicator.triples()
-    ]
-    return conjoin(bounds)[0]
-
-
-def _readable(table: Space, feature: int, value: Any) -> Any:
-    """A threshold as a rule names it: the whole date before it, since the tree sees whole dates only."""
-    return value if table.dates[feature] is None or value is None else table.readable(feature, np.floor(value))
+    to_leaf: Any = paths(splits, [str(position) for position in range(len(meanings))], numbers)
+    return {leaf: conjoin(map(translated, parts)) for leaf, parts in to_leaf.items()}

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.inputs.chunks import CHUNK, over_chunks, rows_at
-from faithscope.inputs.narrowing import narrowed
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -37,34 +36,24 @@ def group(columns: Sequence[Column]) -> tuple[Ints, Ints]:
     if len(columns) == 1 and columns[0].dtype == object:
         return _group_objects(columns[0])
     blocks = [_group_objects(column)[0][:, None] if column.dtype == object else column for column in columns]
-    return _group_numbers(blocks)
+    if len(blocks[0]) == 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    leader = _leaders(hash_rows(blocks))
+    different = _differ_from(blocks, leader)
+    if len(different):
+        _split_collisions(blocks, leader, different)
+    first = np.flatnonzero(leader == np.arange(len(leader)))
+    number = np.empty(len(leader), np.int64)
+    number[first] = np.arange(len(first))
+    return rows_at(number, leader), first
 
 
 def _group_objects(column: Column) -> tuple[Ints, Ints]:
     numbers: dict[object, int] = {}
     codes = np.fromiter((numbers.setdefault(item, len(numbers)) for item in column), np.int64, len(column))
-    return codes, _earliest(codes, len(numbers))
-
-
-def _earliest(codes: Ints, groups: int) -> Ints:
-    first = np.empty(groups, np.int64)
+    first = np.empty(len(numbers), np.int64)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    return first
-
-
-def _group_numbers(blocks: list[Column]) -> tuple[Ints, Ints]:
-    if len(blocks[0]) == 0:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    return _number(_exact_leaders([narrowed(block) for block in blocks]))
-
-
-def _exact_leaders(blocks: list[Column]) -> Rows:
-    """For each row the earliest row that equals it."""
-    leader = _leaders(hash_rows(blocks))
-    different = _differ_from(blocks, leader)
-    if len(different):
-        _split_collisions(blocks, leader, different)
-    return leader
+    return codes, first
 
 
 def hash_rows(blocks: Sequence[Column]) -> Words:
@@ -103,20 +92,10 @@ def _words(chunk: Column) -> NDArray[np.uint64]:
     """Each row as 64-bit words: one per float, integers packed closely. Adding 0.0 makes -0.0 equal 0.0."""
     if chunk.dtype.kind == "f":
         return (chunk.astype(np.float64, copy=False) + 0.0).view(np.uint64)
-    size = chunk.dtype.itemsize * chunk.shape[1]
-    if chunk.dtype.itemsize == 8:
-        return chunk.astype(np.uint64)
-    if size < 8 or not chunk.flags.c_contiguous:
-        padded = np.zeros((len(chunk), -(-size // 8) * 8 // chunk.dtype.itemsize), chunk.dtype)
-        padded[:, : chunk.shape[1]] = chunk
-        return padded.view(np.uint64)
-    words = np.empty((-(-size // 8), len(chunk)), np.uint64).T
-    for place in range(words.shape[1]):
-        beyond = max(0, 8 * place + 8 - size)  # bytes that the last word shares with the one before
-        words[:, place] = np.ndarray(len(chunk), np.uint64, chunk.data, 8 * place - beyond, (size,))
-        if beyond:
-            words[:, place] >>= np.uint64(8 * beyond)
-    return words
+    each = 8 // chunk.dtype.itemsize
+    padded = np.zeros((len(chunk), -(-chunk.shape[1] // each) * each), chunk.dtype)
+    padded[:, : chunk.shape[1]] = chunk
+    return padded.astype(np.uint64) if each == 1 else padded.view(np.uint64)
 
 
 def _leaders(hashes: Words) -> Rows:
@@ -155,14 +134,6 @@ def _owners(hashes: Words, bits: np.uint64) -> Rows:
         slots = (hashes[start:stop] >> bits).view(np.int64)
         owners[slots[::-1].copy()] = np.arange(stop - 1, start - 1, -1)
     return owners
-
-
-def _number(leader: Rows) -> tuple[Ints, Ints]:
-    """Number the groups in order of appearance: the number of each row, and the leader of each group."""
-    first = np.flatnonzero(leader == np.arange(len(leader)))
-    number = np.empty(len(leader), np.int64)
-    number[first] = np.arange(len(first))
-    return rows_at(number, leader), first
 
 
 def _differ_from(blocks: list[Column], leader: Rows) -> Ints:

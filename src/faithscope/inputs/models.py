@@ -103,14 +103,14 @@ class Model:
 
     def outputs(self, output: Literal["margin", "probability", "label"], rows: Any) -> Floats:
         """What it is asked for, as numbers: (n, classes) margins or probabilities, or (n, 1) numbers."""
-        model, native = self.model, None if output == "label" else self._native(output)
         if output == "label":
             return self._label_numbers(rows)
-        if output == "probability":
-            if native is None and not hasattr(model, "predict_proba") and hasattr(model, "predict"):
-                raise WrongType(f'{type(model).__name__} has no predict_proba: use output="margin" or "label".')
-            return self.probabilities(rows) if native is None else Model(native).probabilities(rows)
-        return self.margins(rows)
+        if output == "margin":
+            return self.margins(rows)
+        model, native = self.model, self._native(output)
+        if native is None and not hasattr(model, "predict_proba") and hasattr(model, "predict"):
+            raise WrongType(f'{type(model).__name__} has no predict_proba: use output="margin" or "label".')
+        return Model(native or model).probabilities(rows)
 
     def margins(self, rows: Any) -> Floats:
         """(n, classes) margins, of one margin that of class 1, with its negative for class 0; or (n, 1) numbers."""
@@ -230,13 +230,12 @@ def number_function(model: Any) -> Function | None:
     owner, predict = owner_of(model), getattr(model, "predict", None)
     if is_xgboost_booster(owner) and owner.predict in (model, predict):
         return booster_function(owner)
-    if callable(predict):
-        return partial(_of_list, predict) if _takes_lists(model) else predict
-    if is_torch_module(model):
+    if not callable(predict) and is_torch_module(model):
         return module_function(model)
-    if not callable(model):
-        return None
-    return partial(_of_list, model) if _takes_lists(model) else model
+    function = predict if callable(predict) else model if callable(model) else None
+    # A pipeline of Hugging Face takes texts as a list alone.
+    listed = all(hasattr(model, name) for name in ("task", "tokenizer", "preprocess", "postprocess"))
+    return partial(_of_list, function) if listed and function is not None else function
 
 
 def probability_function(model: Any) -> Function:
@@ -253,11 +252,6 @@ def probability_function(model: Any) -> Function:
 def lacks_predict(model: Any) -> bool:
     """Whether a model has probabilities and no predictions of its own."""
     return number_function(model) is None and callable(getattr(model, "predict_proba", None))
-
-
-def _takes_lists(model: Any) -> bool:
-    """Whether this is a pipeline of Hugging Face, which takes texts as a list alone."""
-    return all(hasattr(model, name) for name in ("task", "tokenizer", "preprocess", "postprocess"))
 
 
 def _of_list(function: Function, rows: Any) -> Any:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explainers.base import blocks
 from faithscope.inputs.array_types import Bools, Floats, Ints
-from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
 from faithscope.runtime.memory import need
 
@@ -36,13 +35,14 @@ class Game:
         The features of each coalition; the first coalition is empty, the last has all features.
     weights : (d, m) array
         The value of a feature is the weighted sum of the worths.
-    deviations : callable
-        From worths (n, m, classes) to the standard errors of the values, (n, d, classes); inf if they are unknown.
+    before, after : (orders, d) arrays of int
+        The coalition that a feature joins in an order, and the coalition with it; the reverses come last.
     """
 
     members: Bools
     weights: Floats
-    deviations: Callable[[Floats], Floats]
+    before: Ints
+    after: Ints
 
     def values(self, rows: Floats, gains: Floats, background: Floats, ask: Ask, tell: Tell) -> tuple[Floats, Floats]:
         """SHAP values and their standard errors, both (n, d, classes).
@@ -60,13 +60,23 @@ class Game:
                 outputs = ask(masked.reshape(-1, masked.shape[3])).reshape(*masked.shape[:3], -1)
                 worth[:, 1 + part.start : 1 + part.stop] = outputs.mean(axis=2)
             values[block] = np.einsum("dm,nmk->ndk", self.weights, worth)
-            errors[block] = self.deviations(worth)
+            errors[block] = self._deviations(worth)
         return values, errors
 
+    def _deviations(self, worth: Floats) -> Floats:
+        """Standard errors of values, (n, d, classes), from their spread between orders; inf if there is one alone.
 
-def budget_of(features: int, evaluations: int | None) -> int:
-    """How many coalitions may be tried per row."""
-    return 20 * features if evaluations is None else check_whole(evaluations, "evaluations")
+        Each order is averaged with its reverse.
+        """
+        count = len(self.before) // 2
+        if count == 1:
+            return np.full((len(worth), self.before.shape[1], worth.shape[2]), np.inf)
+        added = [
+            (worth[:, self.after[[t, t + count]]] - worth[:, self.before[[t, t + count]]]).mean(axis=1)
+            for t in range(count)
+        ]
+        spread: Floats = np.std(added, axis=0, ddof=1) / np.sqrt(count)
+        return spread
 
 
 def permutations(features: int, budget: int, seed: int) -> Game:
@@ -89,32 +99,7 @@ def permutations(features: int, budget: int, seed: int) -> Game:
     np.add.at(weights, (orders, place[:, 1:]), 1 / len(orders))
     np.add.at(weights, (orders, place[:, :-1]), -1 / len(orders))
     before, after = (np.take_along_axis(part, orders.argsort(axis=1), axis=1) for part in (place[:, :-1], place[:, 1:]))
-    return Game(members, weights, OrderErrors(before, after))
-
-
-@dataclass(frozen=True, eq=False)
-class OrderErrors:
-    """Standard errors from the spread of values between orders, each averaged with its reverse.
-
-    Attributes
-    ----------
-    before, after : (orders, d) arrays of int
-        The coalition that a feature joins in an order, and the coalition with it; the reverses come last.
-    """
-
-    before: Ints
-    after: Ints
-
-    def __call__(self, worth: Floats) -> Floats:
-        count = len(self.before) // 2
-        if count == 1:
-            return np.full((len(worth), self.before.shape[1], worth.shape[2]), np.inf)
-        added = [
-            (worth[:, self.after[[t, t + count]]] - worth[:, self.before[[t, t + count]]]).mean(axis=1)
-            for t in range(count)
-        ]
-        spread: Floats = np.std(added, axis=0, ddof=1) / np.sqrt(count)
-        return spread
+    return Game(members, weights, before, after)
 
 
 @dataclass(frozen=True)
@@ -255,28 +240,19 @@ def pair_values(differ: Bools, worths: Worths, classes: int, width: Callable[[in
         row, other = np.nonzero(sizes == size)
         features = np.nonzero(differ[row, other])[1].reshape(-1, size)
         for block in blocks(len(row), _PAIR_CELLS // width(2**size)):
-            shares = np.matmul(_weights(size), worths(RowPairs(row[block], other[block], features[block])))
+            shares = np.matmul(_shapley(size)[1], worths(RowPairs(row[block], other[block], features[block])))
             np.add.at(values, (row[block, None], features[block]), shares)
     return np.asarray(values / differ.shape[1])
 
 
 @lru_cache(maxsize=32)
-def _weights(size: int) -> Floats:
-    need(32 * size * 2.0**size, f"All coalitions of {size} features", "pass fewer evaluations")
-    return _shapley(size)[1]
-
-
-@lru_cache(maxsize=32)
-def _members(size: int) -> Bools:
-    return _shapley(size)[0]
-
-
 def _shapley(features: int) -> tuple[Bools, Floats]:
     """All coalitions, (2^d, d), and the weights of their worths by Shapley's formula, (d, 2^d).
 
     A feature gets 1 / (d · C(d - 1, s)) of what it adds to a coalition of s other features. Coalition number c has
     feature j if c has the bit 2^j.
     """
+    need(32 * features * 2.0**features, f"All coalitions of {features} features", "pass fewer evaluations")
     members = (np.arange(2**features)[:, None] >> np.arange(features) & 1).astype(bool)
     share = np.array([1 / (features * comb(features - 1, size)) for size in range(features)] + [0.0])
     size = members.sum(axis=1)[:, None]
@@ -298,7 +274,7 @@ def asked_values(
     values, features = np.empty((*rows.shape, gains.shape[1])), rows.shape[1]
 
     def worths(pairs: RowPairs) -> Floats:
-        members, own = _members(pairs.features.shape[1])[1:-1], pairs.row + block.start
+        members, own = _shapley(pairs.features.shape[1])[0][1:-1], pairs.row + block.start
         worth = np.empty((len(own), len(members) + 2, gains.shape[1]))
         worth[:, 0], worth[:, -1] = starts[pairs.other], gains[own]
         if len(members):

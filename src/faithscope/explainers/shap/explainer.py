@@ -17,7 +17,6 @@ from faithscope.explainers.shap.coalitions import (
     Tell,
     affordable,
     asked_values,
-    budget_of,
     permutations,
 )
 from faithscope.explainers.shap.trees import Trees, is_off
@@ -152,7 +151,9 @@ class Shap(Explainer):
         self._decimals = 12 - ceil(log10(largest)) if largest else _UNROUNDED
         self._trees = self._find_trees(algorithm)
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
-        self._budget = budget_of(len(self.table.names), evaluations)
+        self._budget = 20 * len(self.table.names)  # coalitions that may be tried per row
+        if evaluations is not None:
+            self._budget = check_whole(evaluations, "evaluations")
         self._table_budget = _TABLE if evaluations is None else self._budget
         self._game: Game | None = None
         if not self._trees and 2 ** len(self.table.names) - 2 > self._budget:
