@@ -583,7 +583,7 @@ class _Regressions:
                 def solve(
                     at: Ints, columns: Any = columns, squares: Any = squares, own: Any = own, signs: Any = signs
                 ) -> Floats:
-                    terms = self.scaled.terms(*at.shape, columns.dtype)
+                    terms = self.scaled.terms(len(at), d, columns.dtype)
                     terms[:, :d] = columns[at]
                     return _lines(terms, squares[at].sum(axis=1, dtype=squares.dtype), own[at], signs[at])
 
