@@ -116,10 +116,10 @@ def test_what_must_be_kept_or_not_takes_tolerance_alone_which_regressors_need(ki
         with pytest.raises(BadInput, match=rf"^{kind.__name__} asks whether .* pass agreement=fs.Tolerance\(eps\)\.$"):
             make(model, agreement)
     for asked in (model, model.predict):
-        with pytest.raises(BadInput, match=r"^GradientBoostingRegressor .* pass agreement=fs.Tolerance\(eps\)"):
+        with pytest.raises(BadInput, match=r"^GradientBoostingRegressor .* with agreement=fs.Tolerance\(eps\)"):
             make(asked, None)
     rows = ["some words", "others"] if kind is TextAnchors else ARRAY[:2]
-    with pytest.raises(BadInput, match=r"^Predictions look continuous.* pass agreement=fs.Tolerance\(eps\)"):
+    with pytest.raises(BadInput, match=r"^Predictions look continuous.* with agreement=fs.Tolerance\(eps\)"):
         make(lambda asked: np.linspace(0.1, 0.7, len(asked)), None).explain(rows)
     with pytest.raises(WrongType, match="cannot be applied"):
         make(model, 0.5)
