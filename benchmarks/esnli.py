@@ -4,7 +4,7 @@
     FAITHSCOPE_DATA=folder python benchmarks/esnli.py --quick    # fewer rows; nothing is kept
     FAITHSCOPE_DATA=folder python benchmarks/esnli.py --plot docs/images    # the pictures of the page on reasons alone
 
-The "prediction" of sections 1, 2 and 4 is the label of the data set: SNLI's annotators chose it, and others, who were
+The "prediction" of sections 1 and 2 is the label of the data set: SNLI's annotators chose it, and others, who were
 shown it, wrote down why. Section 3 has a model's predictions too. Cues and phrases were chosen on the development
 split; every number is of the test split, whose rows are clustered by premise.
 """
@@ -17,11 +17,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 from numpy.random import default_rng
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
 
 import faithscope as fs
 from faithscope import charts, datasets
@@ -93,14 +91,6 @@ def fitted(dev, hypothesis_only=False):
     texts = dev.X["hypothesis"].str.lower().tolist() if hypothesis_only else dev.documents
     words = CountVectorizer(analyzer=str.split, binary=True, min_df=2)
     return make_pipeline(words, LogisticRegression(C=0.3, max_iter=2_000)).fit(texts, dev.labels)
-
-
-def embedded(dev, test, width=50):
-    """Embeddings of the first person's reasons: directions of TF-IDF learned on the development split, of length 1."""
-    directions = TruncatedSVD(width, random_state=0)
-    weights = TfidfVectorizer(min_df=5, sublinear_tf=True, ngram_range=(1, 2))
-    embed = make_pipeline(weights, directions, Normalizer()).fit(dev.X["explanation_1"])
-    return np.asarray(embed.transform(test.X["explanation_1"]))
 
 
 HEAD = f"{'value':>6} {'95% interval':>14} {'silent':>8} {'verified':>8} {'chance':>7} {'different':>9} {'rows':>6}"
@@ -191,18 +181,6 @@ def beside_a_model(dev, test, rows):
             yield told(name, fs.sufficiency(words, labels, part.documents, clusters=part.premises))
 
 
-def by_embeddings(dev, test, clusters):
-    """Reasons whose embeddings are in one cluster, or near each other, as the same reason."""
-    vectors = embedded(dev, test)
-    yield f"{'consistency with the label by':{SHOWN}}{HEAD}"
-    for k in clusters:
-        alike = {"discretizer": fs.Clusters(vectors, k), "clusters": test.premises}
-        yield told(f"{k} clusters", fs.consistency(test.reasons(), test.labels, **alike))
-    curve = fs.within_curve(fs.Importances(vectors), test.labels, [0.2, 0.4, 0.6, 0.8, 1.0], clusters=test.premises)
-    for tau, estimate in zip(curve.taus, curve.estimates, strict=True):
-        yield told(f"a distance of at most {tau:g}", estimate)
-
-
 def people(repeated):
     """How often two people say the same by granularity: a dot with its interval, and a line for chance."""
     rows = [{"by": by, **same.to_dict()} for by, same in repeated.items()]
@@ -238,7 +216,6 @@ def tables(dev, test, quick):
         "   A bound without a judge": certificates,
         "2. Three people": by_people,
         "3. Beside a model": partial(beside_a_model, rows=100 if quick else 2_000),
-        "4. Embeddings (TF-IDF, 50 directions)": partial(by_embeddings, clusters=(10,) if quick else (3, 10, 30, 100)),
     }
     yield describe_machine(["faithscope", "numpy", "scipy", "scikit-learn"])
     for title, section in sections.items():

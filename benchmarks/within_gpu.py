@@ -11,9 +11,8 @@
    3 instructions on the single-precision units, held against 128 a clock and multiprocessor at the highest clock.
 3. The same data on the CPU of the same machine: the counts must be equal; then the ratio. Other metrics, and plain
    distances, are compared in `tests/counting/test_gpu.py`.
-4. Quantus 0.6.0 ``Sufficiency`` with ``batch_size=n``, called as in `sufficiency.py`, against the complete estimate.
 
-Where there is no GPU, only Quantus and the CPU's own time are measured.
+Where there is no GPU, only the CPU's own time is measured.
 """
 
 import importlib.util
@@ -27,8 +26,8 @@ from scipy.spatial.distance import cdist
 
 import faithscope as fs
 from faithscope.explanations.distances.near import Near
-from ratios import FEATURES, Line, best_of, clock, faster, is_missing, run
-from sufficiency import TAU, quantus_within, standard_vectors
+from ratios import FEATURES, Line, best_of, clock, faster, run
+from sufficiency import TAU
 
 SIZES = {  # rows that each part measures, in full and quickly
     "rows": (1_000_000, 5_000),
@@ -169,19 +168,6 @@ def against_cpu(sizes):
         yield faster(f"within, faster than on the CPU, n = {n:,}", best, note=f"equal counts; intervals {limits}")
 
 
-def against_quantus(sizes):
-    if is_missing("quantus"):
-        return
-    values, scaled, labels = standard_vectors(sizes.few)
-    seconds = clock(quantus_within(values, labels))[0]
-    yield Line(f"Quantus Sufficiency, n = {sizes.few:,}", seconds, "s")
-    if has_gpu():
-        work = partial(on_gpu, scaled, labels, TAU)
-        work()
-        best = {"GPU": best_of(work, 3), "Quantus": seconds}
-        yield faster(f"within, faster than Quantus, n = {sizes.few:,}", best, note="with the interval")
-
-
 if __name__ == "__main__":
-    libraries = ("faithscope", "numpy", "scipy", "torch", "triton", "quantus")
-    run(__doc__, libraries, (counts, against_cpu, against_quantus), SIZES)
+    libraries = ("faithscope", "numpy", "scipy", "torch", "triton")
+    run(__doc__, libraries, (counts, against_cpu), SIZES)

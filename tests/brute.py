@@ -29,21 +29,6 @@ def chance(predictions):
     return sum(predictions[i] == predictions[j] for i in range(n) for j in range(n) if i != j) / (n * (n - 1))
 
 
-def weighted(explanations, predictions, weights):
-    """M̂_w and U_w: every row weighs its own weight, and so does every row it is compared with."""
-    total = silent = 0.0
-    for group in set(explanations):
-        rows = [i for i in range(len(explanations)) if explanations[i] == group]
-        mass = sum(weights[i] for i in rows)
-        if len(rows) == 1:
-            silent += mass
-            continue
-        pairs = [(i, j) for i in rows for j in rows if i != j]
-        agree = sum(weights[i] * weights[j] for i, j in pairs if predictions[i] == predictions[j])
-        total += mass * agree / sum(weights[i] * weights[j] for i, j in pairs)
-    return total / sum(weights), silent / sum(weights)
-
-
 def sufficiency(covers, predictions):
     """M̂ and the unverifiable share for any relation: ``covers[i][j]`` says that row i's explanation covers row j."""
     n, total, silent = len(predictions), 0.0, 0

@@ -6,7 +6,6 @@ import pickle
 import numpy as np
 import pytest
 
-from faithscope.inputs.chunks import sort_in_place
 from faithscope.inputs.number_labels import NumberLabels, number_floats
 
 
@@ -38,14 +37,6 @@ def test_other_floats_keep_their_kind_and_order(kind):
     assert values.dtype == kind
     assert (values[1:] > values[:-1]).all()
     assert (values[place] == given).all()
-
-
-@pytest.mark.parametrize("rows", [0, 1, 1000, 300_001])
-def test_sorting_in_threads_is_sorting(rows):
-    given = np.random.default_rng(rows).integers(-(2**62), 2**62, rows)
-    ordered = given.copy()
-    sort_in_place(ordered)
-    assert (ordered == np.sort(given)).all()
 
 
 def test_number_labels_are_read_like_a_tuple():
