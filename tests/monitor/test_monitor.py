@@ -55,6 +55,24 @@ def test_explanations_forgotten_make_the_value_no_higher_and_are_told(monkeypatc
     assert limits.openers == limits.pairs + limits.waiting
 
 
+KEYS = np.random.default_rng(0).integers(0, 6, 200)
+FORMS = {
+    "integers": {"k": KEYS},
+    "numbers": {"k": KEYS / 2},
+    "dates": {"k": DAY + pd.to_timedelta(KEYS, "D")},
+    "records": {"k": KEYS.astype(str), "l": KEYS},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_key_of_any_type_is_the_same_from_memory_and_from_a_log(form):
+    table, monitor, yhat = pd.DataFrame(FORMS[form]), fs.Monitor(), KEYS % 2
+    added = monitor.add(table if form == "records" else list(table["k"]), yhat, when="2026-01-01")
+    log = {"prediction": "yhat", "explanation": list(table), "kind": "keys", "when": "2026-01-01"}
+    with pytest.warns(UserWarning, match="added before"):
+        assert monitor.add_log(table.assign(yhat=yhat), **log).batch == added.batch
+
+
 MARCH = datetime.date(2026, 3, 1)
 EVENING = pd.Series(pd.to_datetime(["2026-02-28 20:00", "2026-02-28 23:00"]))
 
