@@ -31,6 +31,7 @@ def test_halves_are_every_row_once_in_order_and_depend_on_the_seed_alone(n, seed
     assert sorted([*one.positions, *other.positions]) == list(range(n))
     assert one.n == n // 2
     assert one.positions.tolist() == sorted(one.positions)
+    assert one.take(np.array([1, 0])).positions.tolist() == [one.positions[1], one.positions[0]], "of the whole"
     again, _ = Sample(fs.Importances(np.ones((n, 1))), np.ones(n)).halves(seed)
     assert again.positions.tolist() == one.positions.tolist()
 

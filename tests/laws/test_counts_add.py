@@ -47,6 +47,13 @@ def test_how_the_sample_is_partitioned_does_not_matter(sample, data):
 
 
 @given(samples())
+def test_different_counts_are_not_equal(sample):
+    explanations, predictions = sample
+    assert counted(explanations, predictions) != counted([k + 1 for k in explanations], predictions)
+    assert counted(explanations, predictions) != counted([*explanations, 0], [*predictions, 0])
+
+
+@given(samples())
 def test_cells_hold_exact_counts_and_nothing_is_missed_by_equality(sample):
     counts = counted(*sample)
     assert counts.n == len(sample[0]) == counts.given.sum() == counts.per_label.sum()
