@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
 import faithscope.explainers.lime as regressions
-from explainers.systems import diabetes, graded
+from explainers.systems import diabetes, graded, library
 from faithscope.explainers import Lime
 from recorder import Recorder
 
@@ -110,6 +110,39 @@ def test_coefficients_are_those_of_a_weighted_ridge_regression_on_staying_in_the
 
 
 # The package lime.
+
+
+def lime_coefficients(train, row, model, seed, samples, categorical=(), discretize=True, mode="classification"):
+    asked = {"categorical_features": categorical, "feature_selection": "none", "random_state": seed}
+    explainer = library("lime.lime_tabular").LimeTabularExplainer(
+        train, mode=mode, discretize_continuous=discretize, **asked
+    )
+
+    def both(rows):
+        return np.column_stack([1 - model(rows), model(rows)])
+
+    told = explainer.explain_instance(
+        row, both if mode == "classification" else model, num_features=len(row), num_samples=samples
+    )
+    return [coefficient for _, coefficient in sorted(told.local_exp[1])]
+
+
+PACKAGE = {
+    "mixed": (mixed_rows, mixed_model, {"categorical": [4]}),
+    "mixed, as they are": (mixed_rows, mixed_model, {"categorical": [4], "discretize": False}),
+    "numbers": (nine_numbers, waves, {"mode": "regression"}),
+    "numbers, as they are": (nine_numbers, waves, {"mode": "regression", "discretize": False}),
+}
+
+
+@pytest.mark.parametrize("name", graded(["mixed"], PACKAGE))
+def test_a_single_run_with_many_samples_agrees_with_lime(name):
+    make, model, how = PACKAGE[name]
+    train = make()
+    theirs = lime_coefficients(train, train[7], model, 0, 100_000, **how)
+    ours = Lime(model, train, samples=100_000, **how).explain(train[7:8]).values[0]
+    np.testing.assert_allclose(ours, theirs, atol=0.015 * np.ptp(model(train)))
+    assert np.corrcoef(ours, theirs)[0, 1] > 0.99
 
 
 # Draws.
