@@ -5,6 +5,7 @@ import re
 from functools import cache
 
 from faithscope.monitor.page import render
+from faithscope.monitor.periods import TwoPeriods
 from watched_example import HOSTILE, watched_record
 
 
@@ -31,3 +32,8 @@ def test_texts_of_a_log_are_never_code_and_nothing_is_fetched():
     assert not [text for text in ("<script>alert", "<b>a long", "\u202e", HOSTILE) if text in page()]
     own = page()[: page().index('<script type="application/json"')]
     assert "http" not in own.replace("http-equiv", "")
+
+
+def test_periods_that_cannot_be_compared_are_told_so():
+    assert "no rows" in TwoPeriods.of([0], [0], [5], [0]).sentences()[0]
+    assert "cannot be compared" in TwoPeriods.of([0, 1], [0, 0], [5, 0], [0, 5]).sentences()[0]
