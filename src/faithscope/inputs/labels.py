@@ -149,7 +149,11 @@ def to_predictions(given: Any, *, part: bool = False) -> NDArray[Any]:
     part : bool
         Whether these are predictions for a part of the rows, which may all be of different classes.
     """
-    labels = to_labels(given, numbers=not part)
+    return refuse_continuous(to_labels(given, numbers=not part), part=part)
+
+
+def refuse_continuous(labels: NDArray[Any], *, part: bool = False) -> NDArray[Any]:
+    """Labels that `to_labels` gave, unless they are numbers that are nearly all different."""
     if labels.dtype.kind in "iuf" and _may_be_numbers(labels):
         values, rows = np.unique(labels, return_counts=True)
         refuse_numbers(values, rows, "e.g. np.digitize(predictions, edges)", part=part)

@@ -83,11 +83,11 @@ class Model:
         """(n, classes) probabilities; a single column is that of class 1."""
         return of_both_classes(to_outputs(probability_function(self.model)(rows)))
 
-    def gives_numbers(self, answer: Any) -> bool:
-        """Whether its answer is numbers and not labels: see the rule above."""
+    def gives_numbers(self, answer: Any, checked: bool = False) -> bool:
+        """Whether its answer is numbers and not labels: see the rule above; `checked` if `to_labels` gave it."""
         if self.kind is not None:
             return self.kind == "regressor"
-        labels = to_labels(answer)
+        labels = answer if checked else to_labels(answer)
         if labels.dtype == object:
             kinds = {kind for kind in map(type, labels) if issubclass(kind, Number) and not issubclass(kind, Integral)}
             odd = (label for label in labels if type(label) in kinds)

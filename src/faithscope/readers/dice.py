@@ -16,6 +16,7 @@ from faithscope.inputs.missing import is_missing
 from faithscope.readers.wanted import Wanted, first_of, one_per_row
 
 _SHOWN = 10  # rows that an error lists
+_PARTS = ("test_instance_df", "final_cfs_df")
 Rows = list[list[Any]]
 
 
@@ -79,47 +80,39 @@ def _examples(thing: Any) -> list[Examples]:
     saved = _as_saved(thing)
     if saved is None:
         listed = getattr(thing, "cf_examples_list", None)
-        return [_from_object(item) for item in (one_per_row(thing) if listed is None else listed)]
-    if "cf_examples_list" in saved:
-        return [_from_first_version(json.loads(text)) for text in saved["cf_examples_list"]]
+        items = one_per_row(thing) if listed is None else listed
+        return [
+            _example(_table(item.test_instance_df), _table(frame_of(item)), item.data_interface.outcome_name)
+            for item in items
+        ]
+    if "cf_examples_list" in saved:  # of the first version
+        items = map(json.loads, saved["cf_examples_list"])
+        tables = [(item, *(json.loads(item[part] or "{}") for part in _PARTS)) for item in items]
+        return [
+            _example(
+                *({name: list(column.values()) for name, column in table.items()} for table in both),
+                item["data_interface"]["outcome_name"],
+            )
+            for item, *both in tables
+        ]
     names, outcome = saved["feature_names_including_target"], saved["data_interface"]["outcome_name"]
     rows = zip(saved["test_data"], saved["cfs_list"], strict=True)
-    return [_outcome_last(names, names, outcome, row[0], others or []) for row, others in rows]
+    return [
+        _example(*(dict(zip(names, zip(*part, strict=True), strict=False)) for part in (row, others or ())), outcome)
+        for row, others in rows
+    ]
 
 
-def _from_object(item: Any) -> Examples:
-    frame, given = frame_of(item), item.test_instance_df
-    others = [] if frame is None else [list(row) for row in zip(*_columns(frame), strict=True)]
-    listed = list(given.columns) if frame is None else list(frame.columns)
-    original = [column[0] for column in _columns(given)]
-    return _outcome_last(list(given.columns), listed, item.data_interface.outcome_name, original, others)
+def _table(frame: Any) -> dict[Any, Sequence[Any]]:
+    """The columns of a table of pandas, by name; none of None."""
+    return {} if frame is None else {name: frame.iloc[:, j].tolist() for j, name in enumerate(frame.columns)}
 
 
-def _columns(frame: Any) -> list[list[Any]]:
-    return [frame.iloc[:, place].tolist() for place in range(frame.shape[1])]
-
-
-def _from_first_version(item: Mapping[str, Any]) -> Examples:
-    given = json.loads(item["test_instance_df"])
-    frame = json.loads(item["final_cfs_df"]) if item["final_cfs_df"] is not None else {}
-    others = [list(row) for row in zip(*(column.values() for column in frame.values()), strict=True)]
-    original = [next(iter(column.values())) for column in given.values()]
-    return _outcome_last(
-        list(given), list(frame) or list(given), item["data_interface"]["outcome_name"], original, others
-    )
-
-
-def _outcome_last(
-    names: Sequence[str], listed: Sequence[str], outcome: str, original: Sequence[Any], others: Rows
-) -> Examples:
-    """Examples whose columns are those of the row explained, the outcome after them."""
-    order = [name for name in names if name != outcome] + [outcome]
-    places, listed_places = ({name: place for place, name in enumerate(part)} for part in (names, listed))
-    return Examples(
-        [str(name) for name in order],
-        [original[places[name]] for name in order],
-        [[other[listed_places[name]] for name in order] for other in others],
-    )
+def _example(given: Mapping[Any, Sequence[Any]], found: Mapping[Any, Sequence[Any]], outcome: str) -> Examples:
+    """What was made for one row, whose columns are those of the row explained, the outcome after them."""
+    order = [name for name in given if name != outcome] + [outcome]
+    others = [list(row) for row in zip(*(found[name] for name in order), strict=True)] if found else []
+    return Examples(list(map(str, order)), [given[name][0] for name in order], others)
 
 
 def _refuse_without(examples: Sequence[Examples]) -> None:

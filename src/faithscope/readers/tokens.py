@@ -77,7 +77,7 @@ def _joined(pieces: Sequence[str], numbers: Sequence[float]) -> list[tuple[str, 
     return words
 
 
-def _sequence(row: Any) -> Parts:
+def _sequence(row: Any, *_: Any) -> Parts:
     """Of inseq: tokens of the source, or of the prompt if there is no source, over all that was generated."""
     if row.source_attributions is not None:
         tokens, values = row.source, to_host(row.source_attributions)
@@ -89,15 +89,27 @@ def _sequence(row: Any) -> Parts:
     return [str(getattr(token, "token", token)) for token in tokens], np.nansum(values, axis=1)
 
 
+def _elements(row: Any, number: int, wanted: Wanted) -> Parts:
+    """Of interpreto: attributions are (elements,), (classes, elements) or, before version 0.4, its transpose."""
+    if not isinstance(row.elements, list | tuple) or not all(isinstance(part, str) for part in row.elements):
+        raise BadInput(f"The elements of row {number} are no texts: decode them into tokens first.")
+    values = to_host(row.attributions)
+    if values.ndim > 1:
+        by_class = values if values.shape[-1] == len(row.elements) else values.T
+        values = by_class[one_class(wanted, len(by_class), "These attributions")]
+    return row.elements, values
+
+
 # By library: the attributes of the object of one text, and its tokens with their numbers.
-_LIBRARIES: dict[str, tuple[tuple[str, ...], Callable[[Any], Parts]]] = {
-    "captum": (("seq_attr", "input_tokens"), lambda row: (row.input_tokens, to_host(row.seq_attr))),
-    "ferret": (("tokens", "scores", "explainer"), lambda row: (row.tokens, np.asarray(row.scores))),
+_LIBRARIES: dict[str, tuple[tuple[str, ...], Callable[[Any, int, Wanted], Parts]]] = {
+    "captum": (("seq_attr", "input_tokens"), lambda row, *_: (row.input_tokens, to_host(row.seq_attr))),
+    "ferret": (("tokens", "scores", "explainer"), lambda row, *_: (row.tokens, np.asarray(row.scores))),
     "inseq": (("source_attributions", "target"), _sequence),
+    "interpreto": (("elements", "attributions"), _elements),
 }
 
 
-def _of(library: str, attributes: tuple[str, ...], parts: Callable[[Any], Parts]) -> tuple[str, Any, Any]:
+def _of(library: str, attributes: tuple[str, ...], parts: Callable[[Any, int, Wanted], Parts]) -> tuple[str, Any, Any]:
     """The line of a library in the table of readers; inseq's output holds its objects as ``sequence_attributions``."""
 
     def recognizes(thing: Any) -> bool:
@@ -109,36 +121,12 @@ def _of(library: str, attributes: tuple[str, ...], parts: Callable[[Any], Parts]
         rows = rows_of_objects(thing, *attributes) if held is None else list(held)
         if not rows:
             raise BadInput("There are no sequences in this output of inseq: attribute at least one.")
-        wanted.refuse_class("these explanations are of one class")
-        pairs = [parts(row) for row in rows]
+        if parts is not _elements:
+            wanted.refuse_class("these explanations are of one class")
+        pairs = [parts(row, number, wanted) for number, row in enumerate(rows)]
         return highlighted([tokens for tokens, _ in pairs], [scores for _, scores in pairs], wanted)
 
     return library, recognizes, read
 
 
-def _recognizes_interpreto(thing: Any) -> bool:
-    return bool(rows_of_objects(thing, "elements", "attributions"))
-
-
-def _read_interpreto(thing: Any, wanted: Wanted) -> Explanations:
-    """Highlights of the largest elements, for the class wanted.
-
-    Attributions are (elements,), (classes, elements) or, before version 0.4, its transpose.
-    """
-    elements, scores = [], []
-    for number, row in enumerate(rows_of_objects(thing, "elements", "attributions")):
-        if not isinstance(row.elements, list | tuple) or not all(isinstance(part, str) for part in row.elements):
-            raise BadInput(f"The elements of row {number} are no texts: decode them into tokens first.")
-        values = to_host(row.attributions)
-        if values.ndim > 1:
-            by_class = values if values.shape[-1] == len(row.elements) else values.T
-            values = by_class[one_class(wanted, len(by_class), "These attributions")]
-        elements.append(list(row.elements))
-        scores.append(np.asarray(values))
-    return highlighted(elements, scores, wanted)
-
-
-READERS = (
-    *(_of(library, *known) for library, known in _LIBRARIES.items()),
-    ("interpreto", _recognizes_interpreto, _read_interpreto),
-)
+READERS = [_of(library, *known) for library, known in _LIBRARIES.items()]

@@ -12,7 +12,7 @@ from faithscope.discretizers.reasons.keys import keys_of, text_digest, to_reason
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
-from faithscope.explanations.reasons import Reasons, shown
+from faithscope.explanations.reasons import shown
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
@@ -79,7 +79,8 @@ class Clusters(Discretizer):
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         cluster, nearest = self._clustered(place[codes], len(first))
-        written = _as_written(reasons)
+        # One text for all that are equal once folded: the first in order of their letters, which is kept last.
+        written = dict(sorted(zip(reasons.folded, reasons.texts, strict=True), reverse=True))
         names = [f'cluster {j}: "{shown(written[texts[order[near]]])}"' for j, near in enumerate(nearest.tolist())]
         return keys_of(to_objects(names)[cluster[place[codes]]], reasons, labels_differ)
 
@@ -104,14 +105,6 @@ class Clusters(Discretizer):
     @cached_property
     def _digest(self) -> str:
         return text_digest(np.ascontiguousarray(self.embeddings + 0.0).tobytes())
-
-
-def _as_written(reasons: Reasons) -> dict[str, str]:
-    """One text for all that are equal once folded: the first in order of their letters."""
-    written: dict[str, str] = {}
-    for folded, text in zip(reasons.folded, reasons.texts, strict=True):
-        written[folded] = min(written.get(folded, text), text)
-    return written
 
 
 def _means(embeddings: NDArray[np.float64], text: NDArray[np.int64], rows: NDArray[np.float64]) -> NDArray[np.float64]:

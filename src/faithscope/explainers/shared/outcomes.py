@@ -10,7 +10,7 @@ from faithscope.agreements import Same, Tolerance, to_agreement
 from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Bools
 from faithscope.inputs.checks import same_length
-from faithscope.inputs.labels import to_labels, to_predictions
+from faithscope.inputs.labels import refuse_continuous, to_labels
 from faithscope.inputs.models import Model
 from faithscope.inputs.rows import rows_of
 
@@ -61,12 +61,12 @@ class Outcomes:
 
     def _labels(self, answer: Any) -> NDArray[Any]:
         labels = to_labels(answer)
-        if not self.told and Model(self.model).gives_numbers(labels):
+        if not self.told and Model(self.model).gives_numbers(labels, checked=True):
             raise BadInput(
                 f"Predictions look continuous, since they hold fractions: {_ADVICE}; or pass labels, such as bins, "
                 "np.digitize(predictions, edges). If fractions are the names of classes, pass agreement=fs.Same()."
             )
-        return to_predictions(labels, part=True)
+        return refuse_continuous(labels, part=True)
 
     def agree(self, predictions: NDArray[Any], others: NDArray[Any]) -> Bools:
         """Whether predictions agree, one by one; shapes broadcast."""
