@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explanations.forms import in_blocks
 
 _COLORS = (1, 3, 4)  # channels of gray, of colors, and of colors with transparency
-_CELLS = 2**20  # values summed at a time
 _WORDS = {1: ("step",), 2: ("row", "column"), 3: ("plane", "row", "column")}
 AXES = max(_WORDS)  # of a grid at most
 
@@ -61,14 +61,13 @@ class Grid:
 
     def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """The sum of each region, in double precision: (n, cells of a map) to (n, regions); infinite if too large."""
-        step = max(1, _CELLS // max(1, values.shape[1]))
         total = np.empty((len(values), int(np.prod(self.regions))))
-        for start in range(0, len(values), step):
-            block = values[start : start + step].astype(np.float64).reshape(-1, *self.shape)
+        for rows in in_blocks(values):
+            block = values[rows].astype(np.float64).reshape(-1, *self.shape)
             with np.errstate(over="ignore"):
                 for axis in reversed(range(len(self.shape))):  # the last lies together in memory
                     block = np.add.reduceat(block, self.starts[axis], axis=axis + 1)
-            total[start : start + step] = block.reshape(len(block), -1)
+            total[rows] = block.reshape(len(block), -1)
         return total
 
     def names(self, cells: Sequence[str] | None) -> tuple[str, ...]:

@@ -41,8 +41,8 @@ class OfImportances(Discretizer):
     def _coarser(self, importances: Importances, values: Array, kind: type[Importances] = Importances) -> Importances:
         form = f"{importances.form} | {self!r}" if importances.form else repr(self)
         shape = importances.shape if values.shape == importances.values.shape else None
-        coarser = kind.made(values, importances.names, form, importances.error, shape)
-        return coarser._with(remarks=importances.remarks, label=importances.label)
+        kept = {name: getattr(importances, name) for name in ("error", "remarks", "label")}
+        return kind.made(values, importances.names, form, shape=shape, **kept)
 
 
 @dataclass(frozen=True)

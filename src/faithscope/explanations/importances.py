@@ -116,16 +116,9 @@ class Importances(Explanations):
         self._fill(names=to_names(names, columns, matrix.shape[1], "Importances"))
 
     @classmethod
-    def made(
-        cls,
-        values: NDArray[Any],
-        names: tuple[str, ...] | None,
-        form: str,
-        error: float = 0.0,
-        shape: tuple[int, ...] | None = None,
-    ) -> Self:
+    def made(cls, values: NDArray[Any], names: tuple[str, ...] | None, form: str, **known: Any) -> Self:
         """Importances that a discretizer made; their values are known to be finite numbers, so they are not checked."""
-        return cls.__new__(cls)._with(values=values, names=names, form=form, error=error, shape=shape)
+        return cls.__new__(cls)._with(values=values, names=names, form=form, **known)
 
     @property
     def key(self) -> tuple[Column, ...]:
@@ -266,19 +259,13 @@ class Importances(Explanations):
 
     def describe(self, row: int) -> str:
         """The text of one row's importances; after a discretizer, only of the features that are not 0."""
-        told = self._features_told(row)
-        parts = [self._told(int(feature), self.values[row, feature]) for feature in told[:_SHOWN]]
+        values = self.values[row]
+        told = np.flatnonzero(values) if self.form else np.arange(len(values))
+        told = told[np.argsort(values[told], kind="stable")] if have_order(self.form) else told
+        parts = [self._told(int(feature), values[feature]) for feature in told[:_SHOWN]]
         between = ", " if self.shape is None else "; "
         left_out = f"{between}… ({len(told) - _SHOWN:,} more)" if len(told) > _SHOWN else ""
         return visible(between.join(parts) + left_out) or (NO_CODE if are_codes(self.form) else "all 0")
-
-    def _features_told(self, row: int) -> NDArray[np.int64]:
-        """The features that a description names, in its order."""
-        values = self.values[row]
-        if not self.form:
-            return np.arange(len(values))
-        told = np.flatnonzero(values)
-        return told[np.argsort(values[told], kind="stable")] if have_order(self.form) else told
 
     def _told(self, feature: int, value: Any) -> str:
         if only_named(self.form) and value == value:  # not a missing one

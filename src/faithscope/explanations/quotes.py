@@ -1,7 +1,7 @@
 """Quoted spans of the input as highlights."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from faithscope.errors import BadInput
@@ -45,34 +45,19 @@ def quoted_highlights(texts: Iterable[str], inputs: Iterable[Any], unreadable: s
         if about is None:
             raise BadInput(f"Row {row} has no input whose words could be quoted: pass fs.Reasons(texts, inputs).")
         spans = {span: folded_words(span) for span in quoted_spans(text)}
-        holds = _holding(folded_words(about))
-        outside = [span for span, words in spans.items() if not holds(words)]
-        strange = set(outside)
-        inside = {word for span, words in spans.items() if span not in strange for word in words}
+        document = f" {' '.join(folded_words(about))} "
+        outside = {span: None for span, quoted in spans.items() if quoted and f" {' '.join(quoted)} " not in document}
+        inside = {word for span, quoted in spans.items() if span not in outside for word in quoted}
         quotes += len(spans)
         strangers += [(row, span) for span in outside]
-        if not inside:
-            problems.rows[row] = _why(text, outside)
+        if not inside and outside:
+            named = listed([span[:60] for span in outside], 2)
+            problems.rows[row] = f"its input does not hold what it quotes ({named})"
+        elif not inside:
+            problems.rows[row] = f"it quotes nothing ({text[:60]!r})"
         words.append(inside or {NO_QUOTE})
-    remarks = (*problems.settle(len(words), unreadable, _ADVICE), *_told(strangers, quotes))
+    remarks = problems.settle(len(words), unreadable, _ADVICE)
+    if strangers:
+        (row, span), count = strangers[0], several(len(strangers), "quote does", "quotes do")
+        remarks += (f"{count} not stand in the input, of {quotes:,}; the first is {span[:60]!r}, at row {row}",)
     return Highlights(words, tokenizer=folded_words)._with(remarks=remarks)
-
-
-def _holding(document: list[str]) -> Callable[[list[str]], bool]:
-    """Whether a document holds these words, one after the other."""
-    known, joined = set(document), f" {' '.join(document)} "
-    return lambda words: known.issuperset(words) and (len(words) < 2 or f" {' '.join(words)} " in joined)
-
-
-def _why(text: str, outside: list[str]) -> str:
-    if not outside:
-        return f"it quotes nothing ({text[:60]!r})"
-    return f"its input does not hold what it quotes ({listed([span[:60] for span in outside], 2)})"
-
-
-def _told(strangers: list[tuple[int, str]], quotes: int) -> tuple[str, ...]:
-    if not strangers:
-        return ()
-    row, span = strangers[0]
-    count = several(len(strangers), "quote does", "quotes do")
-    return (f"{count} not stand in the input, of {quotes:,}; the first is {span[:60]!r}, at row {row}",)

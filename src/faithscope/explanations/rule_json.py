@@ -9,12 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
@@ -23,8 +22,8 @@ from faithscope.explanations.conditions.conjunctions import Conjunction, number_
 from faithscope.explanations.rule_text import ANY_OF, BOUNDS, NUMBER, OR_MISSING, SPELLINGS, Triple, to_value
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.checks import check_word
-from faithscope.inputs.columns import Rows, distinct_names
+from faithscope.inputs.checks import check_word, is_real
+from faithscope.inputs.columns import Column, Rows, distinct_names
 from faithscope.inputs.dates import WRITTEN
 from faithscope.inputs.folding import fold
 from faithscope.inputs.hints import hint
@@ -384,43 +383,38 @@ class Columns:
     ----------
     names : tuple of str, or None
         None if any name is one.
-    families : dict from name to "number", "text" or "date"
-        Of the columns of a table whose values are of one family.
     folded : dict from folded name to name
         Of names whose folded form is that of no other.
-    texts : dict from name to array
-        The columns of the table that hold texts.
+    held : dict from name to Column
+        The columns of the table, if there is one.
     """
 
     names: tuple[str, ...] | None
-    families: dict[str, str]
     folded: dict[str, str]
-    texts: dict[str, NDArray[Any]]
+    held: dict[str, Column]
 
     @classmethod
     def of(cls, features: Any) -> "Columns":
         """From names, from the table of the rows, or from nothing."""
         if features is None:
-            return cls(None, {}, {}, {})
+            return cls(None, {}, {})
         rows = Rows(features) if is_frame(features) else None
         names = distinct_names(features if rows is None else rows.names)
         held = {} if rows is None else {column.name: column for column in rows.columns}
-        families = {name: column.family.partition(" ")[0] for name, column in held.items()}
         count = Counter(map(_folded, names))
         folded = {_folded(name): name for name in names if count[_folded(name)] == 1}
-        return cls(names, families, folded, {name: held[name].values for name in families if families[name] == "text"})
+        return cls(names, folded, held)
 
     def placed(self, triple: Triple, habits: Counter[str]) -> Triple:
         """The condition with the name of its column and a value of its family; raises if there is no such column."""
         feature, operator, value = triple
         name = self._name(feature, habits)
         ordered = operator.removesuffix(OR_MISSING) in (*BOUNDS, "between")
-        family = self.families.get(name, "")
+        column = self.held.get(name)
+        family = "" if column is None else column.family.partition(" ")[0]
         family = "number or date" if ordered and family not in ("number", "text", "date") else family
-        column = self.texts.get(name)
-        if isinstance(value, tuple):
-            return name, operator, tuple(_typed(item, family, column, habits) for item in value)
-        return name, operator, _typed(value, family, column, habits)
+        read = partial(_typed, family=family, column=column, habits=habits)
+        return name, operator, tuple(map(read, value)) if isinstance(value, tuple) else read(value)
 
     def _name(self, feature: Any, habits: Counter[str]) -> str:
         if self.names is None:
@@ -446,7 +440,7 @@ def _folded(name: str) -> str:
     return fold(name.replace("_", " ").replace("-", " "))
 
 
-def _typed(value: Any, family: str, column: NDArray[Any] | None, habits: Counter[str]) -> Any:
+def _typed(value: Any, family: str, column: Column | None, habits: Counter[str]) -> Any:
     """A value as its column has it, if it was written as the text of one, or as a number in place of a text."""
     written = value.strip() if isinstance(value, str) else ""
     how = ""
@@ -461,10 +455,10 @@ def _typed(value: Any, family: str, column: NDArray[Any] | None, habits: Counter
             return to_value(written)
         except ValueError as why:
             raise Unreadable(f"{written[:60]!r} is {why}") from None
-    if column is not None and isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+    if column is not None and family == "text" and is_real(value) and value == value:
         habits[f"values written as numbers, such as {value!r}, were read as texts, as their column holds"] += 1
         whole = [f"{value:.0f}", f"{value:.1f}"] if isinstance(value, float) and value.is_integer() else [f"{value}.0"]
-        return next((text for text in (str(value), *whole) if (column == text).any()), str(value))
+        return next((text for text in (str(value), *whole) if (column.values == text).any()), str(value))
     return value
 
 

@@ -13,7 +13,7 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.tokenizers import split_lower_words, split_words
 from faithscope.inputs.tensors import to_host
 from faithscope.readers.arrays import one_class
-from faithscope.readers.wanted import Wanted, rows_of_objects
+from faithscope.readers.wanted import TOP, Wanted, rows_of_objects
 
 _SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|UNK|MASK|BOS|EOS)\]|<[^<>\s]*>|<\|[^|]*\|>")
 _STARTS = ("Ġ", "▁")  # before the first piece of a word, in byte-pair and SentencePiece vocabularies
@@ -37,11 +37,12 @@ def highlighted(tokens: Sequence[Iterable[str]], scores: Sequence[NDArray[Any]],
     """
     weighed = [_weighed(row, *pair) for row, pair in enumerate(zip(tokens, scores, strict=True))]
     lower = not any(word != word.lower() for words in weighed for word in words)
+    top = wanted.top or TOP
     largest = [
-        sorted((word for word, size in words.items() if size), key=lambda word: -abs(words[word]))[: wanted.tokens]
+        sorted((word for word, size in words.items() if size), key=lambda word: -abs(words[word]))[:top]
         for words in weighed
     ]
-    remark = f"highlights are the {wanted.tokens} words largest in size of every text"
+    remark = f"highlights are the {top} words largest in size of every text"
     return Highlights(largest, split_lower_words if lower else split_words)._with(remarks=(remark,))
 
 

@@ -45,11 +45,6 @@ class Wanted:
             raise BadInput(f"features names {_repeated(names)!r} twice: give each feature once.")
         return cls(class_index, None if top is None else check_whole(top, "top"), names)
 
-    @property
-    def tokens(self) -> int:
-        """How many tokens of a text are highlighted."""
-        return TOP if self.top is None else self.top
-
     def refuse_class(self, why: str) -> None:
         """Raise if a class was chosen of explanations that have no choice of classes."""
         if self.class_index is not None:
