@@ -1,7 +1,7 @@
 """dice-ml's `CounterfactualExplanations`, its `CounterfactualExamples`, and the JSON of either version."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,8 @@ from faithscope.inputs.missing import is_missing
 from faithscope.readers.wanted import Wanted, first_of, one_per_row
 
 _SHOWN = 10  # rows that an error lists
-_PARTS = ("test_instance_df", "final_cfs_df")
 Rows = list[list[Any]]
+Table = Mapping[str, Sequence[Any]]  # columns by name
 
 
 @dataclass(frozen=True)
@@ -78,37 +78,34 @@ def _as_saved(thing: Any) -> Mapping[str, Any] | None:
 
 def _examples(thing: Any) -> list[Examples]:
     saved = _as_saved(thing)
-    if saved is None:
+    if saved is not None and "cf_examples_list" not in saved:
+        names, outcome = saved["feature_names_including_target"], saved["data_interface"]["outcome_name"]
+        rows = zip(saved["test_data"], saved["cfs_list"], strict=True)
+        return [_example(_columns(names, row), _columns(names, others or ()), outcome) for row, others in rows]
+    if saved is not None:  # of the first version
+        items = [json.loads(text) for text in saved["cf_examples_list"]]
+        told = [
+            (item["test_instance_df"], item["final_cfs_df"], item["data_interface"]["outcome_name"]) for item in items
+        ]
+    else:
         listed = getattr(thing, "cf_examples_list", None)
         items = one_per_row(thing) if listed is None else listed
-        return [
-            _example(_table(item.test_instance_df), _table(frame_of(item)), item.data_interface.outcome_name)
-            for item in items
-        ]
-    if "cf_examples_list" in saved:  # of the first version
-        items = map(json.loads, saved["cf_examples_list"])
-        tables = [(item, *(json.loads(item[part] or "{}") for part in _PARTS)) for item in items]
-        return [
-            _example(
-                *({name: list(column.values()) for name, column in table.items()} for table in both),
-                item["data_interface"]["outcome_name"],
-            )
-            for item, *both in tables
-        ]
-    names, outcome = saved["feature_names_including_target"], saved["data_interface"]["outcome_name"]
-    rows = zip(saved["test_data"], saved["cfs_list"], strict=True)
-    return [
-        _example(*(dict(zip(names, zip(*part, strict=True), strict=False)) for part in (row, others or ())), outcome)
-        for row, others in rows
-    ]
+        told = [(item.test_instance_df, frame_of(item), item.data_interface.outcome_name) for item in items]
+    return [_example(_table(given), _table(found), outcome) for given, found, outcome in told]
 
 
-def _table(frame: Any) -> dict[Any, Sequence[Any]]:
-    """The columns of a table of pandas, by name; none of None."""
+def _columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+    return dict(zip(names, zip(*rows, strict=True), strict=False))  # none of no rows
+
+
+def _table(frame: Any) -> Table:
+    """The columns of a table of pandas, or of its JSON, by name; none of None."""
+    if isinstance(frame, str):
+        return {name: list(column.values()) for name, column in json.loads(frame).items()}
     return {} if frame is None else {name: frame.iloc[:, j].tolist() for j, name in enumerate(frame.columns)}
 
 
-def _example(given: Mapping[Any, Sequence[Any]], found: Mapping[Any, Sequence[Any]], outcome: str) -> Examples:
+def _example(given: Table, found: Table, outcome: str) -> Examples:
     """What was made for one row, whose columns are those of the row explained, the outcome after them."""
     order = [name for name in given if name != outcome] + [outcome]
     others = [list(row) for row in zip(*(found[name] for name in order), strict=True)] if found else []
