@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -55,24 +55,28 @@ class Grid:
         return cls(shape, cuts, channel)
 
     @property
-    def starts(self) -> list[NDArray[np.int64]]:
-        """Where the regions of each axis begin: as equal as can be, the longer ones first, as `numpy.array_split`."""
-        return [_starts(length, wanted) for length, wanted in zip(self.shape, self.regions, strict=True)]
+    def spans(self) -> list[list[tuple[int, int]]]:
+        """The first and the last place of each region along each axis: as equal as can be, the longer ones first."""
+        axes = [
+            np.array_split(np.arange(length), wanted) for length, wanted in zip(self.shape, self.regions, strict=True)
+        ]
+        return [[(int(places[0]), int(places[-1])) for places in axis] for axis in axes]
 
     def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """The sum of each region, in double precision: (n, cells of a map) to (n, regions); infinite if too large."""
         total = np.empty((len(values), int(np.prod(self.regions))))
+        starts = [[first for first, _ in spans] for spans in self.spans]
         for rows in in_blocks(values):
             block = values[rows].astype(np.float64).reshape(-1, *self.shape)
             with np.errstate(over="ignore"):
                 for axis in reversed(range(len(self.shape))):  # the last lies together in memory
-                    block = np.add.reduceat(block, self.starts[axis], axis=axis + 1)
+                    block = np.add.reduceat(block, starts[axis], axis=axis + 1)
             total[rows] = block.reshape(len(block), -1)
         return total
 
     def names(self, cells: Sequence[str] | None) -> tuple[str, ...]:
         """The name of each region: its first and its last cell, if cells have names, else its rows and columns."""
-        spans = [_spans(length, wanted) for length, wanted in zip(self.shape, self.regions, strict=True)]
+        spans = self.spans
         if cells is None:
             spans = [span for axis, span in enumerate(spans) if axis != self.channel]
             words = _WORDS[len(spans)]
@@ -117,18 +121,6 @@ def _other_way(shape: tuple[int, ...], regions: tuple[int, ...], channel: int | 
     if channel is None or not all(np.greater_equal(shape[1:] if channel else shape[:-1], regions)):
         return ""
     return f", or pass channels='{'first' if channel else 'last'}' if channels are there"
-
-
-def _starts(length: int, wanted: int) -> NDArray[np.int64]:
-    least, longer = divmod(length, wanted)
-    places = np.arange(wanted)
-    return places * least + np.minimum(places, longer)
-
-
-def _spans(length: int, wanted: int) -> list[tuple[int, int]]:
-    """The first and the last place of each region along an axis."""
-    edges = [*_starts(length, wanted).tolist(), length]
-    return [(first, after - 1) for first, after in pairwise(edges)]
 
 
 def _told(word: str, span: tuple[int, int]) -> str:

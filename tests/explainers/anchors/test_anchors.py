@@ -19,6 +19,8 @@ from explainers.systems import (
 from faithscope.agreements import Tolerance
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import Anchors
+from faithscope.explainers.shared.outcomes import Outcomes
+from faithscope.inputs import labels
 
 
 def conditions(rules, row):
@@ -225,3 +227,10 @@ BAD_INPUT = [
 
 def test_what_cannot_be_explained_is_refused():
     assert_refused({BadInput: BAD_INPUT, WrongType: [(explained("model"), "predict")]})
+
+
+def test_the_answers_of_a_function_are_checked_once(monkeypatch):
+    checked = []
+    monkeypatch.setattr(labels, "to_keys", lambda given, what: checked.append(len(given)) or given)
+    Outcomes.of(lambda X: np.array(["yes"] * len(X), object), None, "Anchors").ask(np.zeros((3, 1)))
+    assert checked == [3]

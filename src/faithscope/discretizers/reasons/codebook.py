@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -171,8 +172,7 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if repeated is not None:
-        raise BadInput(f"The codebook has two patterns called {repeated!r}: give each its own name, or join them by |.")
+    name, times = Counter(name for name, _ in pairs).most_common(1)[0] if pairs else ("", 0)
+    if times > 1:
+        raise BadInput(f"The codebook has two patterns called {name!r}: give each its own name, or join them by |.")
     return dict(pairs)

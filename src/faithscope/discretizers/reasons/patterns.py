@@ -201,16 +201,20 @@ def _required_texts(nodes: Sequence[Node]) -> tuple[str, ...]:
     """Texts of which one must occur, in any case, wherever these nodes match; none if that cannot be told."""
     options: list[tuple[str, ...]] = [(run,) for run in _runs(nodes)]
     for node in nodes:
-        operation, argument = str(node[0]), node[1]
-        if operation == "SUBPATTERN":
-            options.append(_required_texts(argument[-1]))
-        elif operation in _REPEATS and int(argument[0]) > 0:
-            options.append(_required_texts(argument[2]))
-        elif operation == "BRANCH":
-            branches = [_required_texts(branch) for branch in argument[1]]
-            options.append(tuple(text for texts in branches for text in texts) if all(branches) else ())
+        branches = [_required_texts(branch) for branch in _branches(node)]
+        options.append(tuple(text for texts in branches for text in texts) if all(branches) else ())
     known = [texts for texts in options if texts and len(texts) <= _MOST_REQUIRED]
     return max(known, key=lambda texts: (min(map(len, texts)), -len(texts)), default=())
+
+
+def _branches(node: Node) -> list[Any]:
+    """Sequences of nodes, one of which matches wherever the node does; none if that cannot be told."""
+    operation, argument = str(node[0]), node[1]
+    if operation == "BRANCH":
+        return list(argument[1])
+    if operation in _REPEATS and int(argument[0]) > 0:
+        return [argument[2]]
+    return [argument[-1]] if operation == "SUBPATTERN" else []
 
 
 def _runs(nodes: Sequence[Node]) -> list[str]:
@@ -224,19 +228,13 @@ def _runs(nodes: Sequence[Node]) -> list[str]:
 def _refuse_folded_signs(nodes: Sequence[Node], text: str, called: str) -> None:
     """Raise if an expression needs a sign that no folded text has, so that it, or a branch of it, never matches."""
     for node in nodes:
-        operation, argument = str(node[0]), node[1]
-        if operation == "LITERAL" and _is_folded(chr(argument)):
+        if str(node[0]) == "LITERAL" and _is_folded(chr(node[1])):
             raise BadInput(
-                f'{called}, {text!r}, looks for {chr(argument)!r}, which folded texts do not have ("don\'t" is '
+                f'{called}, {text!r}, looks for {chr(node[1])!r}, which folded texts do not have ("don\'t" is '
                 "'dont'): leave it out, or pass folded=False to search texts as written."
             )
-        if operation in _REPEATS and int(argument[0]) > 0:
-            _refuse_folded_signs(argument[2], text, called)
-        elif operation == "SUBPATTERN":
-            _refuse_folded_signs(argument[-1], text, called)
-        elif operation == "BRANCH":
-            for branch in argument[1]:
-                _refuse_folded_signs(branch, text, called)
+        for branch in _branches(node):
+            _refuse_folded_signs(branch, text, called)
 
 
 def _is_folded(character: str) -> bool:
