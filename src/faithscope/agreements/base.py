@@ -111,8 +111,11 @@ class _Equal(AgreementSums):
         return rows.weight
 
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
-        size = 1 + int(max(rows.value.max(initial=0), value.max(initial=0)))
+        if not len(rows.group):
+            return np.zeros(len(group))
+        size = 1 + int(max(rows.value.max(), value.max(initial=0)))
         places, wanted = rows.group * size + rows.value, group * size + value
-        height = np.concatenate([[0.0], np.cumsum(rows.weight)])
-        first, last = (np.searchsorted(places, wanted, side=side) for side in ("left", "right"))
-        return np.asarray(height[last] - height[first])
+        first = np.flatnonzero(np.diff(places, prepend=-1))
+        total, places = np.add.reduceat(rows.weight, first), places[first]
+        place = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
+        return np.where(places[place] == wanted, total[place], 0.0)

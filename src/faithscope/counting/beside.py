@@ -21,7 +21,7 @@ from faithscope.counting.clusters import Cells, ClusterTotals
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import numbered_pairs, sums
 from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, parts_left_out, ratio
-from faithscope.counting.moments import Moments, SpreadCounts, SpreadParts
+from faithscope.counting.moments import Moments, SpreadCounts, moments_of, spread_of, summed, whole
 from faithscope.explanations.base import Explanations
 from faithscope.relations import Beside as BesideEverybody
 from faithscope.sample import Sample
@@ -110,7 +110,7 @@ class Kinds:
         kinds = cls.counted(code, value, mine, times, weight, clusters, kernel, itself)
         if not isinstance(sample.agreement, Spread):
             return kinds
-        return replace(kinds, moments=Moments.of_rows(sample)[first])
+        return replace(kinds, moments=moments_of(sample)[:, first])
 
     @classmethod
     def counted(
@@ -211,20 +211,14 @@ class Kinds:
         if self.moments is None:
             return None
         one, many = self.moments, int(self.code.max()) + 1
-        held, answers = one.times(self.rows), self._answering > 0
-        everyone, rows = held.whole(), sums(self.code, self.rows * answers, many)[self.code]
+        held, answers = one * self.rows, self._answering > 0
+        rows = sums(self.code, self.rows * answers, many)[self.code]
         alone, pair = answers & (rows == 1), answers & (rows == 2)
-        silent, other = one.times(alone), held.times(answers).sums(self.code, many)[self.code] - one
-        whole, rest = silent.whole(), everyone - one
-        parts = SpreadParts.of(np.array([asked.sums.agreeing / asked.sums.total]), whole, everyone)
-        without = SpreadParts.of(asked.left_out.value, whole - silent + other.times(pair), rest)
-        return SpreadCounts(
-            parts.asked(everyone, np.array([asked.sums.total])),
-            without.asked(rest, asked.sums.total - self.each * asks),
-            asked.sums.silent / asked.sums.total,
-            one[np.repeat(np.arange(len(self.code)), self.rows)].kurtosis(),
-            unit,
-        )
+        other = summed(held * answers, self.code, many)[:, self.code] - one
+        silent = whole(one * alone)
+        left = silent - one * alone + other * pair
+        every = one[:, np.repeat(np.arange(len(self.code)), self.rows)]
+        return spread_of(asked.sums, asked.left_out, every, (silent, left), whole(held) - one, unit, self.each * asks)
 
     def _reach(self, asks: Bools) -> float:
         """How much of the weight that asks leans on a unit that answers, of the few on which most does.

@@ -18,8 +18,8 @@ _DIGIT = 16  # bits: NumPy sorts 16-bit numbers by counting them
 class Layout:
     """The order of rows in a bitmap: by segment.
 
-    Padded, every segment has words of its own, and all segments of one label have as many: words are in order of label,
-    then of their place within the segment, then of block, so that contiguous words are added for all blocks at once.
+    Every segment has words of its own, and all segments of one label have as many: words are in order of label, then of
+    their place within the segment, then of block, so that contiguous words are added for all blocks at once.
 
     Parameters
     ----------
@@ -31,15 +31,12 @@ class Layout:
         The order of rows within a segment; by default as they come.
     blocks : int
         Segments per label.
-    padded : bool
-        Whether segments are padded to whole words; only then can they be counted by `count` and `fold`.
     """
 
     segment: Ints
     segments: int
     rank: Ints | None = None
     blocks: int = 1
-    padded: bool = True
 
     @cached_property
     def order(self) -> Ints:
@@ -69,19 +66,16 @@ class Layout:
     @cached_property
     def width(self) -> int:
         """Words per bitmap."""
-        return int(self.depth.sum()) * self.blocks if self.padded else -(-len(self.segment) // 64)
+        return int(self.depth.sum()) * self.blocks
 
     @cached_property
     def position(self) -> Ints:
         """The bit of each row."""
         position = np.empty(len(self.order), np.int64)
-        within = np.arange(len(self.order))
-        if self.padded:
-            within -= np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
-            label, block = np.divmod(self.segment[self.order], self.blocks)
-            word = self.first[label] + (within >> 6) * self.blocks + block
-            within = 64 * word + (within & 63)
-        position[self.order] = within
+        within = np.arange(len(self.order)) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
+        label, block = np.divmod(self.segment[self.order], self.blocks)
+        word = self.first[label] + (within >> 6) * self.blocks + block
+        position[self.order] = 64 * word + (within & 63)
         return position
 
     @cached_property

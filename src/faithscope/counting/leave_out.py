@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.agreements.base import AgreementSums, GroupedRows
 from faithscope.counting.layout import Bits, Layout, run_starts, sums
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.chunks import over_chunks, sums_over_chunks
@@ -143,71 +144,66 @@ class Losses(NamedTuple):
     ----------
     by_scope : (k, explanations) array
         What changes whoever the witness is: the first row is the change of the terms.
-    cells, alike : (m,) arrays
-        Pairs of an explanation and a prediction, ``explanation * labels + label``, ascending; and what the change is
-        less if the witness has that prediction.
+    alike : GroupedRows
+        By explanation and prediction, how much less the change is if the witness wholly agrees with that prediction.
+    kernel : AgreementSums
     labels : int
-        Number of labels.
+        Number of predictions.
     """
 
     by_scope: Floats
-    cells: Ints
-    alike: Floats
+    alike: GroupedRows
+    kernel: AgreementSums
     labels: int
 
     def at(self, scope: Ints, label: Ints) -> Floats:
         """The losses of one witness of each of these explanations, with these predictions: (k, m)."""
         lost = self.by_scope[:, scope].astype(np.float64)
-        lost[0] -= looked_up(self.cells, self.alike, scope * self.labels + label)
+        lost[0] -= self.kernel.at(self.alike, scope, label)
         return lost
 
-    def by_row(self, batches: Iterable[tuple[int, Bits]], layout: Layout, dense: bool) -> Floats:
+    def by_row(self, batches: Iterable[tuple[int, Bits]], layout: Layout, label: Ints, dense: bool) -> Floats:
         """For each row, the sums of the losses over the explanations that cover it: (k, n).
 
         Parameters
         ----------
         batches : iterable of (int, bitmaps)
             Bitmaps of explanations, with the number of the first.
+        label : (n,) array
+            The prediction of each row, by number.
         dense : bool
             Whether to multiply all bits, label by label, instead of listing those that are set: faster if the
             explanations cover many rows, and slow if a label has few words, since bits that fill up are multiplied too.
         """
         total = np.zeros((len(self.by_scope), len(layout.source)))
-        label = layout.segment[layout.source] // layout.blocks
+        label = label[layout.source]
         for start, bits in batches:
+            stop = start + len(bits)
+            here = slice(*np.searchsorted(self.alike.group, [start, stop]))
+            group, value, weight = self.alike
+            alike, lost = GroupedRows(group[here], value[here], weight[here]), self.by_scope[:, start:stop]
             if dense:
-                self._multiply(start, bits, layout, total)
+                self._multiply(lost, alike._replace(group=alike.group - start), bits, layout, total)
                 continue
             which, place = layout.ones(bits)
-            which += start
             cell = which * self.labels + label[place]
             first = run_starts(cell)  # one look-up per cell, since tables of all cells would be mostly empty
-            alike = np.repeat(looked_up(self.cells, self.alike, cell[first]), np.diff(first, append=len(cell)))
-            for number, (row, lost) in enumerate(zip(total, self.by_scope, strict=True)):
-                change = lost[which] - alike if number == 0 else lost[which]
-                row += sums(place, change, len(row))
+            agreed = self.kernel.at(alike, start + which[first], label[place[first]])
+            agreed = np.repeat(agreed, np.diff(first, append=len(cell)))
+            for number, (row, change) in enumerate(zip(total, lost, strict=True)):
+                row += sums(place, change[which] - agreed if number == 0 else change[which], len(row))
         return total[:, layout.position]
 
-    def _multiply(self, start: int, bits: Bits, layout: Layout, total: Floats) -> None:
+    def _multiply(self, lost: Floats, alike: GroupedRows, bits: Bits, layout: Layout, total: Floats) -> None:
         """Add the sums of one matrix product per label."""
-        chosen = slice(start, start + len(bits))
-        alike = np.zeros((len(bits), self.labels))
-        known = slice(*np.searchsorted(self.cells, [start * self.labels, (start + len(bits)) * self.labels]))
-        alike.reshape(-1)[self.cells[known] - start * self.labels] = self.alike[known]
+        agreed = np.zeros((len(bits), self.labels))
+        agreed[alike.group, alike.value] = alike.weight
         ends = layout.first + layout.depth
         for label, (first, last) in enumerate(zip(layout.first.tolist(), ends.tolist(), strict=True)):
-            weights = self.by_scope[:, chosen].astype(np.float64)
-            weights[0] -= alike[:, label]
+            weights = lost.astype(np.float64)
+            weights[0] -= agreed[:, label]
             step = max(1, _CELLS // (64 * len(bits)))
             for a in range(first, last, step):
                 b = min(a + step, last)
                 masks = np.unpackbits(np.ascontiguousarray(bits[:, a:b]).view(np.uint8), axis=1, bitorder="little")
                 total[:, 64 * a : 64 * b] += weights @ masks.astype(np.float64)
-
-
-def looked_up(keys: Ints, values: Array, wanted: Ints) -> Array:
-    """The value of each wanted key; 0 if it is not among the keys, which ascend."""
-    if not len(keys):
-        return np.zeros(len(wanted))
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, values[place], 0)

@@ -4,7 +4,6 @@ Askers are the rows that were given an explanation, witnesses those that it cove
 with. A pair counts where its rows are of different clusters; a row that has none is a cluster of its own.
 """
 
-from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from faithscope.agreements import GroupedRows
+from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.layout import order_by, run_starts, sums
 from faithscope.counting.leave_out import ratio, without_each
@@ -33,12 +32,11 @@ class Askers(NamedTuple):
         The explanation of each group, within the batch.
     value, block : (g,) arrays
         Their predictions by number, and their blocks.
-    weight, rows : (g,) arrays
-        Their weight, and how many rows an entry stands for.
+    weight : (g,) array
     inside : (g,) array of bool
         Whether its explanation covers the row.
     row : (g,) array
-        Their numbers among all rows; empty if entries stand for several.
+        Their numbers among all rows.
     """
 
     group: Ints
@@ -46,28 +44,19 @@ class Askers(NamedTuple):
     value: Ints
     block: Ints
     weight: Floats
-    rows: Floats
     inside: Bools
     row: Ints
-
-    @classmethod
-    def of(
-        cls, many: int, scope: Ints, value: Ints, block: Ints, weight: Floats, rows: Floats, inside: Bools, row: Ints
-    ) -> "Askers":
-        """From rows in order of explanation, then of prediction; `many` explanations."""
-        if inside.all():
-            return cls(scope, np.arange(many), value, block, weight, rows, inside, row)
-        order = np.lexsort((value, ~inside, scope))
-        group = 2 * scope[order] + ~inside[order]
-        scopes, members = np.repeat(np.arange(many), 2), row[order] if len(row) else row
-        return cls(group, scopes, value[order], block[order], weight[order], rows[order], inside[order], members)
 
     @classmethod
     def given(cls, rows: Rows, start: int, many: int, own: Bools) -> "Askers":
         """The rows that were given the explanations from `start` on; `own` says which rows their explanation covers."""
         row = rows.given(start, many)
-        columns = (rows.codes[row] - start, rows.labels[row], rows.block[row], rows.weight[row])
-        return cls.of(many, *columns, np.broadcast_to(1.0, len(row)), own[row], row)
+        group, scopes = rows.codes[row] - start, np.arange(many)
+        if not own[row].all():
+            order = np.lexsort((rows.labels[row], ~own[row], group))
+            row, scopes = row[order], np.repeat(scopes, 2)
+            group = 2 * group[order] + ~own[row]
+        return cls(group, scopes, rows.labels[row], rows.block[row], rows.weight[row], own[row], row)
 
     def only(self, chosen: Bools) -> "Askers":
         """Some of them, with the groups that these are of."""
@@ -101,50 +90,30 @@ class OwnCluster(NamedTuple):
     @classmethod
     def alone(cls, askers: Askers, among: NDArray[Any], itself: float) -> "OwnCluster":
         """Independent rows: each is its own cluster, as far as it is `among` the witnesses."""
-        weight = np.asarray(askers.weight / askers.rows * among, np.float64)
+        weight = np.asarray(askers.weight * among, np.float64)
         return cls(weight, np.asarray(1.0 * among), itself * weight)
+
+    @classmethod
+    def of(cls, askers: Askers, witnesses: "Witnesses", among: NDArray[Any], itself: float) -> "OwnCluster":
+        """Those among the witnesses; if rows have no clusters, itself, as far as it is `among` them."""
+        if isinstance(witnesses, Tabled) or witnesses.rows.clusters is None:
+            return cls.alone(askers, among, itself)
+        size, clusters = witnesses.rows.units, witnesses.rows.clusters
+        part, asking = witnesses.scope * size + clusters[witnesses.row], askers.scope * size + clusters[askers.row]
+        order = order_by(part, witnesses.many * size)
+        grouped = GroupedRows(part[order], witnesses.value[order], witnesses.mass[order])
+        first, last = (np.searchsorted(grouped.group, asking, side=side) for side in ("left", "right"))
+        height = np.concatenate([[0.0], np.cumsum(grouped.weight)])
+        agreeing = witnesses.sums.at(grouped, asking, askers.value)
+        return cls(height[last] - height[first], (last - first).astype(np.float64), agreeing)
 
     def only(self, chosen: Bools | Ints) -> "OwnCluster":
         """Those of some askers."""
         return OwnCluster(*(column[chosen] for column in self))
 
 
-class Witnesses(ABC):
-    """Rows by explanation, block and prediction.
-
-    Attributes
-    ----------
-    weight, size : (explanations, blocks) arrays
-        Their weight, and how many they are.
-    """
-
-    @property
-    @abstractmethod
-    def weight(self) -> Floats: ...
-
-    @property
-    @abstractmethod
-    def size(self) -> Floats: ...
-
-    @abstractmethod
-    def agreeing(self, askers: Askers) -> Floats:
-        """Per asker, the weight of its explanation's witnesses, each by its agreement with the asker."""
-
-    @abstractmethod
-    def agreeing_in_block(self, askers: Askers) -> Floats:
-        """The same of witnesses in its own block."""
-
-    @abstractmethod
-    def answering(self, askers: Askers) -> Floats:
-        """By group of askers and block of witnesses, the weight of pairs, each by its agreement."""
-
-    @abstractmethod
-    def by_block(self, scope: Ints, value: Ints) -> Floats:
-        """Per explanation and prediction, the weight of its witnesses by agreement with that: (m, blocks)."""
-
-
-class Tabled(Witnesses):
-    """Labels, all cells in a table.
+class Tabled:
+    """Rows by explanation, block and label, all cells in a table.
 
     Parameters
     ----------
@@ -153,7 +122,7 @@ class Tabled(Witnesses):
     """
 
     def __init__(self, rows: NDArray[Any], weight: NDArray[Any]) -> None:
-        self.labels, self.blocks = rows.shape[1:]
+        self.many, self.labels, self.blocks = rows.shape
         self.tables = rows, weight
 
     @cached_property
@@ -171,23 +140,28 @@ class Tabled(Witnesses):
 
     @cached_property
     def weight(self) -> Floats:
+        """Their weight: (explanations, blocks)."""
         return np.asarray(self.table.reshape(-1, self.labels, self.blocks).sum(axis=1))
 
     @cached_property
     def size(self) -> Floats:
+        """How many they are: (explanations, blocks)."""
         rows, weight = self.tables
         return self.weight if weight is rows else rows.sum(axis=1, dtype=np.float64)
 
     def agreeing(self, askers: Askers) -> Floats:
+        """Per asker, the weight of its explanation's witnesses, each by its agreement with the asker."""
         cells, starts = self._runs(askers)
         return np.repeat(self.table[cells].sum(axis=1), np.diff(starts, append=len(askers.value)))
 
     def agreeing_in_block(self, askers: Askers) -> Floats:
+        """The same of witnesses in its own block."""
         return np.asarray(
             self.table.reshape(-1)[(askers.scope * self.labels + askers.value) * self.blocks + askers.block]
         )
 
     def answering(self, askers: Askers) -> Floats:
+        """By group of askers and block of witnesses, the weight of pairs, each by its agreement."""
         # A sparse product adds up the rows of a table many times faster than `np.add.reduceat`.
         cells, starts = self._runs(askers)
         factors = np.add.reduceat(askers.weight, starts) if len(starts) else np.empty(0)
@@ -200,10 +174,23 @@ class Tabled(Witnesses):
         return askers.scopes[askers.group[starts]] * self.labels + askers.value[starts], starts
 
     def by_block(self, scope: Ints, value: Ints) -> Floats:
+        """Per explanation and prediction, the weight of its witnesses by agreement with that: (m, blocks)."""
         return np.asarray(self.table[scope * self.labels + value])
 
+    def apart(self, askers: Askers) -> "tuple[Tabled, Tabled]":
+        """The rows that were given these explanations, and the witnesses that were given others."""
+        covered, weight = self.tables
+        cell = (askers.scope * self.labels + askers.value) * self.blocks + askers.block
 
-class Listed(Witnesses):
+        def table(values: Floats) -> Floats:
+            return sums(cell, values, covered.size).reshape(covered.shape)
+
+        inside = askers.inside
+        given = Tabled(table(np.ones(len(cell))), table(askers.weight))
+        return given, Tabled(covered - table(inside.astype(np.float64)), weight - table(askers.weight * inside))
+
+
+class Listed:
     """Rows with any agreement, in order of explanation, then of prediction.
 
     Parameters
@@ -270,18 +257,59 @@ class Listed(Witnesses):
         values = np.repeat(value, self.blocks)
         return self.sums.at(self._in_blocks, group.reshape(-1), values).reshape(group.shape)
 
-    def of_own_cluster(self, askers: Askers, among: NDArray[Any], itself: float) -> OwnCluster:
-        """Per asker, the witnesses of its own cluster; if rows have none, itself, as far as it is `among` them."""
-        if self.rows.clusters is None:
-            return OwnCluster.alone(askers, among, itself)
-        size, clusters = self.rows.units, self.rows.clusters
-        part, asking = self.scope * size + clusters[self.row], askers.scope * size + clusters[askers.row]
-        order = order_by(part, self.many * size)
-        grouped = GroupedRows(part[order], self.value[order], self.mass[order])
-        first, last = (np.searchsorted(grouped.group, asking, side=side) for side in ("left", "right"))
-        height = np.concatenate([[0.0], np.cumsum(grouped.weight)])
-        agreeing = self.sums.at(grouped, asking, askers.value)
-        return OwnCluster(height[last] - height[first], (last - first).astype(np.float64), agreeing)
+    def apart(self, askers: Askers) -> "tuple[Listed, Listed]":
+        """As of `Tabled`."""
+        order, codes = np.lexsort((askers.value, askers.scope)), self.rows.codes
+        start = codes[askers.row[0]] - askers.scope[0]  # the first explanation of the batch
+        others = codes[self.row] != start + self.scope
+        pairs = (askers.scope[order], askers.row[order]), (self.scope[others], self.row[others])
+        given, left = (Listed(self.rows, self.sums, self.many, *pair) for pair in pairs)
+        return given, left
+
+
+Witnesses = Tabled | Listed
+
+
+class Everybody:
+    """All rows as witnesses of one explanation.
+
+    Attributes
+    ----------
+    witnesses : Witnesses
+    own : OwnCluster
+        Per row, the rows of its cluster.
+    agreeing : (n,) array
+        Per row, the weight of all rows, each by its agreement.
+    """
+
+    def __init__(self, rows: Rows, agreement: Agreement, kernel: AgreementSums) -> None:
+        self.rows, self.of_numbers, self.kernel = rows, agreement.of_numbers, kernel
+        order = np.argsort(rows.labels, kind="stable")
+        self.witnesses: Witnesses = Listed(rows, kernel, 1, np.zeros(rows.n, np.int64), order)
+        if not rows.listed:
+            cell, size = rows.labels * rows.blocks + rows.block, len(rows.names) * rows.blocks
+            tables = (sums(cell, column, size) for column in (np.ones(rows.n), rows.weight))
+            self.witnesses = Tabled(*(table.reshape(1, -1, rows.blocks) for table in tables))
+        every, place = self.asking(order), np.argsort(order)
+        self.own = OwnCluster.of(every, self.witnesses, np.ones(rows.n), agreement.itself).only(place)
+        self.agreeing = self.witnesses.agreeing(every)[place]
+
+    def asking(self, row: Ints) -> Askers:
+        """Rows that ask as if all had one explanation, in order of prediction."""
+        rows, none = self.rows, np.zeros(len(row), np.int64)
+        columns = (rows.labels[row], rows.block[row], rows.weight[row], np.ones(len(row), bool))
+        return Askers(none, np.zeros(1, np.int64), *columns, row)
+
+    def reach(self, asks: Bools) -> float:
+        """How much the recall of rows that ask leans on one row at most: max_j Σ_i w_i K(i, j) / Σ_k w_k K(i, k)."""
+        if not self.of_numbers:
+            return 1.0
+        lean = sums(self.rows.labels, asks * self.rows.weight / self.agreeing, len(self.rows.names))
+        return float(self.kernel.among_all(lean)[0].max())
+
+    def others(self, asks: Bools) -> Floats | None:
+        """Of numbers, per row that asks, the weight of rows of other clusters, each by its agreement."""
+        return np.maximum(self.agreeing - self.own.agreeing, 0.0)[asks] if self.of_numbers else None
 
 
 class PairSums(NamedTuple):
@@ -324,8 +352,8 @@ class PairSums(NamedTuple):
             met = pairs > 0
             leaning = mass[:, :1] * ratio(mass[:, :1] * covered - known, pairs[:, :1])
         else:
-            rows = without_each(askers.table(askers.rows, blocks)) * without_each(witnesses.size)[askers.scopes]
-            met = rows > without_each(askers.table(askers.rows * own.size, blocks))
+            rows = without_each(askers.table(np.ones(len(askers.row)), blocks))
+            met = rows * without_each(witnesses.size)[askers.scopes] > without_each(askers.table(own.size, blocks))
             leaning = ratio(mass[:, :1], others[:, :1]) * covered
             agreeing = np.where(np.abs(pairs - agreeing) < _ALL * pairs, pairs, agreeing)
         return cls(mass, pairs, agreeing, met, leaning.sum(axis=0))

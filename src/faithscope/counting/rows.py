@@ -21,7 +21,6 @@ from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 
 _BLOCKS = 100
-_FEWER_LABELS = "sample rows, or bin the predictions"
 ROWS_PER_SEGMENT = 4  # with fewer, most bits and most entries of tables would be padding
 
 
@@ -260,24 +259,19 @@ class Rows:
         return order[bounds[start] : bounds[start + many]]
 
     @property
-    def sparse(self) -> bool:
-        """Whether there are so few rows per label and block that cells are listed, instead of counted in tables."""
-        return not self.numbers and self.n < ROWS_PER_SEGMENT * len(self.names) * self.blocks
+    def listed(self) -> bool:
+        """Whether covered rows are listed: numbers, clustered rows, or so few rows per label and block."""
+        return self.numbers or self.n < ROWS_PER_SEGMENT * len(self.names) * self.blocks
 
-    @property
-    def sparse_blocks(self) -> bool:
-        """Whether that is so for blocks of rows."""
-        return self.sparse and self.blocks > 1
-
-    def layout(self, padded: bool | None = None) -> Layout:
-        """The order of rows in bitmaps: by label, and by block within a label; numbers ascend."""
-        if self.numbers:
-            need(64 * self.n, f"Bitmaps of {self.n:,} rows", "sample rows")
+    def layout(self, *, listed: bool = False) -> Layout:
+        """The order of rows in bitmaps: by label, and by block within a label; if they are listed, by prediction."""
+        segments, asked, fewer = len(self.names) * self.blocks, f"Bitmaps of {self.n:,} rows", "sample rows"
+        if not self.numbers:
+            asked, fewer = f"{asked} with {len(self.names):,} labels", f"{fewer}, or bin the predictions"
+        if listed or self.listed:
+            need((64 if self.numbers else 512) * self.n, asked, fewer)
             return Layout(np.zeros(self.n, np.int64), 1, self.labels)
-        padded = not self.sparse if padded is None else padded
-        asked = f"Bitmaps of {self.n:,} rows with {len(self.names):,} labels"
-        segments = len(self.names) * self.blocks
-        need((128 if padded else 512) * self.n + 32 * segments * padded, asked, _FEWER_LABELS)
-        layout = Layout(self.labels * self.blocks + self.block, segments, blocks=self.blocks, padded=padded)
-        need(640 * layout.width, asked, _FEWER_LABELS)
+        need(128 * self.n + 32 * segments, asked, fewer)
+        layout = Layout(self.labels * self.blocks + self.block, segments, blocks=self.blocks)
+        need(640 * layout.width, asked, fewer)
         return layout

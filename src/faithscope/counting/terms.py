@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows
-from faithscope.agreements.base import AgreementSums
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import sums
 from faithscope.counting.leave_out import LeftOut, Losses, Sums, ratio, without_each
-from faithscope.counting.moments import Moments, SpreadCounts, SpreadParts
-from faithscope.counting.pairs import Askers, OwnCluster, PairSums, Witnesses
+from faithscope.counting.moments import Moments, SpreadCounts, spread_of, summed, whole
+from faithscope.counting.pairs import Askers, Everybody, OwnCluster, PairSums, Witnesses
 from faithscope.counting.rows import Rows
 from faithscope.inputs.array_types import Bools, Floats, Ints
 
@@ -49,23 +48,22 @@ def losses(rows: Any, same: Any, others: Any, divide: Any = ratio) -> list[Any]:
     ]
 
 
-def cell_losses(given: Any, covered: Any, missed: Any, total: Any, divide: Any = ratio) -> list[Any]:
+def cell_losses(given: Any, same: Any, missed: Any, total: Any, itself: float = 1, divide: Any = ratio) -> list[Any]:
     """The losses of the rows of cells; rows that their explanation covers do not count themselves."""
-    lost = losses(given - missed, covered - 1, total - 1, divide)
+    lost = losses(given - missed, same - itself, total - 1, divide)
     if bool(missed.any()):
-        lost = [a + b for a, b in zip(lost, losses(missed, covered, total, divide), strict=True)]
+        lost = [a + b for a, b in zip(lost, losses(missed, same, total, divide), strict=True)]
     return lost
 
 
 def share_losses(counts: Counts) -> Losses:
-    """The losses of the terms of every explanation, from counts of labels."""
+    """The losses of the terms of every explanation, from counts."""
     cells = np.flatnonzero(counts.given)
-    which = counts.explanation[cells]
-    given, covered, missed = counts.given[cells], counts.covered[cells], counts.missed[cells]
-    *lost, alike = cell_losses(given, covered, missed, counts.per_explanation[which])
+    which, same = counts.explanation[cells], counts.covered if counts.agreeing is None else counts.agreeing
+    columns = (counts.given[cells], same[cells], counts.missed[cells], counts.per_explanation[which])
+    *lost, alike = cell_losses(*columns, counts.agreement.itself)
     by_scope = np.stack([sums(which, column, counts.distinct) for column in lost])
-    labels = len(counts.labels)
-    return Losses(by_scope, which * labels + counts.label[cells], alike, labels)
+    return Losses(by_scope, GroupedRows(which, counts.label[cells], alike), counts.agreement_sums, len(counts.labels))
 
 
 def share_left_out(counts: Counts, lost: Floats, cell: Ints, own: Bools) -> LeftOut:
@@ -80,70 +78,20 @@ def share_left_out(counts: Counts, lost: Floats, cell: Ints, own: Bools) -> Left
     own : (m,) array
         Whether it is covered by its own explanation.
     """
-    occupied = np.flatnonzero(counts.given)
-    covered, total = counts.covered[occupied], counts.per_explanation[counts.explanation[occupied]]
+    occupied, itself = np.flatnonzero(counts.given), counts.agreement.itself
+    known = (counts.covered if counts.agreeing is None else counts.agreeing)[occupied]
+    total = counts.per_explanation[counts.explanation[occupied]]
     agreeing, unmet, _ = counts.profile().terms
     left = max(1, counts.n - 1)
-    same, others = covered[cell] - own, total[cell] - own
-    term, alone, counted = same / np.maximum(others, 1), others == 0, own & (others > 0)
+    same, others = known[cell] - itself * own, total[cell] - own
+    alone, counted = others == 0, own & (others > 0)
+    term = np.where(alone, 0.0, same / np.maximum(others, 1))
     # What the sums hold of its own term, which is left out as a whole.
-    changed = counted * (np.maximum(same - 1, 0) / np.maximum(others - 1, 1) - term)
+    after = np.where(others > 1, (same - itself * (same > 0)) / np.maximum(others - 1, 1), 0.0)
     leaning = lost[2] - counted / np.maximum(others, 1)
-    value = (agreeing - term + lost[0] - changed) / left
+    value = (agreeing - term + lost[0] - counted * (after - term)) / left
     silent = (unmet - alone + lost[1] - (counted & (others == 1))) / left
     return LeftOut(value, silent, float(leaning.max()), leaning + 1 - alone)
-
-
-class ShareRows:
-    """The share of rows with any agreement, without every row in turn; independent rows that count alike."""
-
-    def __init__(self, rows: Rows, itself: float, sums: AgreementSums, moments: Moments | None) -> None:
-        self.rows, self.itself, self.sums, self.moments = rows, itself, sums, moments
-        self.term, self.others = np.zeros(rows.n), np.zeros(rows.n, np.int64)
-        self.lost = np.zeros((3, rows.n))  # per row, over the explanations of others that cover it
-        self.newly = None if moments is None else moments.times(np.zeros(rows.n, bool))  # of rows that become silent
-
-    def add(self, askers: Askers, scope: Ints, row: Ints, agreeing: Floats) -> None:
-        """Add a batch of explanations that cover pairs of an explanation and a row."""
-        asking, given, own, many = askers.scope, askers.row, askers.inside, int(askers.scopes[-1]) + 1
-        others = np.bincount(scope, minlength=many)[asking] - own
-        same = np.where(others > 0, agreeing - self.itself * own, 0.0)
-        *lost, alike = losses(np.ones(len(given)), same, others)
-        self.term[given], self.others[given] = ratio(same, others), others
-        order = np.lexsort((askers.value, asking))  # rows that are missed among those that are not
-        asked = GroupedRows(asking[order], askers.value[order], alike[order])
-        agreed = self.sums.at(asked, scope, self.rows.labels[row])
-        of_itself = (lost[0] - self.itself * alike, lost[1], lost[2])
-        for number, (total, column, mine) in enumerate(zip(self.lost, lost, of_itself, strict=True)):
-            by_scope = sums(asking, column, many)[scope]
-            total += np.bincount(row, by_scope - agreed if number == 0 else by_scope, minlength=self.rows.n)
-            total[given] -= np.where(own, mine, 0.0)
-        if self.moments is not None and self.newly is not None:
-            few = np.flatnonzero(others == 1)
-            becoming, these = self.moments[given[few]].sums(asking[few], many), given[few[own[few]]]
-            met = np.flatnonzero(becoming.weight[scope] > 0)
-            self.newly = self.newly + becoming[scope[met]].sums(row[met], self.rows.n)
-            self.newly = self.newly - self.moments[these].sums(these, self.rows.n)
-
-    def total(self) -> Sums:
-        """The sums of terms and of silent rows."""
-        return Sums(float(self.term.sum()), float(np.sum(self.others == 0)), float(self.rows.n))
-
-    def left_out(self) -> LeftOut:
-        """The share without each row."""
-        left, alone = max(1, self.rows.n - 1), (self.others == 0).astype(np.float64)
-        value = (self.term.sum() - self.term + self.lost[0]) / left
-        silent = (alone.sum() - alone + self.lost[1]) / left
-        return LeftOut(value, silent, float(self.lost[2].max()), self.lost[2] + 1 - alone)
-
-    def spread(self, left_out: LeftOut, unit: float) -> SpreadCounts | None:
-        """W, S and T of `Spread`, with all rows and without each."""
-        if self.moments is None or self.newly is None:
-            return None
-        alone, everyone = self.others == 0, self.moments.whole()
-        silent = self.moments[alone].whole()
-        without = silent - self.moments.times(alone) + self.newly
-        return _spread(self.total(), left_out, self.moments, (silent, without), everyone - self.moments, unit)
 
 
 class ShareBlocks:
@@ -151,54 +99,36 @@ class ShareBlocks:
 
     Attributes
     ----------
-    agreeing, silent : (1 + blocks,) arrays
-        The sums of M̂ and of U: entry 0 with all blocks, entry 1 + b without block b.
-    checked : float
-        The weight of the rows that are not silent, with no block left out.
+    sums : (k, 1 + blocks) array
+        The sums of M̂ and of U, the weight of the rows that are not silent, and the `moments` of those that are: entry 0
+        with all blocks, entry 1 + b without block b.
     leaning : (blocks,) array
         How much the terms of other rows lean on the rows of each block.
     """
 
     def __init__(self, blocks: int, even: bool, moments: Moments | None = None) -> None:
-        self.even, self.moments = even, moments
-        self.agreeing, self.silent, self.leaning = np.zeros(1 + blocks), np.zeros(1 + blocks), np.zeros(blocks)
-        self.checked = 0.0
-        none = np.zeros(1 + blocks, bool)
-        self.silenced = None if moments is None else moments[none.astype(np.int64)].times(none)
+        self.even, self.moments = even, np.empty((0, 0)) if moments is None else moments
+        self.sums, self.leaning = np.zeros((3 + len(self.moments), 1 + blocks)), np.zeros(blocks)
 
-    def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster) -> tuple[Any, ...]:
+    def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster) -> tuple[Floats, Floats]:
         """What a batch of explanations adds; several threads may ask for it."""
         pairs = PairSums.of(askers, witnesses, own, self.even)
         silent = np.where(pairs.met, 0.0, pairs.askers)
         terms = np.where(pairs.met, pairs.askers * ratio(pairs.agreeing, pairs.pairs), 0.0)
-        checked = float((pairs.askers[:, 0] - silent[:, 0]).sum())
-        return terms.sum(axis=0), silent.sum(axis=0), checked, pairs.leaning, self._silenced(askers, ~pairs.met)
+        tables = [terms, silent, pairs.askers - silent]
+        silenced = (without_each(askers.table(column[askers.row], len(self.leaning))) for column in self.moments)
+        tables += [table * ~pairs.met for table in silenced]
+        return np.stack([table.sum(axis=0) for table in tables]), pairs.leaning
 
-    def _silenced(self, askers: Askers, silent: Bools) -> Moments | None:
-        """The moments of the rows that are silent with all blocks, and without each."""
-        if self.moments is None:
-            return None
-        blocks = len(self.leaning)
-        tables = self.moments[askers.row].sums(askers.group * blocks + askers.block, len(askers.scopes) * blocks)
-        columns = (column.reshape(len(askers.scopes), blocks, -1) for column in tables.columns)
-        whole = ((column.sum(axis=1, keepdims=True), column) for column in columns)
-        left = (np.concatenate([total, total - column], axis=1) for total, column in whole)
-        weight, own, total, square = ((column * silent[:, :, None]).sum(axis=0) for column in left)
-        return Moments(weight[:, 0], own[:, 0], total, square[:, 0])
-
-    def add(self, agreeing: Floats, silent: Floats, checked: float, leaning: Floats, silenced: Moments | None) -> None:
+    def add(self, terms: Floats, leaning: Floats) -> None:
         """Add what `terms` gave; to be called for one batch after the other."""
-        self.agreeing += agreeing
-        self.silent += silent
-        self.checked += checked
+        self.sums += terms
         self.leaning += leaning
-        if self.silenced is not None and silenced is not None:
-            self.silenced = self.silenced + silenced
 
     def total(self) -> Sums:
         """The sums of weighted terms and of the weight of silent rows."""
-        silent = float(self.silent[0])
-        return Sums(float(self.agreeing[0]), silent, silent + self.checked)  # all silent is exactly all
+        agreeing, silent, checked = self.sums[:3, 0].tolist()
+        return Sums(agreeing, silent, silent + checked)  # all silent is exactly all
 
     def left_out(self, per_block: Floats, units: float) -> LeftOut:
         """The share without each block, of which the weight is given, as is the number of rows or clusters that ask.
@@ -213,34 +143,15 @@ class ShareBlocks:
         if self.even:
             among = float(np.var(leaning, ddof=1)) * blocks / n if blocks > 1 else 0.0
             weight = np.full(blocks, math.sqrt(n * ((1 + float(leaning.sum()) / n) ** 2 + among) / blocks))
-        return LeftOut(self.agreeing[1:] / left, self.silent[1:] / left, reach, weight)
+        return LeftOut(self.sums[0, 1:] / left, self.sums[1, 1:] / left, reach, weight)
 
     def spread(self, left_out: LeftOut, unit: float, block: Ints, asking: Floats | None = None) -> SpreadCounts | None:
         """W, S and T of `Spread`, with all blocks and without each; `asking` is what asks of each block, if not all."""
-        if self.moments is None or self.silenced is None:
+        if not len(self.moments):
             return None
-        blocks = len(self.leaning)
-        silent = self.silenced[np.zeros(1, np.int64)], self.silenced[np.arange(1, 1 + blocks)]
-        everyone = self.moments.whole() - self.moments.sums(block, blocks)
-        return _spread(self.total(), left_out, self.moments, silent, everyone, unit, asking)
-
-
-def _spread(
-    total: Sums,
-    left_out: LeftOut,
-    moments: Moments,
-    silent: tuple[Moments, Moments],
-    everyone: Moments,
-    unit: float,
-    asking: Floats | None = None,
-) -> SpreadCounts:
-    """From the moments of silent rows, with all and without each, and of all rows without each."""
-    without = SpreadParts.of(left_out.value, silent[1], everyone)
-    whole = SpreadParts.of(np.array([total.agreeing / total.total]), silent[0], moments.whole())
-    if asking is not None:
-        whole = whole.asked(moments.whole(), np.array([total.total]))
-        without = without.asked(everyone, total.total - asking)
-    return SpreadCounts(whole, without, total.silent / total.total, moments.kurtosis(), unit)
+        silent, blocks = self.sums[3:], len(self.leaning)
+        without = whole(self.moments) - summed(self.moments, block, blocks)
+        return spread_of(self.total(), left_out, self.moments, (silent[:, :1], silent[:, 1:]), without, unit, asking)
 
 
 # Recall
@@ -274,18 +185,12 @@ def recall_losses(counts: Counts) -> Losses:
     cells = np.flatnonzero(counts.given)
     which, given = counts.explanation[cells], counts.given[cells]
     checked = sums(which, given * (counts.per_label[counts.label[cells]] > 1), counts.distinct)
-    labels = len(counts.labels)
-    return Losses(
-        np.stack([0.0 * checked, checked]), which * labels + counts.label[cells], -given.astype(np.float64), labels
-    )
+    alike = GroupedRows(which, counts.label[cells], -given.astype(np.float64))
+    return Losses(np.stack([0.0 * checked, checked]), alike, counts.agreement_sums, len(counts.labels))
 
 
-def recall_left_out(
-    counts: Counts, reaching: Floats, cell: Ints, own: Bools, rows: Ints | None = None
-) -> NecessityTerms:
+def recall_left_out(counts: Counts, reaching: Floats, cell: Ints, own: Bools) -> NecessityTerms:
     """The recall of labeled, independent rows that count alike, and the same without each; as `share_left_out`.
-
-    Each entry may stand for several `rows`.
 
     With ``P_y`` the ordered pairs of rows with label y of which the explanation of the first covers the second, and
     ``n_y`` rows, label y adds ``P_y / (n_y - 1)``. Without row j of this label, all have one other row fewer, and
@@ -312,29 +217,28 @@ def recall_left_out(
     lost = np.where(size == 2, reached[label] - alike, np.where(size > 2, own_covered, 0))
     pairs_left = (sure - np.where(size > 2, 1, np.where(size == 2, 2, 0))) * (n - 2)
     by_chance = _shares(everyone - (reaching[1] - own * (size > 1)) - lost, pairs_left, pairs_left > 0)
-    return NecessityTerms(whole, chance, LeftOut(value / (n - 1), silent / (n - 1), rows=rows), by_chance)
+    return NecessityTerms(whole, chance, LeftOut(value / (n - 1), silent / (n - 1)), by_chance)
 
 
 class RecallBlocks:
     """The recall of any rows, without each block of them; a group are the rows of an explanation with one prediction.
 
-    Parameters
+    Attributes
     ----------
-    everybody : Witnesses
-        All rows, as of one explanation.
+    sums : (4, 1 + blocks) array
+        The weight of rows that can be checked, that of silent rows, and weights by share covered: of rows with the same
+        prediction, and of all; as of `ShareBlocks`.
     """
 
-    def __init__(self, everybody: Witnesses) -> None:
-        self.everybody, self.left = everybody, without_each(everybody.weight)[0]
-        # The weight of rows that can be checked, that of silent rows, and weights by share covered: of rows with the
-        # same prediction, and of all.
+    def __init__(self, everybody: Everybody) -> None:
+        self.everybody, self.left = everybody, without_each(everybody.witnesses.weight)[0]
         self.sums = np.zeros((4, len(self.left)))
 
-    def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster, own_all: OwnCluster) -> tuple[Floats]:
-        """What a batch of explanations adds; `own_all` are the rows of an asker's cluster, covered or not."""
+    def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster) -> tuple[Floats]:
+        """What a batch of explanations adds."""
         blocks, total, weight = len(self.left) - 1, np.zeros(self.sums.shape), askers.weight
         new = np.any([np.diff(column, prepend=-1) for column in (askers.group, askers.value)], axis=0)
-        starts, place = np.flatnonzero(new), np.cumsum(new) - 1
+        starts, place, own_all = np.flatnonzero(new), np.cumsum(new) - 1, self.everybody.own.only(askers.row)
         columns = (1.0, own.agreeing, own.weight, own_all.agreeing, own_all.weight)
         known, step = [weight * column for column in columns], max(1, _TABLE // (1 + blocks))
         for start in range(0, len(starts), step):
@@ -344,7 +248,7 @@ class RecallBlocks:
             tables = (np.bincount(entry, column[part], minlength=size).reshape(-1, blocks) for column in known)
             mass, near_alike, near, far_alike, far = map(without_each, tables)
             scope, value = askers.scope[first], askers.value[first]
-            everyone = without_each(self.everybody.by_block(np.zeros(len(first), np.int64), value))
+            everyone = without_each(self.everybody.witnesses.by_block(np.zeros(len(first), np.int64), value))
             alike, others = mass * everyone - far_alike, mass * self.left - far
             checked = alike > mass * np.maximum(_ROUNDING * everyone[:, :1], _RUNNING * self.left[0])
             same = mass * without_each(witnesses.by_block(scope, value)) - near_alike
@@ -358,8 +262,8 @@ class RecallBlocks:
         """Add what `terms` gave; to be called for one batch after the other."""
         self.sums += terms
 
-    def result(self, reach: float = 1.0, heaviest: float = 1.0) -> NecessityTerms:
-        """The terms of all rows that were added."""
+    def result(self, asks: Bools, heaviest: float) -> NecessityTerms:
+        """The terms of all rows that were added, which are those that ask."""
         checked, silent, agreeing, reached = self.sums
         total = checked + silent  # all silent is exactly all
         whole = Sums(float(agreeing[0]), float(silent[0]), float(total[0]))
@@ -368,7 +272,8 @@ class RecallBlocks:
             return NecessityTerms(whole, chance)
         value, alone = (_shares(column[1:], total[1:], total[1:] > 0) for column in (agreeing, silent))
         by_chance = _shares(reached[1:], checked[1:], checked[1:] > 0)
-        return NecessityTerms(whole, chance, LeftOut(value, alone, reach, heaviest=heaviest), by_chance)
+        left_out = LeftOut(value, alone, self.everybody.reach(asks), heaviest=heaviest)
+        return NecessityTerms(whole, chance, left_out, by_chance)
 
 
 def _shares(part: NDArray[Any], whole: NDArray[Any], known: Bools) -> Floats:
@@ -461,105 +366,95 @@ class GapPairs(NamedTuple):
         return after.terms - of.terms, np.where(of.both, np.where(of.rows > 2, 1, 2), 0)
 
 
-def gap_pairs(counts: Counts) -> tuple[GapPairs, Losses]:
-    """The pairs of all explanations from counts of labels, and what they lose with one other row that is covered."""
-    others = counts.covered - (counts.given - counts.missed)
-    given, which = counts.given, counts.explanation
-    columns = (given, others, given * (given - 1), given * others)
-    pairs = GapPairs(*(sums(which, column, counts.distinct) for column in columns))
-    cells = np.flatnonzero(given)
-    tested = given[cells] * pairs.both[which[cells]]
-    labels = len(counts.labels)
-    lost = -ratio(tested, pairs.met[which[cells]] - 1)
-    return pairs, Losses(pairs.losses(), which[cells] * labels + counts.label[cells], lost, labels)
+class Gap(NamedTuple):
+    """Per cell of a row, what it needs to know to be left out: how much it agrees with others given, and covered."""
+
+    pairs: GapPairs
+    which: Ints
+    alike: NDArray[Any]
+    crossed: NDArray[Any]
 
 
-def gap_left_out(
-    counts: Counts, pairs: GapPairs, lost: Floats, cell: Ints, own: Floats, rows: NDArray[Any] | None = None
-) -> GapSums:
-    """The gap of labels, and without one row of each kind; as `share_left_out`, but for rows of its own explanation.
+def gap_pairs(counts: Counts) -> tuple[Gap, Losses]:
+    """The pairs of all explanations, and what they lose with one other row that is covered.
+
+    The `agreeing` and `reached` of counts, if there are any, are of other rows alone.
+    """
+    others: NDArray[Any] = counts.covered - (counts.given - counts.missed)
+    met = sums(counts.explanation, others, counts.distinct) if counts.reached is None else counts.reached
+    others = others if counts.agreeing is None else counts.agreeing
+    cells, kernel, itself = np.flatnonzero(counts.given), counts.agreement_sums, counts.agreement.itself
+    which, label, given, crossed = counts.explanation[cells], counts.label[cells], counts.given[cells], others[cells]
+    alike = np.maximum(kernel.within(GroupedRows(which, label, given.astype(np.float64))) - itself, 0.0)
+    columns = (given, given * alike, given * crossed)
+    rows, agreed, between = (sums(which, column, counts.distinct) for column in columns)
+    pairs = GapPairs(rows, met, agreed, between)
+    lost = GroupedRows(which, label, -ratio(given * pairs.both[which], met[which] - 1))
+    return Gap(pairs, which, alike, crossed), Losses(pairs.losses(), lost, kernel, len(counts.labels))
+
+
+def gap_left_out(gap: Gap, lost: Floats, cell: Ints, own: Floats) -> GapSums:
+    """The gap, and without each row; as `share_left_out`, but for rows of its own explanation.
 
     Parameters
     ----------
-    own : (3, m) array
+    own : (3, n) array
         What `lost` holds of a row's own explanation: a row is not among the others that it covers.
     """
-    occupied = np.flatnonzero(counts.given)
-    others = (counts.covered - (counts.given - counts.missed))[occupied][cell]
-    less = pairs.without(counts.explanation[occupied][cell], counts.given[occupied][cell] - 1, others)
-    return _gap_without(pairs.sums(), lost - own, less, np.ones(len(cell)) if rows is None else rows)
-
-
-def _gap_without(whole: GapSums, lost: Floats, own: tuple[Floats, NDArray[Any]], rows: NDArray[Any]) -> GapSums:
+    whole, less = gap.pairs.sums(), gap.pairs.without(gap.which[cell], gap.alike[cell], gap.crossed[cell])
     if whole.total < 2:
         return whole
-    left = whole.tested - lost[1] - own[1]
-    value = np.divide(whole.gap + lost[0] + own[0], left, out=np.full(len(left), np.nan), where=left > 0.5)
-    return whole._replace(without=GapLeftOut(value, np.asarray(rows, np.float64), float(lost[2].max(initial=0.0))))
-
-
-class GapRows:
-    """The gap of rows with any agreement, without every row in turn; independent rows that count alike."""
-
-    def __init__(self, rows: Rows, itself: float, sums: AgreementSums) -> None:
-        self.rows, self.itself, self.sums = rows, itself, sums
-        self.parts: list[GapPairs] = []
-        self.lost = np.zeros((3, rows.n))
-        self.less = np.zeros((2, rows.n))
-
-    def add(self, askers: Askers, scope: Ints, row: Ints) -> Bools:
-        """Add a batch of explanations that cover pairs of an explanation and another row; which can be tested."""
-        asking, given, many = askers.scope, askers.row, int(askers.scopes[-1]) + 1
-        order = np.lexsort((askers.value, asking))
-        values, covered = askers.value[order], self.rows.labels[row]
-        in_given = GroupedRows(asking[order], values, np.ones(len(given)))
-        alike = np.maximum(self.sums.at(in_given, asking, askers.value) - self.itself, 0.0)
-        crossed = self.sums.at(GroupedRows(scope, covered, np.ones(len(row))), asking, askers.value)
-        sizes = (np.bincount(which, minlength=many) for which in (asking, scope))
-        pairs = GapPairs(*sizes, *(np.bincount(asking, column, minlength=many) for column in (alike, crossed)))
-        self.less[:, given] = pairs.without(asking, alike, crossed)
-        agreed = self.sums.at(in_given, scope, covered) * (pairs.both / np.maximum(pairs.met - 1, 1))[scope]
-        for number, (total, column) in enumerate(zip(self.lost, pairs.losses(), strict=True)):
-            lost = column[scope] + agreed * (pairs.met[scope] > 1) if number == 0 else column[scope]
-            total += np.bincount(row, lost, minlength=self.rows.n)
-        self.parts.append(pairs)
-        return pairs.both
-
-    def result(self) -> GapSums:
-        """The sums of all explanations that were added."""
-        pairs = GapPairs(*map(np.concatenate, zip(*self.parts, strict=True)))
-        return _gap_without(pairs.sums(), self.lost, (self.less[0], self.less[1]), np.ones(self.rows.n))
+    lost = lost - own
+    left = whole.tested - lost[1] - less[1]
+    value = np.divide(whole.gap + lost[0] + less[0], left, out=np.full(len(left), np.nan), where=left > 0.5)
+    return whole._replace(without=GapLeftOut(value, np.ones(len(cell)), float(lost[2].max(initial=0.0))))
 
 
 class GapBlocks:
-    """The gap of any rows, without each block of them: batches of explanations add up."""
+    """The gap of any rows, without each block of them: batches of explanations add up.
 
-    def __init__(self, blocks: int) -> None:
-        self.gap, self.tested, self.leaning = np.zeros(1 + blocks), np.zeros(1 + blocks), np.zeros(blocks)
-        self.alone = self.exclusive = 0.0
+    Attributes
+    ----------
+    sums : (4, 1 + blocks) array
+        The gap, and the weight of rows that are tested, alone and exclusive (`GapSums`); as of `ShareBlocks`.
+    both : list of arrays of bool
+        Whether some row with each explanation can be tested, batch by batch.
+    """
 
-    def add(
-        self, askers: Askers, given: Witnesses, others: Witnesses, own: OwnCluster, own_others: OwnCluster
-    ) -> Bools:
-        """Add a batch of explanations; whether each of them can be tested."""
-        a, b = PairSums.of(askers, given, own, even=False), PairSums.of(askers, others, own_others, even=False)
+    def __init__(self, rows: Rows, itself: float) -> None:
+        self.rows, self.itself = rows, itself
+        self.sums, self.leaning, self.both = np.zeros((4, 1 + rows.blocks)), np.zeros(rows.blocks), list[Bools]()
+
+    def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster) -> tuple[Floats, Floats, Bools]:
+        """What a batch of explanations adds."""
+        given, others = witnesses.apart(askers)
+        among = np.ones(len(askers.row)), np.zeros(len(askers.row))
+        a, b = (
+            PairSums.of(askers, side, OwnCluster.of(askers, side, known, self.itself), even=False)
+            for side, known in zip((given, others), among, strict=True)
+        )
         both = a.askers * (a.met & b.met)
-        self.gap += (both * (ratio(a.agreeing, a.pairs) - ratio(b.agreeing, b.pairs))).sum(axis=0)
-        self.tested += both.sum(axis=0)
-        mass, meets, meets_others = a.askers[:, 0], a.met[:, 0], b.met[:, 0]
-        self.alone += float(mass[~meets].sum())
-        self.exclusive += float(mass[meets & ~meets_others].sum())
+        gap = both * (ratio(a.agreeing, a.pairs) - ratio(b.agreeing, b.pairs))
+        tables = (gap, both, a.askers * ~a.met, a.askers * (a.met & ~b.met))
         tested, weight = np.bincount(askers.scopes, both[:, 0]), others.weight
-        self.leaning += (ratio(tested[:, None], weight.sum(axis=1, keepdims=True)) * weight).sum(axis=0)
-        return tested > 0
+        leaning = (ratio(tested[:, None], weight.sum(axis=1, keepdims=True)) * weight).sum(axis=0)
+        return np.stack([table.sum(axis=0) for table in tables]), leaning, tested > 0
 
-    def result(self, per_block: Floats, units: int) -> GapSums:
-        """The sums of all explanations that were added, from the weight of each block, and how many units there are."""
-        total, blocks = float(per_block.sum()), len(self.leaning)
-        whole = GapSums(float(self.gap[0]), float(self.tested[0]), self.alone, self.exclusive, total)
+    def add(self, terms: Floats, leaning: Floats, both: Bools) -> None:
+        """Add what `terms` gave; to be called for one batch after the other."""
+        self.sums += terms
+        self.leaning += leaning
+        self.both.append(both)
+
+    def result(self) -> GapSums:
+        """The sums of all explanations that were added."""
+        total, blocks = float(self.rows.per_block.sum()), self.rows.blocks
+        gap, tested, alone, exclusive = map(float, self.sums[:, 0])
+        whole = GapSums(gap, tested, alone, exclusive, total)
         if blocks < 2:
             return whole
-        left = np.where(self.tested[1:] > 1e-9 * total, self.tested[1:], np.nan)
+        without = self.sums[:, 1:]
+        left = np.where(without[1] > 1e-9 * total, without[1], np.nan)
         apart = float((self.leaning - self.leaning.mean()).max())
-        reach = float(self.leaning.sum()) / total + apart * units / total
-        return whole._replace(without=GapLeftOut(self.gap[1:] / left, np.ones(blocks), reach))
+        reach = float(self.leaning.sum()) / total + apart * self.rows.units / total
+        return whole._replace(without=GapLeftOut(without[0] / left, np.ones(blocks), reach))

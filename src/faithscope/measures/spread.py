@@ -30,7 +30,7 @@ def spread_consistency(sample: Sample, confidence: float) -> Estimate:
     size, agreeing, pairs = (rows_at(column, several) for column in (kinds.size, kinds.agreeing, kinds.pairs))
     single = sample.n - len(several)
     table = with_lone(single, size - 1, agreeing, pairs, np.ones(len(several), np.int64))
-    label_pairs = LabelPairs.of_centered(rows.total, rows.square, rows.weight)
+    label_pairs = LabelPairs.of_centered(rows[2:-1].T, rows[-1], rows[0])
     counted = (*table, np.array([sample.n]), single + round(float(np.sum(1 / size))), 0)
     profile = Profile(*counted, agreement=sample.agreement, label_pairs=label_pairs)
     return spread_estimate(profile, spread, left_out, "consistency", confidence)

@@ -105,7 +105,7 @@ def scope_coverage(connection: Any, scopes: Scopes, answer: Any) -> Coverage:
         return Coverage(counts, code, own)
     losses = share_losses(counts)
     alike, mask = np.zeros(given.shape), covers.astype(np.float64)
-    alike.flat[losses.cells] = losses.alike
+    alike[losses.alike.group, losses.alike.value] = losses.alike.weight
     lost = losses.by_scope @ mask.T
     lost[0] -= np.einsum("ps,ps->p", mask, alike.T[label])
     occupied = np.ravel_multi_index((code, label), given.shape)

@@ -49,7 +49,7 @@ class DeviceCells:
         total = torch.zeros(int(explanation[-1]) + 1, dtype=torch.int64, device=covered.device)
         total = total.index_add_(0, explanation, covered)[explanation]
         occupied = given.nonzero()[:, 0]
-        lost = cell_losses(given[occupied], covered[occupied], missed[occupied], total[occupied], _ratio)
+        lost = cell_losses(given[occupied], covered[occupied], missed[occupied], total[occupied], divide=_ratio)
         weights = [weight.double() for weight in lost]
         return explanation[occupied], label[occupied], torch.stack(weights)
 

@@ -1,0 +1,341 @@
+"""Tally: what a pass over explanations and rows adds up for sufficiency, necessity and encoding."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import Spread, scaled
+from faithscope.counting.clusters import Strangers
+from faithscope.counting.compared import LabelCells, NumberTable, cells_of, compare_labels, compare_numbers, independent
+from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
+from faithscope.counting.counts import Counts, tabulate
+from faithscope.counting.layout import Bits, sums
+from faithscope.counting.leave_out import LeftOut, Losses
+from faithscope.counting.moments import SpreadCounts, moments_of, spread_of, summed, whole
+from faithscope.counting.pairs import Askers, Everybody, Listed, OwnCluster, Tabled, Witnesses
+from faithscope.counting.rows import Content, Rows
+from faithscope.counting.terms import (
+    GapBlocks,
+    GapSums,
+    RecallBlocks,
+    ShareBlocks,
+    gap_left_out,
+    gap_pairs,
+    recall_left_out,
+    recall_losses,
+    share_left_out,
+    share_losses,
+)
+from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.relations import Relation
+from faithscope.runtime.memory import need
+from faithscope.sample import Sample
+
+Cells = tuple[NDArray[Any], ...]
+Adding = list[Callable[[], Any]]  # what adds a batch of explanations
+
+TABLE = 2**21  # entries of tables, or pairs of an explanation and a row, that are worked on at once
+_WEIGHED = 2**22  # bits of masks multiplied by weights at once
+_WORDS_PER_LABEL = 8  # below it, covered rows are listed instead of multiplied
+
+
+class Tally:
+    """Rows counted over batches of explanations, and what measures read of pairs of rows.
+
+    Labels of independent rows are counted in tables, or as lists if there are nearly as many as rows. Numbers and
+    clustered rows are listed, in the caller's own thread.
+
+    Parameters
+    ----------
+    sample : Sample
+    rows : Rows
+    *wanted : {"share", "recall", "gap"}
+        Sufficiency, necessity, encoding.
+    interval : bool
+        Whether to leave out rows, or blocks of rows.
+    own : (n,) array of bool, optional
+        Whether each row is covered by its own explanation, if that is known.
+    groups : (n,) array, optional
+        Groups of rows that ask in turn.
+    among : bool
+        Whether rows of the own group alone answer.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        rows: Rows,
+        *wanted: str,
+        interval: bool = True,
+        own: Bools | None = None,
+        groups: Ints | None = None,
+        among: bool = False,
+    ) -> None:
+        self.sample, self.rows, self.wanted, self.layout = sample, rows, wanted, rows.layout()
+        self.interval, self.groups, self.among = interval, groups, among
+        self.own = np.zeros(rows.n, bool) if own is None else own
+        self.kernel, self.itself = sample.agreement.over(sample.values), sample.agreement.itself
+        self.cells: list[Cells] = []
+        self.held = 0  # bytes of the cells
+        if rows.numbers:
+            need(200 * rows.n, f"Sums over {rows.n:,} rows", "sample rows")
+            self.agreeing, self.reached = np.zeros(rows.n), np.zeros(len(rows.distinct), np.int64)
+            self.strangers, self.compared = np.zeros((3, rows.n)), list[LabelCells | NumberTable]()
+        spread = isinstance(sample.agreement, Spread) and "share" in wanted
+        self.moments = moments_of(sample) if spread else None
+        self.even = not rows.weighted and rows.clusters is None
+        self.single = self.even and rows.blocks == 1 and groups is None
+        self.keep = self.single and (interval or spread)  # bitmaps, to leave out single rows
+        self.bits: list[tuple[int, Bits]] = []
+        many = 0 if self.single else 1 if groups is None else int(groups.max()) + 1
+        self.shares = [ShareBlocks(rows.blocks, self.even, self.moments) for _ in range(many * ("share" in wanted))]
+        self.recalls = [RecallBlocks(self.everybody) for _ in range(many * ("recall" in wanted))]
+        self.gaps = [GapBlocks(rows, self.itself) for _ in range(many * ("gap" in wanted))]
+
+    @cached_property
+    def everybody(self) -> Everybody:
+        """All rows, as of one explanation."""
+        return Everybody(self.rows, self.sample.agreement, self.kernel)
+
+    @property
+    def step(self) -> int:
+        """How many explanations to add at once."""
+        most = TABLE // max(1, self.rows.n if self.rows.listed else self.layout.segments)
+        weighed = self.rows.weighted and not self.rows.numbers
+        return max(1, min(most, _WEIGHED // max(1, 64 * self.layout.width)) if weighed else most)
+
+    def prepare(self, start: int, bits: Bits) -> Adding:
+        """Count a batch of explanations by their bitmaps, `start` the number of the first; in any thread.
+
+        What is returned adds them: it is to be called for one batch after the other.
+        """
+        rows, layout = self.rows, self.layout
+        if rows.listed:
+
+            def listed() -> Adding:
+                scope, place = layout.ones(bits)
+                return self._prepared(start, Listed(rows, self.kernel, len(bits), scope, layout.source[place]), bits)
+
+            if not rows.numbers:
+                return listed()
+            return [lambda: [add() for add in listed()]]
+        covered = layout.count(bits)
+        weight = layout.fold(_weigh(bits, rows.weight[layout.source])) if rows.weighted else covered
+        return self._prepared(start, Tabled(covered, weight), bits)
+
+    def prepare_counts(self, start: int, counts: Ints) -> Adding:
+        """`prepare` by counts of the covered rows, (explanations, labels * blocks); `own` must be known."""
+        covered = counts.reshape(len(counts), len(self.rows.names), self.rows.blocks)
+        return self._prepared(start, Tabled(covered, covered))
+
+    def _prepared(self, start: int, covered: Witnesses, bits: Bits | None = None) -> Adding:
+        rows, many = self.rows, covered.many
+        if bits is not None:
+            given = rows.given(start, many)
+            self.own[given] = self.layout.holds(bits, rows.codes[given] - start, given)
+        askers = Askers.given(rows, start, many, self.own)
+        own = OwnCluster.of(askers, covered, askers.inside, self.itself)
+        adding: Adding = []
+        if isinstance(covered, Listed) and rows.numbers:
+            self._note(start, askers, covered, own)
+        else:
+            adding.append(partial(self._count, start, many, self._cells(askers, covered)))
+        if bits is not None and self.keep:
+            adding.append(partial(self.bits.append, (start, bits)))
+        wanted: tuple[Sequence[Any], ...] = (self.shares, self.recalls, self.gaps)
+        for measures in wanted:
+            for number, measure in enumerate(measures):
+                asking = self._asking(number, askers, covered, own)
+                if len(asking[0].row):
+                    adding.append(partial(measure.add, *measure.terms(*asking)))
+        return adding
+
+    def _asking(
+        self, number: int, askers: Askers, covered: Witnesses, own: OwnCluster
+    ) -> tuple[Askers, Witnesses, OwnCluster]:
+        """Those of a group, if groups ask in turn, and those who answer."""
+        if self.groups is None:
+            return askers, covered, own
+        chosen = self.groups[askers.row] == number
+        if self.among and isinstance(covered, Listed):
+            inside = self.groups[covered.row] == number
+            covered = Listed(self.rows, self.kernel, covered.many, covered.scope[inside], covered.row[inside])
+        return askers.only(chosen), covered, own.only(chosen)
+
+    def _note(self, start: int, askers: Askers, covered: Listed, own: OwnCluster) -> None:
+        """Per row, what counts of numbers, or of clustered rows, are made of; and what tests of encoding compare."""
+        rows, many, seen = self.rows, covered.many, covered
+        if "gap" in self.wanted:
+            given, seen = covered.apart(askers)
+            rank = self.rank
+            first = independent(rows, rank, (given.scope, seen.scope), (given.row, seen.row), many)
+            columns = (given.scope, seen.scope), (given.value, seen.value), first
+            self.compared.append(
+                compare_numbers(self.sample.values, many, *columns)
+                if self.sample.agreement.of_numbers
+                else compare_labels(len(rows.names), start, *columns)
+            )
+        self.reached[start : start + many] = np.bincount(seen.scope, minlength=many)
+        self.agreeing[askers.row] = seen.agreeing(askers)
+        if rows.clusters is not None:
+            parts, size = np.unique(seen.scope * rows.units + rows.clusters[seen.row], return_counts=True)
+            largest = np.ones(many)
+            np.maximum.at(largest, parts // rows.units, size)
+            others = covered.weight.sum(axis=1)[askers.scope] - own.weight
+            agreeing = np.maximum(self.agreeing[askers.row] - own.agreeing, 0.0)
+            self.strangers[:, askers.row] = others, agreeing, largest[askers.scope]
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The order in which tests of encoding prefer the rows of one cluster."""
+        content = self.rows.content
+        return Content(self.sample.labels, content.explanations, self.sample.X).deal(self.rows.n)
+
+    def _cells(self, askers: Askers, covered: Witnesses) -> Cells:
+        """The cells that rows were given or that are covered, ascending: given, covered and missed rows, and masses."""
+        cells, rows = covered.cells
+        asked = askers.scope * len(self.rows.names) + askers.value
+        every = np.union1d(cells, asked)
+        place, total = np.searchsorted(every, asked), np.zeros(len(every), np.int64)
+        total[np.searchsorted(every, cells)] = rows
+        given, missed = (np.bincount(each, minlength=len(every)) for each in (place, place[~askers.inside]))
+        masses = (askers.weight, askers.weight**2) if self.rows.weighted else ()
+        return every, given, total, missed, *(sums(place, mass, len(every)) for mass in masses)
+
+    def _count(self, start: int, many: int, cells: Cells) -> None:
+        explanation, label = np.divmod(cells[0], len(self.rows.names))
+        self.cells.append((explanation + start, label, *cells[1:]))
+        self.held += 8 * (1 + len(cells)) * len(label)
+        upto = f"{start + many:,} of {len(self.rows.distinct):,} explanations"
+        asked = f"Counts of {upto} by {len(self.rows.names):,} labels"
+        need(self.held / 2, asked, "sample rows or explanations, or bin the predictions")  # to put them together
+
+    def counts(self, relation: Relation) -> Counts:
+        """The counts of all explanations that were added; to be called once.
+
+        Of numbers, and of clustered rows, those of the cells that rows were given, with their agreement: those of all
+        rows covered are too many.
+        """
+        rows, names = self.rows, len(self.rows.names)
+        weight = square = None
+        if rows.numbers:
+            cells, given = tabulate(rows.codes, rows.labels, len(rows.distinct), names)
+            by_cell = np.zeros(len(cells))
+            by_cell[rows.cell] = self.agreeing
+            missed = np.bincount(rows.cell[~self.own], minlength=len(cells))
+            if rows.weighted:
+                weight, square = (sums(rows.cell, rows.weight**power, len(cells)) for power in (1, 2))
+            return Counts(
+                *(rows.kept, rows.names, *np.divmod(cells, names), given, given - missed, missed, weight, square),
+                relation,
+                agreement=self.sample.agreement,
+                reached=self.reached,
+                agreeing=by_cell,
+                clusters=None if rows.clusters is None else Strangers(self.sample).totals(),
+            )
+        parts = list(zip(*self.cells, strict=True))
+        self.cells.clear()
+        # One column after the other, so that they are never all in memory twice.
+        explanation, label, given, covered, missed, *masses = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
+        weight, square = masses or (None, None)
+        tables = (explanation, label, given, covered, missed, weight, square)
+        return Counts(rows.kept, rows.names, *tables, relation)
+
+    def _lost(self, losses: Losses, counts: Counts) -> Floats:
+        """For each row, the losses of the explanations that cover it."""
+        layout, rows = self.layout, self.rows
+        filled = not rows.listed and layout.width >= _WORDS_PER_LABEL * len(rows.names)
+        dense = filled and 16 * int(counts.covered.sum()) > counts.distinct * len(layout.source)
+        step = max(1, TABLE // rows.n)
+
+        def batches() -> Iterator[tuple[int, Bits]]:
+            for start, bits in self.bits:
+                for begin in range(0, len(bits), step):
+                    yield start + begin, bits[begin : begin + step]
+
+        return losses.by_row(batches(), layout, rows.labels, dense)
+
+    def coverage(self, relation: Relation, idle: tuple[str, ...] = ()) -> Coverage:
+        """The coverage of all explanations that were added."""
+        rows, counts = self.rows, self.counts(relation)
+        strangers = None if rows.clusters is None else self.strangers
+        found = Coverage(counts, rows.codes, self.own, idle, strangers=strangers)
+        if self.interval and "recall" in self.wanted:
+            found = replace(found, necessity=self._necessity(counts, idle))
+        unit = 1.0 if self.moments is None else scaled(self.sample.values)[1]
+        if self.shares:
+            (share,) = self.shares
+            found = replace(found, sums=share.total() if not self.even or rows.numbers else None)
+            if rows.units > 1:
+                left_out = share.left_out(rows.per_block, rows.units)
+                found = replace(found, spread=share.spread(left_out, unit, rows.block))
+                if self.interval:
+                    alike = rows.content.of_rows_alone
+                    found = replace(found, left_out=left_out, block=rows.block, alike=alike)
+        elif self.keep and rows.n > 1:
+            left_out, spread = self._single(counts, unit)
+            found = replace(found, left_out=left_out if self.interval else None, spread=spread)
+        return found
+
+    def _single(self, counts: Counts, unit: float) -> tuple[LeftOut, SpreadCounts | None]:
+        """The share without each row, and of `Spread` its parts."""
+        rows, own, moments, losses = self.rows, self.own, self.moments, share_losses(counts)
+        if moments is None:
+            return share_left_out(counts, self._lost(losses, counts), rows.cell, own), None
+        others = counts.per_explanation[rows.codes] - own
+        alone, few = others == 0, others == 1
+        becoming = summed(moments[:, few], rows.codes[few], counts.distinct)  # silent, without one other row
+        lost = self._lost(losses._replace(by_scope=np.concatenate([losses.by_scope, becoming])), counts)
+        left_out = share_left_out(counts, lost, rows.cell, own)
+        silent = whole(moments[:, alone])
+        without = silent - moments * alone + lost[3:] - moments * (few & own)
+        everyone, total = whole(moments) - moments, counts.profile().terms
+        return left_out, spread_of(total, left_out, moments, (silent, without), everyone, unit)
+
+    def necessity(self, relation: Relation, idle: tuple[str, ...] = ()) -> NecessityCounts:
+        """Necessity of all explanations that were added."""
+        return self._necessity(self.counts(relation), idle)
+
+    def _necessity(self, counts: Counts, idle: tuple[str, ...]) -> NecessityCounts:
+        rows = self.rows
+        if self.single:
+            reaching = self._lost(recall_losses(counts), counts)
+            return NecessityCounts(counts, recall_left_out(counts, reaching, rows.cell, self.own), self.own, idle)
+        all_ask = np.ones(rows.n, bool)
+        terms, others = self.recalls[0].result(all_ask, rows.independent.heaviest), self.everybody.others(all_ask)
+        return NecessityCounts(counts, terms, self.own, idle, rows.block, rows.content.of_rows_alone, others)
+
+    def encoded(self, relation: Relation) -> Encoded:
+        """What encoding reads of all explanations that were added."""
+        rows, counts = self.rows, self.counts(relation)
+        if self.single:
+            pairs, losses = gap_pairs(counts)
+            own = self.own * losses.at(rows.codes, rows.labels)
+            gap = gap_left_out(pairs, self._lost(losses, counts), rows.cell, own)
+        else:
+            gap = self.gaps[0].result()
+        if not rows.numbers:
+            return of_labels(counts, gap, rows.independent.effective_n)
+        names = () if self.sample.agreement.of_numbers else tuple(rows.names)
+        tables = type(self.compared[0])(*map(np.concatenate, zip(*self.compared, strict=True)))
+        both = pairs.pairs.both if self.single else np.concatenate(self.gaps[0].both)
+        missed = int(np.sum(~self.own))
+        return Encoded(gap, rows.kept, names, both, tables, rows.n, missed, rows.independent.effective_n)
+
+
+def _weigh(bits: Bits, weights: Floats) -> Floats:
+    """The weight of the rows in each word of bitmaps: (bitmaps, words)."""
+    masks = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
+    return np.asarray((masks * weights).reshape(*bits.shape, 64).sum(axis=2))
+
+
+def of_labels(counts: Counts, gap: GapSums, effective_n: float) -> Encoded:
+    """What encoding reads, from counts of independent rows with labels."""
+    cells = cells_of(counts)
+    given, others = (np.bincount(cells.explanation, column, counts.distinct) for column in (cells.given, cells.others))
+    both, names = (given > 1) & (others > 0), tuple(counts.labels)
+    return Encoded(gap, counts.explanations, names, both, cells, counts.n, int(counts.missed.sum()), effective_n)
