@@ -10,8 +10,8 @@ from hypothesis import example, given
 
 import brute
 import faithscope as fs
-from faithscope.counting import coverage
 from faithscope.counting import rows as numbered_rows
+from faithscope.counting import tally
 from small_systems import LABELS, MEASURES, NUMBERS, System, systems
 from strategies import samples
 
@@ -101,7 +101,7 @@ def test_leaving_out_rows_blocks_or_clusters_is_measuring_the_others(measure, ex
 @pytest.mark.parametrize("words", [0, 10**9], ids=["by label", "by row"])
 def test_however_covered_rows_are_counted_rows_and_blocks_are_left_out_exactly(listed, words, monkeypatch):
     monkeypatch.setattr(numbered_rows, "ROWS_PER_SEGMENT", listed)
-    monkeypatch.setattr(coverage, "_WORDS_PER_LABEL", words)
+    monkeypatch.setattr(tally, "_WORDS_PER_LABEL", words)
     for system, name, why in systems("rules", range(4), LABELS, most=40):
         for exact in (0, 10**8):
             check_left_out(system, "rules", name, exact, why)

@@ -178,7 +178,7 @@ def test_what_is_large_is_refused_before_it_is_made(size, words, ask, left):
 
 
 def test_counts_of_many_labels_are_refused_while_they_grow(monkeypatch):
-    monkeypatch.setattr("faithscope.counting.coverage.TABLE", 2**15)  # a few explanations at a time
+    monkeypatch.setattr("faithscope.counting.tally.TABLE", 2**15)  # a few explanations at a time
     asked = []
 
     def need(size, what, instead):
@@ -186,7 +186,7 @@ def test_counts_of_many_labels_are_refused_while_they_grow(monkeypatch):
         if "of 60 explanations by 3,000 labels" in what and size > MIB:
             raise TooLarge(what)
 
-    monkeypatch.setattr("faithscope.counting.coverage.need", need)
+    monkeypatch.setattr("faithscope.counting.tally.need", need)
     with pytest.raises(TooLarge, match=r"Counts of \d+ of 60 explanations by 3,000 labels"):
         fs.sufficiency(RULES, MANY, X)
     assert len(asked) > 2

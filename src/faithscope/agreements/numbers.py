@@ -159,14 +159,18 @@ class _CloseSums(AgreementSums):
             raise BadInput(
                 f"Close's eps {eps:g} is too small beside predictions of {np.abs(values).max():g}: raise it."
             )
-        self.bins, self.place, self.size = np.empty(len(values)), np.empty(len(values)), len(values) + 1
+        bins, self.place, self.size = np.empty(len(values)), np.empty(len(values)), len(values) + 1
 
         def cut(start: int, stop: int) -> None:
             rest = np.remainder(values[start:stop], eps)
-            self.bins[start:stop], self.place[start:stop] = np.rint((values[start:stop] - rest) / eps), rest / eps
+            bins[start:stop], self.place[start:stop] = np.rint((values[start:stop] - rest) / eps), rest / eps
 
         over_chunks(cut, len(values), _WIDTH)
-        self.start, self.stop, first, last = _neighbors(self.bins)
+        starts, stops = _runs(bins)
+        bins = bins[starts]
+        first, last = starts[np.searchsorted(bins, bins - 1)], stops[np.searchsorted(bins, bins + 1, side="right") - 1]
+        columns = (starts, stops, first, last)
+        self.start, self.stop, first, last = (np.repeat(column, stops - starts) for column in columns)
         # In the bin before, only values whose place is higher are less than eps away; in the next bin, only lower ones.
         self.low, self.high = _window(values, eps, np.less)
         np.clip(self.low, first, self.start, out=self.low)
@@ -205,31 +209,13 @@ class _CloseSums(AgreementSums):
 
 def _power_prefixes(weight: Floats, place: Floats, power: int) -> list[Floats]:
     """Prefix sums of ``weight * place**degree``, for every degree up to the power."""
-    columns = [weight]
-    for _ in range(power):
-        columns.append(columns[-1] * place)
-    return [_prefixes(column) for column in columns]
+    return [_prefixes(weight * place**degree) for degree in range(1 + power)]
 
 
 def _runs(keys: NDArray[Any]) -> tuple[Ints, Ints]:
     """Where each run of equal keys begins and ends."""
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
     return starts, np.append(starts[1:], len(keys))[: len(starts)]
-
-
-def _neighbors(keys: NDArray[Any]) -> tuple[Ints, Ints, Ints, Ints]:
-    """Per entry of ascending keys: where its run of equal keys begins and ends.
-
-    And where the run before begins if its key is one less, and where the next run ends if its key is one more; else
-    where the run itself begins and ends.
-    """
-    starts, stops = _runs(keys)
-    key = keys[starts]
-    follows = np.concatenate([[False], key[1:] == key[:-1] + 1])[: len(starts)]
-    first = np.where(follows, np.roll(starts, 1), starts)
-    last = np.where(np.roll(follows, -1), np.roll(stops, -1), stops)
-    start, stop, before, after = (np.repeat(column, stops - starts) for column in (starts, stops, first, last))
-    return start, stop, before, after
 
 
 def _sums(prefixes: list[Floats], place: Floats, bounds: Callable[[slice], list[Ints]]) -> list[Floats]:
@@ -266,9 +252,7 @@ def _sums(prefixes: list[Floats], place: Floats, bounds: Callable[[slice], list[
 
 
 def _prefixes(values: Floats) -> Floats:
-    prefixes = np.zeros(len(values) + 1)
-    np.cumsum(values, out=prefixes[1:])
-    return prefixes
+    return np.concatenate([[0.0], np.cumsum(values)])
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from faithscope.counting.counts import Counts
-from faithscope.counting.rows import Rows
+from faithscope.counting.pairs import Listed
 from faithscope.inputs.array_types import Bools, Floats, Ints
-
-Sides = tuple[Ints, Ints]  # of rows given an explanation, and of the others that it covers
 
 
 class LabelCells(NamedTuple):
@@ -47,49 +45,49 @@ def cells_of(counts: Counts) -> LabelCells:
     return LabelCells(counts.explanation, counts.label, counts.given, others, counts.given, others)
 
 
-def independent(rows: Rows, rank: Ints, scopes: Sides, members: Sides, many: int) -> tuple[Bools, Bools]:
+def independent(given: Listed, others: Listed, rank: Ints) -> list[Bools]:
     """Which of the rows given, and of the others, may be taken for independent: one per cluster and explanation.
 
     `rank` is the order in which rows of one cluster are preferred; it depends on their content, not on their position.
     """
+    sides, rows = (given, others), given.rows
     if rows.clusters is None:
-        return np.ones(len(members[0]), bool), np.ones(len(members[1]), bool)
-    units = [scope * rows.units + rows.clusters[row] for scope, row in zip(scopes, members, strict=True)]
-    best = np.full(many * rows.units, rows.n)
-    for unit, row in zip(units, members, strict=True):
-        np.minimum.at(best, unit, rank[row])
-    return rank[members[0]] == best[units[0]], rank[members[1]] == best[units[1]]
+        return [np.ones(len(side.row), bool) for side in sides]
+    units = [side.scope * rows.units + rows.clusters[side.row] for side in sides]
+    best = np.full(given.many * rows.units, rows.n)
+    for unit, side in zip(units, sides, strict=True):
+        np.minimum.at(best, unit, rank[side.row])
+    return [rank[side.row] == best[unit] for unit, side in zip(units, sides, strict=True)]
 
 
-def compare_labels(names: int, start: int, scopes: Sides, labels: Sides, first: tuple[Bools, Bools]) -> LabelCells:
+def compare_labels(given: Listed, others: Listed, first: list[Bools], start: int) -> LabelCells:
     """The cells of a batch of explanations, of which `start` is the first: of rows given, and of others covered."""
-    given, others = (scope * names + label for scope, label in zip(scopes, labels, strict=True))
-    cells = np.unique(np.concatenate([given, others]))
-    sides = (given, others, given[first[0]], others[first[1]])
+    names = len(given.rows.names)
+    sides = [side.scope * names + side.value for side in (given, others)]
+    cells = np.unique(np.concatenate(sides))
+    sides += [side[kept] for side, kept in zip(sides, first, strict=True)]
     tables = (np.bincount(np.searchsorted(cells, side), minlength=len(cells)) for side in sides)
     explanation, label = np.divmod(cells, names)
     return LabelCells(explanation + start, label, *tables)
 
 
-def compare_numbers(values: Floats, many: int, scopes: Sides, labels: Sides, first: tuple[Bools, Bools]) -> NumberTable:
+def compare_numbers(given: Listed, others: Listed, first: list[Bools], values: Floats) -> NumberTable:
     """Means of the numbers of a batch of explanations, and the largest difference of their distribution functions."""
-    sizes = [np.bincount(scope, minlength=many) for scope in scopes]
-    # A sum of huge numbers would be infinite; the mean of none is NaN.
-    means = [
-        np.where(size > 0, np.bincount(scope, values[label] / np.maximum(size, 1)[scope], minlength=many), np.nan)
-        for size, scope, label in zip(sizes, scopes, labels, strict=True)
-    ]
-    chosen = [scope[kept] for scope, kept in zip(scopes, first, strict=True)]
-    firsts = [np.bincount(scope, minlength=many) for scope in chosen]
+    many, sizes, means, firsts, keys = given.many, [], [], [], []
+    for side, kept in zip((given, others), first, strict=True):
+        size, chosen = np.bincount(side.scope, minlength=many), side.scope[kept]
+        # A sum of huge numbers would be infinite; the mean of none is NaN.
+        mean = np.bincount(side.scope, values[side.value] / np.maximum(size, 1)[side.scope], minlength=many)
+        sizes.append(size)
+        means.append(np.where(size > 0, mean, np.nan))
+        firsts.append(np.bincount(chosen, minlength=many))
+        keys.append(chosen * len(values) + side.value[kept])  # ascending
     # The difference is largest at, or just before, a number of the rows given: between, only the other side rises.
-    keys = [
-        scope * len(values) + label[kept] for scope, label, kept in zip(chosen, labels, first, strict=True)
-    ]  # ascending
-    starts, asked, distance = [np.cumsum(size) - size for size in firsts], chosen[0], np.zeros(many)
-    for side in ("left", "right"):
+    asked, distance = keys[0] // len(values), np.zeros(many)
+    for end in ("left", "right"):
         shares = [
-            (np.searchsorted(key, keys[0], side=side) - start[asked]) / np.maximum(size, 1)[asked]
-            for key, start, size in zip(keys, starts, firsts, strict=True)
+            (np.searchsorted(key, keys[0], side=end) - (np.cumsum(size) - size)[asked]) / np.maximum(size, 1)[asked]
+            for key, size in zip(keys, firsts, strict=True)
         ]
         np.maximum.at(distance, asked, np.abs(shares[0] - shares[1]))
     distance = np.where((firsts[0] > 0) & (firsts[1] > 0), distance, 0.0)

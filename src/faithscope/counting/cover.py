@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from typing import TypeVar
@@ -25,12 +25,20 @@ _PACKED = 2**20  # booleans packed at once
 
 
 def over_batches(
-    cover: Parts | Blocks, layout: Layout, explanations: int, most: int, work: Callable[[int, Bits], T]
+    cover: Parts | Blocks,
+    layout: Layout,
+    explanations: int,
+    most: int,
+    work: Callable[[int, Bits], T],
+    idle: list[str] | None = None,
 ) -> Iterator[T]:
-    """``work(start, bits)`` for the bitmaps of all explanations in batches, in order; several threads compute it."""
+    """``work(start, bits)`` for the bitmaps of all explanations in batches, in order; several threads compute it.
+
+    The parts that hold on no row are added to `idle`.
+    """
     # Small products gain nothing from BLAS's own threads, and those of several callers block each other.
     with one_blas_thread() if isinstance(cover, Blocks) else nullcontext():
-        bitmaps = _of_blocks(cover, layout) if isinstance(cover, Blocks) else _of_parts(cover, layout)
+        bitmaps = _of_blocks(cover, layout) if isinstance(cover, Blocks) else _of_parts(cover, layout, idle)
         step = max(1, min(most, _AT_A_TIME // max(1, layout.width)))
 
         def batch(start: int) -> T:
@@ -46,7 +54,7 @@ def in_blocks(cover: Parts | Blocks, layout: Layout, explanations: int, most: in
     return over_batches(cover, layout, explanations, most, lambda start, bits: (start, bits))
 
 
-def _of_parts(cover: Parts, layout: Layout) -> Callable[[int, int], Bits]:
+def _of_parts(cover: Parts, layout: Layout, idle: list[str] | None) -> Callable[[int, int], Bits]:
     """A function (start, stop) that gives the bitmaps of the explanations in that range."""
     count, words, rows = len(cover.parts) + 1, layout.width, len(layout.segment)
     need(8 * count * words, f"Bitmaps of {count - 1:,} conditions over {rows:,} rows", "sample rows, or explanations")
@@ -65,6 +73,8 @@ def _of_parts(cover: Parts, layout: Layout) -> Callable[[int, int], Bits]:
         for numbers, packed in in_threads(pack, iter(lambda: list(islice(masks, step)), [])):
             parts[numbers] = packed
     parts[0] = layout.everybody
+    if idle is not None:
+        idle += [str(cover.parts[number]) for number in np.flatnonzero(~parts[1:].any(axis=1))]
     sizes = np.array([len(parts) for parts in cover.lists], np.int64)
     begins = np.cumsum(sizes) - sizes
     listed = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(sizes.sum()))
@@ -99,27 +109,6 @@ def _of_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
     if cover.arranged is not None:
         mask, pack = cover.arranged(layout.source), layout.pack_arranged
     return lambda start, stop: np.concatenate([pack(mask(a, min(a + step, stop))) for a in range(start, stop, step)])
-
-
-def watch(covers: Parts | Blocks) -> tuple[Parts | Blocks, Callable[[], tuple[str, ...]]]:
-    """The same coverage, and a function that names the parts that hold on no row once all were counted."""
-    if isinstance(covers, Blocks):
-        return covers, tuple
-    idle: list[int] = []
-
-    def masks(order: Ints | None) -> Iterator[tuple[int, Bools]]:
-        for number, mask in covers.masks(order):
-            if not mask.any():
-                idle.append(number)
-            yield number, mask
-
-    def named() -> tuple[str, ...]:
-        return tuple(str(covers.parts[number]) for number in sorted(idle))
-
-    if covers.postings is None:
-        return replace(covers, masks=masks), named
-    idle.extend(np.flatnonzero(np.bincount(covers.postings[0], minlength=len(covers.parts)) == 0).tolist())
-    return covers, named
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.counting.asking import AskingGroups
 from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
-from faithscope.counting.cover import Asked, in_blocks, over_batches, refuse_unasked, watch
+from faithscope.counting.cover import Asked, in_blocks, over_batches, refuse_unasked
 from faithscope.counting.gpu.covering import cover_on_gpu
 from faithscope.counting.gpu.devices import DEVICES
 from faithscope.counting.layout import Layout
@@ -245,8 +245,8 @@ def reach_of(coverage: Coverage, sample: Sample, relation: Relation, further: An
 
 def _over(covers: Parts | Blocks, tally: Tally) -> tuple[str, ...]:
     """Count all explanations; the conditions that hold on no row."""
-    watched, idle = watch(covers)
-    for batch in over_batches(watched, tally.layout, len(tally.rows.distinct), tally.step, tally.prepare):
+    idle: list[str] = []
+    for batch in over_batches(covers, tally.layout, len(tally.rows.distinct), tally.step, tally.prepare, idle):
         for add in batch:
             add()
-    return idle()
+    return tuple(idle)

@@ -171,13 +171,11 @@ class Tally:
         rows, many, seen = self.rows, covered.many, covered
         if "gap" in self.wanted:
             given, seen = covered.apart(askers)
-            rank = self.rank
-            first = independent(rows, rank, (given.scope, seen.scope), (given.row, seen.row), many)
-            columns = (given.scope, seen.scope), (given.value, seen.value), first
+            first, numbers = independent(given, seen, self.rank), self.sample.agreement.of_numbers
             self.compared.append(
-                compare_numbers(self.sample.values, many, *columns)
-                if self.sample.agreement.of_numbers
-                else compare_labels(len(rows.names), start, *columns)
+                compare_numbers(given, seen, first, self.sample.values)
+                if numbers
+                else compare_labels(given, seen, first, start)
             )
         self.reached[start : start + many] = np.bincount(seen.scope, minlength=many)
         self.agreeing[askers.row] = seen.agreeing(askers)

@@ -278,9 +278,7 @@ class RecallBlocks:
 
 def _shares(part: NDArray[Any], whole: NDArray[Any], known: Bools) -> Floats:
     """Elementwise part / whole, from 0 to 1, if it is known; else 0."""
-    part, whole, known = np.broadcast_arrays(part, whole, known)
-    shares = np.divide(part, whole, out=np.zeros(part.shape), where=known)
-    return np.asarray(np.clip(shares, 0.0, 1.0, out=shares))
+    return np.minimum(ratio(part, np.where(known, whole, 0.0)), 1.0)
 
 
 # Gap
