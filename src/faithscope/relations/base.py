@@ -122,9 +122,7 @@ class Same(Relation):
     [[True, False, True], [False, True, False]]
     """
 
-    @property
-    def partitions(self) -> bool:
-        return True
+    partitions = True
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
         codes = distinct.locate(explanations)
@@ -135,9 +133,7 @@ class Same(Relation):
 class Beside(Same):
     """The same, if only some rows ask: those of a group, beside everybody."""
 
-    @property
-    def partitions(self) -> bool:
-        return False
+    partitions = False
 
 
 def number_parts(distinct: Shared) -> tuple[list[Any], list[tuple[int, ...]]]:

@@ -178,9 +178,7 @@ class JudgedPairs(Relation):
     def __hash__(self) -> int:
         return hash((self.rows, len(self.row)))
 
-    @property
-    def reads_rows(self) -> bool:
-        return False
+    reads_rows = False
 
     @property
     def partial(self) -> bool:

@@ -109,9 +109,7 @@ class Nearest(Relation):
     0.3333333333333333
     """
 
-    @property
-    def partitions(self) -> bool:
-        return True
+    partitions = True
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
         prototypes, points = _with_points(distinct)
