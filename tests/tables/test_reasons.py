@@ -84,8 +84,8 @@ def test_a_log_of_our_own_knows_its_reasons_and_inputs(tmp_path):
 
 def test_rows_in_another_order_are_not_measured_by_halves(monkeypatch):
     audited = fs.audit(_log(), **HOW, discretizer=fs.CommonPhrases(3))
-    halves = audited._measured.reasons.halves
-    monkeypatch.setattr(halves, "_expected", halves._expected + 1)
+    reasons = audited._measured.reasons
+    monkeypatch.setattr(reasons, "_codes", reasons._codes + 1)
     with pytest.raises(BadInput, match="rows came in another order"):
         audited.by("region")
 

@@ -32,7 +32,7 @@ LOG = pd.DataFrame(
 )
 HOW = {"prediction": "yhat", "by": "region", "time": "day"}
 KINDS = {
-    "sign": {"explanation": "phi_*", "discretizer": fs.Sign()},
+    "numbers": {"explanation": "phi_*"},
     "rank": {"explanation": "phi_*", "discretizer": fs.Rank()},
     "rules": {"explanation": "rule"},
 }
@@ -100,22 +100,22 @@ def test_an_audit_is_of_the_state_it_began_with(place, kind, monkeypatch):
 @pytest.mark.parametrize("sql", [INSERT, DELETE, RELABEL])
 def test_what_is_asked_later_of_a_table_that_was_written_to_is_an_error(place, sql):
     log, write = place()
-    audited = audit(**log, prediction="yhat", **KINDS["sign"])
+    audited = audit(**log, prediction="yhat", **KINDS["numbers"])
     assert audited.by("region").estimates.keys() == {"north", "south"}
     write(sql)
     for ask in (lambda: audited.by("region"), lambda: audited.table(3), lambda: audited.counterexamples(3)):
         with pytest.raises(BadInput, match=WRITTEN):
             ask()
-    assert audit(**log, prediction="yhat", **KINDS["sign"]).consistency.n > 0
+    assert audit(**log, prediction="yhat", **KINDS["numbers"]).consistency.n > 0
 
 
 @PLACES
 def test_who_holds_a_transaction_asks_one_state_for_as_long_as_it_is_open(place):
     log, write = place()
     source = open_source(**{"log": log["table"], "connect": log.get("connect")})
-    wanted = audit(LOG, prediction="yhat", **KINDS["sign"])
+    wanted = audit(LOG, prediction="yhat", **KINDS["numbers"])
     with source.one_state():
-        audited = audit(source, prediction="yhat", **KINDS["sign"])
+        audited = audit(source, prediction="yhat", **KINDS["numbers"])
         write(INSERT), write(DELETE)
         assert audited.by("region").to_dict() == wanted.by("region").to_dict()
         assert audited.table(3)["n"].tolist() == wanted.table(3)["n"].tolist()
@@ -129,7 +129,7 @@ def test_without_a_snapshot_a_change_is_an_error_and_never_an_answer(kind, sql, 
     monkeypatch.setattr(DuckDB, "one_state", Backend.one_state)
     log, write = in_duckdb()
     with writing_between_questions(monkeypatch, lambda i: write(sql)):
-        if kind == "sign" or (kind, sql) == ("rules", INSERT):
+        if kind == "numbers" or (kind, sql) == ("rules", INSERT):
             with pytest.raises(BadInput, match=WRITTEN):
                 audit(**log, **HOW, **KINDS[kind])
             return
@@ -151,9 +151,9 @@ def test_in_spark_which_has_no_transactions_a_change_is_an_error(monkeypatch, tm
     write(ROWS)
     message = pytest.raises(BadInput, match=WRITTEN)
     with writing_between_questions(monkeypatch, lambda i: write(ROWS - i)), message:
-        audit(own.table("written"), prediction="yhat", by="region", **KINDS["sign"])
+        audit(own.table("written"), prediction="yhat", by="region", **KINDS["numbers"])
     write(ROWS)
-    audited = audit(own.table("written"), prediction="yhat", **KINDS["sign"])
+    audited = audit(own.table("written"), prediction="yhat", **KINDS["numbers"])
     write(ROWS - 1)
     with message:
         audited.by("region")
@@ -162,14 +162,14 @@ def test_in_spark_which_has_no_transactions_a_change_is_an_error(monkeypatch, tm
 def test_files_that_are_written_anew_while_they_are_audited_are_an_error(tmp_path, monkeypatch):
     path = tmp_path / "log.parquet"
     LOG.to_parquet(path)
-    audited = audit(path, prediction="yhat", **KINDS["sign"])
+    audited = audit(path, prediction="yhat", **KINDS["numbers"])
     message = pytest.raises(BadInput, match=WRITTEN)
     with writing_between_questions(monkeypatch, lambda i: LOG[: ROWS - i].to_parquet(path)), message:
-        audit(path, **HOW, **KINDS["sign"])
+        audit(path, **HOW, **KINDS["numbers"])
     with message:
         audited.by("region")
     LOG.to_parquet(path)
-    audited = audit(path, prediction="yhat", **KINDS["sign"])
+    audited = audit(path, prediction="yhat", **KINDS["numbers"])
     LOG.assign(region="east").to_parquet(path)  # as many rows of the same labels
     with pytest.raises(BadInput, match="no longer the file that was opened"):
         audited.by("region")

@@ -17,12 +17,11 @@ from faithscope.monitor.clusters import LOOKED, are_ids, first_ids
 from faithscope.monitor.moments import times_unsaid, to_days
 from faithscope.monitor.scopes import Scopes, features_of, to_rules
 from faithscope.tables.cells import cells
-from faithscope.tables.engine.answers import fetch, numbers_of
+from faithscope.tables.engine.answers import coded, fetch, numbers_of
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.expressions import DAY, floor_to
 from faithscope.tables.engine.moments import seconds
 from faithscope.tables.engine.shown_columns import refuse_nested
-from faithscope.tables.fetched import coded
 from faithscope.tables.labels import refuse_alike, refuse_number_labels
 from faithscope.tables.log.columns import named_columns
 from faithscope.tables.log.kinds import PairColumns

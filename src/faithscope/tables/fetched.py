@@ -6,17 +6,15 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement
 from faithscope.counting.counts import Counts, count_rows
-from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Ints
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
-from faithscope.tables.engine.answers import fetch, in_fixed_order, numbers_of
+from faithscope.tables.engine.answers import as_array, coded, fetch, in_fixed_order, numbers_of, with_missing
 from faithscope.tables.log.rows import CLUSTER, KeyedRows
 from faithscope.tables.sources.snapshot import changed
 
@@ -53,20 +51,6 @@ class FetchedKinds(NamedTuple):
             coded(answer, by),
             numbers_of(answer, "given"),
         )
-
-
-def coded(answer: Any, names: Sequence[str]) -> tuple[list[Any], Ints]:
-    """The different values of a column of an Arrow table, or tuples of several, and which of them each line has."""
-    columns = [answer.column(name).combine_chunks().dictionary_encode("encode") for name in names]
-    values = [column.dictionary.to_pylist() for column in columns]
-    numbers = [column.indices.to_numpy(zero_copy_only=False).astype(np.int64) for column in columns]
-    if len(names) == 1:
-        return values[0], numbers[0]
-    if not names:
-        return [None], np.zeros(answer.num_rows, np.int64)
-    lines, place = np.unique(np.column_stack(numbers), axis=0, return_inverse=True)
-    combined = [tuple(each[number] for each, number in zip(values, line, strict=True)) for line in lines.tolist()]
-    return combined, place.reshape(-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,20 +113,3 @@ class FetchedRows:
         """Counts of rows whose explanations are numbered, with the explanations themselves."""
         numbers = counts.explanations.key[0][:, 0]
         return replace(counts, source=self.distinct.take(numbers), chosen=None)
-
-
-def as_array(values: Sequence[Any]) -> NDArray[Any]:
-    """Values of a column as an array: as objects if they are not all of one type."""
-    return np.array(values) if len({type(value) for value in values}) == 1 else to_objects(list(values))
-
-
-def with_missing(values: NDArray[Any]) -> NDArray[Any]:
-    """Values as they are; if some are missing, which is a value then, all of them as texts."""
-    missing = np.array([value is None for value in values], bool) if values.dtype == object else np.zeros(1, bool)
-    if not missing.any():
-        return values
-    texts, word = values.astype(str).astype(object), "missing"
-    while word in texts:
-        word = f"{word} "
-    texts[missing] = word
-    return texts

@@ -8,22 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, NotScoped
-from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations, several
-from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.explanations.reasons import Reasons
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
-from faithscope.tables.engine.answers import fetch, fetch_line, in_fixed_order
+from faithscope.tables.engine.answers import (
+    as_array,
+    coded,
+    fetch,
+    fetch_line,
+    in_fixed_order,
+    predictions_of,
+    values_of,
+    with_missing,
+)
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.missing import dropped_note, refuse_missing, scan
 from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import Column, refuse_nested, shown
-from faithscope.tables.fetched import as_array, coded, with_missing
 from faithscope.tables.labels import in_order
-from faithscope.tables.log.kinds import PairColumns, ReasonColumn, SetColumn
+from faithscope.tables.log.kinds import SetColumn
 from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog
 from faithscope.tables.log.writing import DOCUMENT
 from faithscope.tables.sources.snapshot import refuse_change
@@ -86,10 +91,10 @@ def read_rows(
     plain = [name for name in others if schema[name].is_string() or schema[name].is_temporal()]
     held = [name for name in others if name in plain or shown(name, schema[name]) is not None]
     inputs = {f"x{j}": name for j, name in enumerate(held)}
-    if isinstance(log.kind, ReasonColumn):
-        explanations, answer = _reasons(log, {**inputs, **used})
-    else:
-        explanations, answer = _explanations(log, used, {**inputs, **_documents(log)})
+    words = isinstance(log.kind, SetColumn) and log.kind.words and DOCUMENT in log.others
+    rows = log.rows(used, {**inputs, **({"words": DOCUMENT} if words else {})})
+    answer = _fetched(rows.table)
+    explanations = rows.read(answer)
     known = (log.source.settings or {}).get("inputs", {})
     features = {column: feature for feature, column in known.items()}
     X: Any = None
@@ -101,10 +106,10 @@ def read_rows(
     told = (*explanations.remarks, *notes, *log.notes, *dropped_note(total - answer.num_rows))
     return LogRows(
         explanations._with(remarks=tuple(dict.fromkeys(told))),
-        _predictions(log, answer),
+        predictions_of(answer, _predicted(log)),
         X,
         None if weights is None else groups[-1].astype(np.float64),
-        with_missing(_values(answer, CLUSTER)) if log.clusters else None,
+        with_missing(values_of(answer, CLUSTER)) if log.clusters else None,
         dict(zip(by, groups, strict=False)),
     )
 
@@ -131,7 +136,7 @@ def scoped_rows(
             raise NotScoped(f"the document is missing in {several(lacking, 'row', 'rows')}")
         X = X.column(0).to_pylist()
     clusters, agreement = coded(answer, [CLUSTER])[1] if rows.clustered else None, log.options.agreement
-    labels = agreement.read(_predictions(log, answer))
+    labels = agreement.read(predictions_of(answer, _predicted(log)))
     groups = {name: as_array(answer.column(column).to_pylist()) for column, name in used.items()}
     return Sample(rows.read(answer), labels, X, clusters=clusters, agreement=agreement), groups
 
@@ -139,40 +144,6 @@ def scoped_rows(
 def _predicted(log: AuditedLog) -> list[str]:
     """What the columns of predictions are called in an answer."""
     return [f"y{j}" for j in range(len(log.predictions))] if log.options.agreement.of_numbers else ["label"]
-
-
-def _predictions(log: AuditedLog, answer: Any) -> NDArray[Any]:
-    """The predictions of an answer, (n,) or (n, k)."""
-    columns = [with_missing(_values(answer, name)) for name in _predicted(log)]
-    return columns[0] if len(columns) == 1 else np.column_stack(columns)
-
-
-def _documents(log: AuditedLog) -> dict[str, Column]:
-    """The column of documents that highlighted words are looked for in, if the log has one."""
-    words = isinstance(log.kind, SetColumn) and log.kind.words
-    return {"words": DOCUMENT} if words and DOCUMENT in log.others else {}
-
-
-def _explanations(log: AuditedLog, used: Mapping[str, str], shown: Mapping[str, Column]) -> tuple[Explanations, Any]:
-    """Explanations with the columns beside them, of anything but reasons."""
-    originals = {f"b{j}": name for j, name in enumerate(log.originals)}
-    rows = log.rows({**used, **originals}, shown)
-    answer = _fetched(rows.table)
-    if not isinstance(log.kind, PairColumns):
-        return rows.read(answer), answer
-    names = list(log.kind.names)
-    points, before = (answer.select(list(part)).rename_columns(names) for part in (rows.keys, originals))
-    return Counterfactuals(points, before), answer
-
-
-def _reasons(log: AuditedLog, beside: Mapping[str, Column]) -> tuple[Explanations, Any]:
-    """Reasons in words as they were written, with the columns beside them."""
-    predicted = dict(zip(_predicted(log), log.predictions, strict=True))
-    answer = _fetched(log.texts({**beside, **predicted}))
-    about = [f"a{j}" for j in range(len(log.inputs))]
-    names = [CLUSTER if name == "u" else name for name in answer.column_names]
-    inputs = answer.select(about) if about else None
-    return Reasons(answer.column("t").to_pylist(), inputs), answer.rename_columns(names)
 
 
 def _fetched(table: Table) -> Any:
@@ -196,12 +167,6 @@ def _in_order(table: Table) -> Any:
         if kind.is_timestamp() and held.tz is None and engine_of(table).has_zone(table[name]):
             answer = answer.set_column(place, name, answer.column(name).cast(pa.timestamp(held.unit, "UTC")))
     return answer
-
-
-def _values(answer: Any, name: str) -> NDArray[Any]:
-    column = answer.column(name)
-    values: NDArray[Any] = to_objects(column.to_pylist()) if column.null_count else column.to_numpy()
-    return values
 
 
 def rows_of_log(log: AuditedLog) -> tuple[Sample, Any, Any]:

@@ -18,7 +18,6 @@ from faithscope.measures.estimate import noted, to_interval
 from faithscope.notes import of_kind
 from faithscope.sample import Sample
 from faithscope.tables.engine.missing import NULLS, Nulls
-from faithscope.tables.leakage import leakage
 from faithscope.tables.log.chosen_rows import ChosenRows, to_moment
 from faithscope.tables.log.columns import Names, named_columns, one_column
 from faithscope.tables.log.discretizers import known_to_engines
@@ -253,7 +252,7 @@ class Log:
         if name == "consistency":
             return noted(measured.consistency, notes) if by is None else measured.by(columns)
         if name == "leakage":
-            return leakage(measured, options.get("words"))
+            return measured.leakage(options.get("words"))
         if isinstance(measured.log.kind, NumberColumns):
             return None
         if name == "encoding":

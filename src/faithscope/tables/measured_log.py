@@ -11,13 +11,13 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.discretizers.base import steps
 from faithscope.discretizers.reason_codes import ReasonCodes
-from faithscope.errors import BadInput, Incompatible
+from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.measures.comparing.beside import Beside, beside_notes
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations, measure_group
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, estimate, noted
-from faithscope.measures.named_labels import label_word_note
+from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
 from faithscope.measures.notes import given_code_note
 from faithscope.notes import of_kind
 from faithscope.sample import Sample
@@ -29,11 +29,10 @@ from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.fetched import FetchedKinds, FetchedRows
 from faithscope.tables.labels import Labels, read_labels
-from faithscope.tables.log.kinds import SetColumn
+from faithscope.tables.log.kinds import ReasonColumn, SetColumn
 from faithscope.tables.log.opening import open_log
-from faithscope.tables.log.reason_stream import ReasonStream
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
-from faithscope.tables.named_counts import NamedCounts
+from faithscope.tables.log.streams import FetchedStream
 from faithscope.tables.numbers import Numbers
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.repeats import repeat_notes
@@ -119,28 +118,30 @@ class MeasuredLog:
         return self.total - self._looked - self.consistency.n
 
     @property
-    def reasons(self) -> ReasonStream | None:
+    def reasons(self) -> FetchedStream | None:
         """What discretizes reasons in words, if explanations are such."""
-        return self.log.stream if isinstance(self.log.stream, ReasonStream) else None
+        stream = self.log.stream
+        return stream if isinstance(stream, FetchedStream) and isinstance(self.log.kind, ReasonColumn) else None
 
-    @cached_property
-    def named_labels(self) -> NamedCounts:
-        """How many reasons name a label, and by which words."""
-        return NamedCounts.of(fetch(self.log.word_counts()))
-
-    @cached_property
-    def masked(self) -> Estimate:
-        """The estimate of all rows with the words of labels masked in their reasons."""
-        return self.estimate(self._counted(self.log.rows(masked=True))[None])
+    def leakage(self, words: Sequence[str] | None) -> Leakage:
+        """How many reasons of a log name a label, and their consistency with these words masked."""
+        options = self.log.options
+        if self.reasons is None:
+            raise WrongType(
+                NO_REASONS.format(f"{self.log.kind.what} of a log").replace(
+                    "pass", "audit it with kind='reasons', or pass"
+                )
+            )
+        sample, discretizer = self.reasons.sample, options.discretizer
+        found = measure_leakage(sample, discretizer, options.confidence, options.interval, words)
+        return replace(found, consistency=self.consistency)
 
     def _reason_notes(self) -> tuple[str, ...]:
         """What a reader should know of reasons in words, and of what reason codes count against."""
-        if self.reasons is None:
-            codes = [step for step in steps(self.log.options.discretizer) if isinstance(step, ReasonCodes)]
-            return tuple(note for step in codes for note in step._facing(None))
-        named = self.named_labels
-        told = (label_word_note(named.share, named.words[0][0]),) if named.rows else ()
-        return (*self.reasons.notes, *told)
+        if self.reasons is not None:
+            return self.reasons.notes
+        codes = [step for step in steps(self.log.options.discretizer) if isinstance(step, ReasonCodes)]
+        return tuple(note for step in codes for note in step._facing(None))
 
     @contextmanager
     def asked(self) -> Iterator[None]:

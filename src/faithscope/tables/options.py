@@ -17,8 +17,8 @@ KINDS = ("importances", "keys", "reasons", "codes", "rules", "words", "prototype
 class AuditOptions:
     """How a log is read and measured; `faithscope.audit` says what each of these is.
 
-    `features` are those of the log that this one is compared with, in its order; empty for the log's own. `words` are
-    further words that name a label. `raw` reads rows as they are, with all their inputs, to be discretized in memory.
+    `features` are those of the log that this one is compared with, in its order; empty for the log's own. `raw` reads
+    rows as they are, with all their inputs, to be discretized in memory.
     """
 
     prediction: Names | None
@@ -33,7 +33,6 @@ class AuditOptions:
     clusters: str | None = None
     features: tuple[str, ...] = ()
     inputs: Names | None = None
-    words: tuple[str, ...] = ()
     unseen: bool = False
     raw: bool = False
 

@@ -14,6 +14,7 @@ from faithscope.measures.comparing.populations import AMONG, BESIDE_REFERENCE, P
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import TogetherRows, per_explanation
+from faithscope.measures.named_labels import LabelWords
 from faithscope.measures.slices import Slice, Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
 from faithscope.runtime.renamed import renamed
@@ -211,15 +212,15 @@ class Audit(OfOneExplainer):
         words : list of str, optional
             Further words or phrases that name a label, besides those of the predictions.
         """
-        from faithscope.tables.leakage import leakage
-
         with self._measured.asked():
-            return leakage(self._measured, words)
+            return self._measured.leakage(words)
 
     def _leakage(self) -> "Leakage | None":
         """The same for a report; None of other explanations, and if no word names a label."""
         reasons = self._measured.reasons
-        return self.leakage() if reasons is not None and reasons.words.phrases else None
+        if reasons is None or reasons.sample.agreement.of_numbers:
+            return None
+        return self.leakage() if LabelWords.of(reasons.sample.numbered_labels[0]).phrases else None
 
     @renamed(reference="against")
     def over_time(self, column: str, every: str, against: "Audit | int" = 1) -> Windows:

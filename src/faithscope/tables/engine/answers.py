@@ -1,12 +1,14 @@
 """Answers of an engine as Arrow tables, whole or in batches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.explanations.arrow.columns import to_objects
+from faithscope.inputs.array_types import Ints
 from faithscope.tables.engine.dialects import engine_of
 from faithscope.tables.engine.failures import clear_errors
 from faithscope.tables.engine.protocol import Expression
@@ -80,3 +82,47 @@ def _refuse_far(table: Any) -> None:
 def numbers_of(answer: Any, name: str) -> NDArray[np.int64]:
     """A column of integers of an Arrow table."""
     return np.asarray(answer.column(name).to_numpy().astype(np.int64))
+
+
+def coded(answer: Any, names: Sequence[str]) -> tuple[list[Any], Ints]:
+    """The different values of a column of an Arrow table, or tuples of several, and which of them each line has."""
+    columns = [answer.column(name).combine_chunks().dictionary_encode("encode") for name in names]
+    values = [column.dictionary.to_pylist() for column in columns]
+    numbers = [column.indices.to_numpy(zero_copy_only=False).astype(np.int64) for column in columns]
+    if len(names) == 1:
+        return values[0], numbers[0]
+    if not names:
+        return [None], np.zeros(answer.num_rows, np.int64)
+    lines, place = np.unique(np.column_stack(numbers), axis=0, return_inverse=True)
+    combined = [tuple(each[number] for each, number in zip(values, line, strict=True)) for line in lines.tolist()]
+    return combined, place.reshape(-1)
+
+
+def as_array(values: Sequence[Any]) -> NDArray[Any]:
+    """Values of a column as an array: as objects if they are not all of one type."""
+    return np.array(values) if len({type(value) for value in values}) == 1 else to_objects(list(values))
+
+
+def with_missing(values: NDArray[Any]) -> NDArray[Any]:
+    """Values as they are; if some are missing, which is a value then, all of them as texts."""
+    missing = np.array([value is None for value in values], bool) if values.dtype == object else np.zeros(1, bool)
+    if not missing.any():
+        return values
+    texts, word = values.astype(str).astype(object), "missing"
+    while word in texts:
+        word = f"{word} "
+    texts[missing] = word
+    return texts
+
+
+def predictions_of(answer: Any, names: Sequence[str]) -> NDArray[Any]:
+    """The predictions of an answer in these columns, (n,) or (n, k)."""
+    columns = [with_missing(values_of(answer, name)) for name in names]
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+def values_of(answer: Any, name: str) -> NDArray[Any]:
+    """A column of an Arrow table; as objects if some values are missing."""
+    column = answer.column(name)
+    values: NDArray[Any] = to_objects(column.to_pylist()) if column.null_count else column.to_numpy()
+    return values

@@ -1,7 +1,6 @@
 """How explanations sit in the columns of a log, and how they read when they come back."""
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -12,6 +11,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.arrow.columns import read_column, to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.codes import Codes
+from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
@@ -29,12 +29,6 @@ class NumberColumns:
 
     Attributes
     ----------
-    span : (int, int), optional
-        All values are whole numbers between these, so that several fit in one.
-    decimals, bound : int and float, optional
-        All values were cut off after so many decimals; none is larger in size.
-    holes : bool
-        Whether a value may be missing.
     order : str
         "" for importances, "features" if value j is the feature of rank j.
     shape : tuple of int, optional
@@ -44,11 +38,7 @@ class NumberColumns:
     names: tuple[str, ...]
     named: bool = True
     form: str = ""
-    span: tuple[int, int] | None = None
     order: Literal["", "features"] = ""
-    decimals: int | None = None
-    bound: float | None = None
-    holes: bool = True
     shape: tuple[int, ...] | None = None
 
     what: ClassVar[str] = "importances"
@@ -97,15 +87,10 @@ class KeyColumns:
 
 @dataclass(frozen=True)
 class PairColumns:
-    """Counterfactuals: a point and the row it belongs to.
-
-    `numeric` says which features are numbers, and `holes` which of them are missing somewhere.
-    """
+    """Counterfactuals: a point and the row it belongs to."""
 
     names: tuple[str, ...]
-    numeric: tuple[bool, ...]
     named: bool = True
-    holes: tuple[bool, ...] = ()
 
     what: ClassVar[str] = "counterfactuals"
 
@@ -115,8 +100,14 @@ class PairColumns:
         return len(self.names)
 
     def read(self, values: Values) -> Explanations:
-        """The points alone, which are what tells counterfactuals apart."""
-        return KeyColumns(self.names, (False,) * self.width, True).read(values)
+        """The points alone, which are what tells counterfactuals apart; counterfactuals if their rows follow."""
+        if len(values) == self.width:
+            return KeyColumns(self.names, (False,) * self.width, True).read(values)
+        import pyarrow as pa
+
+        points, rows = (pa.table(list(part), list(self.names)) for part in (values[: self.width], values[self.width :]))
+        made = Counterfactuals(points, rows)
+        return made if self.named else made._with(names=None)
 
 
 @dataclass(frozen=True)
@@ -189,42 +180,74 @@ class ReasonColumn:
     width: ClassVar[int] = 1
 
     def read(self, values: Values) -> Explanations:
-        """Explanations from their texts."""
-        return KeyColumns(self.names, (self.json[0],), False).read(values)
+        """Reasons from their texts as written; as compared, if the log holds these; and those that they are about."""
+        import pyarrow as pa
+
+        texts, *others = values
+        folded = read_column(others.pop(0), self.json[0]) if self.written else None
+        about = pa.table([column.fill_null("") for column in others], [f"a{j}" for j in range(len(others))])
+        reasons = Reasons(read_column(texts, self.json[1] and folded is not None), about if others else None)
+        return reasons if folded is None else reasons._with(folded=to_objects(folded), form=self.form)
 
 
 @dataclass(frozen=True)
-class ReasonKeys:
-    """Reasons after they were discretized, as bytes: folded texts, or JSON lists of names.
+class PackedNumbers:
+    """Importances of which each row is its own bytes, so that equal rows are equal blobs and nothing is ever merged.
 
     Attributes
     ----------
-    form : str
-        How a discretizer changed them.
-    sets : bool
-        Whether they are sets of names.
-    as_written : function
-        From folded texts to one text as written for each, to be read.
+    numbers : NumberColumns
+    dtype : numpy dtype
+        Of the numbers: floats, or small whole ones; the largest that the type holds stands for missing, unless it has
+        no signs, as ranks, which are never missing.
     """
 
-    form: str
-    sets: bool
-    as_written: Callable[[Sequence[bytes]], Sequence[str]]
-    names: tuple[str, ...] = ("reason",)
+    numbers: NumberColumns
+    dtype: np.dtype[Any]
 
-    what: ClassVar[str] = "reasons in words"
-    width: ClassVar[int] = 1
+    what: ClassVar[str] = "importances"
+
+    @property
+    def _missing(self) -> int:
+        return int(np.iinfo(self.dtype).max)
+
+    def packed(self, values: NDArray[Any]) -> Any:
+        """One blob per row, as an Arrow array."""
+        import pyarrow as pa
+
+        if self.dtype.kind != "f" and values.dtype.kind == "f":
+            values = np.where(np.isnan(values), self._missing, values)
+        rows: NDArray[Any] = np.ascontiguousarray(values, self.dtype)
+        if self.dtype.kind == "f":
+            rows = rows + 0.0  # -0.0 is 0.0
+            rows[np.isnan(rows)] = np.nan  # of which there are many
+        blob = pa.binary(self.dtype.itemsize * rows.shape[1])
+        return pa.FixedSizeBinaryArray.from_buffers(blob, len(rows), [None, pa.py_buffer(rows)])
 
     def read(self, values: Values) -> Explanations:
-        """Explanations from their bytes; a missing one reads None."""
-        keys = values[0].to_pylist()
-        known = [key for key in keys if key is not None]
-        texts = [key.decode(errors="surrogatepass") for key in known]
-        if not self.sets and len(known) == len(keys):
-            written = to_objects(list(self.as_written(known)))
-            return Reasons.made(written, to_objects(texts), np.full(len(texts), None, object), self.form)
-        items = iter([frozenset(json.loads(text)) for text in texts] if self.sets else texts)
-        return Plain.__new__(Plain)._with(values=to_objects([None if key is None else next(items) for key in keys]))
+        """Explanations from the blobs; NaN for a missing number."""
+        joined = b"".join(values[0].to_pylist())
+        matrix = np.frombuffer(joined, self.dtype).reshape(-1, self.numbers.width).astype(np.float64)
+        if self.dtype.kind == "i":
+            matrix[matrix == self._missing] = np.nan
+        return self.numbers.of(matrix)
 
 
-Kind = NumberColumns | KeyColumns | PairColumns | SetColumn | RuleColumn | ReasonColumn | ReasonKeys
+@dataclass(frozen=True, eq=False)
+class Numbered:
+    """Explanations that are in memory, by number."""
+
+    explanations: Explanations
+    what: str
+
+    def read(self, values: Values) -> Explanations:
+        """Explanations from their numbers; a missing one reads None."""
+        if not values[0].null_count:
+            return self.explanations.take(values[0].to_numpy())
+        held = self.explanations.folded if isinstance(self.explanations, Reasons) else self.explanations.values  # type: ignore[attr-defined]
+        items = [None if number is None else held[number] for number in values[0].to_pylist()]
+        return Plain.__new__(Plain)._with(values=to_objects(items))
+
+
+Kind = NumberColumns | KeyColumns | PairColumns | SetColumn | RuleColumn | ReasonColumn
+Coarse = Kind | PackedNumbers | Numbered  # what key columns hold once explanations were discretized

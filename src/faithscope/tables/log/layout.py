@@ -18,7 +18,6 @@ from faithscope.tables.log.naming import refuse_ids
 from faithscope.tables.log.one_column import list_width, plain_columns
 from faithscope.tables.log.recognition import compared_columns, kind_by_columns, kind_in_log
 from faithscope.tables.log.rows import AuditedLog
-from faithscope.tables.log.streaming import split
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource, unpacked
 
@@ -82,8 +81,8 @@ def _in_order(log: AuditedLog, features: Sequence[str]) -> AuditedLog:
     place = [kind.names.index(name) for name in features]
     columns, names = tuple(log.columns[j] for j in place), tuple(features)
     if isinstance(kind, PairColumns):
-        numeric, originals = tuple(kind.numeric[j] for j in place), tuple(log.originals[j] for j in place)
-        return replace(log, columns=columns, originals=originals, kind=replace(kind, names=names, numeric=numeric))
+        originals = tuple(log.originals[j] for j in place)
+        return replace(log, columns=columns, originals=originals, kind=replace(kind, names=names))
     return replace(log, columns=columns, kind=replace(kind, names=names)) if len(log.columns) == len(names) else log
 
 
@@ -180,7 +179,7 @@ def _own_log(source: LogSource, predictions: tuple[str, ...], settings: Settings
         return AuditedLog(source, options, predictions, columns, kind_in_log(settings))
     points, originals = (_present(source, settings[name]["columns"]) for name in ("points", "originals"))
     names = tuple(settings["names"] or [column.removeprefix("cf_") for column in points])
-    kind = _pairs(source, names, points, originals, named=settings["names"] is not None)
+    kind = PairColumns(names, settings["names"] is not None)
     return AuditedLog(source, options, predictions, points, kind, originals)
 
 
@@ -224,7 +223,7 @@ def _of_numbers(log: AuditedLog, kind: NumberColumns) -> AuditedLog:
     width = list_width(log.source, column)
     kind = NumberColumns(tuple(f"x{j}" for j in range(width)), named=False)
     log = replace(log, kind=kind)
-    if split(log.options.discretizer, kind) is not None:
+    if log.in_batches:
         return log
     source, columns = unpacked(log.source, column, width)
     return replace(log, source=source, columns=columns)
@@ -236,8 +235,7 @@ def _counterfactuals(
     names = tuple(name.removeprefix("cf_") for name in columns)
     originals = tuple(_original(source, name) for name in names)
     source = source.as_numbers((*columns, *originals))
-    pairs = _pairs(source, names, columns, originals, named=True)
-    return AuditedLog(source, options, predictions, columns, pairs, originals)
+    return AuditedLog(source, options, predictions, columns, PairColumns(names), originals)
 
 
 def _rule_features(source: LogSource, column: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -263,11 +261,3 @@ def _original(source: LogSource, feature: str) -> str:
         f"Counterfactuals need the rows they belong to: the log has cf_{feature} but neither original_{feature} nor "
         f"{feature}. Pass kind='keys' to compare the counterfactuals alone."
     )
-
-
-def _pairs(
-    source: LogSource, names: tuple[str, ...], points: tuple[str, ...], originals: tuple[str, ...], *, named: bool
-) -> PairColumns:
-    schema = source.table.schema()
-    numeric = tuple(all(schema[name].is_numeric() for name in pair) for pair in zip(points, originals, strict=True))
-    return PairColumns(names, numeric, named)

@@ -16,9 +16,8 @@ def kind_in_log(settings: Settings) -> Kind:
     names = tuple(settings.get("names") or ())
     if kind in ("Importances", "Rankings"):
         chosen = names or tuple(f"x{j}" for j in range(len(columns)))
-        span = (0, len(columns) - 1) if kind == "Rankings" else None
         order: Literal["", "features"] = "features" if kind == "Rankings" else ""
-        return NumberColumns(chosen, bool(names), settings["form"], span, order)
+        return NumberColumns(chosen, bool(names), settings["form"], order)
     if kind == "Rules":
         return RuleColumn(tuple(settings["features"]), settings["tree"])
     if kind in ("Highlights", "Concepts"):

@@ -5,22 +5,20 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from faithscope.discretizers import Discretizer
+from faithscope.discretizers.base import steps
 from faithscope.explanations.base import Explanations
 from faithscope.tables.engine.expressions import as_number
 from faithscope.tables.engine.missing import is_missing, without_nan
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import Column, column
-from faithscope.tables.log.discretizers import coarsen
-from faithscope.tables.log.kinds import Kind, NumberColumns, PairColumns, ReasonColumn, SetColumn
-from faithscope.tables.log.packing import Bytes, Packing
-from faithscope.tables.log.reason_stream import MASKED, WORDS
-from faithscope.tables.log.streaming import KEY, Stream
+from faithscope.tables.log.kinds import Coarse, Kind, NumberColumns, PairColumns, ReasonColumn, SetColumn
+from faithscope.tables.log.streams import KEY, Stream
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
 
 VALUE = "y0"  # the column of predicted numbers, or the first of several
 CLUSTER = "cluster"  # the column of clusters, if rows are clustered
+_WIDE = 100  # features beyond which an engine takes longer to read the question than to answer it
 _NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -82,6 +80,20 @@ class AuditedLog:
         """The column of reasons as written, if there is one beside that in which they are compared."""
         return (self.kind.written,) if isinstance(self.kind, ReasonColumn) and self.kind.written else ()
 
+    @property
+    def in_batches(self) -> bool:
+        """Whether importances are read in batches: to be discretized, or since a question about all is too long."""
+        coarse = steps(self.options.discretizer) or self.kind.width > _WIDE
+        return isinstance(self.kind, NumberColumns) and bool(coarse)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether explanations are read all at once, to be discretized or folded."""
+        if self.options.raw:
+            return False
+        changes = isinstance(self.kind, PairColumns) and bool(steps(self.options.discretizer))
+        return changes or isinstance(self.kind, ReasonColumn)
+
     def labels(self) -> Table:
         """The table of the predictions alone, which no engine should have to discretize for."""
         source, place = self._kept()
@@ -94,73 +106,34 @@ class AuditedLog:
         return {f"y{j}": self._number(source, name, place) for j, name in enumerate(self.predictions)}
 
     def rows(
-        self,
-        used: Mapping[str, str] = _NONE,
-        shown: Mapping[str, Column] = _NONE,
-        among: Any = None,
-        masked: bool = False,
+        self, used: Mapping[str, str] = _NONE, shown: Mapping[str, Column] = _NONE, among: Any = None
     ) -> "KeyedRows":
         """The rows to be counted, with other columns of the log under new names; columns only shown may be missing.
 
-        `among`, an Arrow table of keys, says which explanations are enough if they are discretized here. `masked`
-        takes reasons with the words of labels masked.
+        `among`, an Arrow table of keys, says which explanations are enough if they are discretized here.
         """
         source, place = self._kept(tuple(used.values()), tuple(shown.values()), among)
         beside = self._predicted(source, place)
-        beside |= dict(zip((CLUSTER,), (self._clean(source, name, place) for name in self.clusters), strict=False))
+        if self.clusters:
+            beside[CLUSTER] = self._clean(source, self.clusters[0], place)
         beside |= {name: self._clean(source, wanted, place) for name, wanted in used.items()}
         beside |= {name: column(source, place.get(wanted, wanted)) for name, wanted in shown.items()}
         if self.stream is not None:
-            key = source[MASKED].coalesce(source[KEY]) if masked else source[KEY]
-            table = source.select(**beside, **{KEY: key})
-            return KeyedRows(table, self.stream.coarse_kind, (KEY,), self.stream.packing)
-        values = source.select(**beside, **self._values(source))
-        table, kind = coarsen(self.options.discretizer, values, self.kind)
-        return _keyed(table, kind, list(beside))
+            return KeyedRows(source.select(**beside, **{KEY: source[KEY]}), self.stream.coarse_kind, (KEY,))
+        keys = self._values(source)
+        return KeyedRows(source.select(**beside, **keys), self.kind, tuple(keys))
 
-    def values(self, discretizer: Discretizer, beside: Mapping[str, Column]) -> tuple[Table, Kind]:
-        """Columns of the log under new names, then the values of the explanations, and the kind of these."""
-        source = self.source.table
+    def raw(self, beside: Mapping[str, Column]) -> Table:
+        """Columns of the log under new names, then all that explanations are made of, before they are discretized."""
+        source, keys = self.source.table, {}
         if isinstance(self.kind, NumberColumns):
-            names = {**beside, **{f"v{j}": name for j, name in enumerate(self.columns)}}
-            return source.select(**{name: column(source, wanted) for name, wanted in names.items()}), self.kind
-        source = self._without_missing(source, (*self.columns, *self.originals))
-        others = {name: column(source, wanted) for name, wanted in beside.items()}
-        table, kind = coarsen(discretizer, source.select(**others, **self._values(source)), self.kind)
-        return table.select(*others, *(f"v{j}" for j in range(kind.width))), kind
-
-    def texts(self, beside: Mapping[str, Column]) -> Table:
-        """Columns of the log under new names, then reasons: t as written, f as compared, a0 … inputs, u clusters."""
-        source = self._without_missing(self.source.table, self.used)
-        names = {"t": self.columns[0]}
-        if self._as_written:
-            names = {"t": self._as_written[0], "f": self.columns[0]}
-        names |= {f"a{j}": name for j, name in enumerate(self.inputs)}
-        names |= dict(zip(("u",), self.clusters, strict=False))
-        return source.select(**{name: column(source, wanted) for name, wanted in {**beside, **names}.items()})
-
-    def word_counts(self) -> Table:
-        """How many rows of each label have which words of labels, as JSON; null for rows that have none."""
-        source, place = self._kept()
-        table = source.select(**self._predicted(source, place), words=source[WORDS])
-        keys = [name for name in table.columns if name == "label"]
-        return table.group_by([*keys, "words"]).aggregate(given=table.count())
-
-    def paired_keys(self) -> Table:
-        """How many rows have the same explanation as given and masked, prediction, cluster, and name a label or not."""
-        import ibis
-
-        source, place = self._kept()
-        columns = {"key": source[KEY], "hidden": source[MASKED].coalesce(source[KEY])}
-        columns |= dict(zip((CLUSTER,), (self._clean(source, name, place) for name in self.clusters), strict=False))
-        numbers = self._predicted(source, place)
-        columns |= {name: value for name, value in numbers.items() if name == "label"}
-        plain = {name: value for name, value in numbers.items() if name != "label"}
-        plain["naming"] = source[WORDS].notnull()
-        table = source.select(**columns, **plain)
-        table = table.group_by(list(table.columns)).aggregate(given=table.count())
-        coded = {name: ibis.dense_rank().over(ibis.window(order_by=table[name])) for name in columns}
-        return table.select(**coded, **{name: table[name] for name in (*plain, "given")})
+            # Integers as they are: those beyond 2**53 are refused once they are here.
+            held = {f"k{j}": source[name] for j, name in enumerate(self.columns)}
+            keys = {key: value.cast("float64") if value.type().is_decimal() else value for key, value in held.items()}
+        else:
+            source = self._without_missing(source, self.used)
+            keys = self._values(source, whole=True)
+        return source.select(**{name: column(source, wanted) for name, wanted in beside.items()}, **keys)
 
     def _kept(
         self, used: Sequence[str] = (), shown: Sequence[Column] = (), among: Any = None
@@ -180,13 +153,15 @@ class AuditedLog:
             return table
         return table.filter([~is_missing(table[name]) for name in dict.fromkeys(columns)])
 
-    def _values(self, source: Table) -> dict[str, Expression]:
+    def _values(self, source: Table, whole: bool = False) -> dict[str, Expression]:
+        """The columns k0 … by which explanations are told apart; the `whole` of what they are made of, or if `raw`."""
+        whole = whole or self.options.raw
         if isinstance(self.kind, SetColumn):
-            return {"v0": source[self.columns[0]].unique().sort()}
+            return {"k0": source[self.columns[0]].unique().sort()}
         numeric = isinstance(self.kind, NumberColumns | PairColumns)
         read = self._number if numeric else self._clean
-        values = {f"v{j}": read(source, name) for j, name in enumerate(self.columns)}
-        return values | {f"o{j}": self._number(source, name) for j, name in enumerate(self.originals)}
+        names = (*self._as_written, *self.columns, *((*self.originals, *self.inputs) if whole else ()))
+        return {f"k{j}": read(source, name) for j, name in enumerate(names)}
 
     def _number(self, source: Table, name: str, place: Mapping[Column, str] = _NONE) -> Expression:
         value = self._clean(source, name, place)
@@ -206,14 +181,11 @@ class KeyedRows:
     ----------
     keys : tuple of str
         The columns that tell explanations apart.
-    packing : Packing or Bytes, optional
-        How they hold the values; None if they are the values.
     """
 
     table: Table
-    kind: Kind
+    kind: Coarse
     keys: tuple[str, ...]
-    packing: Packing | Bytes | None = None
 
     @property
     def clustered(self) -> bool:
@@ -227,17 +199,4 @@ class KeyedRows:
 
     def read(self, answer: Any) -> Explanations:
         """The explanations of an Arrow table that has the key columns."""
-        columns = [answer.column(key).combine_chunks() for key in self.keys]
-        if self.packing is None:
-            return self.kind.read(columns)
-        assert isinstance(self.kind, NumberColumns)
-        return self.kind.of(self.packing.unpacked(columns, self.kind.width))
-
-
-def _keyed(table: Table, kind: Kind, others: list[str]) -> KeyedRows:
-    packing = Packing.of(kind)
-    if packing is None:
-        keys = {f"k{j}": table[f"v{j}"] for j in range(kind.width)}
-    else:
-        keys = packing.packed(table, kind.width)
-    return KeyedRows(table.select(**{name: table[name] for name in others}, **keys), kind, tuple(keys), packing)
+        return self.kind.read([answer.column(key).combine_chunks() for key in self.keys])
