@@ -19,7 +19,11 @@ from faithscope.discretizers import (
 )
 from faithscope.discretizers.base import steps
 from faithscope.errors import WrongType
+from faithscope.tables.engine.expressions import literal
+from faithscope.tables.engine.protocol import Expression
 from faithscope.tables.log.kinds import Kind, NumberColumns, PairColumns, ReasonColumn
+
+_WHOLE = 2.0**53  # beyond it every double is a whole number
 
 
 def reads_texts(discretizer: Any) -> bool:
@@ -35,6 +39,20 @@ def known_to_engines(discretizer: Any) -> bool:
     return isinstance(discretizer, Discretizer) and all(
         isinstance(step, known) or step.orders_features or reads_texts(step) for step in steps(discretizer)
     )
+
+
+def coarsened(discretizer: Any, value: Expression) -> Expression:
+    """A number discretized where it is: by `Sign` or `Floor` alone, which every engine works out fast."""
+    import ibis
+
+    if isinstance(discretizer, Sign):
+        return value.sign().cast("float64")
+    if not isinstance(discretizer, Floor):
+        return value
+    scale = literal(10.0**discretizer.decimals)
+    whole = (value * scale).abs() < literal(_WHOLE)  # else the floor, an integer in Ibis, may not hold it
+    floor = ibis.ifelse(whole, value * scale, literal(0.0)).floor().cast("float64")
+    return ibis.ifelse(whole, floor, value * scale) / scale + literal(0.0)
 
 
 def refuse_unlike(discretizer: Any, kind: Kind) -> None:

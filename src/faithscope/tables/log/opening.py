@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from faithscope.discretizers import Floor
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.importances import Importances
 from faithscope.tables.engine.missing import Scan, refuse_missing, scan
 from faithscope.tables.log.discretizers import refuse_unlike
 from faithscope.tables.log.kinds import KeyColumns, NumberColumns, PairColumns, ReasonColumn
@@ -38,6 +42,11 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
         stream.table(carried)
         holes = {name: importances.missing[name] for name in importances.features if name in importances.missing}
         seen = replace(seen, missing={**seen.missing, **holes})
+    elif isinstance(options.discretizer, Floor):
+        largest = max(seen.largest.get(name, 0.0) for name in log.columns)
+        options.discretizer(
+            Importances.made(np.array([[largest]]), None, "")
+        )  # which refuses numbers that are too large to cut
     refuse_missing(seen, options.nulls, _CODES if _may_be_codes(log) else "")
     _refuse_missing_numbers(log, seen)
     if log.at_once:

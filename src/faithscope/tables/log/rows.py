@@ -1,16 +1,18 @@
 """The rows of a log as engines group them: a label, and the columns that tell explanations apart."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from faithscope.discretizers import Floor, Original, Sign
 from faithscope.discretizers.base import steps
 from faithscope.explanations.base import Explanations
 from faithscope.tables.engine.expressions import as_number
 from faithscope.tables.engine.missing import is_missing, without_nan
 from faithscope.tables.engine.protocol import Expression, Table
 from faithscope.tables.engine.shown_columns import Column, column
+from faithscope.tables.log.discretizers import coarsened
 from faithscope.tables.log.kinds import Coarse, Kind, NumberColumns, PairColumns, ReasonColumn, SetColumn
 from faithscope.tables.log.streams import KEY, Stream
 from faithscope.tables.options import AuditOptions
@@ -83,8 +85,8 @@ class AuditedLog:
     @property
     def in_batches(self) -> bool:
         """Whether importances are read in batches: to be discretized, or since a question about all is too long."""
-        coarse = steps(self.options.discretizer) or self.kind.width > _WIDE
-        return isinstance(self.kind, NumberColumns) and bool(coarse)
+        here = isinstance(self.options.discretizer, Original | Sign | Floor) and self.kind.width <= _WIDE
+        return isinstance(self.kind, NumberColumns) and not here
 
     @property
     def at_once(self) -> bool:
@@ -120,8 +122,11 @@ class AuditedLog:
         beside |= {name: column(source, place.get(wanted, wanted)) for name, wanted in shown.items()}
         if self.stream is not None:
             return KeyedRows(source.select(**beside, **{KEY: source[KEY]}), self.stream.coarse_kind, (KEY,))
-        keys = self._values(source)
-        return KeyedRows(source.select(**beside, **keys), self.kind, tuple(keys))
+        keys, kind, chosen = self._values(source), self.kind, self.options.discretizer
+        if isinstance(kind, NumberColumns) and not isinstance(chosen, Original):
+            keys = {name: coarsened(chosen, value) for name, value in keys.items()}
+            kind = replace(kind, form=" | ".join(filter(None, (kind.form, repr(chosen)))))
+        return KeyedRows(source.select(**beside, **keys), kind, tuple(keys))
 
     def raw(self, beside: Mapping[str, Column]) -> Table:
         """Columns of the log under new names, then all that explanations are made of, before they are discretized."""
