@@ -44,9 +44,7 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
         seen = replace(seen, missing={**seen.missing, **holes})
     elif isinstance(options.discretizer, Floor):
         largest = max(seen.largest.get(name, 0.0) for name in log.columns)
-        options.discretizer(
-            Importances.made(np.array([[largest]]), None, "")
-        )  # which refuses numbers that are too large to cut
+        options.discretizer(Importances.made(np.array([[largest]]), None, ""))  # which refuses what is too large
     refuse_missing(seen, options.nulls, _CODES if _may_be_codes(log) else "")
     _refuse_missing_numbers(log, seen)
     if log.at_once:
