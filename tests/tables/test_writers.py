@@ -13,8 +13,7 @@ from ibis.expr.types.core import Expr
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
-from faithscope.tables.engine.backend import Backend
-from faithscope.tables.engine.duckdb import DuckDB
+from faithscope.tables.engine.engines import Backend, DuckDB
 from faithscope.tables.sources.source import open_source
 from tables import engines
 

@@ -16,13 +16,11 @@ from faithscope.monitor.batch import Batch, Clusters, counted_batch, labels_alon
 from faithscope.monitor.clusters import LOOKED, are_ids, first_ids
 from faithscope.monitor.moments import times_unsaid, to_days
 from faithscope.monitor.scopes import Scopes, features_of, to_rules
-from faithscope.tables.cells import cells
+from faithscope.tables.counts import cells, refuse_alike, refuse_number_labels
 from faithscope.tables.engine.answers import coded, fetch, numbers_of
-from faithscope.tables.engine.dialects import engine_of
+from faithscope.tables.engine.engines import Expression, engine_of
 from faithscope.tables.engine.expressions import DAY, floor_to
-from faithscope.tables.engine.moments import seconds
 from faithscope.tables.engine.shown_columns import refuse_nested
-from faithscope.tables.labels import refuse_alike, refuse_number_labels
 from faithscope.tables.log.columns import named_columns
 from faithscope.tables.log.kinds import PairColumns
 from faithscope.tables.log.opening import open_log
@@ -150,7 +148,7 @@ def _counted(log: AuditedLog, column: str | None, groups: Sequence[str], read: S
         moment = keyed.table["moment"]
         # As it stands if it has no zone, which engines do fast, otherwise in UTC by its seconds.
         zoned = kind.is_timestamp() and engine_of(moment).has_zone(moment)
-        day = floor_to(seconds(moment), DAY) if zoned else moment.date() if kind.is_timestamp() else moment
+        day = floor_to(engine_of(moment).seconds(moment), DAY) if zoned else moment.date() if kind.is_timestamp() else moment
         table = keyed.table.mutate(day=day).drop("moment")
         keyed, by = replace(keyed, table=table.filter(table["day"].notnull())), ["day", *by]
     return keyed, fetch(cells(keyed, by))

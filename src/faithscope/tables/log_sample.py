@@ -13,6 +13,7 @@ from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
+from faithscope.tables.counts import in_order
 from faithscope.tables.engine.answers import (
     as_array,
     coded,
@@ -23,11 +24,9 @@ from faithscope.tables.engine.answers import (
     values_of,
     with_missing,
 )
-from faithscope.tables.engine.dialects import engine_of
+from faithscope.tables.engine.engines import Table, engine_of
 from faithscope.tables.engine.missing import dropped_note, refuse_missing, scan
-from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import Column, refuse_nested, shown
-from faithscope.tables.labels import in_order
 from faithscope.tables.log.kinds import SetColumn
 from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog
 from faithscope.tables.log.writing import DOCUMENT

@@ -18,8 +18,8 @@ from faithscope.measures.estimate import noted, to_interval
 from faithscope.notes import of_kind
 from faithscope.sample import Sample
 from faithscope.tables.engine.missing import NULLS, Nulls
-from faithscope.tables.log.chosen_rows import ChosenRows, to_moment
 from faithscope.tables.log.columns import Names, named_columns, one_column
+from faithscope.tables.log.conditions import ChosenRows, to_moment
 from faithscope.tables.log.discretizers import known_to_engines
 from faithscope.tables.log.kinds import NumberColumns
 from faithscope.tables.log.opening import open_log

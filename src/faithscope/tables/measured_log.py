@@ -21,19 +21,16 @@ from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
 from faithscope.measures.notes import given_code_note
 from faithscope.notes import of_kind
 from faithscope.sample import Sample
-from faithscope.tables.beside import beside
-from faithscope.tables.counts import counted
+from faithscope.tables.counts import Labels, counted, read_labels, read_numbers
 from faithscope.tables.engine.answers import fetch, fetch_line
+from faithscope.tables.engine.engines import Table
 from faithscope.tables.engine.missing import dropped_note, refuse_missing, scan
-from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import refuse_nested
-from faithscope.tables.fetched import FetchedKinds, FetchedRows
-from faithscope.tables.labels import Labels, read_labels
+from faithscope.tables.fetched import FetchedKinds, FetchedRows, beside
 from faithscope.tables.log.kinds import ReasonColumn, SetColumn
 from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.rows import AuditedLog, KeyedRows
 from faithscope.tables.log.streams import FetchedStream
-from faithscope.tables.numbers import Numbers
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.repeats import repeat_notes
 from faithscope.tables.sources.snapshot import changed, refuse_change
@@ -76,14 +73,15 @@ class MeasuredLog:
         return self.log.rows()
 
     @cached_property
-    def labels(self) -> Labels | Numbers:
+    def labels(self) -> Labels:
         """The labels that occur; of numbers, how many there are and their ends."""
-        if self.agreement.of_numbers:
-            return Numbers.of(self.log.labels())
-        labels = read_labels(self.log.labels())
-        if not labels.values:
+        labels = self._labels()
+        if not labels.n:
             raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
         return labels
+
+    def _labels(self) -> Labels:
+        return (read_numbers if self.agreement.of_numbers else read_labels)(self.log.labels())
 
     @cached_property
     def consistency(self) -> Estimate:
@@ -149,21 +147,10 @@ class MeasuredLog:
         source = self.log.source
         with source.one_state():
             if not source.still and not source.files and self.log.stream is None:
-                self._refuse_other()
+                now = self._labels()
+                if self.labels.counts != now.counts:
+                    raise changed(f"{self.labels.n:,} rows at first, {now.n:,} later, or other labels")
             yield
-
-    def _refuse_other(self) -> None:
-        """Raise if the labels are no longer those that were counted first."""
-        labels = self.labels
-        now: Labels | Numbers
-        if isinstance(labels, Numbers):
-            now = Numbers.of(self.log.labels())
-            same = labels.same(now)
-        else:
-            now = read_labels(self.log.labels())
-            same = labels.counts == now.counts
-        if not same:
-            raise changed(f"{self.labels.n:,} rows at first, {now.n:,} later, or other labels")
 
     def parts(self, rows: KeyedRows, names: Sequence[str], missing: int) -> dict[Any, CountedRows]:
         """The rows counted by other columns, in which at most so many rows are missing a value."""
@@ -174,7 +161,7 @@ class MeasuredLog:
         return parts
 
     def _counted(self, rows: KeyedRows, names: Sequence[str] = ()) -> dict[Any, CountedRows]:
-        if isinstance(self.labels, Numbers) or self.log.clusters:
+        if self.agreement.of_numbers or self.log.clusters:
             return dict(FetchedRows.of(rows, self.labels.n, self.agreement, names).parts)
         return dict(counted(rows, self.labels, names))
 
@@ -259,7 +246,7 @@ class MeasuredLog:
         options = self.log.options
         if isinstance(self.agreement, Spread) and reference is not None:
             return None
-        if isinstance(self.labels, Numbers) and reference is None:
+        if self.agreement.of_numbers and reference is None:
             fetched = FetchedRows.of(rows, self.labels.n, self.agreement, by)
             asking = replace(fetched.sample, askers=fetched.group)
             return Beside.of(asking, options.confidence, options.interval)

@@ -24,10 +24,9 @@ from faithscope.measures.comparing.populations import (
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, difference_tables, estimate_table, intervals
 from faithscope.sinks.card import Table
+from faithscope.tables.engine.engines import Expression, engine_of
 from faithscope.tables.engine.expressions import DAY, floor_to
-from faithscope.tables.engine.missing import is_missing, refuse_missing, scan
-from faithscope.tables.engine.moments import refuse_far, seconds
-from faithscope.tables.engine.protocol import Expression
+from faithscope.tables.engine.missing import is_missing, refuse_far, refuse_missing, scan
 from faithscope.tables.log.rows import KeyedRows
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.visible import visible
@@ -68,7 +67,7 @@ class Every:
         """The number of a moment's window, as an expression."""
         import ibis
 
-        since = seconds(moment)
+        since = engine_of(moment).seconds(moment)
         if not self.months:
             return floor_to(since - self._origin, self.seconds)
         # By the date, which has no zone: an engine takes the month of a moment in the zone of its session.

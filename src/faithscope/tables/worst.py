@@ -5,29 +5,68 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Same
 from faithscope.counting.counts import Counts
-from faithscope.explanations.base import Explanations
+from faithscope.explanations.base import Explanations, readable
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import counterexamples, disagreeing_pairs, stranger_pairs
 from faithscope.sample import Sample
-from faithscope.tables.cells import CountedCells, cells
+from faithscope.tables.counts import CountedCells, cells
 from faithscope.tables.engine.answers import fetch, in_fixed_order
-from faithscope.tables.engine.dialects import engine_of
-from faithscope.tables.engine.protocol import Expression, Table
+from faithscope.tables.engine.engines import Expression, Table, engine_of
 from faithscope.tables.engine.shown_columns import shown
 from faithscope.tables.fetched import FetchedRows
 from faithscope.tables.log.kinds import RuleColumn
-from faithscope.tables.log.naming import NamedRows
 from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog, KeyedRows
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
+_COLUMNS = 6  # of a row that has no id
+_CHARACTERS = 40  # of a cell
+
+
+@dataclass(frozen=True, eq=False)
+class NamedRows:
+    """Rows of a log that are shown, with the columns that name them.
+
+    Attributes
+    ----------
+    ids : dict of columns
+        Those that identify rows; empty if none do.
+    others : dict of columns
+        Every other column that can be shown and is neither prediction nor explanation.
+    """
+
+    ids: dict[str, list[Any]]
+    others: dict[str, list[Any]]
+
+    def name(self, row: int) -> str:
+        """A row by its ids, else by the first of its own columns."""
+        cells = self.ids or dict(list(self.others.items())[:_COLUMNS])
+        text = ", ".join(f"{_short(name)} {_short(column[row])}" for name, column in cells.items())
+        more = 0 if self.ids else len(self.others) - len(cells)
+        return (text + (f", … ({more} more)" if more else "")) or "a row without other columns"
+
+    def names(self, pairs: dict[str, Any]) -> dict[str, list[str]]:
+        """The names of the rows of pairs, which are given by position, as the columns `index_a` and `index_b`."""
+        return {f"index_{side}": list(map(self.name, pairs[f"row_{side}"].tolist())) for side in "ab"}
+
+    def without_positions(self, pairs: dict[str, Any]) -> dict[str, Any]:
+        """Pairs of rows by name in place of their positions: ids first, then `index_a` and `index_b` to read."""
+        ids = {
+            f"{name}_{side}": [column[row] for row in pairs[f"row_{side}"].tolist()]
+            for name, column in self.ids.items()
+            for side in "ab"
+        }
+        others = {name: column for name, column in pairs.items() if not name.startswith("row_")}
+        return {**ids, **{name: column for name, column in {**self.names(pairs), **others}.items() if name not in ids}}
+
+
+def _short(value: Any) -> str:
+    text = " ".join(readable(value).split())
+    return text if len(text) <= _CHARACTERS else text[: _CHARACTERS - 1] + "…"
 
 
 def worst_counts(rows: KeyedRows, k: int | None) -> Counts:

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.array_types import Ints
-from faithscope.tables.engine.dialects import engine_of
+from faithscope.tables.engine.engines import Expression, engine_of
 from faithscope.tables.engine.failures import clear_errors
-from faithscope.tables.engine.protocol import Expression
 
 _PER_DAY = {"date32[day]": 1, "date64[ms]": 86_400_000, "s": 86_400} | {
     unit: 86_400 * 10**digits for unit, digits in (("ms", 3), ("us", 6), ("ns", 9))

@@ -9,12 +9,12 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.notes import Note
 from faithscope.tables.engine.answers import fetch_line
-from faithscope.tables.engine.dialects import engine_of
+from faithscope.tables.engine.engines import Expression, Table, engine_of
 from faithscope.tables.engine.expressions import literal
-from faithscope.tables.engine.protocol import Expression, Table
 
 Nulls = Literal["error", "drop", "key"]
 NULLS = ("error", "drop", "key")
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799  # seconds of the years 1 to 9999, which Python's dates have
 _NAMED = 5  # columns that an error names
 
 
@@ -97,6 +97,17 @@ def refuse_missing(seen: Scan, nulls: Nulls, advice: str = "") -> None:
             f'{seen.rows:,} rows. Say nulls="drop" (--nulls drop) to leave such rows out, or nulls="key" (--nulls key) '
             f"to let missing be a value.{advice}"
         )
+
+
+def refuse_far(table: Table, column: str) -> None:
+    """Raise if a moment is infinite, or of a year that no date of Python has."""
+    number = engine_of(table).seconds(table[column])
+    infinite = (table[column].notnull() & number.isnull()).sum()
+    ends = fetch_line(table.aggregate(infinite=infinite, low=number.min(), high=number.max()))
+    if ends["infinite"]:
+        raise BadInput(f"Column {column!r} holds an infinite moment in {ends['infinite']:,} rows: leave such rows out.")
+    if ends["low"] is not None and not _FIRST <= ends["low"] <= ends["high"] <= _LAST:
+        raise BadInput(f"Column {column!r} holds moments outside the years 1 to 9999: leave such rows out.")
 
 
 def dropped_note(rows: int) -> tuple[str, ...]:

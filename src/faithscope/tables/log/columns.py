@@ -42,3 +42,13 @@ def several_columns(columns: Sequence[str], names: Names, role: str) -> list[str
     if not chosen:
         raise BadInput(f"No column was named for {role}. The log has: {', '.join(columns[:12])}.")
     return list(chosen)
+
+
+def refuse_ids(ids: Sequence[str], role: str, columns: Sequence[str], named: str = "id") -> None:
+    """Raise if a column that identifies rows, or whose they are, would also be measured."""
+    both = [name for name in ids if name in columns]
+    if both:
+        raise BadInput(
+            f"Column {both[0]!r} is named both for {named} and for {role}: a column that identifies rows is never "
+            "measured. Leave it out of one of them."
+        )

@@ -1,21 +1,27 @@
-"""A condition of SQL on the columns of a log, as an Ibis expression: parsed here, so that no engine sees its text.
+"""The rows of a log that are audited: those of a condition of SQL, and those since a moment.
 
-Comparisons, ``and``, ``or``, ``not``, ``in``, ``between``, ``is null``, ``like``, sums, products and a few functions.
-Anything else, such as a second statement, a subquery or another function, is refused.
+A condition is parsed here, as an Ibis expression, so that no engine sees its text: comparisons, ``and``, ``or``,
+``not``, ``in``, ``between``, ``is null``, ``like``, sums, products and a few functions. Anything else, such as a second
+statement, a subquery or another function, is refused.
 """
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 from itertools import pairwise
 from operator import add, and_, eq, ge, gt, invert, le, lt, mul, ne, neg, or_, sub
 from typing import Any
 
-from faithscope.errors import BadInput, FaithscopeError
+from faithscope.errors import BadInput, FaithscopeError, WrongType
+from faithscope.explanations.base import several
 from faithscope.inputs.hints import hint
+from faithscope.tables.engine.answers import fetch_line
+from faithscope.tables.engine.engines import Expression, engine_of
 from faithscope.tables.engine.expressions import literal
 from faithscope.tables.engine.missing import nan_as_null
-from faithscope.tables.engine.protocol import Expression
-from faithscope.tables.log.written_moments import beside_moment, cast_moment, is_moment
+from faithscope.tables.log.columns import one_column
+from faithscope.tables.sources.source import LogSource
 
 
 @dataclass(frozen=True)
@@ -249,3 +255,123 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "Cast": ("this", "to"),
     "Coalesce": ("this", "expressions"),
 }
+
+_TOO_FINE = re.compile(r"[.,]\d{7}")  # Python drops what is finer than microseconds
+
+
+def is_moment(value: Expression) -> bool:
+    """Whether an expression is a date or moment."""
+    return bool(value.type().is_timestamp() or value.type().is_date())
+
+
+def beside_moment(moment: Expression, text: str) -> tuple[Expression, Expression]:
+    """A date or moment and a text that says another, so that engines compare them as they stand in UTC."""
+    written = _read(text)
+    if moment.type().is_date():
+        if written.time() == written.min.time():
+            return moment, _as_kind(written.date(), "date")
+        return moment.cast("timestamp"), _as_kind(written, "timestamp")
+    zone = "+00:00" if engine_of(moment).has_zone(moment) else ""
+    return moment, _as_kind(f"{written}{zone}", moment.type())
+
+
+def cast_moment(text: str, kind: str) -> Expression:
+    """A text that is cast to a date or moment."""
+    written = _read(text)
+    if kind == "date":
+        if len(text.strip()) > len("2026-03-01"):
+            raise BadInput(f"where casts {text!r} to a date: write the date alone, such as {str(written.date())!r}.")
+        return _as_kind(written.date(), kind)
+    return _as_kind(written if kind == "timestamp" else f"{written}+00:00", kind)
+
+
+def _read(text: str) -> datetime:
+    """In UTC; without an offset it is taken as it stands."""
+    try:
+        written = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise BadInput(f"where compares moments with {text!r}: write one such as '2026-03-01T12:30'.") from None
+    if _TOO_FINE.search(text):
+        raise BadInput(f"where compares moments with {text!r}, finer than microseconds: write at most six decimals.")
+    return written.astimezone(UTC).replace(tzinfo=None) if written.tzinfo else written
+
+
+def _as_kind(value: Any, kind: Any) -> Expression:
+    import ibis
+
+    return ibis.literal(str(value)).cast(kind)
+
+
+@dataclass(frozen=True)
+class ChosenRows:
+    """A log without the rows that were left out, and a note that says how many there are; no note if all are chosen."""
+
+    source: LogSource
+    notes: tuple[str, ...] = ()
+
+    def where(self, text: str | None) -> "ChosenRows":
+        """The rows for which a condition of SQL is true; not those for which it is null."""
+        return self if text is None else self._only(lambda columns: parse_condition(text, columns), f"where {text}")
+
+    def since(self, moment: Any, column: str | None) -> "ChosenRows":
+        """The rows of a moment and later, by a column of dates or moments."""
+        if moment is None:
+            return self
+        start = to_moment(moment)
+        name = _moments(self.source, column)
+        first = int(start.replace(tzinfo=start.tzinfo or UTC).timestamp())
+        chosen = self._only(
+            lambda columns: engine_of(columns.typed[name]).seconds(columns.typed[name]) >= first,
+            f"where {name} is {moment} or later",
+        )
+        table = self.source.table
+        unknown = fetch_line(table.aggregate(n=table[name].isnull().sum()))["n"] or 0
+        without = f"{several(int(unknown), 'row without', 'rows without')} a value of {name} left out"
+        return replace(chosen, notes=(*chosen.notes, without)) if unknown else chosen
+
+    def _only(self, condition: Callable[[LogColumns], Expression], words: str) -> "ChosenRows":
+        all_rows = fetch_line(self.source.table.aggregate(n=self.source.table.count()))["n"]
+        source = self.source.only(condition(_columns(self.source)))
+        kept = fetch_line(source.table.aggregate(n=source.table.count()))["n"]
+        if not kept:
+            raise BadInput(f"None of {all_rows:,} rows is left {words}: nothing can be measured.")
+        return ChosenRows(source, (*self.notes, f"{kept:,} of {all_rows:,} rows, {words}"))
+
+
+def _columns(source: LogSource) -> LogColumns:
+    """The columns that a condition speaks of."""
+    if source.cells is not None:
+        return LogColumns(source.cells.as_typed, source.cells.as_numbers)
+    return LogColumns({name: source.table[name] for name in source.columns})
+
+
+def to_moment(moment: Any) -> datetime:
+    """A date or moment in whole seconds; without a zone it is taken as it stands."""
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        return datetime(moment.year, moment.month, moment.day)
+    try:
+        start = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    except ValueError:
+        raise BadInput(f"since is a date or moment such as 2026-03-01 or 2026-03-01T12:30; got {moment!r}.") from None
+    if not isinstance(start, datetime):
+        raise WrongType(f"since is a date or moment such as 2026-03-01; got {moment!r}.")
+    if start.microsecond:
+        raise BadInput(f"since is a moment in whole seconds; got {moment!r}.")
+    return start
+
+
+def _moments(source: LogSource, column: str | None) -> str:
+    """The column of moments: the one that was named, or the only one."""
+    schema = source.table.schema()
+    known: list[str] = [name for name, kind in schema.items() if kind.is_timestamp() or kind.is_date()]
+    if column is not None:
+        one_column(source.columns, column, "time")
+        if column not in known:
+            raise BadInput(
+                f"Column {column!r} holds {schema[column]}, not dates or moments: convert it to a timestamp."
+            )
+        return column
+    if len(known) != 1:
+        there = f"has several: {', '.join(known[:8])}" if known else "has none"
+        raise BadInput(f"since needs a column of dates or moments; the log {there}: name one with time= or --by-time.")
+    return known[0]

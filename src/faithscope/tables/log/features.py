@@ -12,9 +12,8 @@ from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch, fetch_line
-from faithscope.tables.engine.expressions import as_number, literal
-from faithscope.tables.engine.json_texts import NUMBERS, keys, member_types, members
-from faithscope.tables.engine.protocol import Expression, Table
+from faithscope.tables.engine.engines import Expression, Table
+from faithscope.tables.engine.expressions import NUMBERS, as_number, keys, literal, member_types, members
 from faithscope.tables.log.json_column import shortened, type_word
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.copies import worked_out

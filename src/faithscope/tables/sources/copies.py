@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from faithscope.tables.engine.answers import batches
+from faithscope.tables.engine.engines import Table
 from faithscope.tables.engine.failures import clear_errors
-from faithscope.tables.engine.protocol import Table
 from faithscope.tables.engine.shown_columns import column, shown
 from faithscope.tables.sources.connections import embedded
 from faithscope.tables.sources.queries import kept

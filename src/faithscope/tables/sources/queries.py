@@ -6,8 +6,8 @@ from typing import Any
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.tables import read_settings
 from faithscope.inputs.queries import Query
+from faithscope.tables.engine.engines import Connection, Table
 from faithscope.tables.engine.failures import clear_errors
-from faithscope.tables.engine.protocol import Connection, Table
 from faithscope.tables.sources.connections import embedded
 
 _ROWS = 2**16  # at once

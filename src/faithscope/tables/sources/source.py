@@ -12,13 +12,11 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.queries import query_kind
 from faithscope.runtime.files import expanded
-from faithscope.tables.engine.dialects import engine_at, engine_of
+from faithscope.tables.engine.engines import Connection, Expression, Table, engine_at, engine_of
 from faithscope.tables.engine.expressions import call
 from faithscope.tables.engine.failures import clear_errors, without_password
-from faithscope.tables.engine.protocol import Connection, Expression, Table
 from faithscope.tables.sources.connections import beside, connect_to, embedded, is_embedded, shared
-from faithscope.tables.sources.csv_files import CsvCells
-from faithscope.tables.sources.files import MOST_DIGITS, READERS, LogFiles, suffix, wide_decimals
+from faithscope.tables.sources.files import MOST_DIGITS, READERS, CsvCells, LogFiles, suffix, wide_decimals
 from faithscope.tables.sources.queries import read_query
 from faithscope.tables.sources.snapshot import Stamps, refuse_rewritten, stamps
 

@@ -1,0 +1,303 @@
+"""Engines: what of Ibis is used here, the dialect of each backend, and the manners of its driver."""
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from faithscope.tables.engine.expressions import DAY, call, floor_to
+from faithscope.tables.engine.failures import clear_errors
+
+Expression = Any  # an Ibis expression of a value, such as a column; Ibis has no static types
+Table = Any  # an Ibis table
+Connection = Any  # an Ibis connection, of which `con` is the driver's own
+
+
+class Backend:
+    """A dialect of SQL and the manners of its driver.
+
+    Attributes
+    ----------
+    name : str
+        What Ibis calls the backend.
+    locked : bool
+        Whether a table cannot change while its connection is open.
+    nan_decimals : bool
+        Whether a decimal may be NaN.
+    """
+
+    name = ""
+    locked = False
+    nan_decimals = False
+
+    def batches(self, expression: Expression, rows: int) -> Iterator[Any]:
+        """The rows of an expression as pyarrow record batches of about so many rows, never all at once."""
+        return iter(expression.to_pyarrow_batches(chunk_size=rows))
+
+    def one_state(self, connection: Connection) -> AbstractContextManager[None]:
+        """A transaction in which all questions see one state of the tables; nothing if the engine has none.
+
+        A transaction that is open already is left as it is: its owner ends it.
+        """
+        return nullcontext()
+
+    def readable(self, table: Table) -> Table:
+        """A table of somebody's own connection, with the columns that may be read, each as what it is."""
+        return table
+
+    def tables(self, connection: Connection) -> list[str]:
+        """All tables and views that may be read, those outside the current schema with its name."""
+        return sorted(connection.list_tables())
+
+    def seconds(self, moment: Expression) -> Expression:
+        """Whole seconds since 1970 of a date or moment, floored: with a zone as UTC, without as it stands.
+
+        Null if the moment is infinite or missing. The time zone of the session must not matter.
+        """
+        # Truncated first: a cast alone would round.
+        moment = moment.cast("timestamp") if moment.type().is_date() else moment
+        return moment.truncate("s").epoch_seconds().cast("int64")
+
+    def has_zone(self, moment: Expression) -> bool:
+        """Whether a column of moments has a time zone."""
+        return moment.type().timezone is not None
+
+    def file_name(self, file: str) -> str:
+        """A local file as the engine takes it, which would otherwise read its name as a glob."""
+        return glob.escape(file)
+
+    def read_parquet(self, connection: Any, files: Sequence[str]) -> Table:
+        """Parquet files with the same columns and types, as one table."""
+        return connection.read_parquet(files)
+
+    def read_json(self, connection: Any, files: Sequence[str]) -> Table:
+        """Files of JSON lines as one table, whose types all lines decide."""
+        return connection.read_json(files, sample_size=-1, maximum_sample_files=len(files), union_by_name=True)
+
+    def read_csv(self, connection: Any, files: Sequence[str], separator: str, names: Sequence[str]) -> Table:
+        """CSV files as one table of texts; no names for remote files, whose first line only the engine reads."""
+        fixed: dict[str, Any] = {"all_varchar": True, "header": True, "quote": '"', "escape": '"'}
+        fixed |= {"comment": "", "skip": 0}
+        if not names:
+            return connection.read_csv(files, **fixed, sample_size=-1)
+        columns = dict.fromkeys(names, "VARCHAR")
+        return connection.read_csv(files, **fixed, delim=separator, auto_detect=False, columns=columns)
+
+
+def schema_tables(connection: Connection) -> list[str]:
+    """The tables of all schemas: Ibis lists those of one, and asks DuckDB 2 by a name that it no longer has."""
+    lines = connection.raw_sql(
+        "SELECT table_schema = current_schema(), table_schema, table_name FROM information_schema.tables "
+        "WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY 1 DESC, 2, 3"
+    ).fetchall()
+    return [table if current else f"{schema}.{table}" for current, schema, table in lines]
+
+
+_MICROSECONDS, _NANOSECONDS = 10**6, 10**9  # per second
+
+
+class DuckDB(Backend):
+    """DuckDB locks the file of a database for as long as it is open."""
+
+    name = "duckdb"
+    locked = True
+
+    def batches(self, expression: Expression, rows: int) -> Iterator[Any]:
+        """By the driver: Ibis 12 asks DuckDB 2 for batches by a name that it no longer has."""
+        engine = expression.get_backend()
+        relation = engine.con.sql(engine.compile(expression))
+        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+        return iter(read(rows))
+
+    @contextmanager
+    def one_state(self, connection: Connection) -> Iterator[None]:
+        """A transaction, unless one is open: to begin another would end it."""
+        import duckdb
+
+        if _transaction(connection) == _transaction(connection):
+            yield
+            return
+        connection.con.begin()
+        try:
+            yield
+        finally:
+            try:
+                connection.con.commit()  # keeps what others write through the same connection meanwhile
+            except duckdb.Error:
+                connection.con.rollback()
+
+    def readable(self, table: Table) -> Table:
+        """With floats by a detour: DuckDB 2.0 takes Parquet's statistics, which leave NaN out, as proof of none."""
+        import ibis
+
+        floats = [table[name] for name, kind in table.schema().items() if kind.is_floating()]
+        detours = {value.get_name(): ibis.ifelse(value.isnull(), ibis.null(value.type()), value) for value in floats}
+        return table.mutate(**detours) if floats else table
+
+    def tables(self, connection: Connection) -> list[str]:
+        """Those of all schemas."""
+        return schema_tables(connection)
+
+    def seconds(self, moment: Expression) -> Expression:
+        """From nanoseconds if the column has them, which DuckDB would round to microseconds."""
+        if moment.type().is_timestamp() and moment.type().scale == 9:
+            return floor_to(call("epoch_ns", moment, "int64"), _NANOSECONDS)
+        return floor_to(call("epoch_us", moment, "int64"), _MICROSECONDS)
+
+    def read_json(self, connection: Any, files: Sequence[str]) -> Table:
+        """Objects as maps of JSON, in which a key that is left out is not null; types from all lines of all files."""
+        table = super().read_json(connection, files)
+        objects = [name for name, kind in table.schema().items() if kind.is_struct() or kind.is_map()]
+        if not objects:
+            return table
+        held = connection.con.table(table.get_name())
+        kinds = {name: str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
+        return connection.read_json(files, columns=kinds | dict.fromkeys(objects, "MAP(VARCHAR, JSON)"))
+
+
+def _transaction(connection: Connection) -> Any:
+    """The number of the transaction, another one for each question that is asked outside of one."""
+    return connection.con.execute("SELECT txid_current()").fetchall()
+
+
+_GRANTED = (
+    "SELECT attname FROM pg_attribute JOIN pg_class c ON attrelid = c.oid JOIN pg_namespace n ON relnamespace = n.oid "
+    "WHERE nspname = coalesce(%s, current_schema()) AND relname = %s AND has_column_privilege(c.oid, attnum, 'SELECT')"
+)
+_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+class Postgres(Backend):
+    """Postgres has infinite moments, and decimals that are NaN, infinite, and of any length."""
+
+    name = "postgres"
+    nan_decimals = True
+
+    @contextmanager
+    def one_state(self, connection: Connection) -> Iterator[None]:
+        """A repeatable read; Ibis's own transactions are savepoints in it."""
+        from psycopg import Error
+        from psycopg.pq import TransactionStatus
+
+        session = connection.con
+        if session.info.transaction_status != TransactionStatus.IDLE:
+            yield
+            return
+        with clear_errors("Reading the log with postgres"):
+            session.execute(_BEGIN)
+        try:
+            yield
+        finally:
+            with suppress(Error):  # the connection is lost, and the transaction with it
+                session.rollback()
+
+    def readable(self, table: Table) -> Table:
+        """Without the columns that the role was not granted."""
+        from ibis.expr.operations import DatabaseTable
+
+        source = table.op()
+        if not isinstance(source, DatabaseTable):
+            return table
+        lines = table.get_backend().con.execute(_GRANTED, (source.namespace.database, source.name)).fetchall()
+        granted = [name for name in table.columns if (name,) in lines]
+        return table.select(granted) if 0 < len(granted) < len(table.columns) else table
+
+    def tables(self, connection: Connection) -> list[str]:
+        """Those of all schemas."""
+        return schema_tables(connection)
+
+    def seconds(self, moment: Expression) -> Expression:
+        """Null for the infinite moments, which have no seconds."""
+        import ibis
+
+        return super().seconds(ibis.ifelse(call("isfinite", moment, "boolean"), moment, ibis.null(moment.type())))
+
+
+_GLOB = "*?[]{}\\"  # characters that Spark reads as a part of a glob
+
+
+class Spark(Backend):
+    """Spark has two types of moments, with a zone and without one, which Ibis does not tell apart."""
+
+    name = "pyspark"
+
+    def batches(self, expression: Expression, rows: int) -> Iterator[Any]:
+        """One partition at a time; Ibis would collect the whole table on the driver."""
+        import pyarrow as pa
+
+        engine = expression.get_backend()
+        kind = expression.schema().as_struct().to_pyarrow()
+        lines = engine.raw_sql(engine.compile(expression)).toLocalIterator()
+        while batch := [tuple(line) for line in islice(lines, rows)]:
+            yield pa.RecordBatch.from_struct_array(pa.array(batch, kind))
+
+    def seconds(self, moment: Expression) -> Expression:
+        """By Spark's name of the type: Spark takes a moment without a zone for one of its session's."""
+        import ibis
+
+        if moment.type().is_date():
+            return call("unix_date", moment, "int64").cast("int64") * DAY
+        parts = ((call("unix_date", moment.date(), "int64"), DAY), (moment.hour(), 3600), (moment.minute(), 60))
+        naive = sum((part.cast("int64") * size for part, size in parts), moment.second().cast("int64"))
+        zoned = call("unix_seconds", call("to_timestamp_ltz", moment, "timestamp"), "int64")
+        return ibis.ifelse(call("typeof", moment, "string") == "timestamp", zoned, naive)
+
+    def has_zone(self, moment: Expression) -> bool:
+        """By Spark's name of the type: a "timestamp" is kept in UTC, a "timestamp_ntz" has no zone."""
+        return _type_name(moment.op()) == "timestamp"
+
+    def file_name(self, file: str) -> str:
+        """The whole path, since executors may have another working directory."""
+        return "".join("\\" + letter if letter in _GLOB else letter for letter in os.path.abspath(file))
+
+    def read_parquet(self, connection: Connection, files: Sequence[str]) -> Table:
+        """By Spark: Ibis would take several Parquet files for one name."""
+        return _view(connection, "parquet", files)
+
+    def read_json(self, connection: Connection, files: Sequence[str]) -> Table:
+        """By Spark, which looks at all lines."""
+        return _view(connection, "json", files)
+
+    def read_csv(self, connection: Connection, files: Sequence[str], separator: str, names: Sequence[str]) -> Table:
+        """By Spark, with the same rules of quoting as DuckDB."""
+        manners = {"header": True, "sep": separator, "escape": '"', "multiLine": True, "mode": "FAILFAST"}
+        if not names:
+            return _view(connection, "csv", files, **manners, enforceSchema=False)
+        table = _view(connection, "csv", files, **manners)  # an empty name has another one in Spark
+        return table.rename({name: held for name, held in zip(names, table.columns, strict=True) if name != held})
+
+
+@lru_cache(maxsize=256)
+def _type_name(operation: Any) -> str:
+    """What Spark calls the type of a column."""
+    from faithscope.tables.engine.answers import fetch
+
+    question = call("typeof", operation.to_expr(), "string").as_table().limit(1)
+    return next(iter(fetch(question).column(0).to_pylist()), "")
+
+
+def _view(connection: Connection, kind: str, files: Sequence[str], **options: Any) -> Table:
+    """Files of one kind as a view of the session."""
+    from ibis.util import gen_name
+
+    session = connection.raw_sql("SELECT 1").sparkSession
+    name = gen_name(f"faithscope_{kind}")
+    session.read.format(kind).options(**options).load(list(files)).createOrReplaceTempView(name)
+    return connection.table(name)
+
+
+ENGINES: tuple[Backend, ...] = (DuckDB(), Postgres(), Spark())
+_BY_NAME = {engine.name: engine for engine in ENGINES}
+
+
+def engine_of(expression: Expression) -> Backend:
+    """The engine that holds the table of an expression."""
+    return engine_at(expression.get_backend())
+
+
+def engine_at(connection: Connection) -> Backend:
+    """The engine of an Ibis connection; of a backend that has no class of its own, the defaults."""
+    return _BY_NAME.get(connection.name, Backend())
