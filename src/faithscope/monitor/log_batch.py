@@ -18,8 +18,8 @@ from faithscope.monitor.moments import times_unsaid, to_days
 from faithscope.monitor.scopes import Scopes, features_of, to_rules
 from faithscope.tables.counts import cells, refuse_alike, refuse_number_labels
 from faithscope.tables.engine.answers import coded, fetch, numbers_of
-from faithscope.tables.engine.engines import Expression, engine_of
-from faithscope.tables.engine.expressions import DAY, floor_to
+from faithscope.tables.engine.engines import engine_of
+from faithscope.tables.engine.expressions import DAY, Expression, floor_to
 from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.log.columns import named_columns
 from faithscope.tables.log.kinds import PairColumns

@@ -1,12 +1,13 @@
 """From an engine to the waist: groups are counted where the rows are, and only the numbers in each group come back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.agreements import Agreement, Same
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
@@ -14,13 +15,13 @@ from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.labels import refuse_numbers, to_keys
 from faithscope.sample import number_labels
-from faithscope.tables.engine.answers import fetch, fetch_line, in_fixed_order, numbers_of
-from faithscope.tables.engine.engines import Expression, Table
-from faithscope.tables.engine.expressions import literal
+from faithscope.tables.engine.answers import coded, fetch, fetch_line, in_fixed_order, numbers_of
+from faithscope.tables.engine.expressions import Expression, Table, literal
 from faithscope.tables.log.kinds import RuleColumn
-from faithscope.tables.log.rows import KeyedRows
+from faithscope.tables.log.rows import CLUSTER, KeyedRows
 from faithscope.tables.sources.snapshot import changed, refuse_change
 
+_MOST = 3_000_000  # kinds of rows that are fetched
 _MOST_RULES = 2_000_000  # cells of rules and labels that are fetched
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
@@ -120,48 +121,57 @@ def cells(rows: KeyedRows, by: Sequence[str] = ()) -> Table:
     return table.group_by([*by, *rows.keys, "label"]).aggregate(given=table.count())
 
 
-@dataclass(frozen=True, eq=False)
-class CountedCells:
-    """Fetched cells, of which several may be of one explanation and label.
+class FetchedKinds(NamedTuple):
+    """How many rows have which explanation, prediction, cluster and population."""
 
-    Attributes
-    ----------
-    answer : pyarrow.Table
-        As the engine gave them, in a fixed order.
-    explanations : Explanations, one per cell
-    labels : list, one per cell; None for missing
-    given : (m,) array
-        The number of rows of each cell.
-    """
-
-    answer: Any
+    answer: Any  # an Arrow table with a line for each
     explanations: Explanations
-    labels: list[Any]
-    given: Ints
+    predicted: tuple[list[Any], Ints]  # the different ones, and which of them each kind has
+    clusters: tuple[list[Any], Ints] | None
+    populations: tuple[list[Any], Ints]
+    rows: Ints
 
     @classmethod
-    def of(cls, rows: KeyedRows, table: Table) -> "CountedCells":
-        """The cells of an expression."""
-        answer = in_fixed_order(fetch(table))
-        return cls(answer, rows.read(answer), answer.column("label").to_pylist(), numbers_of(answer, "given"))
+    def of(
+        cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = (), most: int = _MOST
+    ) -> "FetchedKinds | None":
+        """The kinds of rows of a log, with populations by these columns; None if they are too many to be fetched."""
+        predicted = rows.predicted if agreement.of_numbers else ["label"]
+        names = [*by, *rows.keys, *predicted, *((CLUSTER,) if rows.clustered else ())]
+        grouped = rows.table.group_by(names).aggregate(given=rows.table.count())
+        answer = in_fixed_order(fetch(grouped.limit(most + 1)))
+        if answer.num_rows > most:
+            return None
+        return cls(
+            answer,
+            rows.read(answer),
+            coded(answer, predicted),
+            coded(answer, [CLUSTER]) if rows.clustered else None,
+            coded(answer, by),
+            numbers_of(answer, "given"),
+        )
 
-    def take(self, chosen: Ints) -> "CountedCells":
-        """Some of the cells."""
-        labels = [self.labels[i] for i in chosen]
-        return CountedCells(self.answer.take(chosen), self.explanations.take(chosen), labels, self.given[chosen])
-
-    def counts(self) -> Counts:
-        """Cells of one explanation and label added up."""
-        codes, first = self.explanations.group()
-        names = tuple(in_order(self.labels))
+    def counts(self, population: int = 0) -> Counts:
+        """The rows of one population; those of one explanation and label added up."""
+        chosen = np.flatnonzero(self.populations[1] == population)
+        explanations = self.explanations.take(chosen)
+        codes, first = explanations.group()
+        labels = [self.predicted[0][number] for number in self.predicted[1][chosen].tolist()]
+        names = tuple(in_order(labels))
         place = {name: number for number, name in enumerate(names)}
-        numbers = np.array([place[label] for label in self.labels], np.int64)
+        numbers = np.array([place[label] for label in labels], np.int64)
         keys, inverse = np.unique(codes * len(names) + numbers, return_inverse=True)
         rows = np.zeros(len(keys), np.int64)
-        np.add.at(rows, inverse, self.given)
+        np.add.at(rows, inverse, self.rows[chosen])
         explanation, label = np.divmod(keys, len(names))
         none = np.zeros(len(keys), np.int64)
-        return Counts(self.explanations.take(first), names, explanation, label, rows, rows, none)
+        return Counts(explanations.take(first), names, explanation, label, rows, rows, none)
+
+
+def numbered(column: tuple[list[Any], Ints], place: Mapping[Any, int]) -> Ints:
+    """The place of each line's value, of a column by number."""
+    names, numbers = column
+    return np.array([place[name] for name in names], np.int64)[numbers]
 
 
 def counted(rows: KeyedRows, labels: Labels, by: Sequence[str] = ()) -> dict[Any, Counts | Profile]:
@@ -182,15 +192,13 @@ def counted(rows: KeyedRows, labels: Labels, by: Sequence[str] = ()) -> dict[Any
 
 
 def _count_rules(rows: KeyedRows, labels: Labels, by: Sequence[str]) -> dict[Any, Counts | Profile]:
-    table = CountedCells.of(rows, cells(rows, by).limit(_MOST_RULES + 1))
-    if len(table.labels) > _MOST_RULES:
+    kinds = FetchedKinds.of(rows, Same(), by, _MOST_RULES)
+    if kinds is None:
         raise BadInput(f"The log has more than {_MOST_RULES:,} different rules: audit a part of it.")
     if not by:
-        refuse_change(labels.n, int(table.given.sum()))
-        return {None: table.counts()}
-    names = names_of(table.answer, by)
-    members = {name: np.flatnonzero([other == name for other in names]) for name in in_order(names)}
-    return {name: table.take(chosen).counts() for name, chosen in members.items()}
+        refuse_change(labels.n, int(kinds.rows.sum()))
+    names = kinds.populations[0]
+    return {name: kinds.counts(names.index(name)) for name in in_order(names)}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,44 +17,12 @@ from faithscope.inputs.array_types import Ints
 from faithscope.measures.comparing.beside import BY_PREDICTION, Beside
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
-from faithscope.tables.counts import in_order
-from faithscope.tables.engine.answers import as_array, coded, fetch, in_fixed_order, numbers_of, with_missing
-from faithscope.tables.log.rows import CLUSTER, KeyedRows
+from faithscope.tables.counts import FetchedKinds, in_order, numbered
+from faithscope.tables.engine.answers import as_array, with_missing
+from faithscope.tables.log.rows import KeyedRows
 from faithscope.tables.sources.snapshot import changed
 
-_MOST = 3_000_000  # kinds of rows that are fetched
 _PER_ROW = 200  # bytes of a row, with what is computed of it
-
-
-class FetchedKinds(NamedTuple):
-    """How many rows have which explanation, prediction, cluster and population."""
-
-    answer: Any  # an Arrow table with a line for each
-    explanations: Explanations
-    predicted: tuple[list[Any], Ints]  # the different ones, and which of them each kind has
-    clusters: tuple[list[Any], Ints] | None
-    populations: tuple[list[Any], Ints]
-    rows: Ints
-
-    @classmethod
-    def of(
-        cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = (), most: int = _MOST
-    ) -> "FetchedKinds | None":
-        """The kinds of rows of a log, with populations by these columns; None if they are too many to be fetched."""
-        predicted = rows.predicted if agreement.of_numbers else ["label"]
-        names = [*by, *rows.keys, *predicted, *((CLUSTER,) if rows.clustered else ())]
-        grouped = rows.table.group_by(names).aggregate(given=rows.table.count())
-        answer = in_fixed_order(fetch(grouped.limit(most + 1)))
-        if answer.num_rows > most:
-            return None
-        return cls(
-            answer,
-            rows.read(answer),
-            coded(answer, predicted),
-            coded(answer, [CLUSTER]) if rows.clustered else None,
-            coded(answer, by),
-            numbers_of(answer, "given"),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,19 +97,19 @@ def beside(
     kinds = [part for part, _ in parts]
     explanations = join_all([part.explanations for part in kinds])
     codes, first = explanations.group()
-    groups = np.concatenate([_numbered(part.populations, group) for part, group in parts])
+    groups = np.concatenate([numbered(part.populations, group) for part, group in parts])
     known = [label for part in kinds for label in part.predicted[0]]
     labels = sorted(set(known)) if agreement.of_numbers else in_order(known)
     values = np.array(labels, np.float64) if agreement.of_numbers else np.arange(float(len(labels)))
     place = {label: number for number, label in enumerate(labels)}
-    predicted = np.concatenate([_numbered(part.predicted, place) for part in kinds])
+    predicted = np.concatenate([numbered(part.predicted, place) for part in kinds])
     rows, clusters = np.concatenate([part.rows for part in kinds]), None
     if all(part.clusters is not None for part in kinds):
         named = [part.clusters for part in kinds if part.clusters is not None]
         place = {
             name: number for number, name in enumerate(dict.fromkeys(name for names, _ in named for name in names))
         }
-        clusters = np.concatenate([_numbered(each, place) for each in named])
+        clusters = np.concatenate([numbered(each, place) for each in named])
         seen = values[predicted] if agreement.of_numbers else predicted
         key, prediction, cluster = (np.repeat(column, rows) for column in (codes, seen, clusters))
         sample = Sample(Plain(key), prediction, clusters=cluster, agreement=agreement)
@@ -151,8 +119,3 @@ def beside(
     return Beside(
         notes, confidence, kinds=counted, labels=labels, distinct=explanations.take(first), agreement=agreement
     )
-
-
-def _numbered(column: tuple[list[Any], Ints], place: Mapping[Any, int]) -> Ints:
-    names, numbers = column
-    return np.array([place[name] for name in names], np.int64)[numbers]

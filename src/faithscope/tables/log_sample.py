@@ -24,7 +24,8 @@ from faithscope.tables.engine.answers import (
     values_of,
     with_missing,
 )
-from faithscope.tables.engine.engines import Table, engine_of
+from faithscope.tables.engine.engines import engine_of
+from faithscope.tables.engine.expressions import Table
 from faithscope.tables.engine.missing import dropped_note, refuse_missing, scan
 from faithscope.tables.engine.shown_columns import Column, refuse_nested, shown
 from faithscope.tables.log.kinds import SetColumn

@@ -21,12 +21,12 @@ from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
 from faithscope.measures.notes import given_code_note
 from faithscope.notes import of_kind
 from faithscope.sample import Sample
-from faithscope.tables.counts import Labels, counted, read_labels, read_numbers
+from faithscope.tables.counts import FetchedKinds, Labels, counted, read_labels, read_numbers
 from faithscope.tables.engine.answers import fetch, fetch_line
-from faithscope.tables.engine.engines import Table
+from faithscope.tables.engine.expressions import Table
 from faithscope.tables.engine.missing import dropped_note, refuse_missing, scan
 from faithscope.tables.engine.shown_columns import refuse_nested
-from faithscope.tables.fetched import FetchedKinds, FetchedRows, beside
+from faithscope.tables.fetched import FetchedRows, beside
 from faithscope.tables.log.kinds import ReasonColumn, SetColumn
 from faithscope.tables.log.opening import open_log
 from faithscope.tables.log.rows import AuditedLog, KeyedRows

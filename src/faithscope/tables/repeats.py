@@ -10,8 +10,7 @@ from faithscope.inputs.repeats import LARGEST, NOTICED, odd_occurrence
 from faithscope.measures.estimate import Estimate
 from faithscope.sample import repeated_note
 from faithscope.tables.engine.answers import fetch, fetch_line, numbers_of
-from faithscope.tables.engine.engines import Expression, Table
-from faithscope.tables.engine.expressions import literal
+from faithscope.tables.engine.expressions import Expression, Table, literal
 from faithscope.tables.engine.shown_columns import column, shown
 from faithscope.tables.log.rows import AuditedLog
 

@@ -24,8 +24,8 @@ from faithscope.measures.comparing.populations import (
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, difference_tables, estimate_table, intervals
 from faithscope.sinks.card import Table
-from faithscope.tables.engine.engines import Expression, engine_of
-from faithscope.tables.engine.expressions import DAY, floor_to
+from faithscope.tables.engine.engines import engine_of
+from faithscope.tables.engine.expressions import DAY, Expression, floor_to
 from faithscope.tables.engine.missing import is_missing, refuse_far, refuse_missing, scan
 from faithscope.tables.log.rows import KeyedRows
 from faithscope.tables.measured_log import MeasuredLog

@@ -1,7 +1,7 @@
 """Where explanations fail: those with most disagreeing pairs of rows, and rows that contradict them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,16 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import counterexamples, disagreeing_pairs, stranger_pairs
 from faithscope.sample import Sample
-from faithscope.tables.counts import CountedCells, cells
-from faithscope.tables.engine.answers import fetch, in_fixed_order
-from faithscope.tables.engine.engines import Expression, Table, engine_of
+from faithscope.tables.counts import FetchedKinds, cells
+from faithscope.tables.engine.answers import coded, fetch, in_fixed_order, predictions_of
+from faithscope.tables.engine.engines import engine_of
+from faithscope.tables.engine.expressions import Expression, Table
 from faithscope.tables.engine.shown_columns import shown
 from faithscope.tables.fetched import FetchedRows
 from faithscope.tables.log.kinds import RuleColumn
 from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog, KeyedRows
 
+_ALL = 2**62  # kinds of rows, however many there are
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
 _COLUMNS = 6  # of a row that has no id
 _CHARACTERS = 40  # of a cell
@@ -71,10 +73,15 @@ def _short(value: Any) -> str:
 
 def worst_counts(rows: KeyedRows, k: int | None) -> Counts:
     """Counts of the k worst explanations; of all without k, and of all rules, since two texts may be one rule."""
-    table = cells(rows)
     if k is not None and not isinstance(rows.kind, RuleColumn):
-        table = _among(table, _worst(rows, k), rows.keys)
-    return CountedCells.of(rows, table).counts()
+        rows = replace(rows, table=_among(rows.table, _worst(rows, k), rows.keys))
+    return _kinds(rows).counts()
+
+
+def _kinds(rows: KeyedRows) -> FetchedKinds:
+    kinds = FetchedKinds.of(rows, Same(), most=_ALL)
+    assert kinds is not None
+    return kinds
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,16 +132,10 @@ class Examples:
         lists = table.to_pydict()
         named = NamedRows({name: lists.pop(name) for name in log.ids}, lists)
         compared = table.select(list(lists)) if lists else None
-        clusters = _numbered(answer.column(CLUSTER).to_pylist()) if candidates.clustered else None
-        labels = _numbers(answer, candidates) if numbers else _labels(answer)
+        clusters = coded(answer, [CLUSTER])[1] if candidates.clustered else None
+        labels = predictions_of(answer, candidates.predicted) if numbers else _labels(answer)
         agreement = log.options.agreement
         return cls(candidates.read(answer), labels, named, compared, clusters, agreement)
-
-
-def _numbered(values: Sequence[Any]) -> Ints:
-    """Values by number, equal ones alike."""
-    number: dict[Any, int] = {}
-    return np.array([number.setdefault(value, len(number)) for value in values], np.int64)
 
 
 def _rows_far_apart(rows: KeyedRows, numbers: FetchedRows, k: int, columns: Sequence[str]) -> Any:
@@ -150,7 +151,7 @@ def _rows_far_apart(rows: KeyedRows, numbers: FetchedRows, k: int, columns: Sequ
     table = table.mutate(place=ibis.row_number().over(ibis.window(group_by=kind, order_by=list(columns) or kind)))
     answer = in_fixed_order(fetch(table.filter(table["place"] == 0).drop("place")))
     owners = answer.column(CLUSTER).to_pylist() if rows.clustered else None
-    lines = _told(numbers.distinct.locate(rows.read(answer)), _numbers(answer, rows), owners)
+    lines = _told(numbers.distinct.locate(rows.read(answer)), predictions_of(answer, rows.predicted), owners)
     whose = numbers.sample.clusters
     names = numbers.kinds.clusters
     owners = None if whose is None or names is None else [names[0][number] for number in whose[chosen]]
@@ -162,12 +163,6 @@ def _told(codes: Ints, predicted: Floats, clusters: list[Any] | None) -> list[tu
     """What tells rows apart: the number of the explanation, the prediction, and the cluster."""
     whose = [None] * len(codes) if clusters is None else clusters
     return list(zip(codes.tolist(), map(repr, predicted.tolist()), whose, strict=True))
-
-
-def _numbers(answer: Any, rows: KeyedRows) -> Floats:
-    """The predicted numbers of fetched rows, (n,) or (n, k)."""
-    columns = [answer.column(name).to_numpy(zero_copy_only=False).astype(np.float64) for name in rows.predicted]
-    return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
 
 def _labels(answer: Any) -> list[Any]:
@@ -252,9 +247,9 @@ def _turn(rows: KeyedRows, table: Table, columns: Sequence[str]) -> Expression:
 def _worst_texts(rows: KeyedRows, fetched: FetchedRows | None, k: int) -> list[str]:
     """The texts of the k worst rules, of which several may be one rule."""
     if fetched is None:
-        table = CountedCells.of(rows, cells(rows))
-        answer, codes = table.answer, table.explanations.group()[0]
-        worst = np.argsort(-disagreeing_pairs(table.counts()), kind="stable")[:k]
+        kinds = _kinds(rows)
+        answer, codes = kinds.answer, kinds.explanations.group()[0]
+        worst = np.argsort(-disagreeing_pairs(kinds.counts()), kind="stable")[:k]
     else:
         answer, codes = fetched.kinds.answer, fetched.codes
         worst = fetched.numbered.explanations.key[0][np.argsort(-apart(fetched), kind="stable")[:k], 0]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.array_types import Ints
-from faithscope.tables.engine.engines import Expression, engine_of
+from faithscope.tables.engine.engines import engine_of
+from faithscope.tables.engine.expressions import Expression
 from faithscope.tables.engine.failures import clear_errors
 
 _PER_DAY = {"date32[day]": 1, "date64[ms]": 86_400_000, "s": 86_400} | {

@@ -8,12 +8,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from faithscope.tables.engine.expressions import DAY, call, floor_to
+from faithscope.tables.engine.expressions import DAY, Connection, Expression, Table, call, floor_to
 from faithscope.tables.engine.failures import clear_errors
-
-Expression = Any  # an Ibis expression of a value, such as a column; Ibis has no static types
-Table = Any  # an Ibis table
-Connection = Any  # an Ibis connection, of which `con` is the driver's own
 
 
 class Backend:

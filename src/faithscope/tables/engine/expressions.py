@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from inspect import Parameter, Signature
 from typing import Any
 
-from faithscope.tables.engine.engines import Expression
-
+Expression = Any  # an Ibis expression of a value, such as a column; Ibis has no static types
+Table = Any  # an Ibis table
+Connection = Any  # an Ibis connection, of which `con` is the driver's own
 DAY = 86400  # seconds
 
 

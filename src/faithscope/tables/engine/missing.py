@@ -9,8 +9,8 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.notes import Note
 from faithscope.tables.engine.answers import fetch_line
-from faithscope.tables.engine.engines import Expression, Table, engine_of
-from faithscope.tables.engine.expressions import literal
+from faithscope.tables.engine.engines import engine_of
+from faithscope.tables.engine.expressions import Expression, Table, literal
 
 Nulls = Literal["error", "drop", "key"]
 NULLS = ("error", "drop", "key")

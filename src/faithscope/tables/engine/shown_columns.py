@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from faithscope.errors import WrongType
-from faithscope.tables.engine.engines import Expression, Table
+from faithscope.tables.engine.expressions import Expression, Table
 
 _LONGEST = 1_000  # characters of a cell; its engine cuts it, so that no long text leaves a database
 

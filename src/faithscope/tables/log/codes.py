@@ -8,8 +8,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
 from faithscope.tables.engine.answers import fetch_line
-from faithscope.tables.engine.engines import Expression
-from faithscope.tables.engine.expressions import as_number, literal
+from faithscope.tables.engine.expressions import Expression, as_number, literal
 from faithscope.tables.engine.missing import nan_as_null
 from faithscope.tables.sources.source import LogSource
 

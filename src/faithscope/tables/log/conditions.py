@@ -17,8 +17,8 @@ from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.explanations.base import several
 from faithscope.inputs.hints import hint
 from faithscope.tables.engine.answers import fetch_line
-from faithscope.tables.engine.engines import Expression, engine_of
-from faithscope.tables.engine.expressions import literal
+from faithscope.tables.engine.engines import engine_of
+from faithscope.tables.engine.expressions import Expression, literal
 from faithscope.tables.engine.missing import nan_as_null
 from faithscope.tables.log.columns import one_column
 from faithscope.tables.sources.source import LogSource

@@ -19,8 +19,7 @@ from faithscope.discretizers import (
 )
 from faithscope.discretizers.base import steps
 from faithscope.errors import WrongType
-from faithscope.tables.engine.engines import Expression
-from faithscope.tables.engine.expressions import literal
+from faithscope.tables.engine.expressions import Expression, literal
 from faithscope.tables.log.kinds import Kind, NumberColumns, PairColumns, ReasonColumn
 
 _WHOLE = 2.0**53  # beyond it every double is a whole number

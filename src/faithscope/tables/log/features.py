@@ -12,8 +12,16 @@ from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch, fetch_line
-from faithscope.tables.engine.engines import Expression, Table
-from faithscope.tables.engine.expressions import NUMBERS, as_number, keys, literal, member_types, members
+from faithscope.tables.engine.expressions import (
+    NUMBERS,
+    Expression,
+    Table,
+    as_number,
+    keys,
+    literal,
+    member_types,
+    members,
+)
 from faithscope.tables.log.json_column import shortened, type_word
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.copies import worked_out
@@ -26,13 +34,30 @@ _EXACT = 2**53  # beyond it two integers may share one float64
 
 
 @dataclass(frozen=True)
-class Features:
-    """A log with one column per feature: these columns, the names of the features, and how they were read."""
+class PlainColumns:
+    """A log whose explanation is in plain columns.
+
+    Attributes
+    ----------
+    source : LogSource
+    columns : tuple of str
+        The columns of the explanation.
+    wanted : str or None
+        The kind that the caller or the content says it is; None if types and names must.
+    names : tuple of str
+        The names of the features, if the column said them.
+    notes : tuple of str
+        How the column was read.
+    sparse : bool
+        Whether a feature that an explanation does not name counts 0.
+    """
 
     source: LogSource
     columns: tuple[str, ...]
-    names: tuple[str, ...]
-    notes: tuple[str, ...]
+    wanted: str | None
+    names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    sparse: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,7 +79,7 @@ class _Keys:
         return (note + "decides between features of equal size",) if ranked and self.sorted else ()
 
 
-def features_of(source: LogSource, column: str, form: str, options: AuditOptions) -> Features:
+def features_of(source: LogSource, column: str, form: str, options: AuditOptions) -> PlainColumns:
     """The features of a column of structs, of maps from texts to numbers, or of JSON objects of numbers."""
     if form == "structs":
         return _of_structs(source, column, options)
@@ -71,7 +96,7 @@ def field_names(value: Expression) -> Expression:
     return ibis.ifelse(value.isnull(), ibis.null("array<string>"), lists)
 
 
-def _of_structs(source: LogSource, column: str, options: AuditOptions) -> Features:
+def _of_structs(source: LogSource, column: str, options: AuditOptions) -> PlainColumns:
     value = source.table[column]
     fields = value.type().fields
     _refuse_other({name: kind for name, kind in fields.items() if not _is_number(kind)}, column)
@@ -96,7 +121,7 @@ def _empty_fields(column: str, empty: Mapping[str, int]) -> BadInput:
     )
 
 
-def _of_maps(source: LogSource, column: str, first: Sequence[str]) -> tuple[Features, _Keys]:
+def _of_maps(source: LogSource, column: str, first: Sequence[str]) -> tuple[PlainColumns, _Keys]:
     value = source.table[column]
     kind = value.type()
     if not (kind.key_type.is_string() and _is_number(kind.value_type)):
@@ -112,7 +137,7 @@ def _of_maps(source: LogSource, column: str, first: Sequence[str]) -> tuple[Feat
     return _unpacked(source, column, numbers, named.absent, "maps"), named
 
 
-def _of_objects(source: LogSource, column: str, first: Sequence[str]) -> tuple[Features, _Keys]:
+def _of_objects(source: LogSource, column: str, first: Sequence[str]) -> tuple[PlainColumns, _Keys]:
     text = source.table[column]
     named = _keys(source.table, column, keys(text), first)
     _refuse_no_numbers(source.table, column, named.names)
@@ -205,7 +230,7 @@ def _refuse_no_numbers(table: Table, column: str, names: Sequence[str]) -> None:
 
 def _unpacked(
     source: LogSource, column: str, values: Mapping[str, Expression], absent: Mapping[str, int], what: str
-) -> Features:
+) -> PlainColumns:
     """The log with a column of floats per feature; a value that is null in a row that is not counts 0."""
     import ibis
 
@@ -216,7 +241,9 @@ def _unpacked(
     ]
     columns = _column_names(column, tuple(values), source.columns)
     table = source.table.mutate(**dict(zip(columns, numbers, strict=True))).drop(column)
-    return Features(replace(source, table=table), columns, tuple(values), _notes(column, absent, what))
+    source = replace(source, table=table)
+    sparse = what != "structs"
+    return PlainColumns(source, columns, "importances", tuple(values), _notes(column, absent, what), sparse)
 
 
 def _column_names(column: str, names: tuple[str, ...], taken: Sequence[str]) -> tuple[str, ...]:

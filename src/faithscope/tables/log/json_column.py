@@ -7,8 +7,7 @@ from typing import Any
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.tables.engine.answers import fetch, fetch_line
-from faithscope.tables.engine.engines import Expression, Table
-from faithscope.tables.engine.expressions import INVALID, NUMBERS, items, json_type, keys
+from faithscope.tables.engine.expressions import INVALID, NUMBERS, Expression, Table, items, json_type, keys
 from faithscope.tables.sources.copies import copied
 from faithscope.tables.sources.source import LogSource
 

@@ -1,6 +1,6 @@
 """An explanation that sits in one column, whatever holds it there, in the columns that the kinds of a log have."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
@@ -8,7 +8,7 @@ from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.expressions import call
 from faithscope.tables.log.codes import code_lists
 from faithscope.tables.log.discretizers import reads_texts
-from faithscope.tables.log.features import features_of, field_names
+from faithscope.tables.log.features import PlainColumns, features_of, field_names
 from faithscope.tables.log.json_column import as_list, in_duckdb, is_json, json_form
 from faithscope.tables.options import AuditOptions
 from faithscope.tables.sources.source import LogSource
@@ -16,33 +16,6 @@ from faithscope.tables.sources.source import LogSource
 _AS_IT_IS = ("keys", "reasons", "rules", "counterfactuals")
 _SETS = ("words", "prototypes", "codes")
 _COPIED = "JSON is taken apart by DuckDB: the log was copied into one of our own, in memory and temporary files"
-
-
-@dataclass(frozen=True)
-class PlainColumns:
-    """A log whose explanation is in plain columns.
-
-    Attributes
-    ----------
-    source : LogSource
-    columns : tuple of str
-        The columns of the explanation.
-    wanted : str or None
-        The kind that the caller or the content says it is; None if types and names must.
-    names : tuple of str
-        The names of the features, if the column said them.
-    notes : tuple of str
-        How the column was read.
-    sparse : bool
-        Whether a feature that an explanation does not name counts 0.
-    """
-
-    source: LogSource
-    columns: tuple[str, ...]
-    wanted: str | None
-    names: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    sparse: bool = False
 
 
 def plain_columns(source: LogSource, columns: tuple[str, ...], options: AuditOptions) -> PlainColumns:
@@ -68,7 +41,7 @@ def _plain_columns(source: LogSource, columns: tuple[str, ...], options: AuditOp
     kind = source.table.schema()[column]
     if kind.is_struct() or kind.is_map():
         if wanted in (None, "importances"):
-            return _by_feature(source, column, "structs" if kind.is_struct() else "maps", options)
+            return features_of(source, column, "structs" if kind.is_struct() else "maps", options)
         value = source.table[column]
         lists = source.table.mutate(**{column: field_names(value) if kind.is_struct() else value.keys()})
         return PlainColumns(replace(source, table=lists), columns, wanted)
@@ -85,19 +58,13 @@ def _with_objects(source: LogSource, column: str) -> LogSource:
     return replace(source, table=source.table.mutate(**{column: call("to_json", source.table[column], "json")}))
 
 
-def _by_feature(source: LogSource, column: str, form: str, options: AuditOptions) -> PlainColumns:
-    features = features_of(source, column, form, options)
-    sparse = form != "structs"
-    return PlainColumns(features.source, features.columns, "importances", features.names, features.notes, sparse)
-
-
 def _from_json(source: LogSource, column: str, options: AuditOptions) -> PlainColumns:
     wanted, texts = options.kind, in_duckdb(source, column)
     form = json_form(texts, column, wanted)
     if form in ("keys", "rules"):
         return PlainColumns(source if form == "keys" else texts, (column,), form if form == "rules" else wanted)
     if form == "objects" and wanted not in _SETS:
-        plain = _by_feature(texts, column, form, options)
+        plain = features_of(texts, column, form, options)
     else:
         chosen = wanted or ("words" if form == "words" else "importances")
         what = "keys of JSON objects" if form == "objects" else "JSON lists"

@@ -8,8 +8,7 @@ from typing import Any
 from faithscope.discretizers import Floor, Original, Sign
 from faithscope.discretizers.base import steps
 from faithscope.explanations.base import Explanations
-from faithscope.tables.engine.engines import Expression, Table
-from faithscope.tables.engine.expressions import as_number
+from faithscope.tables.engine.expressions import Expression, Table, as_number
 from faithscope.tables.engine.missing import is_missing, without_nan
 from faithscope.tables.engine.shown_columns import Column, column
 from faithscope.tables.log.discretizers import coarsened

@@ -22,7 +22,7 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.sample import Sample
 from faithscope.tables.engine.answers import batches, coded, predictions_of
-from faithscope.tables.engine.engines import Connection, Table
+from faithscope.tables.engine.expressions import Connection, Table
 from faithscope.tables.engine.failures import clear_errors
 from faithscope.tables.engine.missing import refuse_infinite
 from faithscope.tables.engine.shown_columns import Column

@@ -17,7 +17,7 @@ from faithscope.errors import BadInput
 from faithscope.runtime.files import expanded
 from faithscope.runtime.forks import anew_in_children
 from faithscope.runtime.memory import available
-from faithscope.tables.engine.engines import Connection
+from faithscope.tables.engine.expressions import Connection
 from faithscope.tables.engine.failures import clear_errors
 
 _LIKE = "it looks like postgres://user@host/database or duckdb://file.duckdb."

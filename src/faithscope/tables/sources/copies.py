@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from faithscope.tables.engine.answers import batches
-from faithscope.tables.engine.engines import Table
+from faithscope.tables.engine.expressions import Table
 from faithscope.tables.engine.failures import clear_errors
 from faithscope.tables.engine.shown_columns import column, shown
 from faithscope.tables.sources.connections import embedded

@@ -18,7 +18,8 @@ from faithscope.errors import BadInput
 from faithscope.explanations.arrow.tables import METADATA, Settings, read_settings
 from faithscope.inputs.hints import hint
 from faithscope.tables.engine.answers import fetch_line
-from faithscope.tables.engine.engines import Connection, Expression, Table, engine_at
+from faithscope.tables.engine.engines import engine_at
+from faithscope.tables.engine.expressions import Connection, Expression, Table
 from faithscope.tables.engine.failures import without_password
 
 _EXACT = 2**53  # beyond it two integers may share one float64

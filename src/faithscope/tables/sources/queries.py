@@ -6,7 +6,7 @@ from typing import Any
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.tables import read_settings
 from faithscope.inputs.queries import Query
-from faithscope.tables.engine.engines import Connection, Table
+from faithscope.tables.engine.expressions import Connection, Table
 from faithscope.tables.engine.failures import clear_errors
 from faithscope.tables.sources.connections import embedded
 

@@ -12,8 +12,8 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.queries import query_kind
 from faithscope.runtime.files import expanded
-from faithscope.tables.engine.engines import Connection, Expression, Table, engine_at, engine_of
-from faithscope.tables.engine.expressions import call
+from faithscope.tables.engine.engines import engine_at, engine_of
+from faithscope.tables.engine.expressions import Connection, Expression, Table, call
 from faithscope.tables.engine.failures import clear_errors, without_password
 from faithscope.tables.sources.connections import beside, connect_to, embedded, is_embedded, shared
 from faithscope.tables.sources.files import MOST_DIGITS, READERS, CsvCells, LogFiles, suffix, wide_decimals
