@@ -19,7 +19,7 @@ from faithscope.monitor.scopes import Scopes, features_of, to_rules
 from faithscope.tables.counts import cells, refuse_alike, refuse_number_labels
 from faithscope.tables.engine.answers import coded, fetch, numbers_of
 from faithscope.tables.engine.engines import engine_of
-from faithscope.tables.engine.expressions import DAY, Expression, floor_to
+from faithscope.tables.engine.expressions import DAY, floor_to
 from faithscope.tables.engine.shown_columns import refuse_nested
 from faithscope.tables.log.columns import named_columns
 from faithscope.tables.log.kinds import PairColumns
@@ -147,8 +147,9 @@ def _counted(log: AuditedLog, column: str | None, groups: Sequence[str], read: S
             raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
         moment = keyed.table["moment"]
         # As it stands if it has no zone, which engines do fast, otherwise in UTC by its seconds.
-        zoned = kind.is_timestamp() and engine_of(moment).has_zone(moment)
-        day = floor_to(engine_of(moment).seconds(moment), DAY) if zoned else moment.date() if kind.is_timestamp() else moment
+        engine = engine_of(moment)
+        zoned = kind.is_timestamp() and engine.has_zone(moment)
+        day = floor_to(engine.seconds(moment), DAY) if zoned else moment.date() if kind.is_timestamp() else moment
         table = keyed.table.mutate(day=day).drop("moment")
         keyed, by = replace(keyed, table=table.filter(table["day"].notnull())), ["day", *by]
     return keyed, fetch(cells(keyed, by))
