@@ -20,6 +20,7 @@ from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.measures.named_labels import label_word_notes
+from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 from faithscope.tables.engine.answers import batches, coded, predictions_of
 from faithscope.tables.engine.expressions import Connection, Table
@@ -36,6 +37,7 @@ KEY = "k0"  # the column of keys; the log's own columns are c0, c1, … beside i
 
 _CELLS = 2**21  # importances in a batch
 _MOST_ROWS = 2**17
+_COPIES = 4  # of rows that are fetched all at once, in memory
 
 
 class Stream(ABC):
@@ -131,6 +133,8 @@ class FetchedStream(Stream):
         held, chosen = list(batches(expression, _MOST_ROWS)), self.log.options.discretizer
         if not held:
             raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
+        size = _COPIES * sum(batch.nbytes for batch in held)
+        need(size, f"{sum(map(len, held)):,} rows with {self.log.kind.what}", "audit a part of the log")
         table = pa.Table.from_batches(held).combine_chunks()
         known = np.ones(table.num_rows, bool)
         if isinstance(self.log.kind, ReasonColumn):
