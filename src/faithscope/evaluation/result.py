@@ -35,16 +35,8 @@ from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import TogetherRows, per_explanation, per_row
 from faithscope.measures.named_labels import LabelWords, label_word_notes
 from faithscope.measures.necessity import measure_necessity, necessity_by, reached
-from faithscope.measures.notes import asked_notes, copy_notes
 from faithscope.measures.slices import Slices, find_slices
-from faithscope.measures.sufficiency import (
-    beyond_baselines,
-    coverage_estimate,
-    leaning_on,
-    made_otherwise,
-    measure_sufficiency,
-    sufficiency_by,
-)
+from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_sufficiency, sufficiency_by
 from faithscope.measures.telling import WANTED, estimate_columns
 from faithscope.relations import Alike, Relation, bind, says_where, to_relation
 from faithscope.report.reported import OfOneExplainer
@@ -75,6 +67,11 @@ class Options:
     def bound(self) -> Any:
         """The relation of the rows that explanations cover; those of `Alike` are rules, which say it themselves."""
         return None if isinstance(self.relation, Alike) else self.relation
+
+    @property
+    def scoping(self) -> Scoping:
+        """How explanations that say where they apply are measured."""
+        return Scoping(self.bound, self.confidence, self.method, self.further, self.unseen)
 
 
 @dataclass(frozen=True, repr=False)
@@ -307,11 +304,8 @@ class Evaluation(OfOneExplainer):
         if check_word(measure, "measure", MEASURES) == "consistency":
             return measure_by(self.sample, groups, self.options.confidence, self.options.method)
         self._scoped()
-        options = self.options
-        if measure == "necessity":
-            return necessity_by(self._ruled, groups, options.bound, options.confidence, unseen=options.unseen)
-        asked = (options.bound, options.confidence, options.method, options.further)
-        return sufficiency_by(self._ruled, groups, *asked, unseen=options.unseen)
+        by = necessity_by if measure == "necessity" else sufficiency_by
+        return by(self._ruled, groups, self.options.scoping)
 
     def slices(self, columns: Any = None, *, most: int = 5, seed: int = 0) -> Slices:
         """Where explanations fail, found without being told where to look: rows that agree less with everybody.
@@ -510,20 +504,12 @@ def _naming(sample: Sample, coarse: Sample, options: Options) -> tuple[tuple[Sam
 
 def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     sample, options = evaluation._ruled, evaluation.options
-    confidence, method, further, unseen = options.confidence, options.method, options.further, options.unseen
     # Tables of scopes count every row once, whatever its weight or cluster.
     plain = sample.weights is None and sample.clusters is None
     even = replace(sample, weights=None, clusters=None)
     coverage = cover(even, evaluation._relation, device="auto", necessity=plain and not sample.agreement.of_numbers)
-    if plain:
-        leaning, rows = leaning_on(coverage, sample, evaluation._relation, further)
-        notes = (*sample.explanations.notes, *sample.notes, *copy_notes(sample), *asked_notes(coverage))
-        estimate = noted(coverage_estimate(leaning, "sufficiency", confidence, method, rows, unseen=unseen), notes)
-    else:
-        estimate = measure_sufficiency(sample, options.bound, confidence, method, further, unseen=unseen)
-    if evaluation._naming is not None:
-        given, known = evaluation._naming[0], coverage if plain else None
-        estimate = beyond_baselines(estimate, known, sample, given, options.relation, further, unseen=unseen)
+    named = None if evaluation._naming is None else (evaluation._naming[0], options.relation)
+    estimate = measure_sufficiency(sample, options.scoping, coverage if plain else None, named)
     evaluation = replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)
     unknown = isinstance(sample.agreement, Spread) or coverage.asked is not None
     return evaluation if unknown else _with_necessity(evaluation)
@@ -532,7 +518,7 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
 def _with_necessity(evaluation: Evaluation) -> Evaluation:
     ruled, options = evaluation._ruled, evaluation.options
     known = evaluation._scoped().necessity or reached(ruled, options.bound)
-    estimate = measure_necessity(ruled, options.bound, options.confidence, unseen=options.unseen, known=known)
+    estimate = measure_necessity(ruled, options.scoping, known)
     return replace(evaluation, necessity=estimate, _reached=known)
 
 

@@ -22,8 +22,7 @@ from faithscope.measures.estimate import agreement, few_rows_decide
 from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.local import commonest_cells
-from faithscope.measures.numbers.decoded import squared_error
-from faithscope.measures.numbers.groups import NumberGroups
+from faithscope.measures.numbers.groups import NumberGroups, squared
 from faithscope.notes import TOO_HIGH, Notes
 from faithscope.readers import as_explanations
 from faithscope.rounding import down, in_brackets, up
@@ -298,30 +297,41 @@ class Decoder(ABC):
     def _cells(self, explanation: Ints) -> Ints:
         """For each explanation, the cell of the label that it decodes to."""
 
+    @property
     @abstractmethod
+    def _votes(self) -> Floats:
+        """How often each cell's explanation is expected to be decoded to the cell's label, from 0 to 1."""
+
     def _agreeing(self, explanation: Ints, labels: Array) -> Floats:
         """How often what is decoded is expected to be each label, from 0 to 1."""
+        cells = self.counts.locate_codes(explanation, labels)[1]
+        return np.where(cells < 0, 0.0, self._votes[cells])
 
     @property
     def error(self) -> float:
         """Share of the sample's own rows decoded wrongly; of numbers, the mean squared error."""
         self._check_rows()
-        return squared_error(self.counts, self._decoded) if self.counts.agreement.of_numbers else self._error
+        if self.counts.agreement.of_numbers:
+            return self._squared_error(self._decoded)
+        return float(1 - self.counts.given @ self._votes / self.counts.n)
 
     @property
-    @abstractmethod
-    def _error(self) -> float:
-        """Share of the sample's own rows decoded wrongly."""
-
-    @property
-    @abstractmethod
     def leave_one_out_error(self) -> float:
-        """The error if no row takes part in its own decoding."""
+        """The error if no row takes part in its own decoding; of labels, the Gibbs decoder's alone.
+
+        It is the estimate of E_G in the population, ``1 - M̂``. Of numbers, the mean squared distance from the mean of
+        the other rows with the explanation, or from one of these, drawn at random; a row without such others is decoded
+        to the mean of all other rows, or to any of them.
+        """
+        self._check_rows()
+        if self._decoded == "draw" and not self.counts.agreement.of_numbers:
+            return 1 - agreement(self.counts.profile())
+        return self._squared_error(self._decoded, leave_out=True)
 
     @property
     def r2(self) -> float:
         """Of numbers, the share of their variance in the sample that is decoded: ``1 - error / variance``."""
-        return 1 - self.error / squared_error(self.counts, "all")
+        return 1 - self.error / self._squared_error("all")
 
     @property
     def leave_one_out_r2(self) -> float:
@@ -329,7 +339,42 @@ class Decoder(ABC):
 
         It is 0 for explanations that mean nothing, if the mean is decoded, and negative below that.
         """
-        return 1 - self.leave_one_out_error / squared_error(self.counts, "all", leave_out=True)
+        return 1 - self.leave_one_out_error / self._squared_error("all", leave_out=True)
+
+    def _squared_error(self, decoded: Literal["all", "mean", "draw"], *, leave_out: bool = False) -> float:
+        """The mean squared error of decoding numbers; the columns of vectors add up.
+
+        Parameters
+        ----------
+        decoded : {"all", "mean", "draw"}
+            To what a row is decoded: the mean of all rows, whose error is the variance, and which refuses predictions
+            that are all equal; the mean of the rows with its explanation; or one of these rows, drawn at random.
+        leave_out : bool
+            Whether a row takes no part in its own decoding.
+        """
+        if not self.counts.agreement.of_numbers:
+            raise BadInput(
+                "These predictions are labels, which have no squared error: fit(..., agreement=fs.Spread())."
+            )
+        groups, n = NumberGroups.of_counts(self.counts), float(self.counts.n)
+        everybody = NumberGroups.of(np.zeros_like(groups.group), groups.values, groups.rows, 1)
+        if decoded == "all":
+            groups = everybody
+            if not everybody.largest_gap[0] > 0:
+                raise BadInput("Predictions are all equal, so there is no variance to decode: read error instead.")
+        squares = groups.squares * (2.0 if decoded == "draw" else 1.0)
+        if leave_out:
+            if n < 2:
+                raise BadInput("Leaving a row out takes at least 2 rows; this decoder has seen 1.")
+            more = groups.n / np.maximum(groups.n - 1, 1)
+            alone = groups.values[groups.n[groups.group] == 1]
+            apart = (((alone - everybody.mean[0]) / groups.unit) ** 2).sum(axis=1)  # from the mean of all rows
+            if decoded == "draw":
+                shared, lone = squares * more, (n * apart + everybody.squares) / (n - 1)
+            else:
+                shared, lone = squares * more**2, apart * (n / (n - 1)) ** 2
+            squares = np.append(shared[groups.n > 1], lone)
+        return float(squared(squares.sum() / n, groups.unit))
 
     def _check_rows(self) -> None:
         if self.counts.n == 0:
@@ -358,26 +403,8 @@ class GibbsDecoder(Decoder):
     _decoded = "draw"
 
     @property
-    def _error(self) -> float:
-        """``E_G = 1 - Σ n_{πy}² / (n N_π)``."""
-        share = self.counts.given / self.counts.per_explanation[self.counts.explanation]
-        return float(1 - np.sum(self.counts.given * share) / self.counts.n)
-
-    @property
-    def leave_one_out_error(self) -> float:
-        """The estimate of E_G in the population, ``1 - M̂``: no row takes part in its own decoding.
-
-        Of numbers, the mean squared distance from another row with the explanation, drawn at random; a row without
-        such others draws from all other rows.
-        """
-        self._check_rows()
-        if self.counts.agreement.of_numbers:
-            return squared_error(self.counts, "draw", leave_out=True)
-        return 1 - agreement(self.counts.profile())
-
-    def _agreeing(self, explanation: Ints, labels: Array) -> Floats:
-        cells = self.counts.locate_codes(explanation, labels)[1]
-        return np.where(cells < 0, 0, self.counts.given[cells]) / self.counts.rows_given[explanation]
+    def _votes(self) -> Floats:
+        return self.counts.given / self.counts.rows_given[self.counts.explanation]
 
     def _cells(self, explanation: Ints) -> Ints:
         upto, first = np.cumsum(self.counts.given), np.searchsorted(self.counts.explanation, explanation)
@@ -407,21 +434,8 @@ class OptimalDecoder(Decoder):
     _decoded = "mean"
 
     @property
-    def _error(self) -> float:
-        """``E_O = 1 - Σ_π max_y n_{πy} / n``."""
-        return 1 - self.counts.profile().modal / self.counts.n
-
-    @property
-    def leave_one_out_error(self) -> float:
-        """Of numbers, the mean squared distance from the mean of the other rows with the explanation.
-
-        A row without such others is decoded to the mean of all other rows.
-        """
-        return squared_error(self.counts, "mean", leave_out=True)
-
-    def _agreeing(self, explanation: Ints, labels: Array) -> Floats:
-        learned = self.counts.locate_codes(explanation, labels)[1]
-        return np.asarray(learned == self._cells(explanation), np.float64)
+    def _votes(self) -> Floats:
+        return np.bincount(commonest_cells(self.counts), minlength=len(self.counts.given)).astype(np.float64)
 
     def _decode(self, explanation: Ints, names: Array) -> Array:
         if not self.counts.agreement.of_numbers:

@@ -22,7 +22,7 @@ from faithscope.measures.estimate import (
     to_interval,
 )
 from faithscope.measures.intervals.margins import LeftOutDeviations, UnseenRows, margins
-from faithscope.measures.sufficiency import FEWER, asked_about_all, coverage_notes
+from faithscope.measures.sufficiency import FEWER, Scoping, asked_about_all, coverage_notes
 from faithscope.relations import check_rows
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.of_logs import takes_log
@@ -133,57 +133,44 @@ def necessity(
     refuse_unproven(method, "scopes")
     sample = with_askers(Sample.of(explanations, predictions, X, weights, agreement, clusters), askers, by)
     sample, bound = sample._scoped_by(relation)
+    how = Scoping(bound, confidence, unseen=allowed)
     if by is not None:
-        return necessity_by(sample, by, bound, confidence, unseen=allowed)
+        return necessity_by(sample, by, how)
     if sample.askers is not None:
-        return necessity_beside(sample, bound, confidence, unseen=allowed).estimate(1)
-    return measure_necessity(sample, bound, confidence, unseen=allowed)
+        return necessity_beside(sample, how).estimate(1)
+    return measure_necessity(sample, how)
 
 
-def measure_necessity(
-    sample: Sample,
-    relation: Any = None,
-    confidence: float = 0.95,
-    *,
-    unseen: bool = False,
-    known: NecessityCounts | None = None,
-) -> Estimate:
+def measure_necessity(sample: Sample, how: Scoping, known: NecessityCounts | None = None) -> Estimate:
     """The necessity of a sample, of which it may be `known` whom explanations reach."""
+
+    def measure(part: Sample) -> Estimate:
+        return necessity_estimate(reached(part, how.relation), how)
+
     counted = sample.counted()
-    found = necessity_estimate(known or reached(sample, relation), confidence, unseen=unseen)
-
-    def kept(part: Sample) -> Estimate:
-        return necessity_estimate(reached(part, relation), confidence, unseen=unseen)
-
-    return settled(noted(found, counted.all_notes), counted.evenly(), kept)
+    found = measure(sample) if known is None else necessity_estimate(known, how)
+    return settled(noted(found, counted.all_notes), counted.evenly(), measure)
 
 
-def necessity_beside(
-    sample: Sample, relation: Any = None, confidence: float = 0.95, *, unseen: bool = False
-) -> BesideCovered:
+def necessity_beside(sample: Sample, how: Scoping) -> BesideCovered:
     """The necessity of the groups of ``sample.askers``: of all rows with a prediction, those that they cover."""
-    counted, chosen = scoped(sample, relation, "necessity")
+    counted, chosen = scoped(sample, how.relation, "necessity")
     asking = ask_groups(counted, chosen, recall=True)
     notes = (*by_prediction_notes(counted), *counted.all_notes)
 
     def measure(groups: Collection[int]) -> tuple[Estimate, LeftOut | None, float]:
         assert asking is not None
         known = asking.necessity(groups)
-        found = necessity_estimate(known, confidence, unseen=unseen)
-        return noted(found, notes), known.terms.left_out, asking.good(groups)
+        return noted(necessity_estimate(known, how), notes), known.terms.left_out, asking.good(groups)
 
-    return asked_about_all(None if asking is None else BesideCovered(notes, confidence, measure=measure), "Necessity")
+    beside = None if asking is None else BesideCovered(notes, how.confidence, measure=measure)
+    return asked_about_all(beside, "Necessity")
 
 
-def necessity_by(
-    sample: Sample, groups: Any, relation: Any = None, confidence: float = 0.95, *, unseen: bool = False
-) -> Populations:
+def necessity_by(sample: Sample, groups: Any, how: Scoping) -> Populations:
     """The necessity of each group of rows, beside everybody and among themselves."""
     return measure_groups(
-        sample,
-        groups,
-        lambda part: measure_necessity(part, relation, confidence, unseen=unseen),
-        lambda rows: necessity_beside(rows, relation, confidence, unseen=unseen),
+        sample, groups, lambda part: measure_necessity(part, how), lambda rows: necessity_beside(rows, how)
     )
 
 
@@ -192,15 +179,15 @@ def reached(sample: Sample, relation: Any = None) -> NecessityCounts:
     return count_necessity(*scoped(sample, relation, "necessity"))
 
 
-def necessity_estimate(known: NecessityCounts, confidence: float, *, unseen: bool = False) -> Estimate:
+def necessity_estimate(known: NecessityCounts, how: Scoping) -> Estimate:
     """An estimate from what was counted; chance is tested by a jackknife of the measure less chance."""
     counts, terms, left_out = known.counts, known.terms, None
     if terms.left_out is not None:
         chance = terms.chance_left_out if len(counts.labels) > 1 else None
         left_out = LeftOutDeviations.of(terms.left_out, chance)
-    missed = [UnseenRows(known.others, np.ones(counts.n))] if unseen and known.others is not None else ()
-    found = margins(left_out, counts.effective_n, confidence, unseen=missed)
+    missed = [UnseenRows(known.others, np.ones(counts.n))] if how.unseen and known.others is not None else ()
+    found = margins(left_out, counts.effective_n, how.confidence, unseen=missed)
     told = coverage_notes(counts, known.idle)
     return to_estimate(
-        counts, terms.sums, found, NECESSITY, confidence, notes=told, shuffled=False, chance=terms.chance
+        counts, terms.sums, found, NECESSITY, how.confidence, notes=told, shuffled=False, chance=terms.chance
     )

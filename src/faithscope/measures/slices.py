@@ -480,45 +480,41 @@ def find_slices(
         raise BadInput("No column has values that several rows share, so there are no slices: pass columns= that have.")
     halves = sample.half_places(seed)
     rows_of = [sample.take(places) for places in halves]
-    searched, asked = list[Found](), list[_Asked]()
-    families: dict[int, list[tuple[_Asked, Difference]]] = {}
-    for looked, reported in ((0, 1), (1, 0)):  # each half points out what the other is asked about, at half the error
-        pointed = _search(rows_of[looked], halves[looked], cuts, most)
-        answers = [
-            each._replace(family=each.family + len(searched), half=reported)
-            for each in _ask(pointed, cuts, rows_of[reported], halves[reported], confidence)
-        ]
-        lower = _holm({place: each.difference for place, each in enumerate(answers)}, (1 + confidence) / 2)
-        for place, each in enumerate(answers):
-            if place in lower:
-                families.setdefault(each.family, []).append((each, lower[place]))
-        searched, asked = searched + pointed, asked + answers
-    score, checked = Strangers(sample).shares()
-    shares = [Strangers(half).shares() for half in rows_of]
-    shown = []
-    for known in families.values():
-        there = np.zeros(sample.n, bool)
-        there[halves[known[0][0].half]] = checked[halves[known[0][0].half]]  # rows that did not choose the conditions
-        shown.append(_simplest(known, score, there))
-    shown.sort(key=lambda told: (-len(told[0].conditions), told[1].high))  # what needs two conditions is told by both
+    (score, checked), *shares = (Strangers(rows).shares() for rows in (sample, *rows_of))
+    asked, shown, chance = list[_Asked](), list[_Asked](), list[float]()
+    for half in (1, 0):  # is asked about what the other one points out, at half the error
+        pointed = _search(*shares[1 - half], halves[1 - half], cuts, most)
+        answers = list(_ask(pointed, cuts, rows_of[half], halves[half], confidence, half))
+        lower, there = _holm(answers, (1 + confidence) / 2), np.zeros(sample.n, bool)
+        there[halves[half]] = checked[halves[half]]  # rows that did not choose the conditions
+        for family, (errors, _) in enumerate(pointed):
+            if known := [each for each in lower if each.family == family]:
+                shown.append(_simplest(known, score, there))
+            else:
+                chance.append(errors)
+        asked += answers
+    # What needs two conditions is told by both.
+    shown.sort(key=lambda each: (-len(each.conditions), each.difference.high))
     found, seen = list[Slice](), np.zeros(sample.n, bool)
-    for best, apart in shown:
+    for best in shown:
         whole = _within(best.conditions, cuts)
         if 3 * np.sum(whole & seen) > whole.sum():
             continue  # a slice that was found before, or what is left of it
         seen |= best.rows
         other, met = shares[best.half]
         mine, rows = best.rows[halves[best.half]], sample.places[best.rows]
-        name = " and ".join(cuts[each.column].told(each.first, each.stop) for each in best.conditions)
-        told, size = replace(apart, a=name, b="elsewhere"), (len(rows), len(rows) / sample.n)
+        name = " and ".join(cuts[column].told(first, stop) for column, first, stop in best.conditions)
+        told, size = replace(best.difference, a=name, b="elsewhere"), (len(rows), len(rows) / sample.n)
         agreement, rest = (float(other[met & of].mean()) for of in (mine, ~mine))
         failing = _failing(rows_of[best.half], other, met & mine)
         found.append(Slice(name, *size, best.beside.estimate(1), agreement, rest, told, *failing, rows))
     found.sort(key=lambda each: each.difference.value)
-    chance = [lower for number, (lower, _) in enumerate(searched) if number not in families]
-    by_holm = float(-ndtri((1 - confidence) / (2 * max(1, len(asked)))))
     other, met = shares[1]
-    limit = _detectable(other[met], max([by_holm, *chance[:1]]))
+    limit, spread = None, float(other[met].std()) if met.any() else 0.0
+    if spread > 0:  # how much less a tenth of the rows has to agree to lie so far below the rest, and a bit more
+        errors = max([float(-ndtri((1 - confidence) / (2 * max(1, len(asked))))), *chance[:1]])
+        tenth, rest = (share * np.count_nonzero(met) for share in (_SHARE, 1 - _SHARE))
+        limit = (errors + _POWER) * spread * math.sqrt(1 / tenth + 1 / rest)
     notes = asked[0].beside.notes if asked else ()
     return Slices(found, len(asked), len(cuts), limit, not met.any(), tuple(dict.fromkeys(notes)))
 
@@ -531,56 +527,50 @@ class _Asked(NamedTuple):
     rows: Bools  # of all rows
     beside: Beside
     difference: Difference
-    half: int = 1  # which half was asked
+    half: int  # which half was asked
 
 
-def _ask(searched: Sequence[Found], cuts: list[Cut], half: Sample, places: Ints, confidence: float) -> Iterator[_Asked]:
+def _ask(
+    pointed: Sequence[Found], cuts: list[Cut], rows_of: Sample, places: Ints, confidence: float, half: int
+) -> Iterator[_Asked]:
     """Slices that one half points out, on the other; and of those with two conditions each alone, which may say enough.
 
     Rows of slices that were pointed out before are on neither side.
     """
     before = np.zeros(len(cuts[0].code), bool)
-    for family, (_, conditions) in enumerate(searched):
-        alone = [(each,) for each in conditions] if len(conditions) > 1 else []
-        for chosen in (conditions, *alone):
+    for family, (_, conditions) in enumerate(pointed):
+        for chosen in dict.fromkeys((conditions, *((each,) for each in conditions))):
             rows = _within(chosen, cuts) & ~before
             groups = np.where(before, 2, rows)[places]
             if min(np.bincount(groups, minlength=2)[:2]) >= 2:
-                beside = Beside.of(replace(half, askers=groups.astype(np.int64)).counted(), confidence)
-                yield _Asked(family, chosen, rows, beside, beside.checked_difference([1], [0]))
+                beside = Beside.of(replace(rows_of, askers=groups.astype(np.int64)).counted(), confidence)
+                yield _Asked(family, chosen, rows, beside, beside.checked_difference([1], [0]), half)
         before = before | _within(conditions, cuts)
 
 
-def _simplest(known: Sequence[tuple[_Asked, Difference]], score: Floats, checked: Bools) -> tuple[_Asked, Difference]:
+def _simplest(known: Sequence[_Asked], score: Floats, checked: Bools) -> _Asked:
     """Of slices that were shown, that of two conditions if rows of each alone do not fail as much without the other.
 
     All of them hold together, so that any of them may be told.
     """
-    whole, rest = known[0], known[1:]
-    if len(whole[0].conditions) == 1 or not rest:
-        return whole
-
-    def needed(wider: _Asked) -> float:
-        """How many standard errors its rows lie above those of both conditions."""
-        inside, outside = (score[checked & rows] for rows in (whole[0].rows, wider.rows & ~whole[0].rows))
-        if min(len(inside), len(outside)) < 2:
-            return 0.0
-        error = float(score[checked].std()) * math.sqrt(1 / len(inside) + 1 / len(outside))
-        return float((outside.mean() - inside.mean()) / max(error, 1e-12))
-
-    enough = [pair for pair in rest if needed(pair[0]) < _NEEDED]
-    return min(enough, key=lambda pair: pair[1].high) if enough else whole
+    whole, enough = known[0], []
+    inside = score[checked & whole.rows]
+    for wider in known[1:] if len(whole.conditions) > 1 else ():
+        outside = score[checked & wider.rows & ~whole.rows]
+        if min(len(inside), len(outside)) >= 2:
+            error = float(score[checked].std()) * math.sqrt(1 / len(inside) + 1 / len(outside))
+            if (outside.mean() - inside.mean()) / max(error, 1e-12) >= _NEEDED:
+                continue
+        enough.append(wider)
+    return min(enough, key=lambda each: each.difference.high) if enough else whole
 
 
-def _search(half: Sample, places: Ints, cuts: list[Cut], most: int) -> list[Found]:
+def _search(score: Floats, checked: Bools, places: Ints, cuts: list[Cut], most: int) -> list[Found]:
     """Slices that one half of the rows points out, and how many standard errors each lies below the rows left over."""
-    score, checked = Strangers(half).shares()
     left, chosen = checked.copy(), list[Found]()
     fewest = max(_FEWEST, math.ceil(_LEAST * len(places)))
-    for _ in range(most):
+    while len(chosen) < most and left.sum() >= 2 * fewest and float(np.ptp(score[left])) > 0:
         rows = places[left]
-        if len(rows) < 2 * fewest or float(np.ptp(score[left])) == 0:
-            break
         codes = [np.where(cut.code[rows] < 0, len(cut.names), cut.code[rows]) for cut in cuts]
         lower, conditions = _best(score[left], cuts, codes, fewest)
         if not lower > 1:
@@ -590,26 +580,18 @@ def _search(half: Sample, places: Ints, cuts: list[Cut], most: int) -> list[Foun
     return chosen
 
 
-def _holm(pairs: dict[int, Difference], confidence: float) -> dict[int, Difference]:
-    """The differences below zero by Holm's test, with intervals at the confidence at which it finds them."""
-    left, found = dict(pairs), dict[int, Difference]()
+def _holm(asked: Sequence[_Asked], confidence: float) -> list[_Asked]:
+    """Those below zero by Holm's test, with intervals at the confidence at which it finds them."""
+    left, found = dict(enumerate(asked)), dict[int, _Asked]()
     while left:
-        told = {number: pair.at(1 - (1 - confidence) / len(left)) for number, pair in left.items()}
-        low = {number: pair for number, pair in told.items() if pair.high < 0}
+        wrong = (1 - confidence) / len(left)
+        told = {place: each._replace(difference=each.difference.at(1 - wrong)) for place, each in left.items()}
+        low = {place: each for place, each in told.items() if each.difference.high < 0}
         if not low:
             break
         found |= low
-        left = {number: pair for number, pair in left.items() if number not in low}
-    return found
-
-
-def _detectable(score: Floats, errors: float) -> float | None:
-    """How much less a tenth of the rows has to agree to lie so many standard errors below the rest, and a bit more."""
-    spread = float(score.std()) if len(score) else 0.0
-    if spread == 0:
-        return None
-    rows = _SHARE * len(score)
-    return (errors + _POWER) * spread * math.sqrt(1 / rows + 1 / (len(score) - rows))
+        left = {place: each for place, each in left.items() if place not in low}
+    return [found[place] for place in sorted(found)]
 
 
 def _failing(sample: Sample, score: Floats, chosen: Bools) -> tuple[tuple[str, ...], tuple[int, int] | None]:

@@ -1,8 +1,7 @@
 """Sufficiency: wherever an explanation applies, is the prediction the same? Among real rows, or among draws."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -193,18 +192,16 @@ def sufficiency(
             raise
         raise type(error)(str(error).replace(OF_NUMBERS, OF_DRAWN_NUMBERS)) from None
     given, (sample, bound) = sample, with_askers(sample, askers, by)._scoped_by(relation)
-    grouped = askers is not None or by is not None
-    if isinstance(chosen, RealRows) and grouped:
+    how = Scoping(bound, confidence, method, unlabeled, allowed, device)
+    if isinstance(chosen, RealRows) and (askers is not None or by is not None):
         refuse_unproven(method, "askers")
         if device == "cuda":
             raise BadInput("Groups beside everybody are not counted on a GPU: pass device='cpu'.")
         if by is None:
-            beside = sufficiency_beside(sample, bound, confidence, unlabeled, unseen=allowed)
-            return asked_about_all(beside, "Sufficiency").estimate(1)
-        return sufficiency_by(sample, by, bound, confidence, method, unlabeled, unseen=allowed)
+            return asked_about_all(sufficiency_beside(sample, how), "Sufficiency").estimate(1)
+        return sufficiency_by(sample, by, how)
     if isinstance(chosen, RealRows):
-        named = (given, relation) if isinstance(relation, Alike) else None
-        found = measure_sufficiency(sample, bound, confidence, method, unlabeled, device, unseen=allowed, named=named)
+        found = measure_sufficiency(sample, how, named=(given, relation) if isinstance(relation, Alike) else None)
         if found.method != method:
             refuse_unproven(method, "scopes")
         return found
@@ -238,19 +235,49 @@ def sufficiency(
     return on_draws(sample if sample.askers is None else sample.take(np.flatnonzero(sample.askers)))
 
 
+@dataclass(frozen=True)
+class Scoping:
+    """How explanations that say where they apply are measured.
+
+    Attributes
+    ----------
+    relation : relation or None
+        Which rows an explanation covers.
+    method : str or None
+        How the interval is made.
+    further : rows or None
+        Rows without predictions, of which one may lie under many explanations.
+    unseen : bool
+        Whether the interval allows for rows under many explanations that nobody has seen.
+    elsewhere : bool
+        Whether the sample is one group, and the further rows are of all groups.
+    """
+
+    relation: Any = None
+    confidence: float = 0.95
+    method: str | None = None
+    further: Any = None
+    unseen: bool = False
+    device: str = "auto"
+    elsewhere: bool = False
+
+    def of(self, sample: Sample) -> "Scoping":
+        """The same with the relation of these explanations."""
+        return replace(self, relation=to_relation(self.relation, sample.explanations))
+
+    def estimate(self, coverage: Coverage, sample: Sample, weights: Floats | None) -> tuple[Estimate, Coverage]:
+        """The sufficiency of covered rows, which lean on further ones."""
+        coverage, rows = leaning_on(coverage, sample, self.relation, self.further, elsewhere=self.elsewhere)
+        found = coverage_estimate(
+            coverage, "sufficiency", self.confidence, self.method, rows, weights, unseen=self.unseen
+        )
+        return found, coverage
+
+
 def measure_sufficiency(
-    sample: Sample,
-    relation: Any = None,
-    confidence: float = 0.95,
-    method: str | None = None,
-    further: Any = None,
-    device: str = "auto",
-    *,
-    unseen: bool = False,
-    elsewhere: bool = False,
-    named: tuple[Sample, Alike] | None = None,
+    sample: Sample, how: Scoping, known: Coverage | None = None, named: tuple[Sample, Alike] | None = None
 ) -> Estimate:
-    """The sufficiency of a sample; `elsewhere` is whether it is one group, and the further rows of all groups.
+    """The sufficiency of a sample, of which it may be `known` whom explanations cover.
 
     If its rules stand for importances, `named`, it is measured beside baselines that name other features.
 
@@ -260,58 +287,55 @@ def measure_sufficiency(
     consistency.
     """
     counted = sample.counted().evenly()  # rows that count alike can be left out one by one
-    relation = to_relation(relation, counted.explanations)
-    bare = cover(counted, relation, device=device)
-    coverage, rows = leaning_on(bare, counted, relation, further, elsewhere=elsewhere)
-    estimate = coverage_estimate(coverage, "sufficiency", confidence, method, rows, counted.weights, unseen=unseen)
-    notes = (*counted.all_notes, *copy_notes(counted), *asked_notes(coverage))
+    how = how.of(counted)
+    bare = known or cover(counted, how.relation, device=how.device)
+    estimate, coverage = how.estimate(bare, counted, counted.weights)
+    estimate = noted(estimate, (*counted.all_notes, *copy_notes(counted), *asked_notes(coverage)))
+    if how.method != "jackknife":
+        estimate = settled(estimate, counted, lambda part: measure_sufficiency(part, how))
+    if named is None:
+        return estimate
+    like = estimate
 
-    def kept(part: Sample) -> Estimate:
-        return measure_sufficiency(
-            part, relation, confidence, method, further, device, unseen=unseen, elsewhere=elsewhere
-        )
+    def left_out(coverage: Coverage, rules: Sample) -> LeftOutEstimate:
+        """The same of rules of a baseline, and without each row or block of rows.
 
-    estimate = noted(estimate, notes)
-    estimate = estimate if method == "jackknife" else settled(estimate, counted, kept)
-    return estimate if named is None else beyond_baselines(estimate, bare, sample, *named, further, unseen=unseen)
+        Of an estimate whose interval is that of one draw of rows, nothing is known without each of them.
+        """
+        applying = replace(how, relation=Applies(), method=like.method)
+        found, coverage = applying.estimate(coverage, rules, rules.weights)
+        without = None if like.method == "kept rows" else sufficiency_left_out(coverage)
+        further = 0 if how.further is None else new_rows(how.further, rules.X)
+        missed = unseen_rows(coverage, further, rules.weights) if how.unseen else None
+        return LeftOutEstimate("", found, without, rules.explanations, Applies(), unseen=missed)
+
+    return beyond(estimate, bare, named[0], sample, named[1], left_out)
 
 
-def sufficiency_beside(
-    sample: Sample,
-    relation: Any = None,
-    confidence: float = 0.95,
-    further: Any = None,
-    *,
-    unseen: bool = False,
-    among: bool = False,
-    method: str | None = None,
-) -> BesideCovered | None:
+def sufficiency_beside(sample: Sample, how: Scoping, *, among: bool = False) -> BesideCovered | None:
     """The sufficiency of the groups of ``sample.askers``, beside all rows that their explanations cover.
 
     None if a judge was not asked about all pairs. By `Spread`, groups are measured `among` themselves too, against the
     variance of all rows.
     """
     counted = sample.counted().evenly()
-    relation = to_relation(relation, counted.explanations)
-    asking = ask_groups(counted, relation, among=among)
+    how = replace(how.of(counted), elsewhere=True)
+    asking = ask_groups(counted, how.relation, among=among)
     if asking is None:
         return None
-    notes = (*by_prediction_notes(counted), *counted.all_notes, *copy_notes(counted), *beside_notes(method))
+    notes = (*by_prediction_notes(counted), *counted.all_notes, *copy_notes(counted), *beside_notes(how.method))
 
     def measure(groups: Collection[int]) -> tuple[Estimate, LeftOut | None, float]:
-        coverage, rows = leaning_on(asking.coverage(groups), counted, relation, further, elsewhere=True)
-        chosen = np.isin(asking.groups, list(groups))
-        weights = None if counted.weights is None else counted.weights[chosen]
-        found = coverage_estimate(coverage, "sufficiency", confidence, "jackknife", rows, weights, unseen=unseen)
-        left_out, spread = coverage.left_out, coverage.spread
-        if spread is not None and left_out is not None:
-            found, left_out = noted(found, few_ask(spread)), spread.left_out(left_out)
-        return noted(found, notes), left_out, asking.good(groups)
+        weights = None if counted.weights is None else counted.weights[np.isin(asking.groups, list(groups))]
+        found, coverage = replace(how, method="jackknife").estimate(asking.coverage(groups), counted, weights)
+        if coverage.spread is not None and coverage.left_out is not None:
+            found = noted(found, few_ask(coverage.spread))
+        return noted(found, notes), sufficiency_left_out(coverage), asking.good(groups)
 
     own = None
     if isinstance(counted.agreement, Spread) and not among:
-        own = sufficiency_beside(sample, relation, confidence, further, unseen=unseen, among=True)
-    return BesideCovered(notes, confidence, measure=measure, own=own)
+        own = sufficiency_beside(sample, replace(how, method=None), among=True)
+    return BesideCovered(notes, how.confidence, measure=measure, own=own)
 
 
 def asked_about_all(beside: BesideCovered | None, measure: str) -> BesideCovered:
@@ -325,57 +349,14 @@ def asked_about_all(beside: BesideCovered | None, measure: str) -> BesideCovered
     return beside
 
 
-def sufficiency_by(
-    sample: Sample,
-    groups: Any,
-    relation: Any,
-    confidence: float,
-    method: str | None = None,
-    further: Any = None,
-    *,
-    unseen: bool = False,
-) -> Populations:
+def sufficiency_by(sample: Sample, groups: Any, how: Scoping) -> Populations:
     """The sufficiency of each group of rows, beside everybody and among themselves."""
 
     def among(part: Sample) -> Estimate:
-        found = measure_sufficiency(part, relation, confidence, method, further, unseen=unseen, elsewhere=True)
-        return noted(found, made_otherwise(found, method))
+        found = measure_sufficiency(part, replace(how, elsewhere=True))
+        return noted(found, made_otherwise(found, how.method))
 
-    def beside(rows: Sample) -> BesideCovered | None:
-        return sufficiency_beside(rows, relation, confidence, further, unseen=unseen, method=method)
-
-    return measure_groups(sample, groups, among, beside)
-
-
-def beyond_baselines(
-    estimate: Estimate,
-    coverage: Coverage | None,
-    rules: Sample,
-    given: Sample,
-    alike: Alike,
-    further: Any,
-    *,
-    unseen: bool = False,
-) -> Estimate:
-    """The estimate with what it is beyond baselines; the coverage is that of the rules' rows that count."""
-    measure = partial(left_out_estimate, estimate, further, unseen)
-    return beyond(estimate, coverage, given, rules, alike, measure)
-
-
-def left_out_estimate(
-    like: Estimate, further: Any, unseen: bool, coverage: Coverage, sample: Sample
-) -> LeftOutEstimate:
-    """The sufficiency of rules by their coverage, measured like an estimate, and without each row or block of rows.
-
-    Of an estimate whose interval is that of one draw of rows, nothing is known without each of them.
-    """
-    coverage, rows = leaning_on(coverage, sample, Applies(), further)
-    estimate = coverage_estimate(
-        coverage, "sufficiency", like.confidence, like.method, rows, sample.weights, unseen=unseen
-    )
-    left_out = None if like.method == "kept rows" else sufficiency_left_out(coverage)
-    missed = unseen_rows(coverage, rows, sample.weights) if unseen else None
-    return LeftOutEstimate("", estimate, left_out, sample.explanations, Applies(), unseen=missed)
+    return measure_groups(sample, groups, among, lambda rows: sufficiency_beside(rows, how))
 
 
 def made_otherwise(sufficiency: Estimate, asked: str | None) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted, refuse_spread
 from faithscope.measures.necessity import measure_necessity, necessity_by
 from faithscope.measures.notes import rules_by_feature
-from faithscope.measures.sufficiency import made_otherwise, measure_sufficiency, sufficiency_by
+from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_sufficiency, sufficiency_by
 from faithscope.notes import doubts, of_kind
 from faithscope.relations import Alike
 from faithscope.sample import Sample
@@ -46,7 +46,6 @@ class ScopedMeasures(NamedTuple):
 def scoped_measures(measured: MeasuredLog) -> ScopedMeasures:
     """Sufficiency and necessity, if the explanations say where they apply and the log holds what they speak of."""
     options, named = measured.log.options, None
-    asked, confidence, unseen = options.interval, options.confidence, options.unseen
     try:
         if isinstance(measured.log.kind, NumberColumns):
             sample, named = _of_importances(measured, measured.log.kind) or (None, None)
@@ -57,12 +56,13 @@ def scoped_measures(measured: MeasuredLog) -> ScopedMeasures:
     if sample is None:
         pairs = isinstance(measured.log.kind, PairColumns) and isinstance(options.discretizer, Original)
         return ScopedMeasures(notes=(_OF_PAIRS,) if pairs else ())
-    method = None if asked in FOR_EQUALITY and named is not None else asked
-    found = measure_sufficiency(sample, None, confidence, method, unseen=unseen, named=named)
-    found = noted(found, made_otherwise(found, asked))
+    method = None if options.interval in FOR_EQUALITY and named is not None else options.interval
+    how = Scoping(None, options.confidence, method, unseen=options.unseen)
+    found = measure_sufficiency(sample, how, named=named)
+    found = noted(found, made_otherwise(found, options.interval))
     if isinstance(sample.agreement, Spread):
         return ScopedMeasures(found)
-    return ScopedMeasures(found, measure_necessity(sample, None, confidence, unseen=unseen))
+    return ScopedMeasures(found, measure_necessity(sample, how))
 
 
 def scoped_by(
@@ -73,10 +73,10 @@ def scoped_by(
     sample, groups = _of_scopes(measured, columns)
     if sample is None:
         return {}
-    confidence, unseen, rows = options.confidence, options.unseen, sample.noting(notes)
+    how, rows = Scoping(None, options.confidence, options.interval, unseen=options.unseen), sample.noting(notes)
     asked: dict[str, Callable[[Any], Populations]] = {
-        "sufficiency": lambda values: sufficiency_by(rows, values, None, confidence, options.interval, unseen=unseen),
-        "necessity": lambda values: necessity_by(rows, values, None, confidence, unseen=unseen),
+        "sufficiency": lambda values: sufficiency_by(rows, values, how),
+        "necessity": lambda values: necessity_by(rows, values, how),
     }
     return {measure: in_groups(groups, asked[measure]) for measure in measures}
 

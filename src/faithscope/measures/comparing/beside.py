@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from faithscope.agreements import Agreement, scaled
-from faithscope.counting.beside import Asked, Kinds, counts_beside
+from faithscope.counting.beside import Kinds, counts_beside
 from faithscope.counting.kept import goes_with_predictions
 from faithscope.counting.leave_out import LeftOut, ratio
 from faithscope.counting.moments import SpreadCounts
@@ -40,11 +40,10 @@ class Side(NamedTuple):
     value, silence : float
         The measure, and how much higher it could be.
     rows : int
-    left_out : LeftOut
+    left_out : LeftOut or None
+        None unless at least two units ask.
     good : float
         As how many units of the same weight they are.
-    known : bool
-        Whether at least two units ask.
     checked : float
         The measure among rows that can be checked; the measure itself if none can.
     bound : float
@@ -54,29 +53,27 @@ class Side(NamedTuple):
     value: float
     silence: float
     rows: int
-    left_out: LeftOut
+    left_out: LeftOut | None
     good: float
-    known: bool
     checked: float
-    bound: float = 1.0
+    bound: float
 
     @classmethod
     def of(cls, estimate: Estimate, left_out: LeftOut | None, good: float) -> "Side":
         """Of an estimate of rows that ask, and the same without each unit, or block of them."""
         silence = estimate.unverifiable if estimate.silence is None else estimate.silence
-        known, none = left_out or LeftOut(np.zeros(1), np.zeros(1)), left_out is None
         checked = estimate.value if estimate.verified is None else estimate.verified
-        return cls(estimate.value, silence, estimate.n, known, good, not none, checked, bound_of(estimate))
+        return cls(estimate.value, silence, estimate.n, left_out, good, checked, bound_of(estimate))
 
     @property
     def missed(self) -> float:
         """How many terms a unit that nobody saw may change: its own, and those that lean on it."""
-        return 1 + max(1.0, self.left_out.reach)
+        return 1 + max(1.0, 1.0 if self.left_out is None else self.left_out.reach)
 
     def less(self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True) -> Difference:
         """The difference of two groups beside everybody: each unit is left out on both sides at once."""
         one, two, found = self.left_out, other.left_out, Margins(1.0, 1.0)
-        if self.known and other.known and sure:
+        if one is not None and two is not None and sure:
             known = LeftOutDeviations(
                 Deviations.of(one.value - two.value - two.silent, one.rows),
                 Deviations.of(two.value - one.value - one.silent, one.rows),
@@ -90,12 +87,11 @@ class Side(NamedTuple):
         self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True
     ) -> Difference:
         """The same among rows that can be checked; nothing is said of those that cannot."""
-        found, value = Margins(1.0, 1.0), 0.0
-        if self.known and other.known and sure and max(self.silence, other.silence) < 1:
+        one, two, found, value = self.left_out, other.left_out, Margins(1.0, 1.0), 0.0
+        if one is not None and two is not None and sure and max(self.silence, other.silence) < 1:
             value = self.checked - other.checked
-            one, two = (ratio(side.left_out.value, 1 - side.left_out.silent) for side in (self, other))
-            below, above = (Deviations.of(sign * (one - two), self.left_out.rows) for sign in (1, -1))
-            known = LeftOutDeviations(below, above)
+            gap = ratio(one.value, 1 - one.silent) - ratio(two.value, 1 - two.silent)
+            known = LeftOutDeviations(Deviations.of(gap, one.rows), Deviations.of(-gap, one.rows))
             found = self._at_least(known, other, confidence)
         apart = Apart(value, value, found, confidence)
         return Difference.of(names, value, min(self.rows, other.rows), apart)
@@ -117,6 +113,10 @@ class Side(NamedTuple):
         return replace(found, below=below, above=above, again=partial(self._at_least, known, other))
 
 
+# The estimate of rows that ask, the same without each unit (None of a single one), and as how many alike they are.
+Measured = tuple[Estimate, LeftOut | None, float]
+
+
 @dataclass(frozen=True, eq=False)
 class Sides(ABC):
     """Groups of rows that ask, by their numbers, beside everybody.
@@ -133,16 +133,20 @@ class Sides(ABC):
         object.__setattr__(self, "_kept", lru_cache(most)(self._side))
 
     @property
-    @abstractmethod
     def _units(self) -> int:
-        """How many numbers are kept of each side."""
+        """How many numbers are kept of each side: here, blocks of the rows that explanations cover."""
+        return _BLOCKS
 
     @abstractmethod
+    def _measured(self, groups: Collection[int]) -> Measured:
+        """What is known of some groups together."""
+
     def estimate(self, *groups: int) -> Estimate:
         """The estimate of one group, or of some together."""
+        return self._measured(groups)[0]
 
-    @abstractmethod
-    def _side(self, groups: frozenset[int]) -> Side: ...
+    def _side(self, groups: frozenset[int]) -> Side:
+        return Side.of(*self._measured(groups))
 
     def among(self, group: int) -> Estimate | None:
         """The estimate of a group among themselves, if it is known here: by `Spread`, whose variance is that of all."""
@@ -201,14 +205,10 @@ class Beside(Sides):
         answers = np.isin(self.kinds.group, list(groups))
         return replace(self, kinds=replace(self.kinds, answers=answers))
 
-    def estimate(self, *groups: int) -> Estimate:
-        """The estimate of one group, or of some together."""
-        return self._estimate(groups)[0]
-
     def among(self, group: int) -> Estimate | None:
         return None if self.kinds.moments is None else self.answered_by([group]).estimate(group)
 
-    def _estimate(self, groups: Collection[int]) -> tuple[Estimate, Asked, SpreadCounts | None]:
+    def _measured(self, groups: Collection[int]) -> Measured:
         asks = np.isin(self.kinds.group, list(groups))
         asked = self.kinds.asked(asks)
         counts = replace(counts_beside(self.kinds, asks, asked, self.labels, self.distinct), agreement=self.agreement)
@@ -216,29 +216,23 @@ class Beside(Sides):
         spread = self.kinds.spread(asks, asked, unit)
         if spread is not None:
             found = spread_estimate(counts, spread, asked.left_out, "consistency", self.confidence, self.notes)
-            return noted(found, few_ask(spread)), asked, spread
+            return noted(found, few_ask(spread)), spread.left_out(asked.left_out), asked.good
+        # A unit that nobody saw changes its own term, and those that lean on it, as in equality. If a kind of rows was
+        # missed that has the share p of all rows, the terms of all that lean on it change by p in all, and no more than
+        # that falls to the group: p times all rows over those of the group, which is ln(1/δ) of them.
+        left_out = asked.left_out if asked.units > 1 else None
+        known = None if left_out is None else LeftOutDeviations.of(left_out, asked.chance_left_out)
         found = to_estimate(
             counts,
             asked.sums,
-            _margins(asked, self.confidence),
+            margins(known, asked.good, self.confidence),
             "consistency",
             self.confidence,
             notes=self.notes,
             shuffled=False,
             chance=asked.chance,
         )
-        return found, asked, None
-
-    def _side(self, groups: frozenset[int]) -> Side:
-        if self.kinds.moments is not None:
-            found, asked, spread = self._estimate(groups)
-            return Side.of(found, None if spread is None else spread.left_out(asked.left_out), asked.good)
-        asks = np.isin(self.kinds.group, list(groups))
-        asked = self.kinds.asked(asks)
-        total, rows = asked.sums.total, int(self.kinds.rows[asks].sum())
-        value, silence = asked.sums.agreeing / total, asked.sums.silent / total
-        checked = value / (1 - silence) if silence < 1 else value
-        return Side(value, silence, rows, asked.left_out, asked.good, asked.units > 1, checked)
+        return found, left_out, asked.good
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -254,22 +248,14 @@ class BesideCovered(Sides):
         The same groups among themselves.
     """
 
-    measure: Callable[[Collection[int]], tuple[Estimate, LeftOut | None, float]]
+    measure: Callable[[Collection[int]], Measured]
     own: "BesideCovered | None" = None
 
-    @property
-    def _units(self) -> int:
-        return _BLOCKS
-
-    def estimate(self, *groups: int) -> Estimate:
-        """The estimate of one group, or of some together."""
-        return self.measure(groups)[0]
+    def _measured(self, groups: Collection[int]) -> Measured:
+        return self.measure(groups)
 
     def among(self, group: int) -> Estimate | None:
         return None if self.own is None else self.own.estimate(group)
-
-    def _side(self, groups: frozenset[int]) -> Side:
-        return Side.of(*self.measure(groups))
 
 
 def few_ask(spread: SpreadCounts) -> tuple[str, ...]:
@@ -292,14 +278,3 @@ def beside_notes(method: str | None) -> tuple[str, ...]:
     if method not in FOR_EQUALITY:
         return ()
     return (f"the interval beside everybody is a jackknife: {method} is proven for rows that all ask",)
-
-
-def _margins(asked: Asked, confidence: float) -> Margins:
-    """The margins of a group; a unit that nobody saw changes its own term, and those that lean on it, as in equality.
-
-    If a kind of rows was missed that has the share p of all rows, the terms of all that lean on it change by p in all,
-    and no more than that falls to the group: p times all rows over those of the group, which is ``ln(1/δ)`` of them.
-    """
-    if asked.units < 2:
-        return Margins(1.0, 1.0)
-    return margins(LeftOutDeviations.of(asked.left_out, asked.chance_left_out), asked.good, confidence)

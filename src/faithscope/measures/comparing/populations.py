@@ -53,25 +53,15 @@ BesideDifference = Callable[[Collection[int], Collection[int], tuple[Any, Any]],
 
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
     """The difference a - b of two independent samples; the margins add in squares."""
-    rows = min(a.n, b.n)
-    unknown = bool(of_kind((*a.notes, *b.notes), "interval"))
-    weighted = not (a.counts.plain and b.counts.plain)
-    rarefied = not weighted and not isinstance(a.agreement, Spread) and a.measure != NECESSITY
-    apart = Apart(
-        a.bracket[0] - b.bracket[1],
-        a.bracket[1] - b.bracket[0],
-        Margins(1.0, 1.0) if unknown else _added(a.margins, b.margins),
-        min(a.confidence, b.confidence),
-        bound_of(a),
-    )
-    return Difference.of(
-        names,
-        less(a, b),
-        rows,
-        apart,
-        a_at_equal_n=rarefy(a.counts.profile(), rows)[0] if rarefied else None,
-        b_at_equal_n=rarefy(b.counts.profile(), rows)[0] if rarefied else None,
-    )
+    rows, plain = min(a.n, b.n), a.counts.plain and b.counts.plain
+    known: dict[str, float] = {}
+    if plain and not isinstance(a.agreement, Spread) and a.measure != NECESSITY:
+        at_equal_n = {"a_at_equal_n": a, "b_at_equal_n": b}
+        known = {name: rarefy(each.counts.profile(), rows)[0] for name, each in at_equal_n.items()}
+    unknown = of_kind((*a.notes, *b.notes), "interval")
+    off = Margins(1.0, 1.0) if unknown else _added(a.margins, b.margins)
+    ends, confidence = (a.bracket[0] - b.bracket[1], a.bracket[1] - b.bracket[0]), min(a.confidence, b.confidence)
+    return Difference.of(names, less(a, b), rows, Apart(*ends, off, confidence, bound_of(a)), **known)
 
 
 def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
@@ -82,36 +72,32 @@ def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
     if len(estimates) < 2:
         return []
     known = list(estimates.values())
-    rows = np.array([each.n for each in known])
     mass = [each.n if each.counts.weight is None else float(each.counts.weight.sum()) for each in known]
     shares = np.tile(np.array(mass, np.float64), (len(known), 1))
     np.fill_diagonal(shares, 0.0)
     shares /= shares.sum(axis=1, keepdims=True)
     values = np.array([each.value if each.verified is None else each.verified for each in known])
     brackets = np.array([each.bracket for each in known])
-    apart_by = brackets - shares @ brackets[:, ::-1]  # the lower end of a group less the upper end of the rest
-
-    @cache
-    def margins(confidence: float) -> NDArray[np.float64]:
-        each = [one.margins if confidence == one.confidence else one.margins.at(confidence) for one in known]
-        squares = np.array([(part.below, part.above) for part in each]) ** 2
-        return np.asarray(np.sqrt(squares + (shares**2 @ squares)[:, ::-1]))
-
+    ends = brackets - shares @ brackets[:, ::-1]  # the lower end of a group less the upper end of the rest
     unknown = bool(of_kind((note for each in known for note in each.notes), "interval"))
 
+    @cache
+    def squares(confidence: float) -> NDArray[np.float64]:
+        each = [one.margins if confidence == one.confidence else one.margins.at(confidence) for one in known]
+        own = np.array([(part.below, part.above) for part in each]) ** 2
+        return np.asarray(own + (shares**2 @ own)[:, ::-1])
+
     def at(place: int, confidence: float, _: int = 2) -> Margins:
-        below, above = (1.0, 1.0) if unknown else margins(confidence)[place].tolist()
+        below, above = (1.0, 1.0) if unknown else np.sqrt(squares(confidence)[place]).tolist()
         return Margins(below, above, again=partial(at, place))
 
-    def difference_of(place: int, group: Any) -> Difference:
-        least, most = apart_by[place].tolist()
-        confidence = known[place].confidence
-        apart = Apart(least, most, at(place, confidence), confidence, bound_of(known[place]))
+    found, every = [], sum(each.n for each in known)
+    for place, (group, one) in enumerate(estimates.items()):
+        least, most = ends[place].tolist()
+        apart = Apart(least, most, at(place, one.confidence), one.confidence, bound_of(one))
         value = float(values[place] - shares[place] @ values)
-        smaller = min(int(rows[place]), int(rows.sum() - rows[place]))
-        return Difference.of((group, _REST), value, smaller, apart)
-
-    return [difference_of(place, group) for place, group in enumerate(estimates)]
+        found.append(Difference.of((group, _REST), value, min(one.n, every - one.n), apart))
+    return found
 
 
 def shown_groups(estimates: Mapping[Any, Estimate]) -> list[Any]:

@@ -12,12 +12,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from faithscope.counting.layout import divided
 from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
 from faithscope.counting.profile import Profile
-from faithscope.inputs.array_types import Array, Bools, Floats
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.measures.intervals.local import chernoff, log_choose
 from faithscope.measures.intervals.margins import (
     Bracket,
@@ -81,7 +80,7 @@ class PowerSums(NamedTuple):
         """M', or of disagreement D', for each κ."""
         return self.table[:, 1] @ self.weights(kappa) / self.n
 
-    def deviations(self, kappa: Floats) -> "KappaDeviations":
+    def deviations(self, kappa: Floats) -> list[Deviations]:
         """How much the mean would differ without each row, for each κ.
 
         An explanation of up to four rows is one draw, which adds b T for its N rows: it differs by ``b T - θ N`` with θ
@@ -91,9 +90,9 @@ class PowerSums(NamedTuple):
         added = _expanded(self.table, self.weights(kappa), _DRAWN[:, None] * mean)
         second, third, fourth = (self.alone * (-mean) ** k + added[k].sum(axis=0) for k in (2, 3, 4))
         fourth = np.maximum(fourth, second**2 / self.n)
-        varies = second > _FLAT * self.n
-        scale = max(1.0, self.n - 1)
-        return KappaDeviations(self.n, varies, second / scale**2, -third / scale**3, fourth / scale**4)
+        largest, scale = np.where(second > _FLAT * self.n, 1.0, 0.0), max(1.0, self.n - 1)
+        columns = np.stack([largest, second / scale**2, -third / scale**3, fourth / scale**4], axis=1)
+        return [Deviations(self.n, *column) for column in columns.tolist()]
 
 
 def _expanded(sums: Floats, weight: Floats, center: Floats) -> list[Floats]:
@@ -109,27 +108,6 @@ def _expanded(sums: Floats, weight: Floats, center: Floats) -> list[Floats]:
         np.asarray(sum(math.comb(k, j) * (sums[:, j, None] * weight**j) * (-center) ** (k - j) for j in range(k + 1)))
         for k in range(POWERS + 1)
     ]
-
-
-class KappaDeviations(NamedTuple):
-    """`Deviations` for each κ."""
-
-    rows: float
-    varies: Bools
-    second: Floats
-    third: Floats
-    fourth: Floats
-
-    def at(self, place: int) -> Deviations:
-        """Those of one κ."""
-        largest = 1.0 if self.varies[place] else 0.0
-        return Deviations(self.rows, largest, *(float(part[place]) for part in self[2:]))
-
-    def margins(self, wrong: float) -> Floats:
-        """`Deviations.margin` of each."""
-        second, fourth = (np.where(self.varies, part, 1.0) for part in (self.second, self.fourth))
-        error = np.sqrt((self.rows - 1) / self.rows * second)
-        return np.where(self.varies, stdtrit(second**2 / fourth, 1 - wrong) * error, 0.0)
 
 
 def tightest(
@@ -149,8 +127,9 @@ def tightest(
     low, high, kappas = low[possible], np.maximum(low, high)[possible], KAPPAS[possible]
     below, above = agreeing.deviations(kappas), disagreeing.deviations(kappas)
     least = 2 * (1 + kappas) * math.log(1 / wrong) / agreeing.n
-    top = np.minimum(1.0, high + np.maximum(above.margins(wrong), least))
-    bottom = np.maximum(0.0, low - np.maximum(below.margins(wrong), least))
+    over, under = (np.array([each.margin(wrong)[0] for each in part]) for part in (above, below))
+    top = np.minimum(1.0, high + np.maximum(over, least))
+    bottom = np.maximum(0.0, low - np.maximum(under, least))
     wide = top - bottom
     best = int(np.argmax(wide <= wide.min() + _ROUNDING))
     whole = min(1.0, high[0] + plain.above) - max(0.0, low[0] - plain.below)
@@ -158,7 +137,7 @@ def tightest(
         return plain
     # Triples that count less than nothing may take an end out of [0, 1], where the measure is not.
     bracket = Bracket(max(0.0, float(low[best])), min(1.0, float(high[best])), float(kappas[best]))
-    known = known._replace(value=below.at(best), upper=above.at(best))
+    known = known._replace(value=below[best], upper=above[best])
     return margins(known, agreeing.n, confidence, sides, bracket=bracket)
 
 

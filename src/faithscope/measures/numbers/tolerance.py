@@ -17,7 +17,7 @@ from faithscope.inputs.labels import to_numbers
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.numbers.words import told_number
-from faithscope.measures.sufficiency import FEWER, measure_sufficiency
+from faithscope.measures.sufficiency import FEWER, Scoping, measure_sufficiency
 from faithscope.measures.telling import Curve
 from faithscope.relations import Judged
 from faithscope.runtime.memory import in_memory
@@ -86,7 +86,7 @@ def tolerance_curve(
     if X is None and relation is None:
         estimates = [measure_consistency(part, confidence) for part in parts]
     else:
-        estimates = [measure_sufficiency(part, relation, confidence) for part in parts]
+        estimates = [measure_sufficiency(part, Scoping(relation, confidence)) for part in parts]
     return ToleranceCurve(tuple(values), tuple(estimates), note)
 
 
