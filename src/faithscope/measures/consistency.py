@@ -7,7 +7,6 @@ from typing import Any, overload
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import count_rows
-from faithscope.counting.drawn import Counted
 from faithscope.counting.kept import Kept, goes_with_predictions, keep, kept_note, kept_rows
 from faithscope.counting.leave_out import LeftOut, Sums, parts_left_out
 from faithscope.discretizers import Discretize
@@ -51,20 +50,8 @@ def consistency(
     by: None = None,
 ) -> Estimate: ...
 @overload
-def consistency(
-    explanations: Any,
-    predictions: Any = ...,
-    *,
-    discretizer: Discretize | None = ...,
-    confidence: float = ...,
-    interval: Method | None = ...,
-    weights: Any = ...,
-    agreement: Any = ...,
-    clusters: Any = ...,
-    askers: None = None,
-    by: Any,
-) -> Populations: ...
-@takes_log
+def consistency(explanations: Any, predictions: Any = ..., *, by: Any, **how: Any) -> Populations: ...
+@takes_log  # type: ignore[misc]  # with by=, all other names as without
 @in_memory(FEWER_ROWS)
 def consistency(
     explanations: Any,
@@ -181,21 +168,15 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
         counts = count_rows(counted)
         if counted.clusters is not None:
             counts = replace(counts, clusters=Strangers(counted).totals())
-        found = weighed_estimate(counts, counted, confidence, by_pairs=method == "jackknife")
+        sums, left_out, kept = weighed_pairs(counted, by_pairs=method == "jackknife")
+        known = margins(left_out, counts.effective_n, confidence)
+        notes = (NOT_BY_PREDICTION,) if kept is None and counted.clusters is None else ()
+        found = to_estimate(counts, sums, known, "consistency", confidence, notes=notes)
+        if kept is not None:
+            found = about(found, to_estimate(counts, kept.sums, known, "consistency", confidence, notes=kept.notes))
         if method in FOR_EQUALITY:
             found = by_kept_rows(found, replace(counted, X=None), again)
     return noted(found, (*counted.all_notes, *given_code_notes(counted)))
-
-
-def weighed_estimate(counts: Counted, sample: Sample, confidence: float, *, by_pairs: bool = False) -> Estimate:
-    """The estimate of rows that are weighted or clustered, of which the counts may be known from elsewhere."""
-    sums, left_out, kept = weighed_pairs(sample, by_pairs=by_pairs)
-    known = margins(left_out, counts.effective_n, confidence)
-    notes = (NOT_BY_PREDICTION,) if kept is None and sample.clusters is None else ()
-    pairs = to_estimate(counts, sums, known, "consistency", confidence, notes=notes)
-    if kept is None:
-        return pairs
-    return about(pairs, to_estimate(counts, kept.sums, known, "consistency", confidence, notes=kept.notes))
 
 
 def settled(estimate: Estimate, sample: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:

@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Tolerance
+from faithscope.agreements import Agreement, Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import sum_by
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import Rows
-from faithscope.measures.numbers.farthest_pairs import farthest_pairs
-from faithscope.measures.numbers.groups import disagreement, distance, shown
+from faithscope.measures.numbers.groups import disagree, disagreement, distance, shown
 from faithscope.sample import Sample
 
 Pairs = tuple[Ints, Floats]  # of rows, the smaller first, and their distance
@@ -22,6 +21,7 @@ Pairs = tuple[Ints, Floats]  # of rows, the smaller first, and their distance
 _EXACT = 40_000_000  # values compared for one explanation; with more, only neighbors along projections are
 _AT_ONCE = 2**20  # values of them that are in memory at once
 _PROJECTIONS = 16
+_FAR = 128  # vectors at each end that are compared with each other
 _WINDOW = 4  # neighbors on each side
 _WITHIN_CLUSTERS = 1000  # pairs of rows of one cluster that may be farther apart than those that are shown
 
@@ -129,6 +129,33 @@ def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: in
     apart = np.full(len(pairs), np.nan) if space is None else space.distance(a, b)
     order = np.lexsort((b, a, apart, -distance(sample.labels[a], sample.labels[b])))[:wanted]
     return pairs[order], apart[order]
+
+
+def farthest_pairs(values: Array, agreement: Agreement, wanted: int) -> Ints:
+    """Positions of pairs that disagree: among them the `wanted` pairs that are farthest apart, (m, 2).
+
+    Of numbers this is exact: in the i-th lowest and the j-th highest of the p farthest pairs, i j is at most p. Of more
+    than 256 vectors, those farthest from the mean, and those farthest from the first of these, are compared with each
+    other, so that the largest gap is at least half of the largest there is.
+
+    Examples
+    --------
+    >>> from faithscope.agreements import Close
+    >>> farthest_pairs(np.array([1.0, 9.0, 4.0]), Close(1.0), 1).tolist()
+    [[0, 1]]
+    """
+    if values.ndim == 1:
+        order, last = np.argsort(values, kind="stable"), len(values) - 1
+        ends = [(low, last - high) for low in range(min(wanted, last)) for high in range(wanted // (low + 1))]
+        pairs = order[np.array([(low, high) for low, high in ends if low < high], np.int64).reshape(-1, 2)]
+    else:
+        far = np.arange(len(values))
+        if len(values) > 2 * _FAR:
+            ends_of_mean = np.argsort(-distance(values, values.mean(axis=0)[None]), kind="stable")[:_FAR]
+            others = np.argsort(-distance(values, values[ends_of_mean[:1]]), kind="stable")[:_FAR]
+            far = np.union1d(ends_of_mean, others)
+        pairs = far[np.column_stack(np.triu_indices(len(far), 1))]
+    return pairs[disagree(agreement, values[pairs[:, 0]], values[pairs[:, 1]])]
 
 
 def stranger_pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:

@@ -38,7 +38,7 @@ from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDevia
 from faithscope.measures.named_features import NamedFeatures, named_features
 from faithscope.measures.telling import in_clusters
 from faithscope.notes import Notes
-from faithscope.populations.base import RealRows, seeds_of, to_population, uniforms
+from faithscope.populations.base import seeds_of, to_population, uniforms
 from faithscope.populations.tables import SourceRows
 from faithscope.populations.training import Perturbed, Product
 from faithscope.readers import as_explanations
@@ -333,7 +333,14 @@ def direction(
     (0.0, True)
     """
     given = _signed(as_explanations(importances))
-    chosen = _drawn_from(population, X)
+    chosen = Perturbed(X) if population is None else to_population(population)
+    if not isinstance(chosen, Perturbed | Product):
+        raise BadInput(
+            f"direction redraws one feature of a row and keeps the others, and {chosen!r} does not: pass "
+            "fs.Perturbed(X_train)."
+        )
+    if chosen.X_train is None:
+        raise BadInput("Perturbed draws from training rows: pass Perturbed(X_train).")
     same_length(importances=len(given), X=rows_of(X))
     if not is_real(tiny) or not 0 <= tiny < 1:
         raise BadInput(f"tiny must be a number from 0 to 1, such as 0.001; got {tiny!r}.")
@@ -353,7 +360,11 @@ def direction(
     if named is None or named.signs is None or not len(named.rows):
         raise BadInput("No row names a feature: all importances are 0.")
     column, output, told = _places(sample.explanations, named, source, own, ask, wanted)
-    scale = 1.0 if ask.of_chances(own) else float(np.std(own[np.arange(sample.n), _of_row(output, named)])) or 1.0
+    scale = 1.0
+    if not ask.of_chances(own):
+        of_row = np.zeros(sample.n, np.int64)  # the output of its first pair; the first one if it names nothing
+        of_row[named.rows[::-1]] = output[::-1]
+        scale = float(np.std(own[np.arange(sample.n), of_row])) or 1.0
     moves, noise, ties = _moves(ask, source, sample, chosen, named.rows, column, output, own, scale)
     clear = ~ties & (np.abs(moves) > np.maximum(tiny * scale, _DOUBTED * noise))
     units = IndependentUnits.of(sample)
@@ -392,18 +403,6 @@ def _signed(kind: Any) -> Importances:
     if len(kind) and (parts := named_features(kind.take(slice(0, 1)), 1)) is not None and parts.signs is None:
         raise BadInput(f"{kind.form} left no signs: pass the importances themselves, or fs.SignOfTop(k) of them.")
     return kind
-
-
-def _drawn_from(population: Any, X: Any) -> Perturbed | Product:
-    chosen = Perturbed(X) if population is None else to_population(population)
-    if isinstance(chosen, RealRows) or not isinstance(chosen, Perturbed | Product):
-        raise BadInput(
-            f"direction redraws one feature of a row and keeps the others, and {chosen!r} does not: pass "
-            "fs.Perturbed(X_train)."
-        )
-    if chosen.X_train is None:
-        raise BadInput("Perturbed draws from training rows: pass Perturbed(X_train).")
-    return chosen
 
 
 @dataclass(frozen=True)
@@ -518,13 +517,6 @@ def _columns(names: list[str] | None, width: int, source: SourceRows) -> Ints:
             f"takes. {hint(strange, source.names)}"
         )
     return np.array([known[name] for name in names], np.int64)
-
-
-def _of_row(output: Ints, named: NamedFeatures) -> Ints:
-    """The output that each row is about, by its first pair; the first output for rows that name nothing."""
-    found = np.zeros(named.n, np.int64)
-    found[named.rows[::-1]] = output[::-1]
-    return found
 
 
 def _moves(

@@ -295,8 +295,21 @@ other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be t
         given = self._encoded.explanations
         noun = next((word for word, kind in nouns.items() if isinstance(given, kind)), "explanation")
         a_noun = f"{'an' if noun == 'explanation' else 'a'} {noun}"
+        if self.encodes is None and self._encoded.missed:
+            missed = f"{several(self._encoded.missed, 'row is', 'rows are')} not covered by the {noun} given"
+            return f"Cannot tell: no {noun} can be tested, and {missed}: that can hide a label."
+        if self.encodes is None and self.alone == 0:  # that is no failure of explanations which partition the rows
+            return (
+                f"Nothing is encoded in the choice of {a_noun}: no row is covered by {a_noun} that it was not given, "
+                "so there was nothing to choose."
+            )
+        if self.encodes is None and self.exclusive == 0:
+            return f"Cannot tell: nobody was given the {noun} of another row, so no choice can be compared."
         if self.encodes is None:
-            return self._untested(noun, a_noun)
+            return (
+                f"Cannot tell: {_percent(self.alone)} of rows have {a_noun} that nobody else was given, and those of "
+                "the others cover no row that was given another."
+            )
         untested = f" {_percent(self.unverifiable)} of rows could not be tested." if self.unverifiable else ""
         tested = several(self.tested, noun, f"{noun}s")
         ends = f"{100 * self.confidence:g}% interval {down(self.low)} to {up(self.high)}"
@@ -318,23 +331,6 @@ other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be t
             )
         more = f" So it is with {self.flagged:,} of the {tested} that could be tested." if self.tested > 1 else ""
         return f"The choice of this {noun} says more than the {noun}: {self._strongest}.{more}{untested}"
-
-    def _untested(self, noun: str, a_noun: str) -> str:
-        """Why nothing could be tested; that is no failure of explanations which partition the rows."""
-        if self._encoded.missed:
-            missed = f"{several(self._encoded.missed, 'row is', 'rows are')} not covered by the {noun} given"
-            return f"Cannot tell: no {noun} can be tested, and {missed}: that can hide a label."
-        if self.alone == 0:
-            return (
-                f"Nothing is encoded in the choice of {a_noun}: no row is covered by {a_noun} that it was not given, "
-                "so there was nothing to choose."
-            )
-        if self.exclusive == 0:
-            return f"Cannot tell: nobody was given the {noun} of another row, so no choice can be compared."
-        return (
-            f"Cannot tell: {_percent(self.alone)} of rows have {a_noun} that nobody else was given, and those of the "
-            "others cover no row that was given another."
-        )
 
     @property
     def _strongest(self) -> str:
@@ -464,26 +460,19 @@ def encoding(
 
 
 def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0.95) -> Encoding:
-    """The encoding of a sample."""
-    check_confidence(confidence)
-    counted, relation = scoped(sample, relation, "encoding")
-    read = encoded(counted, relation)
-    notes = counted.all_notes
-    if counted.clusters is not None:
-        notes = (*notes, "tests of single explanations take one row per cluster and explanation")
-    elif counted.weights is not None:
-        notes = (*notes, "tests of single explanations count every row once")
-    return to_encoding(read, confidence, counted.agreement, notes)
-
-
-def to_encoding(read: Encoded, confidence: float, agreement: Agreement, notes: Notes = ()) -> Encoding:
-    """The result, from what was counted.
+    """The encoding of a sample.
 
     The least margin of its interval divides by the rows that can be tested. A row that was missed changes the value by
     its own term, which lies between -1 and 1, by the terms of rows that were given the same explanation, which lean on
     it by 1, and by those of rows whose explanation covers it, which lean on it by at most `reach`.
     """
-    sums, tests, wrong = read.sums, ChoiceTests.of(read), check_confidence(confidence)
+    wrong, (counted, relation) = check_confidence(confidence), scoped(sample, relation, "encoding")
+    read, notes = encoded(counted, relation), counted.all_notes
+    sums, tests = read.sums, ChoiceTests.of(read)
+    if counted.clusters is not None:
+        notes = (*notes, "tests of single explanations take one row per cluster and explanation")
+    elif counted.weights is not None:
+        notes = (*notes, "tests of single explanations count every row once")
     value = None if sums.tested <= 0 else min(1.0, max(-1.0, sums.gap / sums.tested))
     without, ends = sums.without, [(-1.0, 1.0)] * 2
     if value is not None and without is not None and not np.isnan(without.value[without.rows > 0]).any():
@@ -516,7 +505,7 @@ def to_encoding(read: Encoded, confidence: float, agreement: Agreement, notes: N
         flagged=int(np.sum(tests.adjusted <= wrong)),
         encodes=encodes,
         notes=tuple(dict.fromkeys(notes)),
-        agreement=agreement,
+        agreement=counted.agreement,
         _encoded=read,
         _tests=tests,
     )

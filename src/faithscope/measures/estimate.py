@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from faithscope.agreements import Agreement, Spread
+from faithscope.agreements import Agreement, Same, Spread
 from faithscope.counting.counts import Counts
 from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import Sums
@@ -18,7 +18,7 @@ from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals.margins import Bracket, Margins
 from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.notes import label_notes, occurrence_notes, restatement_notes
-from faithscope.measures.numbers.words import beside_value, named, told_number
+from faithscope.measures.numbers.words import named, told_number
 from faithscope.measures.telling import (
     Measured,
     OfEstimates,
@@ -27,7 +27,6 @@ from faithscope.measures.telling import (
     in_clusters,
     judge,
     recall_sentence,
-    unchecked,
     with_doubts,
 )
 from faithscope.notes import doubts
@@ -167,10 +166,13 @@ class Estimate(Measured, OfEstimates):
         alike = self.effective_n in (self.n, self.clusters)
         rows = in_clusters(self.clusters) + ("" if alike else f" ({weighted}as good as {self.effective_n:,.0f})")
         gap = "" if self.gap is None else f"; two such predictions are typically {told_number(self.gap)} apart"
-        by = beside_value(self.agreement)
+        by = "" if isinstance(self.agreement, Same) else f" by {named(self.agreement)}"
+        by = " of the variance accounted for" if isinstance(self.agreement, Spread) else by
         leads = ": no row can be checked" if self.verified is None else f" {told_share(self.verified)}{by}"
         chance = "" if self.verified is None or self.chance is None else f", chance {self.chance:.2f}"
-        silent = f"; {unchecked(self.unverifiable)}" if 0 < self.unverifiable < 1 else ""
+        share = f"{self.unverifiable:.0%}"
+        share = {"0%": "less than 1%", "100%": "more than 99%"}.get(share, share)  # of some, never all or none of them
+        silent = f"; {share} of rows cannot be checked" if 0 < self.unverifiable < 1 else ""
         interval = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
         return (
             f"{self.measure}{leads}, {interval}{chance}{gap}; "

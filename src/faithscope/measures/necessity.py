@@ -46,22 +46,8 @@ def necessity(
     by: None = None,
 ) -> Estimate: ...
 @overload
-def necessity(
-    explanations: Any,
-    predictions: Any = ...,
-    X: Any = ...,
-    *,
-    relation: Any = ...,
-    confidence: float = ...,
-    interval: Method | None = ...,
-    unseen: bool = ...,
-    weights: Any = ...,
-    agreement: Any = ...,
-    clusters: Any = ...,
-    askers: None = None,
-    by: Any,
-) -> Populations: ...
-@takes_log
+def necessity(explanations: Any, predictions: Any = ..., X: Any = ..., *, by: Any, **how: Any) -> Populations: ...
+@takes_log  # type: ignore[misc]  # with by=, all other names as without
 @in_memory(FEWER)
 def necessity(
     explanations: Any,

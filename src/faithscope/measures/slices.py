@@ -33,7 +33,7 @@ from faithscope.inputs.rows import rows_of
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.telling import difference, number
+from faithscope.measures.telling import number
 from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample, number_labels
@@ -445,7 +445,7 @@ class Slices(Shareable):
                 Cell(f"{each.rows:,}", each.rows),
                 number(each.agreement),
                 number(each.rest),
-                *difference(each.difference),
+                *each.difference.cells,
                 "; ".join(each.failing),
                 each.pair,
             )

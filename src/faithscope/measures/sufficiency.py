@@ -77,25 +77,8 @@ def sufficiency(
     by: None = None,
 ) -> Estimate: ...
 @overload
-def sufficiency(
-    explanations: Any,
-    predictions: Any = ...,
-    X: Any = ...,
-    *,
-    relation: Any = ...,
-    population: Any = ...,
-    confidence: float = ...,
-    interval: Method | None = ...,
-    unseen: bool = ...,
-    weights: Any = ...,
-    agreement: Any = ...,
-    clusters: Any = ...,
-    unlabeled: Any = ...,
-    device: str = ...,
-    askers: None = None,
-    by: Any,
-) -> Populations: ...
-@takes_log
+def sufficiency(explanations: Any, predictions: Any = ..., X: Any = ..., *, by: Any, **how: Any) -> Populations: ...
+@takes_log  # type: ignore[misc]  # with by=, all other names as without
 @in_memory(FEWER)
 @renamed(further="unlabeled")
 def sufficiency(

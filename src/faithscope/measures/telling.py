@@ -3,10 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from faithscope.agreements import Agreement, Same, Spread
-from faithscope.explanations.base import readable, several
+from faithscope.explanations.base import several
 from faithscope.inputs.frames import frame
 from faithscope.measures.intervals.margins import Margins, Share
 from faithscope.measures.numbers.words import agreeing, named, told_number
@@ -40,7 +40,6 @@ _LITTLE = 0.25  # of what lies between random features and the bar: who surely g
 COLUMNS = ("checked", "interval", "chance", "unverifiable")  # of every table of estimates that is shown
 _FRAMED = ("n", "verified", "low", "high", "chance", "unverifiable", "value", "adjusted", "distinct")  # of every frame
 _COUNTED = ("rows", "bound")  # columns of numbers, which follow those of words
-_MOST_PAIRS = 15  # above that, only those that differ are shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -204,7 +203,17 @@ def judge(estimates: Sequence[Measured], needed: Mapping[str, str], wanted: floa
         said.append(RIGHT_REASONS + right)
     if found != "random" and naming is not None:
         said.append(_naming(naming))
-    said += [_aside(*other, found) for other in ranked if other[1] is not decides]
+    for reached, estimate in ranked:  # the measure that did not decide, in a few words
+        if estimate is decides:
+            continue
+        bounds = _bounds(reached, estimate) if not why_unknown(estimate) else "nothing can be checked"
+        if of_kind(estimate.notes, "interval"):
+            bounds = MAY_MISS
+        elif estimate.unverifiable and reached in {"chance", "partly"}:
+            bounds += " where it can be checked"
+        word = "consistent" if (reached, estimate.measure) == ("faithful", "consistency") else WORDS[reached].lower()
+        likewise = f"{estimate.measure.capitalize()} likewise: {bounds}."
+        said.append(likewise if reached == found else f"By {estimate.measure} alone: {word}, {bounds}.")
     return ExplainerVerdict(found, " ".join(said))
 
 
@@ -335,19 +344,6 @@ def _holds(estimate: Measured, share: str) -> str:
     else:
         return f"{estimate.measure} holds {share} of the time"
     return f"{subject} are {agreeing(estimate.agreement, share)}"
-
-
-def _aside(reached: Level, estimate: Measured, weakest: Level) -> str:
-    """The measure that did not decide, in a few words."""
-    bounds = _bounds(reached, estimate) if not why_unknown(estimate) else "nothing can be checked"
-    if of_kind(estimate.notes, "interval"):
-        bounds = MAY_MISS
-    elif estimate.unverifiable and reached in {"chance", "partly"}:
-        bounds += " where it can be checked"
-    if reached == weakest:
-        return f"{estimate.measure.capitalize()} likewise: {bounds}."
-    word = "consistent" if (reached, estimate.measure) == ("faithful", "consistency") else WORDS[reached].lower()
-    return f"By {estimate.measure} alone: {word}, {bounds}."
 
 
 def recall_sentence(estimate: Measured) -> str:
@@ -504,74 +500,3 @@ class Curve(Listed):
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         return [(name, estimate.line) for name, estimate in self._by_name()]
-
-
-class AnyDifference(Protocol):
-    """A difference a - b with its interval: of two explainers, two populations, or a window and its reference."""
-
-    @property
-    def a(self) -> Any: ...
-    @property
-    def b(self) -> Any: ...
-    @property
-    def value(self) -> float: ...
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
-    @property
-    def differ(self) -> bool: ...
-
-
-def differ_word(pair: AnyDifference) -> str:
-    """Whether two measures differ, in words; of an interval [0, 0], what it is known for: these rows."""
-    if pair.low == pair.high == 0:
-        return "the same on these rows"
-    return "yes" if pair.differ else "cannot tell"
-
-
-def difference(pair: AnyDifference) -> tuple[Cell, Cell]:
-    """A difference and its interval, as cells of a table."""
-    interval = f"{down(pair.low, signed=True)} to {up(pair.high, signed=True)}"
-    return Cell(f"{pair.value:+.3f}", pair.value), Cell(interval, pair.low)
-
-
-def difference_tables(
-    pairs: Sequence[AnyDifference], title: str = "Differences", together: int = 0, most: int = _MOST_PAIRS
-) -> list[Table]:
-    """Differences with their intervals; of many, those whose interval excludes zero. No table if there is no pair.
-
-    Parameters
-    ----------
-    together : int
-        Of how many differences the intervals hold together; 0 if each holds by itself.
-    most : int
-        How many are shown, whatever they say.
-    """
-    if not pairs:
-        return []
-    differing = [pair for pair in pairs if pair.differ]
-    hold = f"the intervals of {together:,} differences hold together" if together else "each interval holds by itself"
-    below = f"{len(differing):,} of {len(pairs):,} exclude zero; {hold}"
-    rows = tuple(
-        (
-            *(visible(readable(each)) for each in (pair.a, pair.b)),
-            *difference(pair),
-            differ_word(pair),
-        )
-        for pair in (pairs if len(pairs) <= most else differing)
-    )
-    return [Table(("of", "less that of", "difference", "interval", "differ"), rows, 2, title, below)]
-
-
-def unchecked(silent: float) -> str:
-    """How many rows cannot be checked, in words; of some, never all or none of them.
-
-    Examples
-    --------
-    >>> unchecked(0.12), unchecked(0.001)
-    ('12% of rows cannot be checked', 'less than 1% of rows cannot be checked')
-    """
-    told = f"{silent:.0%}"
-    share = {"0%": "less than 1%", "100%": "more than 99%"}.get(told, told)
-    return f"{share} of rows cannot be checked"

@@ -1,6 +1,6 @@
 """The card of a summary: verdicts, measures, populations, windows of time, differences and remarks."""
 
-from faithscope.measures.telling import difference_tables
+from faithscope.measures.comparing.differences import difference_tables
 from faithscope.report.explainer import Summary, remarks
 from faithscope.report.sections.measures import by_measure, measures_table
 from faithscope.report.sections.populations import group_table

@@ -12,7 +12,7 @@ from faithscope.agreements import Spread
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame
-from faithscope.measures.comparing.differences import Difference, together
+from faithscope.measures.comparing.differences import Difference, difference_tables, together
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import (
     AMONG,
@@ -22,7 +22,7 @@ from faithscope.measures.comparing.populations import (
     difference,
 )
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.telling import Listed, difference_tables, estimate_table, intervals
+from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.sinks.card import Table
 from faithscope.tables.engine.engines import engine_of
 from faithscope.tables.engine.expressions import DAY, Expression, floor_to

@@ -6,11 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from faithscope.agreements import Spread
+from faithscope.explanations.base import readable
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Margins, check_confidence
 from faithscope.relations import Beside
+from faithscope.rounding import down, up
+from faithscope.sinks.card import Cell, Table
 from faithscope.sinks.json_values import for_json
+from faithscope.visible import visible
 
+_MOST_PAIRS = 15  # above that, only those that differ are shown
 MANY = 10  # with more pairs, a report shows intervals that hold for all of them together
 
 
@@ -96,6 +101,12 @@ class Difference:
         """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
+    @property
+    def cells(self) -> tuple[Cell, Cell]:
+        """The difference and its interval, as cells of a table."""
+        interval = f"{down(self.low, signed=True)} to {up(self.high, signed=True)}"
+        return Cell(f"{self.value:+.3f}", self.value), Cell(interval, self.low)
+
     def at(self, confidence: float) -> "Difference":
         """The same difference with its interval at another confidence."""
         low, high = self.apart.interval(confidence)
@@ -122,3 +133,32 @@ def together(pairs: Sequence[Difference], many: int | None = None) -> list[Diffe
     """
     m = max(len(pairs), many or 0)
     return [pair.at(1 - check_confidence(pair.apart.confidence) / m) for pair in pairs]
+
+
+def difference_tables(
+    pairs: Sequence[Difference], title: str = "Differences", together: int = 0, most: int = _MOST_PAIRS
+) -> list[Table]:
+    """Differences with their intervals; of many, those whose interval excludes zero. No table if there is no pair.
+
+    Parameters
+    ----------
+    together : int
+        Of how many differences the intervals hold together; 0 if each holds by itself.
+    most : int
+        How many are shown, whatever they say.
+    """
+    if not pairs:
+        return []
+    differing = [pair for pair in pairs if pair.differ]
+    hold = f"the intervals of {together:,} differences hold together" if together else "each interval holds by itself"
+    below = f"{len(differing):,} of {len(pairs):,} exclude zero; {hold}"
+    rows = tuple(
+        (
+            *(visible(readable(each)) for each in (pair.a, pair.b)),
+            *pair.cells,
+            # Of an interval [0, 0], what it is known for: these rows.
+            "the same on these rows" if pair.low == pair.high == 0 else "yes" if pair.differ else "cannot tell",
+        )
+        for pair in (pairs if len(pairs) <= most else differing)
+    )
+    return [Table(("of", "less that of", "difference", "interval", "differ"), rows, 2, title, below)]

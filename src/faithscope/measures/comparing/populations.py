@@ -23,6 +23,7 @@ from faithscope.measures.comparing.differences import (
     Apart,
     Difference,
     bound_of,
+    difference_tables,
     less,
     together,
 )
@@ -30,7 +31,7 @@ from faithscope.measures.comparing.groupings import to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate
 from faithscope.measures.intervals.margins import Margins
 from faithscope.measures.planning.forecast import rarefy
-from faithscope.measures.telling import Listed, difference_tables, estimate_table, intervals, judge
+from faithscope.measures.telling import Listed, estimate_table, intervals, judge
 from faithscope.notes import Note, of_kind
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betainccinv, betaincinv, betaln, gammaln, rel_entr, xlog1py
+from scipy.special import betainc, betainccinv, betaincinv, betaln, gammaln, rel_entr
 
 from faithscope.agreements import Agreement, Same, Spread, Tolerance
 from faithscope.counting.layout import divided
@@ -12,7 +12,6 @@ from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.grouping import group
 from faithscope.measures.intervals.margins import check_confidence
 
-_STEPS = 12  # Newton's, more than a float can tell apart
 _MOST_STEPS = 100  # of Newton's method; about eight are taken
 _HALVES = 50  # of bisection
 
@@ -78,7 +77,7 @@ def label_interval(
         alone, (low, high) = together == 1, np.empty((2, len(rows)))
         low[alone], high[alone] = label_interval(labeled[alone], rows[alone], confidence, commonest=commonest)
         hits, draws = ((sums / together)[~alone] for sums in (labeled, rows))
-        low[~alone], high[~alone] = _shared_ends(hits, draws, confidence)
+        low[~alone], high[~alone] = chernoff(hits, draws, confidence, shared=True)
         if commonest:
             high[~alone] = chernoff(hits, draws, confidence)[1]
         return low, high
@@ -118,55 +117,31 @@ def _shared_end(start: Floats, labeled: Ints, rows: Ints, confidence: float, *, 
     return ends
 
 
-def _shared_ends(labeled: Floats, rows: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """The p on either side of the share q with ``rows kl(q, p) = ln(2 / (p δ))``, by bisection; 0 if there is none.
-
-    The excess of the left side falls with p up to ``(labeled - 1) / (rows - 1)``, at which it is negative, and rises
-    from q on.
-    """
-    wrong = check_confidence(confidence) / 2
-    mean = np.clip(divided(labeled, rows, 0.0), 0.0, 1.0)
-    turn = np.clip(divided(labeled - 1, rows - 1, 0.0), 0.0, mean)
-    (low, below), (above, high) = (np.zeros(len(rows)), turn), (mean.copy(), np.ones(len(rows)))
-    for _ in range(_HALVES):
-        for start, stop, rising in ((low, below, False), (above, high, True)):
-            middle = (start + stop) / 2
-            with np.errstate(divide="ignore", invalid="ignore"):
-                excess = rows * (rel_entr(mean, middle) + rel_entr(1 - mean, 1 - middle)) + np.log(middle * wrong)
-            first = (excess > 0) != rising  # the root lies behind the middle
-            start[first], stop[~first] = middle[first], middle[~first]
-    return np.where((labeled > 1) & (rows > 1), low, 0.0), np.where(rows > 0, high, 1.0)
-
-
 def log_choose(n: Any, k: Any) -> Floats:
     """The logarithm of how many ways there are to choose k of n, elementwise."""
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
-def chernoff(agreeing: NDArray[np.number], others: NDArray[np.number], confidence: float) -> tuple[Floats, Floats]:
+def chernoff(
+    agreeing: NDArray[np.number], others: NDArray[np.number], confidence: float, *, shared: bool = False
+) -> tuple[Floats, Floats]:
     """Interval that holds for the mean of independent numbers from 0 to 1, however they vary; [0, 1] for none.
 
     All q with ``m kl(mean, q) <= ln(2 / δ)``, where m numbers have this mean and kl is the relative entropy of two
-    coins (Hoeffding 1963, Theorem 1). If all numbers are 1 its low end is Clopper and Pearson's.
+    coins (Hoeffding 1963, Theorem 1); by bisection, from outside. If all numbers are 1 its low end is Clopper and
+    Pearson's. If all labels share the error, each by its share, δ becomes q δ: the excess of the left side then falls
+    with q up to ``(agreeing - 1) / (m - 1)``, at which it is negative, and rises from the mean on.
     """
-    wrong = check_confidence(confidence) / 2
-    mean = np.clip(divided(agreeing, others, 0.5), 0.0, 1.0)
-    most = divided(-np.log(wrong), others, np.inf)
-    low, high = _lowest(mean, most), 1 - _lowest(1 - mean, most)
-    return np.where(others > 0, low, 0.0), np.where(others > 0, high, 1.0)
-
-
-def _lowest(mean: Floats, most: Floats) -> Floats:
-    """The lowest q up to the mean with ``kl(mean, q) <= most``, from below.
-
-    kl is convex in q, so Newton's steps from a point below that q never pass it. Two such points are known:
-    ``kl >= 2 (mean - q)²`` (Pinsker), and ``kl >= mean ln(mean / q) + (1 - mean) ln(1 - mean)``.
-    """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        far = mean * np.exp((xlog1py(1 - mean, -mean) - most) / mean)
-        below = np.nan_to_num(np.fmax(np.fmax(far, mean - np.sqrt(most / 2)), 0.0))
-        for _ in range(_STEPS):
-            excess = rel_entr(mean, below) + rel_entr(1 - mean, 1 - below) - most
-            step = excess * below * (1 - below) / (mean - below)
-            below = np.where((excess > 0) & np.isfinite(step), np.minimum(below + step, mean), below)
-    return np.asarray(below)
+    wrong, mean = check_confidence(confidence) / 2, np.clip(divided(agreeing, others, 0.0), 0.0, 1.0)
+    turn = np.clip(divided(agreeing - 1, others - 1, 0.0), 0.0, mean) if shared else mean.copy()
+    (low, below), (above, high) = (np.zeros(len(mean)), turn), (mean.copy(), np.ones(len(mean)))
+    for _ in range(_HALVES):
+        for start, stop, rising in ((low, below, False), (above, high, True)):
+            middle = (start + stop) / 2
+            with np.errstate(divide="ignore", invalid="ignore"):
+                apart = others * (rel_entr(mean, middle) + rel_entr(1 - mean, 1 - middle))
+                excess = apart + np.log(middle * wrong if shared else wrong)
+            first = (excess > 0) != rising  # the root lies behind the middle
+            start[first], stop[~first] = middle[first], middle[~first]
+    few = (agreeing > 1) & (others > 1) if shared else others > 0
+    return np.where(few, low, 0.0), np.where(others > 0, high, 1.0)

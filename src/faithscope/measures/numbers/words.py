@@ -61,19 +61,6 @@ def described(agreement: Agreement) -> str:
     return f"Two predictions agree from 0 to 1 by {named(agreement)}."
 
 
-def beside_value(agreement: Agreement) -> str:
-    """What follows the value of an estimate in a line: what it is a share of, or the agreement it is by.
-
-    Examples
-    --------
-    >>> beside_value(Close(0.5)), beside_value(Spread())
-    (' by Close(eps=0.5)', ' of the variance accounted for')
-    """
-    if isinstance(agreement, Same):
-        return ""
-    return " of the variance accounted for" if isinstance(agreement, Spread) else f" by {named(agreement)}"
-
-
 def told_number(value: Any) -> str:
     """A number in four digits; a vector in parentheses."""
     if isinstance(value, tuple | list):

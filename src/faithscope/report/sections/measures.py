@@ -5,8 +5,9 @@ from typing import Any
 
 from faithscope.agreements import Spread
 from faithscope.charts import specs
+from faithscope.measures.comparing.differences import difference_tables
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.telling import COLUMNS, READING_ORDER, caption, difference_tables, number, numbers
+from faithscope.measures.telling import COLUMNS, READING_ORDER, caption, number, numbers
 from faithscope.report.document import Block, Chart, Group, Key, Picker, Section
 from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.sections.verdicts import ICONS

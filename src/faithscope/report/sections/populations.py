@@ -1,8 +1,9 @@
 """For whom does it fail? The same measure for each population, and slices that were looked for."""
 
 from faithscope.charts import specs
+from faithscope.measures.comparing.differences import difference_tables
 from faithscope.measures.comparing.populations import AMONG
-from faithscope.measures.telling import difference_tables, estimate_table, intervals
+from faithscope.measures.telling import estimate_table, intervals
 from faithscope.report.document import Block, Chart, Group
 from faithscope.report.explainer import Explainer, Groups
 from faithscope.report.question import Question
