@@ -1,7 +1,6 @@
 """Counterexamples: pairs of rows with the same explanation and different predictions."""
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,10 +54,11 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     total = disagreement(counts) if numbers else pairs
     worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
     available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
-    members = _members(codes, worst)
     space, choose = _Rows.of(sample.X), _farthest_rows if numbers else _nearest_rows
-    quota = zip(members, share_out(available[worst], k), strict=True)
-    chosen = [choose(rows, sample, space, int(wanted)) for rows, wanted in quota]
+    order = np.argsort(codes, kind="stable")
+    first, last = (np.searchsorted(codes[order], worst, side) for side in ("left", "right"))
+    quota = zip(first, last, share_out(available[worst], k), strict=True)
+    chosen = [choose(order[start:stop], sample, space, int(wanted)) for start, stop, wanted in quota]
     found = np.concatenate([np.empty((0, 2), np.int64), *(pairs for pairs, _ in chosen)])
     a, b = found.T
     which = np.repeat(worst, [len(pairs) for pairs, _ in chosen])
@@ -188,16 +188,6 @@ def share_out(available: Ints, k: int) -> Ints:
         several = max(1, left // len(unfilled))
         quota[unfilled[:left]] += np.minimum(several, available[unfilled[:left]] - quota[unfilled[:left]])
     return quota
-
-
-def _members(codes: Ints, chosen: Ints) -> list[Ints]:
-    """The rows of each chosen explanation, ascending."""
-    place = np.full(int(max(codes.max(initial=-1), chosen.max(initial=-1))) + 1, -1, np.int64)
-    place[chosen] = np.arange(len(chosen))
-    rows = np.flatnonzero(place[codes] >= 0)
-    order = rows[np.argsort(place[codes[rows]], kind="stable")]
-    bounds = np.searchsorted(place[codes[order]], np.arange(len(chosen) + 1))
-    return [order[a:b] for a, b in pairwise(bounds)]
 
 
 class _Rows:

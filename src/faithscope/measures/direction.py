@@ -34,7 +34,7 @@ from faithscope.inputs.models import (
     to_outputs,
 )
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, Share, margins
+from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
 from faithscope.measures.named_features import NamedFeatures, named_features
 from faithscope.measures.telling import in_clusters
 from faithscope.notes import Notes
@@ -137,7 +137,18 @@ class Direction(Shareable):
         ``right``, ``wrong``, ``tiny`` and ``ties`` are shares of its pairs, ``move`` the mean move in the direction of
         the sign.
         """
-        return frame(self._moved.by_feature(self.confidence))
+        lines = self._lines
+        return frame({name: [line[name] for line in lines] for name in lines[0]})
+
+    @property
+    def _lines(self) -> list[dict[str, Any]]:
+        """One line per column that is named, the most often named first."""
+        moved = self._moved
+        columns, pairs = np.unique(moved.column, return_counts=True)
+        return [
+            {"feature": moved.source.names[column], **moved.line(moved.column == column, self.confidence)}
+            for column in columns[np.argsort(-pairs, kind="stable")].tolist()
+        ]
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Up to k pairs whose redrawing moves the output most against the sign.
@@ -145,19 +156,27 @@ class Direction(Shareable):
         ``row`` is the position among the rows handed over, ``index`` their label, ``feature`` and ``value`` what was
         redrawn, ``importance`` what the explanation says, and ``move`` the output less its mean over other values.
         """
-        return frame(self._moved.against(check_whole(k, "k, the number of pairs,")))
+        most, moved, source = check_whole(k, "k, the number of pairs,"), self._moved, self._moved.source
+        wrong = np.flatnonzero(moved.clear & (moved.signed < 0))
+        wrong = wrong[np.argsort(moved.signed[wrong], kind="stable")][:most]
+        rows, column, importances = moved.named.rows[wrong], moved.column[wrong], moved.sample.explanations
+        positions, labels = moved.sample.places[rows], row_labels(moved.sample.X)
+        columns = {
+            "row": positions,
+            "index": positions if labels is None else labels[rows],
+            "feature": [source.names[j] for j in column],
+            "value": [source.columns[j][source.train + row] for row, j in zip(rows, column, strict=True)],
+            "importance": importances.values[rows, moved.named.features[wrong]],  # type: ignore[attr-defined]
+            "move": moved.moves[wrong],
+        }
+        return frame(columns)
 
     def plot(self) -> Any:
         """Every feature with its interval and chance, as an Altair chart."""
         from faithscope.charts import estimates
 
-        told = self._moved.by_feature(self.confidence)
-        lines = zip(*(told[name] for name in ("feature", "value", "low", "high")), strict=True)
-        known = [
-            (feature, {"value": value, "low": low, "high": high, "measure": self.measure, "chance": 0.5, "n": self.n})
-            for feature, value, low, high in lines
-            if value is not None
-        ]
+        told = {"measure": self.measure, "chance": 0.5, "n": self.n}
+        known = [(line["feature"], line | told) for line in self._lines if line["value"] is not None]
         if not known:
             raise BadInput("No named feature moves the output, so there is nothing to draw.")
         return estimates(known)
@@ -189,11 +208,11 @@ class Direction(Shareable):
         return in_lines(self._line, self.notes)
 
     def _tables(self) -> Iterable[Table]:
-        told = self._moved.by_feature(self.confidence)
         lines = []
-        for name, pairs, right, wrong, tiny, ties, value, low, high, _ in zip(*told.values(), strict=True):
-            share = ("–", "–") if value is None else (f"{value:.3f}", f"{down(low)}–{up(high)}")
-            lines.append((visible(name), f"{pairs:,}", *share, *(f"{each:.1%}" for each in (right, wrong, tiny, ties))))
+        for line in self._lines:
+            value, shares = line["value"], (f"{line[name]:.1%}" for name in ("right", "wrong", "tiny", "ties"))
+            share = ("–", "–") if value is None else (f"{value:.3f}", f"{down(line['low'])}–{up(line['high'])}")
+            lines.append((visible(line["feature"]), f"{line['pairs']:,}", *share, *shares))
         columns = ("feature", "named", "direction", "interval", "right", "wrong", "tiny", "no move")
         below = f"{self.output}; {100 * self.confidence:g}% intervals over rows, each by itself"
         return [Table(columns, tuple(lines), 1, caption=below)]
@@ -213,58 +232,27 @@ class _Moved:
     sample: Sample
     source: SourceRows
 
-    def right(self, of: Bools, confidence: float) -> Share | None:
-        """The share of right pairs among some that move, over units; None if none does."""
-        moved = of & self.clear
-        if not moved.any():
-            return None
-        part, whole = (
-            self.units.sums(np.bincount(self.named.rows, each, self.named.n).astype(np.float64))
-            for each in (moved & (self.signed > 0), moved)
-        )
-        value, apart = float(part.sum() / whole.sum()), self.units.without_each(part, whole)
-        if apart is None:
-            return Share(value, 0.0, 1.0)
-        good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
-        margin = margins(LeftOutDeviations(apart, apart), good, confidence, own=1.0, lean=0.0).below
-        return Share(value, max(0.0, value - margin), min(1.0, value + margin))
+    def line(self, of: Bools, confidence: float) -> dict[str, Any]:
+        """How many pairs these are, how they move, the share of right ones among those that move, and the mean move.
 
-    def shares(self, of: Bools) -> tuple[float, float, float, float]:
-        """How some pairs move: right, wrong, too little to tell, not at all."""
-        up, weight = self.signed > 0, self.units.weight[self.named.rows] * of
-        kinds = (self.clear & up, self.clear & ~up, ~self.clear & ~self.ties, self.ties)
-        right, wrong, tiny, ties = (float(weight @ each) / float(weight.sum()) for each in kinds)
-        return right, wrong, tiny, ties
-
-    def by_feature(self, confidence: float) -> dict[str, list[Any]]:
-        """One line per column that is named."""
-        columns, pairs = np.unique(self.column, return_counts=True)
-        lines = []
-        for column in columns[np.argsort(-pairs, kind="stable")].tolist():
-            of = self.column == column
-            known = self.right(of, confidence) or (None, None, None)
-            weight = self.units.weight[self.named.rows] * of
-            move = float(weight @ self.signed / weight.sum())
-            lines.append((self.source.names[column], int(of.sum()), *self.shares(of), *known, move))
-        names = ("feature", "pairs", "right", "wrong", "tiny", "ties", "value", "low", "high", "move")
-        return dict(zip(names, map(list, zip(*lines, strict=True)), strict=True))
-
-    def against(self, k: int) -> dict[str, Any]:
-        """The clear pairs that move most against their sign."""
-        wrong = np.flatnonzero(self.clear & (self.signed < 0))
-        wrong = wrong[np.argsort(self.signed[wrong], kind="stable")][:k]
-        rows, column, importances = self.named.rows[wrong], self.column[wrong], self.sample.explanations
-        positions = self.sample.places[rows]
-        labels = row_labels(self.sample.X)
-        cells = [self.source.columns[j][self.source.train + row] for row, j in zip(rows, column, strict=True)]
-        return {
-            "row": positions,
-            "index": positions if labels is None else labels[rows],
-            "feature": [self.source.names[j] for j in column],
-            "value": cells,
-            "importance": importances.values[rows, self.named.features[wrong]],  # type: ignore[attr-defined]
-            "move": self.moves[wrong],
-        }
+        The interval is over units; there is none if no pair moves.
+        """
+        up, moved, weight = self.signed > 0, of & self.clear, self.units.weight[self.named.rows] * of
+        kinds = {"right": self.clear & up, "wrong": self.clear & ~up, "tiny": ~self.clear & ~self.ties}
+        kinds["ties"] = self.ties
+        told: dict[str, Any] = {name: float(weight @ each) / float(weight.sum()) for name, each in kinds.items()}
+        told = {"pairs": int(of.sum()), **told, **dict.fromkeys(("value", "low", "high"))}
+        if moved.any():
+            part, whole = (
+                self.units.sums(np.bincount(self.named.rows, each, self.named.n).astype(np.float64))
+                for each in (moved & up, moved)
+            )
+            value, apart, margin = float(part.sum() / whole.sum()), self.units.without_each(part, whole), 1.0
+            if apart is not None:
+                good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
+                margin = margins(LeftOutDeviations(apart, apart), good, confidence, own=1.0, lean=0.0).below
+            told |= {"value": value, "low": max(0.0, value - margin), "high": min(1.0, value + margin)}
+        return told | {"move": float(weight @ self.signed / weight.sum())}
 
 
 @in_memory("measure fewer rows, or fewer draws, fs.Perturbed(X_train, draws=20)")
@@ -369,17 +357,13 @@ def direction(
     clear = ~ties & (np.abs(moves) > np.maximum(tiny * scale, _DOUBTED * noise))
     units = IndependentUnits.of(sample)
     moved = _Moved(named, column, moves, clear, ties, moves * named.signs, units, sample, source)
-    everything = np.ones(len(moves), bool)
-    value, low, high = moved.right(everything, confidence) or (None, None, None)
+    everything = moved.line(np.ones(len(moves), bool), confidence)
+    del everything["move"]
     notes = list(sample.all_notes)
     if population is None:
         notes.append("other values were drawn from the rows themselves: pass population=fs.Perturbed(X_train)")
     return Direction(
-        value,
-        low,
-        high,
-        *moved.shares(everything),
-        pairs=len(moves),
+        **everything,
         n=sample.n,
         clusters=None if sample.clusters is None else len(units.mass),
         k=int(named.sizes.max()),

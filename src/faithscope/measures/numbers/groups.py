@@ -212,13 +212,3 @@ def distance(a: Array, b: Array) -> Floats:
         return apart
     columns, unit = scaled(np.concatenate([apart, np.zeros_like(apart)]))  # so that no square is too large
     return np.asarray(unit * np.sqrt((columns[: len(apart)] ** 2).sum(axis=1)))
-
-
-def agreeing_with(agreement: Agreement, prediction: Array, values: Array, rows: Array) -> float:
-    """The rows with these predictions, each by its agreement with one prediction, of shape (1,) or (1, k).
-
-    For `Spread`, each by half its squared distance.
-    """
-    total = rows @ agreement_between(agreement, np.repeat(prediction, len(values), axis=0), values)
-    unit = scaled(np.concatenate([prediction, values]))[1] if isinstance(agreement, Spread) else 1.0
-    return float(squared(total, unit))

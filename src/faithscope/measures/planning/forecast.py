@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import betaln, gammaln, ndtri, pdtr
@@ -187,44 +186,27 @@ class Band:
     @cached_property
     def odd(self) -> bool:
         """Whether no mixture comes as near as independent rows nearly always do: then the band is all of [0, 1]."""
-        moments, seen = self._scaled
-        off = np.ones((len(seen), 1))
-        result = _linprog(
-            np.append(np.zeros(moments.shape[1]), 1.0),
-            A_ub=np.block([[moments, -off], [-moments, -off]]),
-            b_ub=np.concatenate([seen, -seen]),
-            A_eq=np.append(np.ones(moments.shape[1]), 0.0)[None, :],
-            b_eq=[1.0],
-        )
-        return result is None or result > self.allowed
-
-    @property
-    def _scaled(self) -> tuple[Floats, Floats]:
-        """Expectations by rate, and the statistics, in standard errors."""
-        return self.expected / self.errors[:, None], self.statistics / self.errors
+        return self._smallest(np.zeros(len(self.rates))) is None
 
     def _least(self, shares: Floats) -> float:
         """The least ``∫ shares dg`` over the mixtures of the band; 0, which is true, if there is none."""
-        if self.odd:
-            return 0.0
-        moments, seen = self._scaled
-        everybody = np.append(np.ones(len(shares)), np.zeros(len(seen)))
-        within = np.tile([-self.allowed, self.allowed], (len(seen), 1))
-        result = _linprog(
-            np.append(shares, np.zeros(len(seen))),
-            A_eq=np.vstack([np.hstack([moments, np.eye(len(seen))]), everybody]),
-            b_eq=np.append(seen, 1.0),
-            bounds=np.vstack([np.tile([0.0, 1.0], (len(shares), 1)), within]),
-        )
+        result = None if self.odd else self._smallest(shares)
         return 0.0 if result is None else min(max(result, 0.0), 1.0)
 
+    def _smallest(self, shares: Floats) -> float | None:
+        """The same by a linear program, expectations and statistics in standard errors; None if there is no mixture."""
+        from scipy.optimize import linprog  # takes longer to import than all else here
 
-def _linprog(costs: Floats, **program: Any) -> float | None:
-    """The least cost of a linear program; None if the solver finds none."""
-    from scipy.optimize import linprog  # takes longer to import than all else here
-
-    for method in ("highs-ds", "highs-ipm"):  # the simplex is faster and, rarely, stops without an answer
-        result = linprog(costs, method=method, **program)
-        if result.status == 0:
-            return float(result.fun)
-    return None
+        moments, seen = self.expected / self.errors[:, None], self.statistics / self.errors
+        everybody = np.append(np.ones(len(shares)), np.zeros(len(seen)))
+        within = np.tile([-self.allowed, self.allowed], (len(seen), 1))
+        program = {
+            "A_eq": np.vstack([np.hstack([moments, np.eye(len(seen))]), everybody]),
+            "b_eq": np.append(seen, 1.0),
+            "bounds": np.vstack([np.tile([0.0, 1.0], (len(shares), 1)), within]),
+        }
+        for method in ("highs-ds", "highs-ipm"):  # the simplex is faster and, rarely, stops without an answer
+            result = linprog(np.append(shares, np.zeros(len(seen))), method=method, **program)
+            if result.status == 0:
+                return float(result.fun)
+        return None
