@@ -22,6 +22,7 @@ from faithscope.sample import Sample
 from faithscope.sinks.lines import in_lines
 
 Discretize = Callable[[Explanations], Any]
+_UNSURE = 1 - 1e-9  # what both ends together may miss the truth with, at most
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,7 +149,7 @@ def certify(
         if estimate.method == "tight":  # the tightest is chosen anew
             margins = equality_margins(estimate.counts.profile(), "tight", 1 - share)
         else:  # what is proven is proven of one end by itself
-            margins = estimate.margins.at(1 - share, sides=1 if estimate.method == "proven" else 2)
+            margins = estimate.margins.at(1 - min(_UNSURE, 2 * share) if estimate.method == "proven" else 1 - share)
         lowest = estimate.value if margins.bracket is None else margins.bracket.low
         bounds.append((discretizer, max(0.0, lowest - margins.below)))
     how = estimates[0].method

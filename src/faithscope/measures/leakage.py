@@ -213,7 +213,7 @@ def assembled(
     )
 
 
-def _unseen_margins(good: float, confidence: float, _: int = 2) -> Margins:
+def _unseen_margins(good: float, confidence: float) -> Margins:
     """Twice the largest share of reasons that may name a label though none of so many rows does."""
     most = 2 * exact_share(0, good, confidence)[1]
     return Margins(most, most, again=partial(_unseen_margins, good))

@@ -96,16 +96,15 @@ class Side(NamedTuple):
         apart = Apart(value, value, found, confidence)
         return Difference.of(names, value, min(self.rows, other.rows), apart)
 
-    def _at_least(self, known: LeftOutDeviations, other: "Side", confidence: float, sides: int = 2) -> Margins:
+    def _at_least(self, known: LeftOutDeviations, other: "Side", confidence: float) -> Margins:
         """Margins of a difference among rows that can be checked, with what units that nobody saw may change.
 
         They raise a share by no more than it lies below 1, and lower it by no more than it lies above 0, if rows that
         lean on them are like the others.
         """
-        found = margins(known, 1.0, confidence, sides, own=0.0, lean=0.0)
+        found = margins(known, 1.0, confidence, own=0.0, lean=0.0)
         missed = [
-            s.missed * math.log(sides / check_confidence(confidence)) / (s.good * (1 - s.silence))
-            for s in (self, other)
+            s.missed * math.log(2 / check_confidence(confidence)) / (s.good * (1 - s.silence)) for s in (self, other)
         ]
         one, two = self.checked, other.checked
         below = max(found.below, math.hypot(missed[0] * one, missed[1] * (1 - two)))

@@ -88,7 +88,7 @@ def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
         own = np.array([(part.below, part.above) for part in each]) ** 2
         return np.asarray(own + (shares**2 @ own)[:, ::-1])
 
-    def at(place: int, confidence: float, _: int = 2) -> Margins:
+    def at(place: int, confidence: float) -> Margins:
         below, above = (1.0, 1.0) if unknown else np.sqrt(squares(confidence)[place]).tolist()
         return Margins(below, above, again=partial(at, place))
 
@@ -129,10 +129,10 @@ def _pairs(
     return [apart([place[a]], [place[b]], (a, b)) for a, b in combinations(groups, 2)]
 
 
-def _added(a: Margins, b: Margins, confidence: float | None = None, sides: int = 2) -> Margins:
+def _added(a: Margins, b: Margins, confidence: float | None = None) -> Margins:
     """How far the difference of two independent samples may be off, below and above."""
     if confidence is not None:
-        a, b = a.at(confidence, sides), b.at(confidence, sides)
+        a, b = a.at(confidence), b.at(confidence)
     return Margins(math.hypot(a.below, b.above), math.hypot(a.above, b.below), again=partial(_added, a, b))
 
 

@@ -53,14 +53,14 @@ class Margins:
     degrees_of_freedom: float = math.inf  # small if a few rows decide the spread
     verified: float = 1.0  # how far the agreement among rows that can be checked may be off, to either side
     weight: float | None = None  # sum over rows of their squared `LeftOut.weight`; None for equality
-    again: "Callable[..., Margins] | None" = field(default=None, repr=False, compare=False)  # by confidence and sides
+    again: "Callable[..., Margins] | None" = field(default=None, repr=False, compare=False)  # by confidence
     bracket: Bracket | None = None  # of the measure, if not the value and the value plus silence
     beyond: float | None = None  # how far the agreement beyond chance may be off, if its test leaves out rows
 
-    def at(self, confidence: float, sides: int = 2) -> "Margins":
+    def at(self, confidence: float) -> "Margins":
         """These margins at another confidence; margins of 0 and of 1 hold at any."""
         if self.again is not None:
-            found = self.again(confidence, sides)
+            found = self.again(confidence)
             return found if self.bracket is None or found.bracket is not None else replace(found, bracket=self.bracket)
         if 0 < min(self.below, self.above) < 1:
             raise NotProven("These margins are known at one confidence only: measure again with confidence=.")
@@ -197,7 +197,6 @@ def margins(
     left_out: LeftOut | LeftOutDeviations | None,
     good: float,
     confidence: float,
-    sides: int = 2,
     *,
     own: float = 1.0,
     lean: float | None = None,
@@ -223,7 +222,7 @@ def margins(
         the variance, and a sample that lacks them explains too much. So the lower end is that of
         ``log(1 - explained)``, in which a variance is nearer to normal, with Efron's acceleration.
     """
-    wrong = check_confidence(confidence) / sides
+    wrong = check_confidence(confidence) / 2
     if left_out is None:
         return Margins(own, own)
     known = left_out if isinstance(left_out, LeftOutDeviations) else LeftOutDeviations.of(left_out)

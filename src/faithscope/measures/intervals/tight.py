@@ -110,9 +110,7 @@ def _expanded(sums: Floats, weight: Floats, center: Floats) -> list[Floats]:
     ]
 
 
-def tightest(
-    agreeing: PowerSums, known: LeftOutDeviations | None, plain: Margins, confidence: float, sides: int
-) -> Margins:
+def tightest(agreeing: PowerSums, known: LeftOutDeviations | None, plain: Margins, confidence: float) -> Margins:
     """Margins about the narrowest bracket of consistency, over κ; never wider than the `plain` ones of the jackknife.
 
     It is taken among those whose bracket does not cross, and does not contradict what rows say as they are (κ = 0);
@@ -120,7 +118,7 @@ def tightest(
     """
     if known is None or agreeing.n < 3:  # no row has two others
         return plain
-    wrong, disagreeing = check_confidence(confidence) / sides, agreeing.disagreeing()
+    wrong, disagreeing = check_confidence(confidence) / 2, agreeing.disagreeing()
     low, high = agreeing.mean(KAPPAS), 1 - disagreeing.mean(KAPPAS)
     possible = (low <= np.minimum(high, high[0]) + _ROUNDING) & (high >= low[0] - _ROUNDING)
     possible[0] = True
@@ -138,30 +136,29 @@ def tightest(
     # Triples that count less than nothing may take an end out of [0, 1], where the measure is not.
     bracket = Bracket(max(0.0, float(low[best])), min(1.0, float(high[best])), float(kappas[best]))
     known = known._replace(value=below[best], upper=above[best])
-    return margins(known, agreeing.n, confidence, sides, bracket=bracket)
+    return margins(known, agreeing.n, confidence, bracket=bracket)
 
 
 def equality_margins(
     profile: Profile,
     method: str,
     confidence: float,
-    sides: int = 2,
     known: LeftOutDeviations | None = None,
 ) -> Margins:
     """Margins of consistency by a method; leave-one-out values may be `known`."""
     if known is None and profile.n > 1:
         known = LeftOutDeviations.of(parts_left_out(profile.parts())[1])
-    plain = margins(known, float(profile.n), confidence, sides)
+    plain = margins(known, float(profile.n), confidence)
     if method == "jackknife":
         return plain
     if method in ("proven", "mcdiarmid"):
-        found = proven(profile, confidence, sides) if method == "proven" else mcdiarmid(profile, confidence, sides)
+        found = (proven if method == "proven" else mcdiarmid)(profile, confidence)
         again = partial(equality_margins, profile, method, known=known)
         return Margins(*found, verified=plain.verified, again=again)
-    return tightest(PowerSums.of(profile), known, plain, confidence, sides)
+    return tightest(PowerSums.of(profile), known, plain, confidence)
 
 
-def mcdiarmid(profile: Profile, confidence: float, sides: int) -> tuple[float, float]:
+def mcdiarmid(profile: Profile, confidence: float) -> tuple[float, float]:
     """Margins that hold for any model, explainer and population, from n alone.
 
     Replacing one row changes n·M̂ by at most 3 and n·(M̂ + U) by at most 2, so McDiarmid's inequality applies. Of N rows
@@ -171,11 +168,11 @@ def mcdiarmid(profile: Profile, confidence: float, sides: int) -> tuple[float, f
     formula; if ``1 - K`` obeys the triangle inequality, as for labels and `Close`, then P <= 2 (N-2) A, and it never
     rises. `Tolerance` does not obey it, nor need one's own function: there 3 is the bound on both sides.
     """
-    tail = math.log(sides / check_confidence(confidence)) / profile.n
+    tail = math.log(2 / check_confidence(confidence)) / profile.n
     return math.sqrt(4.5 * tail), math.sqrt((2 if profile.agreement.convex else 4.5) * tail)
 
 
-def proven(profile: Profile, confidence: float, sides: int) -> tuple[float, float]:
+def proven(profile: Profile, confidence: float) -> tuple[float, float]:
     """Margins that hold for any model, explainer and population: the better of `mcdiarmid`'s and those of pairs.
 
     Each holds with half of what may be wrong. Let a third of the rows, drawn at random, *open*: each is compared with
@@ -185,8 +182,8 @@ def proven(profile: Profile, confidence: float, sides: int) -> tuple[float, floa
     drawing and matching (Hoeffding 1963, section 5), which needs no draws at all: of N rows with one explanation, any
     two are as likely to be matched, and how many are depends on N alone.
     """
-    wrong = check_confidence(confidence) / sides / 2
-    below, above = mcdiarmid(profile, 1 - 2 * wrong, 2)
+    wrong = check_confidence(confidence) / 4
+    below, above = mcdiarmid(profile, 1 - 2 * wrong)
     openers = profile.n // 3
     if not openers:
         return below, above
