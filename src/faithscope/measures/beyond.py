@@ -11,7 +11,7 @@ from faithscope.counting.counted import Coverage
 from faithscope.counting.coverage import EXACT, cover
 from faithscope.explanations.alike import alike_rules
 from faithscope.explanations.forms import in_blocks
-from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.grouping import hash_rows
 from faithscope.inputs.row_hashes import row_blocks
 from faithscope.measures.comparing.paired import LeftOutEstimate, paired_difference
@@ -95,7 +95,7 @@ def at_random(X: Any, many: Ints, width: int) -> Marks:
     return marks
 
 
-def on_average(sizes: Array, many: Ints, weights: NDArray[np.float64] | None) -> Marks:
+def on_average(sizes: Array, many: Ints, weights: Floats | None) -> Marks:
     """For each row, so many of the features that are the largest on average, the earlier of equal ones."""
     order = np.argsort(-np.average(sizes, axis=0, weights=weights), kind="stable")
     marks = np.zeros(sizes.shape, np.int8)

@@ -7,8 +7,7 @@ import numpy as np
 
 from faithscope.counting.counted import NecessityCounts
 from faithscope.counting.coverage import ask_groups, count_necessity
-from faithscope.counting.leave_out import LeftOut
-from faithscope.measures.comparing.beside import BesideCovered, by_prediction_notes
+from faithscope.measures.comparing.beside import BesideCovered, Measured, by_prediction_notes
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
 from faithscope.measures.encoding import scoped
@@ -144,7 +143,7 @@ def necessity_beside(sample: Sample, how: Scoping) -> BesideCovered:
     asking = ask_groups(counted, chosen, recall=True)
     notes = (*by_prediction_notes(counted), *counted.all_notes)
 
-    def measure(groups: Collection[int]) -> tuple[Estimate, LeftOut | None, float]:
+    def measure(groups: Collection[int]) -> Measured:
         assert asking is not None
         known = asking.necessity(groups)
         return noted(necessity_estimate(known, how), notes), known.terms.left_out, asking.good(groups)

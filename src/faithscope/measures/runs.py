@@ -151,16 +151,6 @@ class Runs:
             return np.full(2, np.nan)
         return np.asarray((self.by_run.sum() - 2 * self.by_run) / (many - 2))
 
-    @property
-    def of_rows(self) -> tuple[float, float]:
-        """The variance of the value with the rows, for these runs, and its degrees of freedom."""
-        apart = self.units.without_each(self.units.sums(self.shares), self.units.mass)
-        if apart is None:
-            return math.inf, 1.0
-        if not apart.varies:
-            return 0.0, math.inf
-        return (apart.rows - 1) / apart.rows * apart.second, apart.second**2 / apart.fourth
-
     def margins(self, confidence: float) -> tuple[float, float]:
         """How far the truth may lie from the value: for further rows of these runs, and for further runs too.
 
@@ -170,9 +160,11 @@ class Runs:
         other runs would: so the variance of the agreements of pairs of runs, by their number, is added to theirs.
         """
         wrong, many = check_confidence(confidence) / 2, len(self.names)
-        rows = self.of_rows
-        if math.isinf(rows[0]):
+        apart, rows = self.units.without_each(self.units.sums(self.shares), self.units.mass), (0.0, math.inf)
+        if apart is None:
             return 1.0, 1.0
+        if apart.varies:  # the variance of the value with the rows, for these runs, and its degrees of freedom
+            rows = (apart.rows - 1) / apart.rows * apart.second, apart.second**2 / apart.fourth
         of_rows = max(self.units.least(wrong), _margin(wrong, rows))
         if many < 3:
             return of_rows, of_rows
@@ -235,9 +227,8 @@ def _margin(wrong: float, *parts: tuple[float, float]) -> float:
 
 def _squares(keys: Ints, weights: Floats) -> float:
     """The sum over keys of the squared sum of their weights."""
-    order = np.argsort(keys, kind="stable")
-    begins = np.flatnonzero(np.diff(keys[order], prepend=-1))
-    return float((np.add.reduceat(weights[order], begins) ** 2).sum())
+    places = np.unique(keys, return_inverse=True)[1]
+    return float((np.bincount(places, weights) ** 2).sum())
 
 
 def read(name: str, given: Any) -> Explanations:

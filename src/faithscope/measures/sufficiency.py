@@ -5,19 +5,18 @@ from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Spread, to_agreement
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import ask_groups, cover, reach_of
 from faithscope.counting.drawn import DrawnCounts, count_draws
-from faithscope.counting.leave_out import LeftOut, Sums
+from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.alignment import made_in_order
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import OF_DRAWN_NUMBERS, OF_NUMBERS, to_predictions
@@ -25,7 +24,7 @@ from faithscope.inputs.models import label_function, number_function, regressor_
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond
-from faithscope.measures.comparing.beside import BesideCovered, beside_notes, by_prediction_notes, few_ask
+from faithscope.measures.comparing.beside import BesideCovered, Measured, beside_notes, by_prediction_notes, few_ask
 from faithscope.measures.comparing.paired import LeftOutEstimate, sufficiency_left_out
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
@@ -51,7 +50,7 @@ from faithscope.runtime.of_logs import takes_log
 from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample, with_askers
 
-Ask = Callable[[Any], NDArray[Any]]
+Ask = Callable[[Any], Array]
 
 _MATTERS = 0.02  # a difference of intervals that a reader should know of
 FEWER = "sample rows, or explanations"  # what to do if memory is short
@@ -308,7 +307,7 @@ def sufficiency_beside(sample: Sample, how: Scoping, *, among: bool = False) -> 
         return None
     notes = (*by_prediction_notes(counted), *counted.all_notes, *copy_notes(counted), *beside_notes(how.method))
 
-    def measure(groups: Collection[int]) -> tuple[Estimate, LeftOut | None, float]:
+    def measure(groups: Collection[int]) -> Measured:
         weights = None if counted.weights is None else counted.weights[np.isin(asking.groups, list(groups))]
         found, coverage = replace(how, method="jackknife").estimate(asking.coverage(groups), counted, weights)
         if coverage.spread is not None and coverage.left_out is not None:
@@ -439,7 +438,7 @@ def unseen_rows(coverage: Coverage, further: int = 0, weights: Floats | None = N
     if counts.plain and weights is None and coverage.asked is None:
         profile = counts.profile()
         return UnseenRows(profile.others, profile.rows, further)
-    others: NDArray[Any] = counts.per_explanation[coverage.codes] - coverage.own
+    others: Array = counts.per_explanation[coverage.codes] - coverage.own
     if coverage.asked is not None:  # as many as if all rows had been asked about
         others = others * ((len(others) - 1) / np.maximum(1, coverage.asked.others))
     rows = np.ones(len(others)) if weights is None else weights * (len(weights) / weights.sum())
@@ -468,7 +467,7 @@ def asking(model: Any, agreement: Any, phase: str) -> Ask | None:
             f"{regressor} predicts numbers, which are seldom equal: pass agreement=fs.Close(eps) or fs.Tolerance(eps)."
         )
 
-    def ask(rows: Any) -> NDArray[Any]:
+    def ask(rows: Any) -> Array:
         with noting(f"Raised while predicting {phase}, {rows_of(rows):,} at once."):
             answers = function(rows_of_its_own(rows))
         made_in_order(rows, answers, "predictions")
@@ -545,7 +544,7 @@ def _drop(counts: DrawnCounts, units: IndependentUnits, confidence: float) -> di
     return {"drop": drop, "drop_low": drop - margin, "drop_high": drop + margin}
 
 
-def _own_answers(population: OwnDraws, sample: Sample, ask: Ask | None) -> Iterator[tuple[Ints, NDArray[Any]]]:
+def _own_answers(population: OwnDraws, sample: Sample, ask: Ask | None) -> Iterator[tuple[Ints, Array]]:
     """The row and the prediction of each draw of a caller's own; only those of rows that are measured."""
     kept = population.covered
     of, rows = population.of, population.rows

@@ -8,11 +8,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Spread
 from faithscope.errors import BadInput, UnknownName
 from faithscope.explanations.base import told_apart
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
@@ -83,7 +83,7 @@ def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
     unknown = bool(of_kind((note for each in known for note in each.notes), "interval"))
 
     @cache
-    def squares(confidence: float) -> NDArray[np.float64]:
+    def squares(confidence: float) -> Floats:
         each = [one.margins if confidence == one.confidence else one.margins.at(confidence) for one in known]
         own = np.array([(part.below, part.above) for part in each]) ** 2
         return np.asarray(own + (shares**2 @ own)[:, ::-1])

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betainccinv, betaincinv, betaln, gammaln, rel_entr
 
 from faithscope.agreements import Agreement, Same, Spread, Tolerance
@@ -18,8 +17,8 @@ _HALVES = 50  # of bisection
 
 def agreement_interval(
     agreement: Agreement,
-    agreeing: NDArray[np.number],
-    others: NDArray[np.number],
+    agreeing: Array,
+    others: Array,
     confidence: float,
     together: Array | None = None,
 ) -> tuple[Floats, Floats] | None:
@@ -41,9 +40,7 @@ def agreement_interval(
     return low, high
 
 
-def clopper_pearson(
-    agreeing: NDArray[np.number], others: NDArray[np.number], confidence: float
-) -> tuple[Floats, Floats]:
+def clopper_pearson(agreeing: Array, others: Array, confidence: float) -> tuple[Floats, Floats]:
     """Exact interval for a probability after `agreeing` of `others` independent trials; [0, 1] after none."""
     wrong = check_confidence(confidence) / 2
     hits, misses = agreeing.astype(np.float64), (others - agreeing).astype(np.float64)
@@ -122,9 +119,7 @@ def log_choose(n: Any, k: Any) -> Floats:
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
-def chernoff(
-    agreeing: NDArray[np.number], others: NDArray[np.number], confidence: float, *, shared: bool = False
-) -> tuple[Floats, Floats]:
+def chernoff(agreeing: Array, others: Array, confidence: float, *, shared: bool = False) -> tuple[Floats, Floats]:
     """Interval that holds for the mean of independent numbers from 0 to 1, however they vary; [0, 1] for none.
 
     All q with ``m kl(mean, q) <= ln(2 / δ)``, where m numbers have this mean and kl is the relative entropy of two
