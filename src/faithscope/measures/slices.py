@@ -59,7 +59,6 @@ _POWER = 0.84  # standard errors that a fault found four times in five lies beyo
 _SHARE = 0.1  # of rows: the fault of which it is told how large it would have to be
 _DAY = UNITS["D"]
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?Z?")
-_STEPS = (1, 7, 14)  # days of a bin of time, before months
 _TOLD = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")  # what tables tell of a slice
 
 
@@ -171,21 +170,17 @@ def _by_number(column: Array) -> Binned:
 def _by_time(values: Array) -> Binned:
     """Days, weeks, fortnights or months, whichever are few enough."""
     ticks, unit = to_ticks(values)
-    days = (ticks.astype(np.int64) * unit) // _DAY
-    first, last = int(days.min()), int(days.max())
-    for step in _STEPS:
-        if (last - first) // step < _MOMENTS:
-            start = first if step == 1 else first - (first + 3) % 7  # Monday
-            place = (days - start) // step
-            edges = start + step * np.arange(int(place.max()) + 2)
+    days = ((ticks.astype(np.int64) * unit) // _DAY).astype("datetime64[D]")
+    for kind, step in (("D", 1), ("D", 7), ("D", 14), ("M", 0)):
+        moments = days.astype(f"datetime64[{kind}]").astype(np.int64)
+        start, last = int(moments.min()), int(moments.max())
+        step = step or 1 + (last - start) // _MOMENTS
+        if (last - start) // step < _MOMENTS:
             break
-    else:
-        months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
-        step = 1 + int(months.max() - months.min()) // _MOMENTS
-        place = (months - months.min()) // step
-        starts = months.min() + step * np.arange(int(place.max()) + 2)
-        edges = starts.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-    ends = edges.astype("datetime64[D]")
+    start -= (start + 3) % 7 if kind == "D" and step > 1 else 0  # Monday
+    place = (moments - start) // step
+    edges = start + step * np.arange(int(place.max()) + 2)
+    ends = edges.astype(f"datetime64[{kind}]").astype("datetime64[D]")
     return place, [(str(low), str(high - np.timedelta64(1, "D"))) for low, high in pairwise(ends)]
 
 
