@@ -24,7 +24,7 @@ from faithscope.notes import MAY_MISS, Note, of_kind
 from faithscope.sample import Sample
 
 _BLOCKS = 100  # of rows that explanations cover, at most
-_KEPT = 5 * 10**7  # numbers that are kept for differences
+_KEPT = 10**7  # rows or blocks that are left out, of all groups whose estimates are kept for differences
 BY_PREDICTION = Note(
     "weights, or the sizes of clusters, go with the prediction, and groups beside everybody weigh pairs of rows, so "
     f"that {MAY_MISS} far more often than it says",
@@ -129,7 +129,7 @@ class Sides(ABC):
 
     def __post_init__(self) -> None:
         most = max(2, _KEPT // max(1, self._units))
-        object.__setattr__(self, "_kept", lru_cache(most)(self._side))
+        object.__setattr__(self, "_kept", lru_cache(most)(self._measured))
 
     @property
     def _units(self) -> int:
@@ -142,10 +142,8 @@ class Sides(ABC):
 
     def estimate(self, *groups: int) -> Estimate:
         """The estimate of one group, or of some together."""
-        return self._measured(groups)[0]
-
-    def _side(self, groups: frozenset[int]) -> Side:
-        return Side.of(*self._measured(groups))
+        found: Estimate = self._kept(frozenset(groups))[0]
+        return found
 
     def among(self, group: int) -> Estimate | None:
         """The estimate of a group among themselves, if it is known here: by `Spread`, whose variance is that of all."""
@@ -153,8 +151,7 @@ class Sides(ABC):
 
     def side(self, groups: Collection[int]) -> Side:
         """Some groups as one side of a difference."""
-        side: Side = self._kept(frozenset(groups))
-        return side
+        return Side.of(*self._kept(frozenset(groups)))
 
     def checked_difference(
         self, a: Collection[int], b: Collection[int], names: tuple[Any, Any] = ("", "")
