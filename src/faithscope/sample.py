@@ -17,6 +17,7 @@ from faithscope.explanations.base import join_all, readable, several
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of, labels_of, same_rows
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import group
@@ -30,9 +31,6 @@ from faithscope.notes import TOO_HIGH, Note
 from faithscope.readers import as_explanations
 from faithscope.relations import Alike, Blocks, Parts, Relation, bind
 from faithscope.visible import visible
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _MOST_GROUPS = 1000
 

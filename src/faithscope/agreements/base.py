@@ -7,10 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.labels import to_number_predictions, to_predictions
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class GroupedRows(NamedTuple):

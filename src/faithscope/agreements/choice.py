@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows, Same
 from faithscope.agreements.numbers import Close, Spread, Tolerance
 from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_function
 from faithscope.runtime.memory import need
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _PAIRS = 2**20  # compared at once
 _LOOKED_AT = 8  # values whose pairs are compared both ways round

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows
 from faithscope.errors import BadInput
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.chunks import over_chunks, rows_at
 from faithscope.inputs.labels import to_number_predictions
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _WIDTH = 4  # numbers worked on per value
 _NEARLY_ALL = 0.95  # of the variance, in one of several columns

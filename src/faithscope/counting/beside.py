@@ -23,12 +23,9 @@ from faithscope.counting.layout import numbered_pairs, sums
 from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, parts_left_out, ratio
 from faithscope.counting.moments import Moments, SpreadCounts, moments_of, spread_of, summed, whole
 from faithscope.explanations.base import Explanations
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.relations import Beside as BesideEverybody
 from faithscope.sample import Sample
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _FEW = 3  # rows that answer, of which a kind that nobody saw has no more
 _SPAN = 2**62  # of numbers that stand for several columns

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.rows import rows_of
 from faithscope.inputs.seeds import row_digests
 from faithscope.readers import as_explanations
-
-Ints = NDArray[np.int64]
 
 _NUMBERS = 2**22  # of draws, in one block
 FEWEST = 64  # numbers that a draw counts for at least, so that a block has 65,536 draws at most

@@ -15,6 +15,7 @@ from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_flag, same_length
 from faithscope.inputs.models import label_function
@@ -22,8 +23,6 @@ from faithscope.inputs.numbers import to_positions
 from faithscope.inputs.rows import rows_of
 from faithscope.populations.base import Drawer, Population, conditions_of, met
 from faithscope.readers import as_explanations
-
-Ints = NDArray[np.int64]
 
 _ROWS = (Rules, Concepts, Counterfactuals, Prototypes)  # kinds that explain rows of features, not texts
 

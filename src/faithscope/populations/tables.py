@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.arrays import frame_column, is_frame, to_vector
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.hints import hint
@@ -17,8 +18,6 @@ from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.rebuilt import columns_with_names, rebuilder
 from faithscope.inputs.rows import take_rows
 from faithscope.populations.base import FEWEST, Drawer, Draws, conditions_of, met, seeds_of, uniforms
-
-Ints = NDArray[np.int64]
 
 _PAIRS = 2**20  # distances computed at once
 

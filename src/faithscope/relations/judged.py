@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faithscope.errors import BadInput, Incompatible, NotProven, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_vector
 from faithscope.inputs.checks import check_flag, check_whole
 from faithscope.inputs.folding import fold
@@ -26,7 +27,6 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-Ints = NDArray[np.int64]
 
 _COLUMNS = ("row", "explanation", "applies")
 _EARLY = 256  # numbers that are drawn one after the other for all explanations at once
