@@ -11,8 +11,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.folding import fold
 from faithscope.testing import ReasonSystem
-from faithscope.testing.reasons.truth import consistency
-from faithscope.testing.reasons.wordings import CLAUSES, WORDINGS, wording
+from faithscope.testing.reasons import CLAUSES, WORDINGS
 from refused import refused
 
 SAYS = ("policy", "decision", "answer", "hint", "chance")
@@ -37,9 +36,8 @@ def systems(draw, details=False):
 
 def by_pairs(system):
     """Over all pairs of kinds of rows, of which the first covers the second: sufficiency and necessity."""
-    kinds, p = system._kinds.kinds, system._kinds.p
     merged = Counter()
-    for kind, mass in zip(kinds, p, strict=True):
+    for kind, mass in zip(system._kinds, system._masses[0], strict=True):
         merged[kind.applicant, kind.facts, kind.label] += mass
     sufficiency = necessity = 0.0
     for (_, facts, label), mass in merged.items():
@@ -64,25 +62,24 @@ def test_every_wording_is_as_folding_leaves_it_and_no_two_facts_share_a_word_seq
 def test_the_codebook_finds_the_facts_of_every_wording(detailed):
     facts = [(fact,) for fact in CLAUSES] + [(("payments", True), ("debt", True)), (("debt", False), ("income", False))]
     cases = [(each, voice, closing) for each in facts for voice in range(WORDINGS) for closing in (False, True)]
-    texts = [
-        wording("policy", each, voice, detailed=detailed, closing=closing, label=0) for each, voice, closing in cases
-    ]
+    system = ReasonSystem(details=detailed)
+    texts = [system._worded(each, voice, 0, closing=closing) for each, voice, closing in cases]
     expected = [frozenset(f"{factor} {'for' if good else 'against'}" for factor, good in each) for each, _, _ in cases]
     assert ReasonSystem().codebook(Reasons(texts)).values.tolist() == expected
 
 
 @given(systems())
 def test_the_truth_is_what_discretizers_make_of_all_kinds_of_rows(system):
-    truth, kinds = system.truth, system._kinds
+    truth, told = system.truth, [kind.text for kind in system._kinds]
     assert system.consistency_by(None) == pytest.approx(truth.text)
     assert system.consistency_by(system.codebook) == pytest.approx(truth.codebook)
     about = ReasonSystem().draw(1).reasons.inputs[0]
-    listed = Reasons(list(kinds.texts), [about] * len(kinds.texts))
+    listed = Reasons(told, [about] * len(told))
     templates = fs.Template(["approved", "denied"])(listed).folded.tolist()
-    assert consistency(kinds, templates) == pytest.approx(truth.template)
-    hidden = Reasons([text.replace("approved", "X").replace("denied", "X") for text in kinds.texts])
-    assert consistency(kinds, hidden.folded.tolist()) == pytest.approx(truth.masked_text)
-    assert consistency(kinds, system.codebook(hidden).values.tolist()) == pytest.approx(truth.masked_codebook)
+    assert system._consistency(templates) == pytest.approx(truth.template)
+    hidden = Reasons([text.replace("approved", "X").replace("denied", "X") for text in told])
+    assert system._consistency(hidden.folded.tolist()) == pytest.approx(truth.masked_text)
+    assert system._consistency(system.codebook(hidden).values.tolist()) == pytest.approx(truth.masked_codebook)
 
 
 @given(systems(details=True))

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from faithscope.charts import encoding_specs, heat, specs
+from faithscope.charts import specs
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.errors import BadInput
 from faithscope.rounding import down, up
@@ -147,10 +147,9 @@ def encoding(columns: Mapping[str, Any], *, title: str = "", width: int = 420) -
     >>> chart.description
     '2 of 2 explanations are flagged.'
     """
-    numbers = "given_mean" in columns
-    points = encoding_specs.points(columns, numbers)
-    told = f"{sum(point['flagged'] for point in points):,} of {len(columns['n']):,} explanations are flagged."
-    return _chart(encoding_specs.encoding_spec(points, numbers), title, width, told, encoding_specs.KEY)
+    spec, flagged = specs.encoding(columns)
+    told = f"{flagged:,} of {len(columns['n']):,} explanations are flagged."
+    return _chart(spec, title, width, told, specs.ENCODING_KEY)
 
 
 def heat_map(
@@ -183,8 +182,8 @@ def heat_map(
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
     words = "; ".join(f"{names[i]} and {names[j]}: {_in_words(values[i][j])}" for i, j in pairs)
     said = f"{measure[:1].upper() or 'V'}{measure[1:] or 'alues'}, pair by pair. {words}."
-    wide = min(_WIDTH, heat.CELL * len(names)) if width is None else width
-    return _chart(heat.heat_map(names, values, measure), title or f"{measure[:1].upper()}{measure[1:]}", wide, said)
+    wide = min(_WIDTH, specs.CELL * len(names)) if width is None else width
+    return _chart(specs.heat_map(names, values, measure), title or f"{measure[:1].upper()}{measure[1:]}", wide, said)
 
 
 def _in_words(value: float | None) -> str:
@@ -209,12 +208,10 @@ def repeatability(
     >>> repeatability(repeated, [1 / 3, 2 / 3]).description
     'Repeatability 0.667, interval 0.000 to 1.000, chance 0.167. Rows: 33% at 0.00, 67% at 1.00.'
     """
-    from faithscope.charts.repeated_rows import KEY, repeated_rows
-
     told = repeated.to_dict()
     bars = ", ".join(f"{share:.0%} at {place / (len(rows) - 1):.2f}" for place, share in enumerate(rows) if share)
     value = f"Repeatability {told['value']:.3f}, interval {down(told['low'])} to {up(told['high'])}{_chance(told)}"
-    return _chart(repeated_rows(rows, told), title, width, f"{value}. Rows: {bars}.", KEY)
+    return _chart(specs.repeated_rows(rows, told), title, width, f"{value}. Rows: {bars}.", specs.REPEATED_KEY)
 
 
 def upper_of(line: Mapping[str, Any]) -> float:

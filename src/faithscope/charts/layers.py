@@ -9,60 +9,84 @@ Spec = dict[str, Any]
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # an identifier; nothing is downloaded
 SHARES = {"domain": [0, 1]}  # replaced by the `scale` of `layered` if there are values below 0
+_NAMES = {"name", "other", "measure", "kind", "explanation", "label", "day"}  # fields that hold words
 _WORDS = {
-    "name": "name",
     "low": "interval from",
     "high": "interval to",
     "verified": "where it can be checked",
     "verified_low": "where checked, from",
     "verified_high": "where checked, to",
     "tau": "distance",
-    "eps": "eps",
     "n": "rows",
     "kind": "how known",
 }
 
 
-def tooltip(*fields: str) -> Spec:
-    """The tooltip: what hovering over a mark shows."""
+def layer(rows: Rows, look: str, mark: Spec | None = None, **channels: Any) -> Spec:
+    """Rows drawn by one kind of mark.
 
-    def tip(field: str) -> Spec:
-        words = {"field": field, "title": _WORDS.get(field, field.replace("_", " "))}
-        if field in {"name", "measure", "kind", "explanation", "label"}:
-            return {**words, "type": "nominal"}
-        return {**words, "type": "quantitative", "format": ",d" if field in {"n"} else ".3f"}
+    Parameters
+    ----------
+    rows : sequence of mappings
+    look : str
+        The type of the mark and its style, such as ``rule interval``.
+    mark : dict, optional
+        Further properties of the mark.
+    **channels
+        As Vega-Lite has them. A field alone is a share (``x``, ``y``), a text, or where a mark ends (``x2``, ``y2``);
+        a ``tooltip`` has fields, or what `tip` makes of them.
+    """
+    kind, _, style = look.partition(" ")
+    styled = {"type": kind, "style": style} if style else {"type": kind}
+    encoding = {name: _channel(name, channel) for name, channel in channels.items()}
+    return {"data": rows, "mark": styled | (mark or {}), "encoding": encoding}
 
-    return {"tooltip": [tip(field) for field in fields]}
+
+def _channel(name: str, channel: Any) -> Any:
+    if name == "tooltip":
+        return [tip(field) if isinstance(field, str) else field for field in channel]
+    if not isinstance(channel, str):
+        return channel
+    if name == "text":
+        return nominal(channel)
+    return share(channel) if name in ("x", "y") else {"field": channel}
 
 
-def layer(rows: Rows, mark: Spec, encoding: Spec) -> Spec:
-    """Rows drawn by one kind of mark."""
-    return {"data": rows, "mark": mark, "encoding": encoding}
+def tip(field: str, words: str = "") -> Spec:
+    """What hovering over a mark shows of one field."""
+    titled = {"field": field, "title": words or _WORDS.get(field, field.replace("_", " "))}
+    if field in _NAMES:
+        return {**titled, "type": "nominal"}
+    return {**titled, "type": "quantitative", "format": ",d" if field == "n" else ".3f"}
 
 
 def layered(layers: list[Spec], height: Any, scale: Spec = SHARES) -> Spec:
     """The layers as one chart, with this scale for shares; rows that several layers draw are stored once."""
-    layers = [{**each, "encoding": _scaled(each["encoding"], scale)} for each in layers]
     held: dict[int, tuple[str, Rows]] = {}
+    named = []
     for each in layers:
-        held.setdefault(id(each["data"]), (f"rows{len(held)}", each["data"]))
-    named = [{**each, "data": {"name": held[id(each["data"])][0]}} for each in layers]
+        name, _ = held.setdefault(id(each["data"]), (f"rows{len(held)}", each["data"]))
+        encoding = {channel: _scaled(shown, scale) for channel, shown in each["encoding"].items()}
+        named.append({**each, "data": {"name": name}, "encoding": encoding})
     datasets = {name: [_compact(row) for row in rows] for name, rows in held.values()}
     return {"$schema": _SCHEMA, "layer": named, "datasets": datasets, "height": height}
 
 
-def _scaled(encoding: Spec, scale: Spec) -> Spec:
-    """The encoding with another scale for shares."""
-    if scale is SHARES:
-        return encoding
-    channels = {name: channel for name, channel in encoding.items() if isinstance(channel, dict)}
-    shares = {name: channel for name, channel in channels.items() if channel.get("scale") is SHARES}
-    return encoding | {name: {**channel, "scale": scale} for name, channel in shares.items()}
+def _scaled(channel: Any, scale: Spec) -> Any:
+    """A channel with another scale, if it shows a share."""
+    shares = isinstance(channel, dict) and channel.get("scale") is SHARES
+    return {**channel, "scale": scale} if shares else channel
 
 
 def _compact(row: Row) -> dict[str, Any]:
     """A row with its numbers rounded to 5 digits, which is finer than a pixel."""
     return {name: round(value, 5) if isinstance(value, float) else value for name, value in row.items()}
+
+
+def number(field: str, scale: Spec | None = None, **axis: Any) -> Spec:
+    """A channel that shows a number, beside an axis."""
+    scaled = {} if scale is None else {"scale": scale}
+    return {"field": field, "type": "quantitative", **scaled, "axis": axis}
 
 
 def share(field: str) -> Spec:
@@ -72,12 +96,12 @@ def share(field: str) -> Spec:
 
 def titled(field: str, title: str) -> Spec:
     """A channel that shows a share, beside an axis with a title."""
-    return {**share(field), "axis": {"title": title, "tickCount": 5}}
+    return number(field, SHARES, title=title, tickCount=5)
 
 
-def x_until(field: str) -> Spec:
-    """The field at which a mark ends."""
-    return {"x2": {"field": field}}
+def sized(least: int, most: int) -> Spec:
+    """A channel that draws marks larger, in square pixels, for more rows."""
+    return {"field": "n", "type": "quantitative", "scale": {"range": [least, most]}, "legend": None}
 
 
 def nominal(field: str) -> Spec:

@@ -1,10 +1,11 @@
 """Vega-Lite specifications: rows of numbers in, plain dictionaries out, without width and colors."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from faithscope.charts.layers import SHARES, Row, Rows, Spec, layer, layered, nominal, share, titled, tooltip, x_until
+from faithscope.charts.layers import SHARES, Row, Rows, Spec, layer, layered, nominal, number, sized, tip, titled
 
 _KEYS = {
     False: (
@@ -16,6 +17,8 @@ _KEYS = {
         "diamond: the share where it can be checked, with its interval · tick: chance",
     ),
 }
+REPEATED_KEY = ("bars: rows · line above: value, with its interval · dashed: chance",)
+ENCODING_KEY = ("one point per explanation, larger for more rows · on the diagonal: its choice says nothing more",)
 CURVE_KEY = ("line: agreement where it can be checked, with the interval · band: cannot be checked · dashed: chance",)
 _STEP = 27  # pixels per line of bars
 _LINE = 15  # pixels of a line of text
@@ -24,8 +27,17 @@ _ABOVE, _ARROW = 8, 18  # pixels of the words above a line, and above an arrow o
 _GUTTER = 78  # pixels for the names of measures
 _HATCH = 0.0125  # between strokes of a bar, on the scale from 0 to 1; doubled for columns, which are shorter
 _SAME, _SPREAD = "Same()", "Spread()"  # agreements as estimates write them down
+_DOT = {"size": 80}
 _UNIQUENESS = {"domain": [0, 1]}
 _LOWEST = -1.0  # an axis begins no lower; a mark beyond it is drawn at its end
+_MOST_INTERVALS = 25  # with more points, intervals would hide them
+_MOST_POINTS = 2000  # of encoding
+_RECALL = "recall: of the rows with its prediction, the share that it covers"
+_PRECISION = "precision: of the rows that it covers, the share with its prediction"
+_KINDS = dict.fromkeys(("explanation", "label", "flagged"), "nominal")
+CELL, _ROW = 84, 34  # pixels of a cell of a heat map, if there is room
+_STRENGTH = {"domain": [0, 1], "range": [0.04, 0.55], "clamp": True}  # more would make numbers in cells illegible
+_ROOM = 1.16  # of the highest bar of repeated rows, so that the value lies above all bars
 
 
 def key(rows: Rows) -> tuple[str, ...]:
@@ -63,63 +75,50 @@ def _scale(rows: Rows) -> Spec:
 
 def estimates(rows: Rows) -> Spec:
     """One bar per estimate, under its name."""
-    lines, names = _lines(rows)
-    several = len({row["measure"] for row in rows}) > 1
+    # The line of an estimate in the chart is the number of its name, then its measure.
+    numbers = {name: place for place, name in enumerate(dict.fromkeys(row["name"] for row in rows))}
+    names = [{"name": name, "line": f"{place}"} for name, place in numbers.items()]
+    lines = [{**row, "line": f"{numbers[row['name']]} {row['measure']}", "zero": 0} for row in rows]
     order = sorted((line["line"] for line in (*lines, *names)), key=_place)
     labels = {"labelExpr": "slice(datum.label, indexof(datum.label, ' ') + 1)", "ticks": False, "domain": False}
     extent = {"values": [line["line"] for line in lines], "title": None, "minExtent": _GUTTER, "maxExtent": _GUTTER}
-    y = {
-        "field": "line",
-        "type": "nominal",
-        "scale": {"domain": order, "padding": 0},
-        "axis": {**labels, **extent} if several else None,
-    }
-    text = {"type": "text", "style": "name", "align": "left", "baseline": "middle", "dy": 3}
+    several = len({row["measure"] for row in rows}) > 1
     left = _GUTTER if several else 0
-    text |= {"limit": {"expr": f"width + {left}"}}
-    heading = {"y": y, "text": nominal("name"), "x": {"value": -left}}
-    layers = [{**bar, "encoding": {"y": y, **bar["encoding"]}} for bar in _bars(lines)]
-    return layered([*layers, layer(names, text, heading)], _STEP * len(order), _scale(rows))
-
-
-def _lines(rows: Rows) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows and names, each with its ``line`` in the chart: the number of the name, then the measure."""
-    numbers = {name: place for place, name in enumerate(dict.fromkeys(row["name"] for row in rows))}
-    names = [{"name": name, "line": f"{place}"} for name, place in numbers.items()]
-    return [{**row, "line": f"{numbers[row['name']]} {row['measure']}"} for row in rows], names
+    axis = {**labels, **extent} if several else None
+    y = {**nominal("line"), "scale": {"domain": order, "padding": 0}, "axis": axis}
+    text = {"align": "left", "baseline": "middle", "dy": 3, "limit": {"expr": f"width + {left}"}}
+    heading = layer(names, "text name", text, y=y, text="name", x={"value": -left})
+    return layered([*_bars(lines, y), heading], _STEP * len(order), _scale(rows))
 
 
 def _place(line: str) -> tuple[int, str]:
-    number, _, measure = line.partition(" ")
-    return int(number), measure
+    place, _, measure = line.partition(" ")
+    return int(place), measure
 
 
-def _bars(lines: Rows) -> list[Spec]:
+def _bars(lines: Rows, y: Spec) -> list[Spec]:
     """Layers: value, unverifiable part, chance, interval, and the agreement of the rows that can be checked."""
-    axis = {"title": _axis_title(lines), "format": ".1f", "tickCount": 5}
     ends = ("verified_low", "verified_high")
-    tips = tooltip("name", "measure", "verified", *ends, "low", "high", "unverifiable", "value", "chance", "n")
-    bar, below = {"height": 11, "yOffset": -3}, {"yOffset": 7}
-    cap = {"type": "tick", "style": "cap", "orient": "vertical", "thickness": 1.5, "size": 7, **below}
-    lines = [{**line, "zero": 0} for line in lines]
+    tips = ("name", "measure", "verified", *ends, "low", "high", "unverifiable", "value", "chance", "n")
+    above, below = {"yOffset": -3}, {"yOffset": 7}
+    bar, tick = {"height": 11, **above}, {"orient": "vertical"}
+    cap = {**tick, "thickness": 1.5, "size": 7, **below}
     silent = [line for line in lines if line["upper"] > line["value"]]
     checked, known = _having(lines, "verified"), _having(lines, "chance")
-    zero = {**share("zero"), "axis": axis}
+    zero = number("zero", SHARES, title=_axis_title(lines), format=".1f", tickCount=5)
     color = {**nominal("measure"), "legend": None, "scale": {"domain": ["consistency", "sufficiency"]}}
-    chance = {"type": "tick", "style": "chance", "orient": "vertical", "thickness": 2, "size": _STEP}
-    stroke = {"type": "point", "style": "hatch", "shape": "stroke", "angle": 300, "size": 90, "yOffset": -3}
-    diamond = {"type": "point", "style": "checked", "shape": "diamond", "size": 75, "yOffset": -3}
-    span = {"type": "rule", "style": "checked-interval", "yOffset": -3}
+    diamond = {"shape": "diamond", "size": 75, **above}
+    told = {"y": y, "tooltip": tips}
     return [
-        layer(lines, {"type": "bar", **bar}, {"x": zero, "color": color} | x_until("value") | tips),
-        layer(silent, {"type": "bar", "style": "silent", **bar}, {"x": share("value")} | x_until("upper") | tips),
-        layer(_hatching(silent), stroke, {"x": share("at")}),
-        layer(known, chance, {"x": share("chance")} | tips),
-        layer(lines, {"type": "rule", "style": "interval", **below}, {"x": share("low")} | x_until("high") | tips),
-        layer(lines, cap, {"x": share("low")}),
-        layer(lines, cap, {"x": share("high")}),
-        layer(checked, span, {"x": share("verified_low")} | x_until("verified_high") | tips),
-        layer(checked, diamond, {"x": share("verified")} | tips),
+        layer(lines, "bar", bar, x=zero, color=color, x2="value", **told),
+        layer(silent, "bar silent", bar, x="value", x2="upper", **told),
+        layer(_hatching(silent), "point hatch", {**_stroke(300), **above}, y=y, x="at"),
+        layer(known, "tick chance", {**tick, "thickness": 2, "size": _STEP}, x="chance", **told),
+        layer(lines, "rule interval", below, x="low", x2="high", **told),
+        layer(lines, "tick cap", cap, y=y, x="low"),
+        layer(lines, "tick cap", cap, y=y, x="high"),
+        layer(checked, "rule checked-interval", above, x="verified_low", x2="verified_high", **told),
+        layer(checked, "point checked", diamond, x="verified", **told),
     ]
 
 
@@ -130,7 +129,8 @@ def _shown(row: Row) -> dict[str, Any]:
 
 def _having(rows: Rows, field: str) -> Rows:
     """The rows with a value in this field; the same object if all have one, so that the chart holds the rows once."""
-    return rows if all(row[field] is not None for row in rows) else [row for row in rows if row[field] is not None]
+    having = [row for row in rows if row[field] is not None]
+    return having if len(having) < len(rows) else rows
 
 
 def _hatching(lines: Rows, step: float = _HATCH) -> list[dict[str, Any]]:
@@ -145,56 +145,52 @@ def _hatching(lines: Rows, step: float = _HATCH) -> list[dict[str, Any]]:
     return strokes
 
 
+def _stroke(angle: int) -> Spec:
+    return {"shape": "stroke", "angle": angle, "size": 90}
+
+
 def against(rows: Rows) -> Spec:
     """Consistency against sufficiency, for every name that has both."""
-    points = list(_both(rows))
-    x, y = (titled(f"{measure}_shown", measure) for measure in ("consistency", "sufficiency"))
-    from_x, from_y = titled("consistency_low", "consistency"), titled("sufficiency_low", "sufficiency")
-    to_x, to_y = x_until("consistency_high"), {"y2": {"field": "sufficiency_high"}}
-    ends = [f"{measure}_{end}" for measure in ("consistency", "sufficiency") for end in ("shown", "low", "high")]
-    tips, rule = tooltip("name", *ends), {"type": "rule", "style": "interval"}
+    measures, ends = ("consistency", "sufficiency"), ("shown", "low", "high")
+    known: dict[str, dict[str, Any]] = {}
+    for row in map(_shown, rows):
+        known.setdefault(row["name"], {"name": row["name"]}).update(
+            {f"{row['measure']}_{end}": row[end] for end in ends}
+        )
+    fields = [f"{measure}_{end}" for measure in measures for end in ends]
+    points = [point for point in known.values() if all(field in point for field in fields)]
+    x, y, from_x, from_y = (titled(f"{measure}_{end}", measure) for end in ends[:2] for measure in measures)
+    to_x, to_y = {"x2": "consistency_high"}, {"y2": "sufficiency_high"}
+    tips = {"tooltip": ("name", *fields)}
     layers = [
-        layer(points, {"type": "rect", "style": "box"}, {"x": from_x, "y": from_y, **to_x, **to_y, **tips}),
-        layer(points, rule, {"x": from_x, "y": y, **to_x}),
-        layer(points, rule, {"x": x, "y": from_y, **to_y}),
-        layer(points, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y, **tips}),
+        layer(points, "rect box", x=from_x, y=from_y, **to_x, **to_y, **tips),
+        layer(points, "rule interval", x=from_x, y=y, **to_x),
+        layer(points, "rule interval", x=x, y=from_y, **to_y),
+        layer(points, "point dot", _DOT, x=x, y=y, **tips),
         *_spots(points, "consistency_shown", "sufficiency_shown", _AGAINST, _scale(rows)),
     ]
     return layered(layers, _AGAINST, _scale(rows))
 
 
-def _both(rows: Rows) -> Iterator[dict[str, Any]]:
-    for name in dict.fromkeys(row["name"] for row in rows):
-        by_measure = {row["measure"]: row for row in rows if row["name"] == name}
-        if {"consistency", "sufficiency"} <= set(by_measure):
-            ends = ("shown", "low", "high")
-            by_measure = {measure: _shown(row) for measure, row in by_measure.items()}
-            yield {"name": name} | {f"{m}_{end}": row[end] for m, row in by_measure.items() for end in ends}
-
-
 def discretizations(rows: Rows) -> Spec:
     """Consistency against uniqueness."""
     rows = [_shown(row) for row in rows]
-    tips = tooltip("name", "uniqueness", "verified", "low", "high", "unverifiable", "chance")
-    x = {**titled("uniqueness", "uniqueness"), "scale": _UNIQUENESS}
+    told = {
+        "x": {**titled("uniqueness", "uniqueness"), "scale": _UNIQUENESS},
+        "tooltip": ("name", "uniqueness", "verified", "low", "high", "unverifiable", "chance"),
+    }
     silent = [row for row in rows if row["upper"] > row["value"]]
-    known = _having(rows, "chance")
-    chance = {"type": "tick", "style": "chance", "orient": "horizontal", "thickness": 2, "size": 22}
-    stroke = {"type": "point", "style": "hatch", "shape": "stroke", "angle": 330, "size": 90}
+    tick = {"orient": "horizontal", "thickness": 2, "size": 22}
 
     def y(field: str) -> Spec:
         return titled(field, "consistency")
 
-    def to(field: str) -> Spec:
-        return {"y2": {"field": field}}
-
-    bar, rule = {"type": "bar", "style": "silent", "width": 11}, {"type": "rule", "style": "interval", "xOffset": 9}
     layers = [
-        layer(silent, bar, {"x": x, "y": y("value")} | to("upper") | tips),
-        layer(_hatching(silent, 2 * _HATCH), stroke, {"x": x, "y": y("at")}),
-        layer(rows, rule, {"x": x, "y": y("low")} | to("high") | tips),
-        layer(known, chance, {"x": x, "y": y("chance")} | tips),
-        layer(rows, {"type": "point", "style": "dot", "size": 80}, {"x": x, "y": y("shown")} | tips),
+        layer(silent, "bar silent", {"width": 11}, y=y("value"), y2="upper", **told),
+        layer(_hatching(silent, 2 * _HATCH), "point hatch", _stroke(330), x=told["x"], y=y("at")),
+        layer(rows, "rule interval", {"xOffset": 9}, y=y("low"), y2="high", **told),
+        layer(_having(rows, "chance"), "tick chance", tick, y=y("chance"), **told),
+        layer(rows, "point dot", _DOT, y=y("shown"), **told),
         *_spots(rows, "uniqueness", "shown", _COARSER, _scale(rows)),
     ]
     return layered(layers, _COARSER, _scale(rows))
@@ -207,16 +203,14 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
     band = [exact[-1], *(point for point in points if point["kind"] != "exact")]
     most = max(16 * n, *(point["n"] for point in points))  # room for words beyond the forecast
     powers = [10**power for power in range(len(str(most)) + 1) if 10**power <= most]
-    axis = {"title": "rows", "values": powers, "format": ",d", "grid": False}
-    x = {"field": "n", "type": "quantitative", "scale": {"type": "log", "domain": [1, most]}, "axis": axis}
+    x = number("n", {"type": "log", "domain": [1, most]}, title="rows", values=powers, format=",d", grid=False)
 
     def line(rows: Rows, field: str, style: str) -> Spec:
-        encoding = {"x": x, "y": titled(field, "share of rows"), **tooltip("n", field, "kind")}
-        return layer(rows, {"type": "line", "style": style}, encoding)
+        return layer(rows, f"line {style}", x=x, y=titled(field, "share of rows"), tooltip=("n", field, "kind"))
 
-    ends = {"x": x, "y": share("low"), "y2": {"field": "high"}, **tooltip("n", "low", "high", "kind")}
+    ends = layer(band, "area band", x=x, y="low", y2="high", tooltip=("n", "low", "high", "kind"))
     layers = [
-        *([layer(band, {"type": "area", "style": "band"}, ends)] if len(band) > 1 else []),
+        *([ends] if len(band) > 1 else []),
         line([point for point in exact if point["value"] is not None], "value", "value"),
         line(exact, "unverifiable", "exact"),
         line(beyond, "unverifiable", "forecast"),
@@ -231,60 +225,61 @@ def _sample_end(x: Spec, n: int, last: Row, taken: float) -> list[Spec]:
     now = [{**last, "n": n, "text": f"you are here\n{n:,} rows"}]
     names = [{"n": n, "y": last["value"], "text": "shown to agree"}] if last["value"] is not None else []
     corner = [{"n": 1, "y": 1, "text": "cannot be checked"}]
-    label = {"type": "text", "align": "right", "dx": 4, "lineBreak": "\n", "lineHeight": 13, "style": "label"}
-    aside = {"type": "text", "align": "left", "dx": 6, "style": "aside"}
+    label = {"align": "right", "dx": 4, "lineBreak": "\n", "lineHeight": 13}
+    aside = {"align": "left", "dx": 6}
     own = _CURVE * (last["value"] or 0)
     up = own - taken - _LINE if abs(own - taken) < _LINE else 0
-    text = {"text": nominal("text")}
     return [
-        layer(now, {"type": "rule", "style": "here-line"}, {"x": x}),
-        layer(now, {"type": "point", "style": "here", "size": 70}, {"x": x, "y": share("unverifiable")}),
-        layer(now, label, {"x": x, "y": {"value": -21}, **text}),
-        layer(names, {**aside, "dy": up}, {"x": x, "y": share("y"), **text}),
-        layer(corner, {**aside, "dy": -8}, {"x": x, "y": share("y"), **text}),
+        layer(now, "rule here-line", x=x),
+        layer(now, "point here", {"size": 70}, x=x, y="unverifiable"),
+        layer(now, "text label", label, x=x, y={"value": -21}, text="text"),
+        layer(names, "text aside", {**aside, "dy": up}, x=x, y="y", text="text"),
+        layer(corner, "text aside", {**aside, "dy": -8}, x=x, y="y", text="text"),
     ]
 
 
 def _goal(x: Spec, wanted: float, needed: int | None, n: int) -> list[Spec]:
     """Layers: the wanted share, and the number of rows that it takes, if known."""
-    text = f"{wanted:.0%} wanted" if needed is None else f"{wanted:.0%}: {needed:,} rows"
+    known = needed is not None
+    text = f"{wanted:.0%}: {needed:,} rows" if known else f"{wanted:.0%} wanted"
     goal = [{"wanted": wanted, "text": text, "n": needed}]
-    y, far = share("wanted"), needed is None or needed > 3 * n
-    label = {"type": "text", "style": "aside", "align": "right" if far else "left", "dx": 0, "dy": -_ABOVE}
-    at = {"x": {"value": "width"} if needed is None else x, "y": y, "text": nominal("text")}
-    arrow = {"type": "point", "style": "here", "shape": "triangle-down", "size": 60, "yOffset": -5}
-    rule = layer(goal, {"type": "rule", "style": "wanted"}, {"y": y})
-    if needed is None:
-        return [rule, layer(goal, label, at)]
-    return [rule, layer(goal, {**label, "dy": -_ARROW}, at), layer(goal, arrow, {"x": x, "y": y})]
+    near = needed is not None and needed <= 3 * n
+    label = {"align": "left" if near else "right", "dx": 0, "dy": -(_ARROW if known else _ABOVE)}
+    arrow = {"shape": "triangle-down", "size": 60, "yOffset": -5}
+    return [
+        layer(goal, "rule wanted", y="wanted"),
+        layer(goal, "text aside", label, x=x if known else {"value": "width"}, y="wanted", text="text"),
+        *([layer(goal, "point here", arrow, x=x, y="wanted")] if known else []),
+    ]
 
 
 def within_curve(rows: Rows) -> Spec:
     """The measure by distance."""
-    axis = {"title": "distance within which explanations count as the same", "grid": False}
-    return _measure_curve(rows, {"field": "tau", "type": "quantitative", "axis": axis}, "consistency")
+    title = "distance within which explanations count as the same"
+    return _measure_curve(rows, number("tau", title=title, grid=False), "consistency")
 
 
 def tolerance_curve(rows: Rows) -> Spec:
     """The measure by eps, on a logarithmic axis."""
     axis = {"title": "eps, in the units of the predictions", "grid": False, "tickCount": 6, "format": "~g"}
-    scale = {"type": "log", "nice": False, "padding": 8}
-    x: Spec = {"field": "eps", "type": "quantitative", "axis": axis, "scale": scale}
+    x = number("eps", {"type": "log", "nice": False, "padding": 8}, **axis)
     kind = rows[0]["agreement"].partition("(")[0]
     return _measure_curve(rows, x, f"{rows[0]['measure']} by {kind}(eps)")
 
 
 def _measure_curve(rows: Rows, x: Spec, title: str) -> Spec:
     rows = [_shown(row) for row in rows]
-    tips = tooltip(x["field"], "verified", "low", "high", "unverifiable", "chance")
-    shown = {"x": x, "y": titled("shown", title)}
-    interval = {"x": x, "y": titled("low", title), "y2": {"field": "high"}}
+    tips = (x["field"], "verified", "low", "high", "unverifiable", "chance")
+
+    def y(field: str) -> Spec:
+        return titled(field, title)
+
     layers = [
-        layer(rows, {"type": "area", "style": "band"}, {"x": x, "y": titled("value", title), "y2": {"field": "upper"}}),
-        layer(rows, {"type": "rule", "style": "interval"}, interval | tips),
-        layer(rows, {"type": "line", "style": "value"}, shown),
-        layer(rows, {"type": "point", "style": "dot", "size": 60}, shown | tips),
-        layer(rows, {"type": "line", "style": "chance-line"}, {"x": x, "y": titled("chance", title)}),
+        layer(rows, "area band", x=x, y=y("value"), y2="upper"),
+        layer(rows, "rule interval", x=x, y=y("low"), y2="high", tooltip=tips),
+        layer(rows, "line value", x=x, y=y("shown")),
+        layer(rows, "point dot", {"size": 60}, x=x, y=y("shown"), tooltip=tips),
+        layer(rows, "line chance-line", x=x, y=y("chance")),
     ]
     return layered(layers, 280, _scale(rows))
 
@@ -311,14 +306,121 @@ def _spots(rows: Rows, x: str, y: str, height: int, scale: Spec) -> list[Spec]:
     for spot in reversed(spots):
         last = spot["at"] = max(last + line, spot["at"])
     far = [spot for spot in spots if abs(spot["at"] - spot[y]) > 1.5 * line]
-    text = {"type": "text", "style": "label", "limit": {"expr": "width / 2"}}
-    encoding = {"x": share(x), "y": share("at"), "text": nominal("text")}
-    sides = ({"align": "left", "dx": 14}, {"align": "right", "dx": -14})
-    stroke = {"x": share(x), "y": share(y), "y2": {"field": "at"}}
-    return [
-        layer(far, {"type": "rule", "style": "leader"}, stroke),
-        *(
-            layer([spot for spot in spots if (spot[x] > 0.5) == left], {**text, **side}, encoding)
-            for left, side in zip((False, True), sides, strict=True)
-        ),
+    limit = {"limit": {"expr": "width / 2"}}
+    layers = [layer(far, "rule leader", x=x, y=y, y2="at")]
+    for left, side in ((False, {"align": "left", "dx": 14}), (True, {"align": "right", "dx": -14})):
+        beside = [spot for spot in spots if (spot[x] > 0.5) == left]
+        layers.append(layer(beside, "text label", limit | side, x=x, y="at", text="text"))
+    return layers
+
+
+def precision_recall(rows: Rows) -> Spec:
+    """One point per explanation, larger if more rows were given it; a ring if its choice says more than it does.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        With ``explanation``, ``label``, ``n``, ``precision``, ``recall``, the ends of both intervals, and ``flagged``.
+    """
+    x, y = titled("recall", _RECALL), titled("precision", _PRECISION)
+    tips = ("explanation", "label", "n", "precision", "recall")
+    few = rows if len(rows) <= _MOST_INTERVALS else []
+    faint = {"opacity": 0.35}
+    ringed = [row for row in rows if row.get("flagged")]
+    layers = [
+        layer(few, "rule checked-interval", faint, x=titled("recall_low", _RECALL), x2="recall_high", y=y),
+        layer(few, "rule checked-interval", faint, x=x, y=titled("precision_low", _PRECISION), y2="precision_high"),
+        layer(rows, "point dot", {"opacity": 0.6}, x=x, y=y, size=sized(25, 500), tooltip=tips),
+        layer(ringed, "point ring", {"size": 620}, x=x, y=y, tooltip=tips),
     ]
+    return layered(layers, 320)
+
+
+def encoding(columns: Mapping[str, Any]) -> tuple[Spec, int]:
+    """Per explanation, the rows given it against the others that it covers, and the diagonal; how many are flagged."""
+    numbers = "given_mean" in columns
+    what, kind = ("mean prediction", "mean") if numbers else ("share of the commonest label", "share")
+    across, up = f"covered_{kind}", f"given_{kind}"
+    names = ["explanation", *([] if numbers else ["label"]), "n", "others", across, up, "p_adjusted", "flagged"]
+    rows = [{name: _plain(columns[name][i]) for name in names} for i in range(min(len(columns["n"]), _MOST_POINTS))]
+    ends = [row[name] for row in rows for name in (across, up)] if numbers else []
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    scale = {"domain": [low, high if low < high else low + 1.0], "nice": numbers}
+    at = {
+        "x": number(across, scale, title=f"{what} among others covered", tickCount=5),
+        "y": number(up, scale, title=f"{what} among rows given", tickCount=5),
+    }
+    tips = [{"field": name, "type": _KINDS.get(name, "quantitative")} for name in (names if rows else ())]
+    filled = {"condition": {"test": "datum.flagged", "value": 0.9}, "value": 0.25}
+    diagonal = layer([{across: end, up: end} for end in scale["domain"]], "line chance-line", **at)
+    points = layer(rows, "point dot", **at, size=sized(30, 400), fillOpacity=filled, tooltip=tips)
+    return layered([diagonal, points], 360), sum(row["flagged"] for row in rows)
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has: a number, or the text of anything else."""
+    item = value.item() if hasattr(value, "item") else value
+    return item if isinstance(item, int | float) else str(item)
+
+
+def heat_map(names: Sequence[str], values: Sequence[Sequence[float | None]], measure: str = "") -> Spec:
+    """A square of cells, stronger for larger numbers, each with its number; hatched if it is not known.
+
+    Marks have one color, of which more or less is seen, so that it can be a page's own; numbers stay legible on it.
+
+    Parameters
+    ----------
+    names : sequence of str
+    values : square of float or None
+        One row per name; None for what is not known. The diagonal stays empty.
+    measure : str
+        What the numbers are, for the tooltip.
+
+    Examples
+    --------
+    >>> heat_map(["shap", "lime"], [[None, 0.25], [0.25, None]])["datasets"]["rows0"][0]["text"]
+    '0.25'
+    """
+    cells = [(row, column, values[i][j]) for i, row in enumerate(names) for j, column in enumerate(names) if i != j]
+    known = [{"name": a, "other": b, "value": x, "text": f"{x:.2f}"} for a, b, x in cells if x is not None]
+    missing = [{"name": a, "other": b, "text": "–"} for a, b, x in cells if x is None]
+    axis = {"title": None, "ticks": False, "domain": False, "grid": False, "labelLimit": 140}
+    scale = {"domain": list(names), "paddingInner": 0.04, "paddingOuter": 0}
+    x = {**nominal("other"), "scale": scale, "axis": {**axis, "orient": "top", "labelAngle": -30}}
+    place = {"x": x, "y": {**nominal("name"), "scale": scale, "axis": axis}}
+    strength = {"field": "value", "type": "quantitative", "legend": None, "scale": _STRENGTH}
+    tips = [tip("name", "explainer"), tip("other", "and"), tip("value", measure or "value")]
+    middle = {"baseline": "middle"}
+    layers = [
+        layer(known, "rect heat", **place, fillOpacity=strength, tooltip=tips),
+        layer(known, "text label", middle, **place, text="text"),
+        layer(missing, "rect silent", {"strokeWidth": 0}, **place),
+        layer(missing, "text aside", middle, **place, text="text"),
+    ]
+    return layered([each for each in layers if each["data"]], _ROW * len(names))
+
+
+def repeated_rows(rows: Sequence[float], told: Row) -> Spec:
+    """Bars of rows by share, from 0 to 1 in equal steps; the value and its interval above them, and chance."""
+    step = 1 / (len(rows) - 1)
+    bars = [
+        {"share": place * step, "from": (place - 0.4) * step, "to": (place + 0.4) * step, "rows": share}
+        for place, share in enumerate(rows)
+        if share
+    ]
+    top = _ROOM * max(bar["rows"] for bar in bars)
+    across, upward = ({"domain": [*ends], "nice": False} for ends in ((-step / 2, 1 + step / 2), (0, top)))
+    title = "share of pairs of runs that explain a row alike"
+    x = partial(number, scale=across, title=title, format=".1f", tickCount=5, grid=False)
+    y = partial(number, scale=upward, title="share of rows", format=".0%", tickCount=4)
+    ends = ("value", "low", "high")
+    estimate = [{**{name: told[name] for name in (*ends, "chance")}, "at": 0.94 * top}]
+    known = [line for line in estimate if line["chance"] is not None]
+    shares = ("share", "rows")
+    layers = [
+        layer(bars, "rect rows", x=x("from"), x2="to", y=y("rows"), y2={"datum": 0}, tooltip=shares),
+        layer(known, "rule chance-line", x=x("chance"), tooltip=["chance"]),
+        layer(estimate, "rule interval", x=x("low"), x2="high", y=y("at"), tooltip=ends),
+        layer(estimate, "point here", {"size": 70}, x=x("value"), y=y("at")),
+    ]
+    return layered(layers, 220)

@@ -2,9 +2,17 @@
 
 from typing import Any
 
-from faithscope.charts.layers import Rows, Spec, layer, layered, nominal, share, titled
+from faithscope.charts.layers import Rows, Spec, layer, layered, tip, titled
 
 _FEW = 60  # days up to which each has a dot of full size
+_TIPS = (
+    "day",
+    tip("value", "that day"),
+    tip("low", "all looks, from"),
+    tip("high", "all looks, to"),
+    tip("once_low", "single look, from"),
+    tip("once_high", "single look, to"),
+)
 
 
 def over_time(
@@ -24,50 +32,32 @@ def over_time(
     alarms
         ``day``, ``text``, and the limits ``low`` and ``high`` of the days ``since`` the change.
     """
-    x = {"field": "day", "type": "temporal", "axis": {"title": None, "grid": False, "labelOverlap": True}}
+    axis = {"title": None, "grid": False, "labelOverlap": True}
+    x = {"field": "day", "type": "temporal", "axis": axis}
     if any(not _is_date(row["day"]) for row in points):
-        x = {
-            "field": "day",
-            "type": "ordinal",
-            "axis": {"title": None, "grid": False, "labelOverlap": True, "labelAngle": 0},
-        }
-    tips = {"tooltip": [_tip("day", "day", nominal_too=True), *(_tip(name, words) for name, words in _WORDS)]}
+        x = {"field": "day", "type": "ordinal", "axis": {**axis, "labelAngle": 0}}
     dots = [row for row in points if row["value"] is not None]
-    size = 36 if len(dots) <= _FEW else 14
+    size, clip = {"size": 36 if len(dots) <= _FEW else 14}, {"clip": True}
+    lines = (("low", "limit"), ("high", "limit"), ("once_low", "once"), ("once_high", "once"))
     layers = [
-        *_reference(points, x, reference_end),
-        layer(
-            points,
-            {"type": "area", "style": "watched", "clip": True},
-            {"x": x, "y": titled("low", measure), "y2": {"field": "high"}, **tips},
-        ),
-        *(
-            layer(points, {"type": "line", "style": "limit", "clip": True}, {"x": x, "y": share(end)})
-            for end in ("low", "high")
-        ),
-        *(
-            layer(points, {"type": "line", "style": "once", "clip": True}, {"x": x, "y": share(end)})
-            for end in ("once_low", "once_high")
-        ),
-        layer(dots, {"type": "point", "style": "dot", "size": size}, {"x": x, "y": share("value"), **tips}),
-        *_promise(at_least),
-        *_alarms(alarms, x, points[-1]["day"] if points else ""),
+        layer(points, "area watched", clip, x=x, y=titled("low", measure), y2="high", tooltip=_TIPS),
+        *(layer(points, f"line {style}", clip, x=x, y=end) for end, style in lines),
+        layer(dots, "point dot", size, x=x, y="value", tooltip=_TIPS),
     ]
+    if reference_end is not None and points:  # a box behind the days of the reference period
+        box = [{"day": points[0]["day"], "end": reference_end}]
+        layers.insert(0, layer(box, "rect box", x=x, x2="end"))
+    if at_least is not None:
+        layers.append(layer([{"wanted": at_least}], "rule wanted", y="wanted"))
+    if alarms:  # rules on their days, and the limits since the change that each tells of
+        boxes = [{**row, "end": points[-1]["day"] if points else ""} for row in alarms]
+        label = {"align": "right", "dx": -5, "baseline": "top", "dy": 4}
+        layers += [
+            layer(boxes, "rect since", clip, x={**x, "field": "since"}, x2="end", y="low", y2="high"),
+            layer(alarms, "rule alarm", x=x),
+            layer(alarms, "text alarm-name", label, x=x, y={"value": 0}, text="text"),
+        ]
     return layered(layers, height, {"domain": _range(points, alarms, at_least), "nice": True, "zero": False})
-
-
-_WORDS = (
-    ("value", "that day"),
-    ("low", "all looks, from"),
-    ("high", "all looks, to"),
-    ("once_low", "single look, from"),
-    ("once_high", "single look, to"),
-)
-
-
-def _tip(field: str, words: str, nominal_too: bool = False) -> Spec:
-    kind = {"type": "nominal"} if nominal_too else {"type": "quantitative", "format": ".3f"}
-    return {"field": field, "title": words, **kind}
 
 
 def _range(points: Rows, alarms: Rows, at_least: float | None) -> list[float]:
@@ -78,33 +68,6 @@ def _range(points: Rows, alarms: Rows, at_least: float | None) -> list[float]:
     ends = [low, high, *(row["low"] for row in alarms), *([at_least] if at_least is not None else [])]
     margin = max(0.01, 0.08 * (max(ends) - min(ends)))
     return [max(0.0, min(ends) - margin), min(1.0, max(ends) + margin)]
-
-
-def _reference(points: Rows, x: Spec, end: str | None) -> list[Spec]:
-    """A box behind the days of the reference period."""
-    if end is None or not points:
-        return []
-    box = [{"day": points[0]["day"], "end": end}]
-    return [layer(box, {"type": "rect", "style": "box"}, {"x": x, "x2": {"field": "end"}})]
-
-
-def _promise(at_least: float | None) -> list[Spec]:
-    row = [{"wanted": at_least}]
-    return [] if at_least is None else [layer(row, {"type": "rule", "style": "wanted"}, {"y": share("wanted")})]
-
-
-def _alarms(alarms: Rows, x: Spec, last: str) -> list[Spec]:
-    """Rules on the days of alarms, and the limits since the change that each tells of."""
-    if not alarms:
-        return []
-    boxes = [{**row, "end": last} for row in alarms]
-    label = {"type": "text", "style": "alarm-name", "align": "right", "dx": -5, "baseline": "top", "dy": 4}
-    since = {"x": {**x, "field": "since"}, "x2": {"field": "end"}, "y": share("low"), "y2": {"field": "high"}}
-    return [
-        layer(boxes, {"type": "rect", "style": "since", "clip": True}, since),
-        layer(alarms, {"type": "rule", "style": "alarm"}, {"x": x}),
-        layer(alarms, label, {"x": x, "y": {"value": 0}, "text": nominal("text")}),
-    ]
 
 
 def _is_date(text: Any) -> bool:

@@ -12,10 +12,7 @@ from faithscope.testing.conformance import (
 from faithscope.testing.hard import HardSystem, hard_systems
 from faithscope.testing.number_cases import NUMBER_CASES, SCOPED_NUMBER_CASES, NumberCase
 from faithscope.testing.proven_system import ProvenSystem
-from faithscope.testing.reasons.planted import REASON_SYSTEMS
-from faithscope.testing.reasons.rows import ReasonedRows
-from faithscope.testing.reasons.system import ReasonSystem
-from faithscope.testing.reasons.truth import ReasonTruth
+from faithscope.testing.reasons import REASON_SYSTEMS, ReasonedRows, ReasonSystem, ReasonTruth
 from faithscope.testing.scoped_cases import SCOPED_CASES, ScopedCase
 from faithscope.testing.scoped_systems import SCOPED, Hub, Scoped
 from faithscope.testing.systems import SYSTEMS, System

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from faithscope.charts.heat import heat_map
+from faithscope.charts.specs import heat_map
 from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.measures.telling import number
 from faithscope.report.document import Block, Chart, Group, Section, aside

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.charts import scope_specs
+from faithscope.charts import specs
 from faithscope.counting.counts import Counts
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.scopes import largest_scopes
@@ -145,7 +145,7 @@ def _picture(name: str, drawn: list[dict[str, Any]], many: int, ringed: bool) ->
     ring = "; ringed: its choice says more than it does" if ringed else ""
     left = f". {many - len(drawn):,} more explanations, given to fewer rows, are not drawn" if many > len(drawn) else ""
     caption = f"Each point is an explanation, larger if more rows were given it{ring}{left}."
-    return [Group([Chart(scope_specs.precision_recall(drawn), words, caption)], "chart-narrow")]
+    return [Group([Chart(specs.precision_recall(drawn), words, caption)], "chart-narrow")]
 
 
 HIDDEN = Question(

@@ -1,0 +1,561 @@
+"""Planted systems: applicants for a loan, decisions, and reasons in words whose faithfulness is known."""
+
+import re
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import product, starmap
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.discretizers import Discretize, discretize
+from faithscope.discretizers.reasons.codebook import Codebook
+from faithscope.errors import BadInput
+from faithscope.explanations.reasons import Reasons
+from faithscope.explanations.rules import Rules
+from faithscope.inputs.checks import check_flag, check_whole, check_word, is_real
+
+Says = Literal["policy", "decision", "answer", "hint", "chance"]
+Fact = tuple[str, bool]  # a factor, and whether it speaks for the loan
+Facts = tuple[Fact, ...]
+
+LABELS = ("approved", "denied")
+WORDINGS = 8
+_GOOD = {"payments": 0.7, "debt": 0.5, "income": 0.5}  # the chance that a factor speaks for the loan
+_ONLINE = 0.3  # share of applicants who apply online
+_STATED: tuple[Facts, ...] = (  # all that the policy ever states: the first that is true of an applicant decides
+    (("payments", False),),
+    (("payments", True), ("debt", True)),
+    (("payments", True), ("income", True)),
+    (("debt", False), ("income", False)),
+)
+_APPROVING = _STATED[1:3]
+_FEATURES = ("missed_payments", "debt_percent", "income", "north", "online")
+# The numbers of each factor, against the loan and for it: first, last and step.
+_RANGES = (
+    ((3, 9, 1), (0, 2, 1)),
+    ((41, 90, 1), (5, 40, 1)),
+    ((12_000, 30_000, 100), (30_100, 90_000, 100)),
+)
+_CONDITIONS = {
+    ("payments", True): ("missed_payments", "<=", 2),
+    ("payments", False): ("missed_payments", ">", 2),
+    ("debt", True): ("debt_percent", "<=", 40),
+    ("debt", False): ("debt_percent", ">", 40),
+    ("income", True): ("income", ">", 30_000),
+    ("income", False): ("income", "<=", 30_000),
+}
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text, one per wording."""
+    return [line.strip() for line in text.strip().split("\n")]
+
+
+# What stands in brackets is only said in detail. Texts without it are as folding leaves them.
+CLAUSES = {
+    ("payments", False): _lines(
+        """
+        payments were missed[ {missed} times]
+        instalments came late[ in {missed} months]
+        the account fell behind[ {missed} times]
+        bills stayed unpaid[ on {missed} occasions]
+        the record shows arrears[ in {missed} cases]
+        due dates passed without a transfer[ {missed} times]
+        reminders had to be sent[, {missed} in all]
+        repayment was irregular[ with {missed} gaps]
+        """
+    ),
+    ("payments", True): _lines(
+        """
+        payments came on time[ but for {missed}]
+        instalments arrived promptly[ but for {missed}]
+        the account kept up[ but for {missed} months]
+        bills were settled[ with {missed} exceptions]
+        the record is clean[ but for {missed} cases]
+        due dates were met[ all but {missed}]
+        hardly any reminder was needed[, {missed} in all]
+        repayment was steady[ with {missed} gaps]
+        """
+    ),
+    ("debt", False): _lines(
+        """
+        debts are too high[ at {debt}]
+        too much is owed[, {debt} in all]
+        liabilities weigh heavily[ at {debt}]
+        other loans take a large part[, {debt}]
+        the burden of credit is heavy[ at {debt}]
+        borrowing is excessive[ at {debt}]
+        obligations exceed our limit[ at {debt}]
+        what is owed elsewhere is a lot[, {debt}]
+        """
+    ),
+    ("debt", True): _lines(
+        """
+        debts are low[ at {debt}]
+        little is owed[, {debt} in all]
+        liabilities weigh lightly[ at {debt}]
+        other loans take a small part[, {debt}]
+        the burden of credit is light[ at {debt}]
+        borrowing is modest[ at {debt}]
+        obligations stay within our limit[ at {debt}]
+        what is owed elsewhere is slight[, {debt}]
+        """
+    ),
+    ("income", False): _lines(
+        """
+        income is too low[ at {income}]
+        earnings do not suffice[ at {income}]
+        the salary is small[ at {income}]
+        wages fall short[ at {income}]
+        pay is below our line[ at {income}]
+        takings are thin[ at {income}]
+        revenue is weak[ at {income}]
+        what comes in is scarce[, {income}]
+        """
+    ),
+    ("income", True): _lines(
+        """
+        income is high enough[ at {income}]
+        earnings suffice[ at {income}]
+        the salary is generous[ at {income}]
+        wages go far enough[ at {income}]
+        pay is above our line[ at {income}]
+        takings are ample[ at {income}]
+        revenue is strong[ at {income}]
+        what comes in is plenty[, {income}]
+        """
+    ),
+}
+_FRAMES = _lines(
+    """
+    {facts}.
+    The main point is that {facts}.
+    We saw that {facts}.
+    In short, {facts}.
+    It matters here that {facts}.
+    What decided is that {facts}.
+    Our review says that {facts}.
+    Put simply, {facts}.
+    """
+)
+_ANSWERS = _lines(
+    """
+    This is {label}, as requests of this kind are {label}.
+    It is {label} because it had to be {label}.
+    We looked at it and it is {label}.
+    It is {label} by our rules.
+    Such a request is always {label}.
+    After review the request is {label}.
+    The outcome is {label}, as it should be.
+    Clearly {label}.
+    """
+)
+_HINTS = _lines(  # of approvals, and of denials
+    """
+    The bank is glad to say yes. / The bank is sorry to say no.
+    You meet what we ask for. / You do not meet what we ask for.
+    We can go ahead. / We cannot go ahead.
+    The request fits our policy. / The request does not fit our policy.
+    This is a good risk. / This is a bad risk.
+    The overall picture is favorable. / The overall picture is unfavorable.
+    Our rules speak for it. / Our rules speak against it.
+    There is nothing to object to. / There is something to object to.
+    """
+)
+_INPUT = (
+    "{name} applies {channel}, lives {side} of the river, has {missed} missed payments, debts of {debt} of income, "
+    "and an income of {income}."
+)
+_INPUT_WORDS = "applies lives river missed payments debts income"  # of every input
+_FIRST_NAMES = (
+    "Ada Amir Anna Bela Carlos Chloe Dana Elif Emre Eva Fatima Felix Hana Hugo Ines Ivan Jonas Kofi Lena Li Maja Mateo "
+    "Milan Mina Nadia Noor Omar Paolo Pia Rosa Sven Yuki"
+)
+_LAST_NAMES = (
+    "Abara Adler Baptiste Becker Chen Cohen Costa Diaz Dubois Eriksen Farouk Ferrari Fischer Garcia Haddad Hansen "
+    "Ibrahim Ito Jansen Kaya Khan Kim Kowalski Larsen Lopez Mensah Moreau Nagy Nguyen Novak Okafor Olsen Patel "
+    "Petrov Rossi Ruiz Santos Sato Silva Tanaka"
+)
+
+
+class Applicant(NamedTuple):
+    """What a decision may depend on: three factors that reasons name, and two that they never name."""
+
+    payments: bool
+    debt: bool
+    income: bool
+    north: bool
+    online: bool
+
+    def has(self, facts: Facts) -> bool:
+        """Whether facts are true of this applicant."""
+        return all(getattr(self, factor) == good for factor, good in facts)
+
+
+class Kind(NamedTuple):
+    """One kind of row; label 0 is approved, 1 is denied; the text of its reason has fields for details."""
+
+    p: float
+    applicant: Applicant
+    label: int
+    facts: Facts
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class ReasonedRows:
+    """Applicants with decisions, reasons in words, and rules that state the same facts.
+
+    Attributes
+    ----------
+    reasons : Reasons
+        The reason of each row, with the text that describes the applicant as its input.
+    rules : Rules
+        The same facts as conditions on the columns of `X`; a reason without facts becomes a rule that always holds.
+    predictions : (n,) array of str
+        "approved" or "denied".
+    X : (n, 5) array
+        Missed payments, debts in percent of income, income, whether the applicant lives north, whether online.
+    groups : (n,) array of str
+        "online" or "branch".
+
+    Examples
+    --------
+    >>> from faithscope.testing import ReasonSystem
+    >>> rows = ReasonSystem().draw(2)
+    >>> rows.rules.describe(0)
+    'debt_percent > 40 and income <= 30000'
+    >>> rows.reasons.texts[0]
+    'Debts are too high and income is too low.'
+    """
+
+    reasons: Reasons
+    rules: Rules
+    predictions: NDArray[Any]
+    X: NDArray[np.float64]
+    groups: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ReasonTruth:
+    """The measures of a `ReasonSystem` in its population, exactly.
+
+    Attributes
+    ----------
+    codebook, text, template : float
+        Consistency by the system's own codebook, of the reasons as compared (folded), and by `Template`.
+    masked_codebook, masked_text : float
+        The same with words of labels masked, as `leakage` measures them.
+    named : float
+        Share of reasons that name a label.
+    sufficiency, necessity : float
+        Of the rules that state the same facts as the reasons.
+    chance : float
+        Consistency of explanations that mean nothing: that two rows share a prediction.
+
+    Examples
+    --------
+    >>> from faithscope.testing import ReasonSystem
+    >>> truth = ReasonSystem(shortcut=1.0).truth
+    >>> round(truth.codebook, 3), round(truth.chance, 3)
+    (0.5, 0.5)
+    """
+
+    codebook: float
+    text: float
+    template: float
+    masked_codebook: float
+    masked_text: float
+    named: float
+    sufficiency: float
+    necessity: float
+    chance: float
+
+
+@dataclass(frozen=True)
+class ReasonSystem:
+    """Who decides on loans and gives reasons in words, with known truth.
+
+    The stated policy approves applicants who missed no more than 2 payments, if their debts are low or their income is
+    high. A planted shortcut approves whoever lives north of the river, which no reason ever names.
+
+    Parameters
+    ----------
+    says : {"policy", "decision", "answer", "hint", "chance"}
+        What reasons state: the facts by which the policy decides; facts that suit the decision, however it was made,
+        true ones if there are any; the answer itself; the answer in other words; the facts of somebody else.
+    shortcut : float
+        Share of decisions that follow the shortcut, from 0 to 1.
+    tied : float
+        Share of applicants who live north of the river exactly if they paid on time; the others live anywhere.
+    online_only : bool
+        Whether the shortcut is used for applicants who apply online alone, 30% of all.
+    noise : float
+        Share of decisions that a coin makes.
+    wordings : int
+        In how many wordings each reason is given, from 1 to 8.
+    details : bool
+        Whether reasons name the applicant and his numbers, so that hardly two texts are equal.
+    style : float
+        Share of reasons whose wording is chosen by the decision: one half of the wordings for each.
+    names_label : float
+        Share of reasons that end with the decision.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> from faithscope.testing import ReasonSystem
+    >>> system = ReasonSystem(shortcut=0.4, wordings=8, details=True)
+    >>> rows = system.draw(1000, seed=0)
+    >>> rows.reasons.texts[0]
+    'Rosa Ruiz: Put simply, what is owed elsewhere is a lot, 51% and what comes in is scarce, 19,400.'
+    >>> estimate = fs.consistency(rows.reasons, rows.predictions, discretizer=system.codebook)
+    >>> round(system.truth.codebook, 3), estimate.low <= system.truth.codebook <= estimate.high
+    (0.68, True)
+    """
+
+    says: Says = "policy"
+    shortcut: float = 0.0
+    tied: float = 0.0
+    online_only: bool = False
+    noise: float = 0.0
+    wordings: int = 1
+    details: bool = False
+    style: float = 0.0
+    names_label: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_word(self.says, "says", get_args(Says))
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.type is float and not (is_real(value) and 0 <= value <= 1):
+                raise BadInput(f"{field.name} must be a number from 0 to 1; got {value!r}.")
+            if field.type is bool:
+                check_flag(value, field.name)
+        if check_whole(self.wordings, "wordings", 1, WORDINGS) == 1 and self.style:
+            raise BadInput("A style takes several wordings to choose from: pass wordings=8.")
+
+    @cached_property
+    def _kinds(self) -> tuple[Kind, ...]:
+        """All kinds of rows: applicants, decisions, what reasons say, and how they say it, with probabilities."""
+        kinds = []
+        for applicant in starmap(Applicant, product((True, False), repeat=len(_FEATURES))):
+            # Factors are independent, but that some live north exactly if their payments are in order.
+            p = _ONLINE if applicant.online else 1 - _ONLINE
+            for factor, good in _GOOD.items():
+                p *= good if applicant.has(((factor, True),)) else 1 - good
+            p *= (1 - self.tied) / 2 + self.tied * (applicant.north == applicant.payments)
+            policy = next(facts for facts in _STATED if applicant.has(facts))
+            # Decided by the shortcut, by the policy, or by a coin.
+            shortcut = self.shortcut if applicant.online or not self.online_only else 0.0
+            decided = shortcut * applicant.north + (1 - shortcut) * (policy in _APPROVING)
+            yes = (1 - self.noise) * decided + self.noise / 2
+            for label, chance in enumerate((yes, 1 - yes)):
+                ways = product(
+                    self._said(applicant, policy, label),
+                    self._voices(label),
+                    ((True, self.names_label), (False, 1 - self.names_label)),
+                )
+                for (facts, a), (voice, b), (closing, c) in ways:
+                    text = self._worded(facts, voice, label, closing=closing)
+                    kinds.append(Kind(p * chance * a * b * c, applicant, label, facts, text))
+        return tuple(kind for kind in kinds if kind.p > 0)
+
+    def _said(self, applicant: Applicant, policy: Facts, label: int) -> list[tuple[Facts, float]]:
+        """The facts that reasons state, each with its chance."""
+        approved = label == 0
+        if self.says == "chance":
+            return [(facts, 1 / len(_STATED)) for facts in _STATED]
+        if self.says == "policy" or (self.says == "decision" and (policy in _APPROVING) == approved):
+            return [(policy, 1.0)]
+        if self.says != "decision":
+            return [((), 1.0)]
+        # What speaks for the decision, whatever it was made by; an untrue fact about debts if nothing does.
+        suiting = tuple((factor, approved) for factor in _GOOD if applicant.has(((factor, approved),)))
+        return [(suiting or (("debt", approved),), 1.0)]
+
+    def _voices(self, label: int) -> list[tuple[int, float]]:
+        """The wordings with their chances: even ones for approvals, odd ones for denials, as far as the style tells."""
+        voices = range(self.wordings)
+        own = [voice for voice in voices if voice % 2 == label]
+        told = {voice: self.style / len(own) for voice in own} if self.style else {}
+        return [(voice, (1 - self.style) / self.wordings + told.get(voice, 0.0)) for voice in voices]
+
+    def _worded(self, facts: Facts, voice: int, label: int, *, closing: bool) -> str:
+        """A reason with fields for details, and with its label named in the end if it closes with it."""
+        if self.says == "answer":
+            text = _ANSWERS[voice]
+        elif self.says == "hint":
+            text = _HINTS[voice].split(" / ")[label]
+        else:
+            text = _FRAMES[voice].format(facts=" and ".join(_clause(fact, voice, self.details) for fact in facts))
+        told = text[0].upper() + text[1:] + " So the loan is {label}." * closing
+        return ("{name}: " if self.details else "") + told.replace("{label}", LABELS[label])
+
+    @cached_property
+    def _masses(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The probability of each kind of row, which add up to 1, and its label."""
+        p = np.array([kind.p for kind in self._kinds])
+        return p / p.sum(), np.array([kind.label for kind in self._kinds])
+
+    @cached_property
+    def truth(self) -> ReasonTruth:
+        """The measures in the population, exactly."""
+        kinds, answers = self._kinds, self.says == "answer"
+        texts, facts = [kind.text for kind in kinds], [frozenset(kind.facts) for kind in kinds]
+        masked = [re.sub("|".join(LABELS), "<label>", text.lower()) for text in texts]
+        # By the numbers of a text one can tell which of its facts are true. Names and numbers tell nothing else of a
+        # decision, since they are drawn independently of it.
+        true = [[kind.applicant.has((fact,)) for fact in kind.facts if self.details] for kind in kinds]
+        sufficiency, necessity = self._of_rules()
+        return ReasonTruth(
+            codebook=self._consistency([kind.label for kind in kinds] if answers else facts),
+            text=self._consistency((text, *each) for text, each in zip(texts, true, strict=True)),
+            template=self._consistency(map(_blanked, texts)),
+            masked_codebook=self._consistency(facts),
+            masked_text=self._consistency((text, *each) for text, each in zip(masked, true, strict=True)),
+            named=1.0 if answers else self.names_label,
+            sufficiency=sufficiency,
+            necessity=necessity,
+            chance=self._consistency("" for _ in kinds),
+        )
+
+    def _consistency(self, keys: Iterable[Hashable]) -> float:
+        """The chance that two rows with the same key share a label."""
+        places: dict[Hashable, int] = {}
+        place = np.array([places.setdefault(key, len(places)) for key in keys])
+        p, labels = self._masses
+        joint = np.zeros((len(places), 2))
+        np.add.at(joint, (place, labels), p)
+        return float(np.sum(joint**2 / joint.sum(axis=1, keepdims=True)))
+
+    def _of_rules(self) -> tuple[float, float]:
+        """Sufficiency and necessity of the rules, by what each covers."""
+        p, labels = self._masses
+        sufficiency = necessity = 0.0
+        everybody = np.bincount(labels, p, 2)
+        for facts in dict.fromkeys(kind.facts for kind in self._kinds):
+            given = np.bincount(labels, p * [kind.facts == facts for kind in self._kinds], 2)
+            covered = np.bincount(labels, p * [kind.applicant.has(facts) for kind in self._kinds], 2)
+            sufficiency += float(given @ covered / covered.sum())
+            necessity += float(given @ (covered / everybody))
+        return sufficiency, necessity
+
+    @cached_property
+    def codebook(self) -> Codebook:
+        """The codebook that finds the facts in all wordings; of reasons that copy the answer, the answer too."""
+        words = {
+            f"{fact[0]} {'for' if fact[1] else 'against'}": "|".join(_clause(fact, voice) for voice in range(WORDINGS))
+            for fact in CLAUSES
+        }
+        facts = {name: rf"\b(?:{clauses})\b" for name, clauses in words.items()}
+        answers = {label: rf"\b{label}\b" for label in LABELS} if self.says == "answer" else {}
+        return Codebook(facts | answers)
+
+    def consistency_by(self, discretizer: Discretize | None) -> float:
+        """The true consistency by a discretizer of reasons that looks at one text at a time.
+
+        Parameters
+        ----------
+        discretizer : discretizer, its word, or None
+            Such as phrases that were learned elsewhere. None: the texts as they are compared.
+
+        Examples
+        --------
+        >>> import faithscope as fs
+        >>> from faithscope.testing import ReasonSystem
+        >>> round(ReasonSystem(shortcut=1.0).consistency_by(fs.Phrases(["missed"])), 3)
+        0.5
+        """
+        if self.details:
+            raise BadInput("Texts with details are too many to list: ask a system with details=False.")
+        codes, _ = discretize(Reasons([kind.text for kind in self._kinds]), discretizer).group()
+        return self._consistency(codes.tolist())
+
+    def draw(self, n: int, seed: int = 0) -> ReasonedRows:
+        """Independent rows: applicants, decisions, reasons in words, and rules that state the same.
+
+        Parameters
+        ----------
+        n : int
+            How many, up to a million.
+        seed : int
+            Of the draws.
+
+        Returns
+        -------
+        ReasonedRows
+
+        Examples
+        --------
+        >>> from faithscope.testing import ReasonSystem
+        >>> rows = ReasonSystem("answer").draw(3)
+        >>> rows.predictions.tolist(), rows.reasons.texts[0]
+        (['denied', 'approved', 'approved'], 'This is denied, as requests of this kind are denied.')
+        """
+        rng = np.random.default_rng(check_whole(seed, "seed", 0))
+        p, labels = self._masses
+        place = rng.choice(len(p), check_whole(n, "n", 1, 1_000_000), p=p)
+        chosen = [self._kinds[j] for j in place]
+        levels = np.array([kind.applicant for kind in chosen]).astype(int)
+        columns = []
+        for level, ranges in zip(levels.T, _RANGES, strict=False):  # numbers on the side of its threshold
+            first, last, step = np.array(ranges)[level].T
+            columns.append(first + step * rng.integers(0, (last - first) // step + 1))
+        X = np.column_stack([*columns, levels[:, 3:]]).astype(np.float64)
+        first_names, last_names = (rng.choice(names.split(), n).tolist() for names in (_FIRST_NAMES, _LAST_NAMES))
+        fillings = [
+            {
+                "name": f"{first} {last}",
+                "missed": f"{missed:.0f}",
+                "debt": f"{debt:.0f}%",
+                "income": f"{income:,.0f}",
+                "side": "north" if north else "south",
+                "channel": "online" if online else "at a branch",
+            }
+            for first, last, (missed, debt, income, north, online) in zip(first_names, last_names, X, strict=True)
+        ]
+        texts = [kind.text.format(**filling) for kind, filling in zip(chosen, fillings, strict=True)]
+        facts = list(dict.fromkeys(kind.facts for kind in chosen))
+        rules = Rules.from_conditions(
+            [[_CONDITIONS[fact] for fact in each] for each in facts], features=list(_FEATURES)
+        )
+        return ReasonedRows(
+            reasons=Reasons(texts, [_INPUT.format(**filling) for filling in fillings]),
+            rules=rules.take(np.array([facts.index(kind.facts) for kind in chosen])),
+            predictions=np.array(LABELS)[labels[place]],
+            X=X,
+            groups=np.where(X[:, 4] == 1, "online", "branch"),
+        )
+
+
+def _clause(fact: Fact, voice: int, detailed: bool = False) -> str:
+    return re.sub(r"\[(.*?)\]", r"\1" if detailed else "", CLAUSES[fact][voice])
+
+
+def _blanked(text: str) -> str:
+    """What `Template` makes of a reason: words of the input and of labels are blanked, each run of them once."""
+    words = re.sub(r"[.,:]", " ", re.sub(r"\{\w+\}", "<input>", text)).lower().split()
+    marks = dict.fromkeys(_INPUT_WORDS.split(), "<input>") | dict.fromkeys(LABELS, "<label>")
+    marked = [marks.get(word, word) for word in words]
+    return " ".join(w for at, w in enumerate(marked) if w not in ("<input>", "<label>") or marked[at - 1 : at] != [w])
+
+
+REASON_SYSTEMS = {
+    "faithful": ReasonSystem(),
+    "paraphrased": ReasonSystem(wordings=8, details=True),
+    "faithful, noisy": ReasonSystem(noise=0.1, wordings=8, details=True),
+    "weak shortcut": ReasonSystem(shortcut=0.2, wordings=8, details=True),
+    "strong shortcut": ReasonSystem(shortcut=0.6, wordings=8, details=True),
+    "shortcut alone": ReasonSystem(shortcut=1.0, wordings=8, details=True),
+    "random reasons": ReasonSystem("chance", wordings=8, details=True),
+    "copied answer": ReasonSystem("answer", wordings=8),
+    "answer in other words": ReasonSystem("hint", wordings=8),
+    "made to suit": ReasonSystem("decision", shortcut=0.6, wordings=8, details=True),
+    "shortcut tied to payments": ReasonSystem(shortcut=0.6, tied=1.0, wordings=8, details=True),
+    "shortcut for one group": ReasonSystem(shortcut=0.8, online_only=True, wordings=8, details=True),
+    "wording tells the decision": ReasonSystem(shortcut=0.6, style=1.0, wordings=8),
+}
