@@ -160,13 +160,13 @@ def against(rows: Rows) -> Spec:
     fields = [f"{measure}_{end}" for measure in measures for end in ends]
     points = [point for point in known.values() if all(field in point for field in fields)]
     x, y, from_x, from_y = (titled(f"{measure}_{end}", measure) for end in ends[:2] for measure in measures)
-    to_x, to_y = {"x2": "consistency_high"}, {"y2": "sufficiency_high"}
-    tips = {"tooltip": ("name", *fields)}
+    tips = ("name", *fields)
+    to_x, to_y = "consistency_high", "sufficiency_high"
     layers = [
-        layer(points, "rect box", x=from_x, y=from_y, **to_x, **to_y, **tips),
-        layer(points, "rule interval", x=from_x, y=y, **to_x),
-        layer(points, "rule interval", x=x, y=from_y, **to_y),
-        layer(points, "point dot", _DOT, x=x, y=y, **tips),
+        layer(points, "rect box", x=from_x, y=from_y, x2=to_x, y2=to_y, tooltip=tips),
+        layer(points, "rule interval", x=from_x, y=y, x2=to_x),
+        layer(points, "rule interval", x=x, y=from_y, y2=to_y),
+        layer(points, "point dot", _DOT, x=x, y=y, tooltip=tips),
         *_spots(points, "consistency_shown", "sufficiency_shown", _AGAINST, _scale(rows)),
     ]
     return layered(layers, _AGAINST, _scale(rows))
@@ -345,7 +345,7 @@ def encoding(columns: Mapping[str, Any]) -> tuple[Spec, int]:
     rows = [{name: _plain(columns[name][i]) for name in names} for i in range(min(len(columns["n"]), _MOST_POINTS))]
     ends = [row[name] for row in rows for name in (across, up)] if numbers else []
     low, high = min(ends, default=0.0), max(ends, default=1.0)
-    scale = {"domain": [low, high if low < high else low + 1.0], "nice": numbers}
+    scale: Spec = {"domain": [low, high if low < high else low + 1.0], "nice": numbers}
     at = {
         "x": number(across, scale, title=f"{what} among others covered", tickCount=5),
         "y": number(up, scale, title=f"{what} among rows given", tickCount=5),
