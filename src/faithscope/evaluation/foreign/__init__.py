@@ -1,6 +1,5 @@
 """Explainers of other libraries as explainers of rows: one file per library, none of which is imported."""
 
-from dataclasses import replace
 from importlib import import_module
 from inspect import signature
 from typing import Any
@@ -21,9 +20,11 @@ def adapted(explainer: Any, model: Any, run: int | None = None) -> Any:
     library = library_of(explainer)
     if library is None:
         return explainer
-    # Imported here, since it loads all explainers.
-    foreign = import_module(f"{__name__}.{library}").adapt(explainer, model)
-    return foreign if run is None else replace(foreign, run=run)
+    # Imported here, since they load all explainers.
+    label_of = import_module("faithscope.explainers.shared.classes").label_of
+    foreign = getattr(import_module(f"{__name__}.{library}"), library.capitalize())
+    label = label_of(explainer if library == "interpret" else model, None)
+    return foreign(explainer, model if foreign.asks else None, run, label)
 
 
 def library_of(explainer: Any) -> str | None:

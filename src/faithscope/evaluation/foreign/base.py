@@ -1,20 +1,24 @@
 """What adapted explainers share: a name, rows as the library takes them, and draws that depend on the row alone."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explainers.base import Progress
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
+from faithscope.inputs.arrays import frame_names, is_frame
+from faithscope.inputs.hints import hint
 from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rebuilt import Rebuild, columns_with_names, rebuilder
 from faithscope.inputs.rows import flat_rows
+from faithscope.inputs.seeds import row_digests
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +34,8 @@ class Foreign:
     label : str or None
         The label of class 1 of two, which importances of one class speak of, if the model says it.
     """
+
+    asks: ClassVar[bool] = False  # whether it asks the model that is evaluated, not one of its own
 
     explainer: Any
     model: Any
@@ -52,6 +58,23 @@ class Foreign:
     def seed(self) -> int:
         """The seed of draws that the explainer takes no seed for."""
         return 0 if self.run is None else self.run
+
+    def _row_by_row(
+        self, rows: Any, ask: Callable[[int, int], Any], progress: Progress | None, start: int | None = None
+    ) -> list[Any]:
+        """The answers for each row, by its place and a seed of its own, which the global generators have too."""
+        answers, digests = [], row_digests(self.seed if start is None else start, rows)
+        for place, digest in enumerate(digests):
+            with seeded(seed := seed_of(digest)):
+                answers.append(ask(place, seed))
+            if progress is not None:
+                progress(place + 1, len(digests))
+        return answers
+
+    def _remarked(self, explanations: Explanations, unseeded: str, *remarks: str) -> Explanations:
+        """Explanations with remarks, and with what is to be said of draws without a seed unless runs are compared."""
+        draws = (unseeded.format(name=self.__name__),) if unseeded and self.run is None else ()
+        return explanations._with(remarks=(*explanations.remarks, *remarks, *draws))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,3 +126,44 @@ def unasked(explainer: Any, needs: str, line: str) -> BadInput:
         f"{type(explainer).__name__} asks the model about rows that it draws, so the model must have {needs}: pass the "
         f"model itself, {line}; or ready explanations in place of the explainer."
     )
+
+
+def by_name(X: Any, names: Sequence[Any] | None, explainer: str) -> tuple[Any, tuple[str, ...]]:
+    """The rows with the columns that an explainer knows, in its order; and what a reader should know about it.
+
+    Rows without names, and tables that have none of the explainer's names, are taken by position.
+
+    Parameters
+    ----------
+    X : array-like or table
+    names : sequence of names, optional
+        The features of the explainer, in its order; None if it has no names.
+    explainer : str
+        What it is called.
+    """
+    if not is_frame(X) or names is None:
+        return X, ()
+    wanted, known = tuple(map(str, names)), frame_names(X)
+    if wanted == known:
+        return X, ()
+    repeated = [name for name in wanted if max(known.count(name), wanted.count(name)) > 1]
+    if repeated:
+        raise BadInput(
+            f"Two features of {explainer}, or two columns of X, are named {repeated[0]!r}, so columns cannot be told "
+            "apart by name: rename one."
+        )
+    missing = [name for name in wanted if name not in known]
+    if not missing:
+        places = [known.index(name) for name in wanted]
+        if hasattr(X, "iloc"):
+            return X.iloc[:, places], ()
+        return X.select(places if hasattr(X, "column_names") else [X.columns[place] for place in places]), ()
+    if len(missing) < len(wanted) or len(wanted) != len(known):
+        raise BadInput(
+            f"{explainer} knows {len(wanted)} features, and X has no column {missing[0]!r} of theirs. "
+            f"{hint(missing[0], known)} Pass a table with the columns that it was fitted on."
+        )
+    if wanted == tuple(map(str, range(len(wanted)))):  # positions
+        return X, ()
+    told = f"X has none of the feature names of {explainer}, so its columns were taken by position: {known[0]!r} as "
+    return X, (f"{told}{wanted[0]!r}, and so on",)

@@ -21,11 +21,6 @@ _ROWS = 256  # at a time
 _DRAWS = ("NoiseTunnel", "ShapleyValueSampling", "KernelShap", "Lime")  # methods that draw: each row by itself
 
 
-def adapt(explainer: Any, model: Any) -> "Captum":
-    """An explainer of rows; the module is the explainer's own."""
-    return Captum(explainer, None)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Captum(Foreign):
     """A method of captum's, with its own defaults."""

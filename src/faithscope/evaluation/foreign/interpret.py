@@ -4,14 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from faithscope.evaluation.foreign.base import Foreign
-from faithscope.explainers.shared.classes import label_of
 from faithscope.explanations.base import Explanations
 from faithscope.readers import as_explanations
-
-
-def adapt(explainer: Any, model: Any) -> "Interpret":
-    """An explainer of rows; the model is the explainer's own."""
-    return Interpret(explainer, None, label=label_of(explainer, None))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,31 +2,24 @@
 
 from copy import copy, deepcopy
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from faithscope.evaluation.foreign.base import Foreign, seed_of, seeded
-from faithscope.evaluation.foreign.columns import by_name
+from faithscope.evaluation.foreign.base import Foreign, by_name
 from faithscope.explainers.base import Progress
-from faithscope.explainers.shared.classes import label_of
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.documents import to_documents
 from faithscope.inputs.models import is_torch_module, to_tensor
 from faithscope.inputs.rows import flat_rows, rows_of, take_rows
-from faithscope.inputs.seeds import row_digests
 from faithscope.readers import as_explanations
 
 # Those that draw nothing.
 _EXACT = frozenset({"Additive", "Deep", "Exact", "GPUTree", "Linear", "Partition", "Tree"})
 _OF_MODELS = frozenset({"GPUTree", "Linear", "Tree"})  # those that take a model, not a function of it
 _DRAWS = "where {name} draws at random, each row has a seed of its own here, so other runs of {name} differ"
-
-
-def adapt(explainer: Any, model: Any) -> "Shap":
-    """An explainer of rows; the model is the explainer's own."""
-    return Shap(explainer, None, label=label_of(model, None))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,27 +31,20 @@ class Shap(Foreign):
         rows, remarks = by_name(X, self._names(), self.__name__)
         inner = getattr(getattr(self.explainer, "explainer", None), "model", None)
         rows = to_tensor(inner, rows) if is_torch_module(inner) else rows
-        if self.__name__.removesuffix("Explainer") in _EXACT or not rows_of(rows):
-            answers = self._values(_copied(self.explainer), rows)
+        explainer, kind, draws = _copied(self.explainer), self.__name__.removesuffix("Explainer"), ""
+        if kind in _EXACT or not rows_of(rows):
+            answers = self._values(explainer, rows)
         else:
-            answers = self._row_by_row(rows, progress)
-            remarks = (*remarks, *((_DRAWS.format(name=self.__name__),) if self.run is None else ()))
-        explanations = as_explanations(answers)
-        explanations = explanations._with(remarks=(*explanations.remarks, *remarks))
+            ask = partial(self._of_row, explainer, rows)
+            answers, draws = self._row_by_row(_readable(rows), ask, progress), _DRAWS
+            answers = np.concatenate(answers) if isinstance(answers[0], np.ndarray) else answers
+        explanations = self._remarked(as_explanations(answers), draws, *remarks)
         # A function of one output may be of either class.
-        of_model = self.__name__.removesuffix("Explainer") in _OF_MODELS
         axes = np.ndim(getattr(answers[0] if isinstance(answers, list) else answers, "values", answers))
-        return self._of_class_1(explanations) if of_model or axes == 3 else explanations
+        return self._of_class_1(explanations) if kind in _OF_MODELS or axes == 3 else explanations
 
-    def _row_by_row(self, rows: Any, progress: Progress | None) -> Any:
-        explainer, answers = _copied(self.explainer), []
-        digests = row_digests(self.seed, _readable(rows))
-        for place, digest in enumerate(digests):
-            with seeded(seed_of(digest)):
-                answers.append(self._values(explainer, take_rows(rows, np.array([place]))))
-            if progress is not None:
-                progress(place + 1, len(digests))
-        return np.concatenate(answers) if isinstance(answers[0], np.ndarray) else answers
+    def _of_row(self, explainer: Any, rows: Any, place: int, _: int) -> Any:
+        return self._values(explainer, take_rows(rows, np.array([place])))
 
     def _values(self, explainer: Any, rows: Any) -> Any:
         """Shap's answer by its call; by ``shap_values``, if that fails."""
