@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.evaluation.asker import Identity
 from faithscope.evaluation.result import Options, assess
 
 
@@ -22,7 +21,7 @@ def evaluated(explanations, predictions, X=None, agreement=None, relation=None, 
     """The evaluation of ready explanations and predictions that are numbers."""
     rows = np.arange(float(len(predictions)))[:, None] if X is None else X
     sample = fs.Sample.of(explanations, predictions, rows, weights, agreement)
-    return assess(sample, None, Options(relation=relation), Identity.of(["ready"]))
+    return assess(sample, None, Options(relation=relation), "explanations", ["ready"])
 
 
 def between(agreement, a, b):

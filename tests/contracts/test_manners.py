@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 import faithscope as fs
 from explainers.systems import library
 from faithscope.cli import app
-from faithscope.evaluation.asker import Identity
+from faithscope.evaluation.asker import described
 from faithscope.explainers import (
     AllWords,
     Anchors,
@@ -279,10 +279,8 @@ class TalkativeExplainer(PlainExplainer):
 
 
 def test_explainers_of_others_are_described_without_rows_too():
-    assert (
-        Identity.of(PlainExplainer(TRAIN, model())).explainer == "PlainExplainer(X_train=(120, 3), model=Pipeline, k=3)"
-    )
-    assert Identity.of(TalkativeExplainer(TRAIN, model())).explainer == "TalkativeExplainer"
+    assert described(PlainExplainer(TRAIN, model())) == "PlainExplainer(X_train=(120, 3), model=Pipeline, k=3)"
+    assert described(TalkativeExplainer(TRAIN, model())) == "TalkativeExplainer"
 
 
 def test_the_command_line_shows_no_training_row(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from faithscope.errors import BadInput, MissingExtra
-from faithscope.evaluation.asker import Identity
+from faithscope.evaluation.asker import called
 from faithscope.inputs.checks import text_names
 
 _SHAPES = "(model, explainer), (model, {name: explainer, ...}), or a function without arguments that returns either"
@@ -44,7 +44,7 @@ def to_system(pair: Any, path: str) -> tuple[Any, dict[str, Any]]:
         )
     model, explainers = pair
     if not isinstance(explainers, Mapping):
-        explainers = {Identity.of(explainers).name: explainers}
+        explainers = {called(explainers): explainers}
     if not explainers:
         raise BadInput(f"{path} has no explainer: give at least one.")
     return model, text_names(explainers)

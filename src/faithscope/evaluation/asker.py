@@ -98,22 +98,6 @@ def _over_columns(explanations: Explanations, X: Any) -> Explanations:
     return explanations._with(names=columns) if unnamed and known else explanations
 
 
-@dataclass(frozen=True)
-class Identity:
-    """Who explained: its name, its settings, and whether it is a baseline."""
-
-    name: str
-    explainer: str
-    baseline: bool
-
-    @classmethod
-    def of(cls, explainer: Any, name: str | None = None) -> "Identity":
-        """The identity of an explainer, under the given name or its own."""
-        # Only True marks a baseline: the `baseline` of Gradient is a row.
-        baseline = getattr(explainer, "baseline", False) is True
-        return cls(called(explainer) if name is None else name, _described(explainer), baseline)
-
-
 def called(explainer: Any) -> str:
     """The name of an explainer: that of the function or of the object's class."""
     if is_ready(explainer):
@@ -121,7 +105,7 @@ def called(explainer: Any) -> str:
     return str(getattr(explainer, "__name__", type(explainer).__name__)).strip("<>")
 
 
-def _described(explainer: Any) -> str:
+def described(explainer: Any) -> str:
     """The settings of an explainer in one line, without training rows; its name if its repr has several lines."""
     if is_ready(explainer):
         return "ready explanations"

@@ -8,7 +8,7 @@ from typing import Any
 from faithscope.discretizers import Discretize, Original
 from faithscope.discretizers.choice import to_discretizer
 from faithscope.errors import BadInput, FaithscopeError, WrongType
-from faithscope.evaluation.asker import Asker, Identity, is_ready
+from faithscope.evaluation.asker import Asker, called, is_ready
 from faithscope.evaluation.cache import Cache, to_cache
 from faithscope.evaluation.foreign import adapted, library_of
 from faithscope.explanations import Explanations
@@ -137,7 +137,7 @@ class RunAsker:
         key = asker.questions.get(id(explainer))
         if key is not None:  # a run's own, since explainers that look alike may draw from a generator elsewhere
             asker.questions[id(explainer)] = f"{key}, run {place}"
-        told = f"{Identity.of(explainer).name}, run {place + 1} of {many}"
+        told = f"{called(explainer)}, run {place + 1} of {many}"
         return asker.explanations(explainer, self.X, told)
 
     def _refuse_other(self, run: Any, seed: int) -> None:

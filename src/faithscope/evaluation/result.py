@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.coverage import cover
 from faithscope.discretizers import Discretize, Original, usual
 from faithscope.errors import FaithscopeError, NotScoped
-from faithscope.evaluation.asker import Identity
+from faithscope.evaluation.asker import described
 from faithscope.explanations import Explanations
 from faithscope.explanations.forms import are_codes, names_all
 from faithscope.explanations.importances import Importances, Rankings
@@ -46,7 +46,7 @@ from faithscope.sample import Sample, number_groups
 if TYPE_CHECKING:
     import pandas as pd
 
-    from faithscope.report.result import Provenance, RowPair
+    from faithscope.report.result import Provenance
 
 
 @dataclass(frozen=True)
@@ -337,10 +337,6 @@ class Evaluation(OfOneExplainer):
         """
         return find_slices(self.sample, columns, most=most, confidence=self.options.confidence, seed=seed)
 
-    def _of_method(self, sufficiency: Estimate) -> Estimate:
-        """The estimate with a note if its interval is not made by the method that was asked for."""
-        return noted(sufficiency, made_otherwise(sufficiency, self.options.method))
-
     def _grouped(self, groups: Any) -> "Evaluation":
         """The same evaluation with every measure by group of rows."""
         unasked = self.sufficiency is None or self.options.by_default
@@ -350,16 +346,14 @@ class Evaluation(OfOneExplainer):
             self, populations=self.by(groups), sufficiency_populations=sufficiency, necessity_populations=necessity
         )
 
-    def _measure_consistency(self, sample: Sample) -> Estimate:
-        return measure_consistency(sample, self.options.confidence, self.options.method)
-
     def discretizations(self) -> "pd.DataFrame":
         """Consistency and uniqueness by each discretizer of the paper, finest first, and by the one that is in use."""
         sample, family = replace(self.sample, explanations=self.undiscretized, notes=()), usual(self.undiscretized)
-        lines = {repr(member): self._measure_consistency(sample.discretized(member)) for member in family}
+        measured = partial(measure_consistency, confidence=self.options.confidence, method=self.options.method)
+        lines = {repr(member): measured(sample.discretized(member)) for member in family}
         lines.setdefault(self.discretizer, self.consistency)
         columns: dict[str, Any] = {"discretizer": list(lines), **estimate_columns(lines.values())}
-        return frame(columns | {"uniqueness": [uniqueness(estimate) for estimate in lines.values()]})
+        return frame(columns | {"uniqueness": [float(each.counts.profile().uniqueness) for each in lines.values()]})
 
     _written = (
         *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "seed", "baseline"),
@@ -414,14 +408,13 @@ class Evaluation(OfOneExplainer):
         told = (self.explainer, self.discretizer, self.explanations.kind, self.seed, self.seconds)
         return Provenance(*told, clusters=self.options.clusters, baseline=self.baseline)
 
-    def _row_pairs(self, measure: str, k: int) -> "tuple[RowPair, ...]":
+    def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
         """Up to k pairs of rows that lower the measure."""
         from faithscope.report.maps import map_of
         from faithscope.report.result import row_pairs
 
-        columns = self.counterexamples(k) if measure == "consistency" else self.wrongly_covered(k)
-        pairs = row_pairs({str(name): column for name, column in columns.items()}, self.rows)
-        return tuple(replace(pair, map=map_of(self.explanations, pair.a)) for pair in pairs)
+        pairs = row_pairs(self.counterexamples(k) if measure == "consistency" else self.wrongly_covered(k), self.rows)
+        return [{**pair, "map": map_of(self.explanations, pair["a"])} for pair in pairs]
 
     @cached_property
     def _discretized(self) -> list[dict[str, Any]]:
@@ -431,13 +424,8 @@ class Evaluation(OfOneExplainer):
         ]
 
 
-def uniqueness(estimate: Estimate) -> float:
-    """Share of rows whose explanation no other row was given."""
-    return float(estimate.counts.profile().uniqueness)
-
-
 def assess(
-    sample: Sample, discretizer: Discretize | None, options: Options, who: Identity, groups: Any = None
+    sample: Sample, discretizer: Discretize | None, options: Options, name: str, explainer: Any, groups: Any = None
 ) -> Evaluation:
     """The evaluation of a sample.
 
@@ -446,7 +434,7 @@ def assess(
     groups : array-like, optional
         The population of each row that was handed over, including rows that are not reported.
     """
-    coarse = sample.discretized(discretizer)
+    raw, coarse = sample.explanations, sample.discretized(discretizer)
     naming, options = _naming(sample, coarse, options)
     if naming is None:
         options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.X, coarse.positions))
@@ -456,11 +444,11 @@ def assess(
         sufficiency=None,
         sample=coarse,
         options=options,
-        undiscretized=_settled(sample.explanations, discretizer),
-        name=who.name,
-        explainer=who.explainer,
+        undiscretized=raw._with(doubt="") if getattr(discretizer, "reads_maps", False) else raw,
+        name=name,
+        explainer=described(explainer),
         discretizer=repr(Original() if discretizer is None else discretizer),
-        baseline=who.baseline,
+        baseline=getattr(explainer, "baseline", False) is True,  # that of Gradient is a row
         _chosen=discretizer,
         _naming=naming,
     )
@@ -471,11 +459,6 @@ def assess(
     if sample.positions is None or names_columns(groups, sample.X):
         return evaluation._grouped(groups)
     return evaluation._grouped(take_rows(groups, sample.positions))
-
-
-def _settled(explanations: Explanations, discretizer: Any) -> Explanations:
-    """The explanations, no longer in doubt about their axes if a discretizer has read them as maps."""
-    return explanations._with(doubt="") if getattr(discretizer, "reads_maps", False) else explanations
 
 
 def _naming(sample: Sample, coarse: Sample, options: Options) -> tuple[tuple[Sample, Sample] | None, Options]:
@@ -510,7 +493,8 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     coverage = cover(even, evaluation._relation, device="auto", necessity=plain and not sample.agreement.of_numbers)
     named = None if evaluation._naming is None else (evaluation._naming[0], options.relation)
     estimate = measure_sufficiency(sample, options.scoping, coverage if plain else None, named)
-    evaluation = replace(evaluation, sufficiency=evaluation._of_method(estimate), _coverage=coverage)
+    estimate = noted(estimate, made_otherwise(estimate, options.method))
+    evaluation = replace(evaluation, sufficiency=estimate, _coverage=coverage)
     unknown = isinstance(sample.agreement, Spread) or coverage.asked is not None
     return evaluation if unknown else _with_necessity(evaluation)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from faithscope.evaluation.asker import Asker, Identity, refuse_swapped
+from faithscope.evaluation.asker import Asker, refuse_swapped
 from faithscope.evaluation.best import Best, choice_notes, halves_seed, learns, settled, to_choice
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.fitted_rows import fitted_notes
@@ -110,7 +110,7 @@ def run(
         with asker.watch.phase(f"measuring {name}", sample.n):
             choice = _fitting(choices[name], sample.explanations, lenient)
             options = Options(confidence, *how, relations.get(name), seed, unlabeled, name_of(clusters), at_least)
-            evaluation = assess(sample, choice, options, Identity.of(explainers[name], name), by)
+            evaluation = assess(sample, choice, options, name, explainers[name], by)
         spent = asker.watch.seconds.items()
         mine = {phase: each for phase, each in spent if phase == "predicting" or phase.endswith(f" {name}")}
         evaluations[name] = replace(evaluation, seconds=mine)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.measures.leakage import Leakage
 from faithscope.measures.planning.plan import Plan
 from faithscope.measures.telling import WANTED
-from faithscope.report.maps import Map
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _NAMES_OF_WRONGLY_COVERED = {
     "row": "row_a",
@@ -69,7 +71,7 @@ class ExplainerResult(Protocol):
     def _plan(self, measure: str) -> Plan:
         """How many rows the measure needs."""
 
-    def _row_pairs(self, measure: str, k: int) -> "Sequence[RowPair]":
+    def _row_pairs(self, measure: str, k: int) -> Sequence[Mapping[str, Any]]:
         """Up to k pairs of rows that lower the measure."""
 
     @property
@@ -135,76 +137,23 @@ class Provenance:
     baseline: bool = False
 
 
-@dataclass(frozen=True)
-class RowPair:
-    """Two rows that one explanation covers and the model predicts differently.
+def row_pairs(table: "pd.DataFrame", positions: NDArray[np.int64] | None = None) -> list[dict[str, Any]]:
+    """The lines of `Evaluation.counterexamples`, or those of `wrongly_covered` under the same names.
 
-    Attributes
-    ----------
-    a, b : int
-        Positions in the `X` of the result.
-    row_a, row_b : int
-        Positions in the rows as they were handed over, which may be more than the result reports on.
-    index_a, index_b : object
-        The row labels; the positions of rows that have no labels.
-    disagreeing_pairs : int or None
-        How many pairs of rows this explanation contradicts itself on, if known.
-    gap : float or None
-        Of numbers, how far the two predictions are apart.
-    map : Map or None
-        The explanation as a map, if it is one.
-    """
-
-    explanation: Any
-    a: int
-    b: int
-    row_a: int
-    row_b: int
-    index_a: Any
-    index_b: Any
-    prediction_a: Any
-    prediction_b: Any
-    disagreeing_pairs: int | None = None
-    gap: float | None = None
-    map: Map | None = None
-
-
-def row_pairs(columns: Mapping[str, Any], positions: NDArray[np.int64] | None = None) -> tuple[RowPair, ...]:
-    """Row pairs from the columns of `Evaluation.counterexamples` or of `Evaluation.wrongly_covered`.
+    Each has ``a`` and ``b`` too: where its rows stand in the `X` of the result.
 
     Parameters
     ----------
-    columns : mapping of str to column
+    table : frame
     positions : array, (n,), optional
         Where each row of the result stands among those that were handed over, ascending; by default at its own place.
-
-    Examples
-    --------
-    >>> columns = {"explanation": ["old"], "row_a": [4], "row_b": [6], "prediction_a": ["yes"], "prediction_b": ["no"]}
-    >>> [(pair.a, pair.b, pair.row_a) for pair in row_pairs(columns, np.array([2, 4, 6]))]
-    [(1, 2, 4)]
     """
-    named = {_NAMES_OF_WRONGLY_COVERED.get(name, name): column for name, column in columns.items()}
-    lines = zip(*named.values(), strict=True)
-    return tuple(_row_pair(dict(zip(named, line, strict=True)), positions) for line in lines)
-
-
-def _row_pair(line: Mapping[str, Any], positions: NDArray[np.int64] | None) -> RowPair:
-    rows = [int(line["row_a"]), int(line["row_b"])]
-    a, b = rows if positions is None else np.searchsorted(positions, rows).tolist()
-    return RowPair(
-        explanation=line["explanation"],
-        a=a,
-        b=b,
-        row_a=rows[0],
-        row_b=rows[1],
-        index_a=line.get("index_a", rows[0]),
-        index_b=line.get("index_b", rows[1]),
-        prediction_a=line["prediction_a"],
-        prediction_b=line["prediction_b"],
-        disagreeing_pairs=line.get("disagreeing_pairs"),
-        gap=line.get("gap"),
-    )
+    names = [_NAMES_OF_WRONGLY_COVERED.get(str(name), str(name)) for name in table]
+    pairs: list[dict[str, Any]] = table.set_axis(names, axis=1).to_dict("records")
+    for pair in pairs:
+        rows = [pair["row_a"], pair["row_b"]]
+        pair["a"], pair["b"] = rows if positions is None else np.searchsorted(positions, rows).tolist()
+    return pairs
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from faithscope.measures.encoding import Encoding
     from faithscope.measures.leakage import Leakage
-    from faithscope.report.result import Breakdown, Provenance, RowPair
+    from faithscope.report.result import Breakdown, Provenance
 
 _SHOWN = 100  # explanations whose rows are fetched to be shown
 _NAMED = 4  # columns that name a row without an id
@@ -281,8 +281,8 @@ class Audit(OfOneExplainer):
         notes = (*self._changes(), *self.notes)
         return Provenance(self.explainer, self.discretizer, notes=notes, clusters=clusters)
 
-    def _row_pairs(self, measure: str, k: int) -> "tuple[RowPair, ...]":
+    def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
         """Up to k pairs of rows that lower consistency; none for sufficiency."""
         from faithscope.report.result import row_pairs
 
-        return row_pairs(dict(self._counterexamples(k).items())) if measure == "consistency" else ()
+        return row_pairs(self._counterexamples(k)) if measure == "consistency" else []

@@ -11,13 +11,18 @@ from faithscope.testing.conformance import (
 )
 from faithscope.testing.hard import HardSystem, hard_systems
 from faithscope.testing.number_cases import NUMBER_CASES, SCOPED_NUMBER_CASES, NumberCase
-from faithscope.testing.proven_system import ProvenSystem
 from faithscope.testing.reasons import REASON_SYSTEMS, ReasonedRows, ReasonSystem, ReasonTruth
 from faithscope.testing.scoped_cases import SCOPED_CASES, ScopedCase
 from faithscope.testing.scoped_systems import SCOPED, Hub, Scoped
 from faithscope.testing.systems import SYSTEMS, System
-from faithscope.testing.unideal_systems import ClusteredRows, FittedLeaves, WeightedRows
-from faithscope.testing.unseen_hubs import HubUnderDirections, HubUnderTopics
+from faithscope.testing.unideal_systems import (
+    ClusteredRows,
+    FittedLeaves,
+    HubUnderDirections,
+    HubUnderTopics,
+    ProvenSystem,
+    WeightedRows,
+)
 
 __all__ = [
     "CASES",

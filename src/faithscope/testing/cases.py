@@ -41,49 +41,40 @@ def _columns(*values: Sequence[float]) -> NDArray[np.float64]:
     return np.array(values, np.float64)
 
 
-def _apart(rows: int, distance: int) -> Inputs:
+def _twice(*rows: Sequence[float]) -> Inputs:
+    """Two explanations, each twice and with a label of its own."""
+    return _columns(*rows, *rows), [0, 1, 0, 1]
+
+
+def _apart(distance: int) -> Inputs:
     """Every explanation occurs twice, this many rows apart, with one label."""
-    keys = np.arange(rows) % distance
+    keys = np.arange(2 * distance) % distance
     return keys[:, None].astype(float), keys % 2
 
 
-def _hub(rows: int) -> Inputs:
-    """Half of the rows share one explanation and two labels; the others are all different."""
-    half = rows // 2
-    keys = np.concatenate([np.zeros(half), np.arange(1, rows - half + 1)])
-    return keys[:, None], np.arange(rows) % 2
+def _hub() -> Inputs:
+    """500 rows share one explanation and two labels; 500 others are all different."""
+    keys = np.concatenate([np.zeros(500), np.arange(1, 501)])
+    return keys[:, None], np.arange(1000) % 2
 
 
-def _shuffled(rows: int) -> Inputs:
-    """Ten explanations, each with three rows of a label to one of another, in no order."""
-    order = np.random.default_rng(0).permutation(rows)
-    keys, place = order % 10, order // 10
-    return keys[:, None].astype(float), (place % 4 == 0).astype(int)
-
-
-def _of_hub(rows: int) -> float:
-    half = rows // 2
-    same = half // 2
-    return half / rows * (same - 1) / (half - 1)
-
-
-def _of_shuffled(rows: int) -> float:
-    size = rows // 10
-    few, many = size // 4, size - size // 4
-    return (few * (few - 1) + many * (many - 1)) / (size * (size - 1))
+def _shuffled() -> Inputs:
+    """Ten explanations, each with 300 rows of a label and 100 of another, in no order."""
+    order = np.random.default_rng(0).permutation(4000)
+    return (order % 10)[:, None].astype(float), (order // 10 % 4 == 0).astype(int)
 
 
 CASES = (
     Case(
         "two pairs, one of them split",
         "anything but the formula",
-        lambda: (["a", "a", "b", "b"], [1, 1, 0, 1]),
+        lambda: (list("aabb"), [1, 1, 0, 1]),
         0.5,
     ),
     Case(
         "groups of three and two",
         "weighting explanations alike instead of rows",
-        lambda: (["a", "a", "a", "b", "b"], [0, 0, 1, 1, 1]),
+        lambda: (list("aaabb"), [0, 0, 1, 1, 1]),
         3 / 5,
     ),
     Case("one explanation, one label", "a value above 1", lambda: (np.zeros((7, 3)), np.zeros(7, int)), 1.0),
@@ -109,13 +100,13 @@ CASES = (
     Case(
         "signs",
         "taking absolute values",
-        lambda: (_columns([1.0, -2.0], [-1.0, 2.0], [1.0, -2.0], [-1.0, 2.0]), [0, 1, 0, 1]),
+        lambda: _twice([1.0, -2.0], [-1.0, 2.0]),
         1.0,
     ),
     Case(
         "scales",
         "normalizing each explanation",
-        lambda: (_columns([1.0, 2.0], [2.0, 4.0], [1.0, 2.0], [2.0, 4.0]), [0, 1, 0, 1]),
+        lambda: _twice([1.0, 2.0], [2.0, 4.0]),
         1.0,
     ),
     Case(
@@ -127,13 +118,13 @@ CASES = (
     Case(
         "large and small together",
         "single precision, or hashes of a sum",
-        lambda: (_columns([1e300, 1.0], [1e300, 2.0], [1e300, 1.0], [1e300, 2.0]), [0, 1, 0, 1]),
+        lambda: _twice([1e300, 1.0], [1e300, 2.0]),
         1.0,
     ),
     Case(
         "order within an explanation",
         "sorting or summing features",
-        lambda: (_columns([1.0, 2.0], [2.0, 1.0], [1.0, 2.0], [2.0, 1.0]), [0, 1, 0, 1]),
+        lambda: _twice([1.0, 2.0], [2.0, 1.0]),
         1.0,
     ),
     Case(
@@ -145,24 +136,24 @@ CASES = (
     Case(
         "labels that are names",
         "labels taken for class numbers",
-        lambda: (["a", "b", "a", "b", "b"], ["no", "yes", "no", "yes", "no"]),
+        lambda: (list("ababb"), ["no", "yes", "no", "yes", "no"]),
         (2 + 2 * 0.5) / 5,
     ),
-    Case("labels with gaps", "labels taken for positions", lambda: (["a", "a", "b", "b"], [5, 900, 7, 7]), 0.5),
+    Case("labels with gaps", "labels taken for positions", lambda: (list("aabb"), [5, 900, 7, 7]), 0.5),
     Case(
         "partners 65 rows apart",
         "measuring within batches of 64",
-        lambda: _apart(130, 65),
+        lambda: _apart(65),
         1.0,
     ),
     Case(
         "partners 5,000 rows apart",
         "measuring within batches of any usual size",
-        lambda: _apart(10_000, 5_000),
+        lambda: _apart(5_000),
         1.0,
     ),
-    Case("a hub and many that are alone", "leaving out rows that cannot be checked", lambda: _hub(1000), _of_hub(1000)),
-    Case("rows in no order", "comparing neighbors only", lambda: _shuffled(4000), _of_shuffled(4000)),
+    Case("a hub and many that are alone", "leaving out rows that cannot be checked", _hub, 500 / 1000 * 249 / 499),
+    Case("rows in no order", "comparing neighbors only", _shuffled, (100 * 99 + 300 * 299) / (400 * 399)),
     Case(
         "100,000 labels",
         "a table of explanations by labels",

@@ -8,8 +8,13 @@ import numpy as np
 
 from faithscope.inputs.checks import check_whole
 from faithscope.testing.systems import System, equal, long_tail, mostly_pure, two_labels
-from faithscope.testing.unideal_systems import ClusteredRows, FittedLeaves, WeightedRows
-from faithscope.testing.unseen_hubs import HubUnderDirections, HubUnderTopics
+from faithscope.testing.unideal_systems import (
+    ClusteredRows,
+    FittedLeaves,
+    HubUnderDirections,
+    HubUnderTopics,
+    WeightedRows,
+)
 
 Draw = Callable[[int, np.random.Generator], dict[str, Any]]
 
@@ -79,26 +84,32 @@ def hard_systems(n: int) -> dict[str, HardSystem]:
     True
     """
     n = check_whole(n, "n", 20, 1_000_000)
-    plain = {name: (breaks, "consistency", _PlainRows(system)) for name, (breaks, system) in independent(n).items()}
-    return {
-        name: HardSystem(name, breaks, measure, system.truth, n, system.draw)
-        for name, (breaks, measure, system) in {**plain, **_unideal(n), **_hubs(n)}.items()
+    vouch, biased = "a row vouches for its repetition", "a ratio of weights of few rows"
+    coins = System(equal(5 * n), np.full((5 * n, 2), 0.5))
+    rare = System(equal(n // 10), np.tile([0.9, 0.1], (n // 10, 1)))
+    unseen = "an unseen row under every explanation"
+    systems: dict[str, tuple[str, Any]] = {
+        **independent(n),
+        "rows logged twice": (vouch, ClusteredRows(coins, 2, 1.0)),
+        "customers who come back": (vouch, ClusteredRows(_mostly(n // 10), 5, 0.7)),
+        "rare label counts 4 times": (biased, WeightedRows(rare, (1.0, 4.0))),
+        "a label counts 4 times": (biased, WeightedRows(_mostly(n // 5), (1.0, 4.0))),
+        "weights by chance": (biased, WeightedRows(_mostly(n // 10), (1.0, 1.0), 1.0)),
+        "leaves fitted on these rows": ("an explainer that has learned the rows' noise", FittedLeaves(n // 16)),
+        "unseen word list": (unseen, HubUnderTopics(n // 10, 1 / n)),
+        "unseen zero vector": (unseen, HubUnderDirections(60, 1 / n)),
     }
-
-
-@dataclass(frozen=True)
-class _PlainRows:
-    """A system whose samples are keyword arguments."""
-
-    system: System
-
-    @property
-    def truth(self) -> float:
-        return self.system.truth
-
-    def draw(self, n: int, rng: np.random.Generator) -> dict[str, Any]:
-        explanations, predictions = self.system.draw(n, rng)
-        return {"explanations": explanations, "predictions": predictions}
+    return {
+        name: HardSystem(
+            name,
+            breaks,
+            {HubUnderTopics: "sufficiency", HubUnderDirections: "within"}.get(type(system), "consistency"),
+            system.truth,
+            n,
+            system.rows if isinstance(system, System) else system.draw,
+        )
+        for name, (breaks, system) in systems.items()
+    }
 
 
 def independent(n: int) -> dict[str, tuple[str, System]]:
@@ -142,29 +153,3 @@ def two_rates(common: int, noise: float, rare: int, rare_noise: float) -> System
     """Half of the rows have one of a few explanations, the other half one of many."""
     p = np.concatenate([equal(common), equal(rare)]) / 2
     return System(p, two_labels(np.repeat([noise, rare_noise], [common, rare])))
-
-
-def _coins(cells: int) -> System:
-    return System(equal(cells), np.full((cells, 2), 0.5))
-
-
-def _unideal(n: int) -> dict[str, tuple[str, str, Any]]:
-    vouch, biased = "a row vouches for its repetition", "a ratio of weights of few rows"
-    rare = System(equal(n // 10), np.tile([0.9, 0.1], (n // 10, 1)))
-    systems: dict[str, tuple[str, Any]] = {
-        "rows logged twice": (vouch, ClusteredRows(_coins(5 * n), 2, 1.0)),
-        "customers who come back": (vouch, ClusteredRows(_mostly(n // 10), 5, 0.7)),
-        "rare label counts 4 times": (biased, WeightedRows(rare, (1.0, 4.0))),
-        "a label counts 4 times": (biased, WeightedRows(_mostly(n // 5), (1.0, 4.0))),
-        "weights by chance": (biased, WeightedRows(_mostly(n // 10), (1.0, 1.0), 1.0)),
-        "leaves fitted on these rows": ("an explainer that has learned the rows' noise", FittedLeaves(n // 16)),
-    }
-    return {name: (breaks, "consistency", system) for name, (breaks, system) in systems.items()}
-
-
-def _hubs(n: int) -> dict[str, tuple[str, str, Any]]:
-    unseen = "an unseen row under every explanation"
-    return {
-        "unseen word list": (unseen, "sufficiency", HubUnderTopics(n // 10, 1 / n)),
-        "unseen zero vector": (unseen, "within", HubUnderDirections(60, 1 / n)),
-    }

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from faithscope.testing.scoped_cases import HIGH, LOW, WIDE
+
 
 @dataclass(frozen=True)
 class NumberCase:
@@ -47,22 +49,22 @@ def _in_no_order() -> tuple[Any, ...]:
 
 
 NUMBER_CASES = (
-    NumberCase("two rows, a quarter of eps apart", "no credit", "close:2", lambda: (["a", "a"], [1.0, 1.5]), 0.75),
+    NumberCase("two rows, a quarter of eps apart", "no credit", "close:2", lambda: (list("aa"), [1.0, 1.5]), 0.75),
     NumberCase(
         "groups of three and two, close",
         "weighting explanations alike instead of rows",
         "close:2",
-        lambda: (["a", "a", "a", "b", "b"], [0.0, 1.0, 2.0, 5.0, 5.0]),
+        lambda: (list("aaabb"), [0.0, 1.0, 2.0, 5.0, 5.0]),
         3 / 5,
     ),
-    NumberCase("far apart", "agreement below 0", "close:1", lambda: (["a", "a", "a"], [0.0, 10.0, 10.5]), 1 / 6),
-    NumberCase("whole numbers", "division of integers", "close:4", lambda: (["a", "a"], [1, 2]), 0.75),
+    NumberCase("far apart", "agreement below 0", "close:1", lambda: (list("aaa"), [0.0, 10.0, 10.5]), 1 / 6),
+    NumberCase("whole numbers", "division of integers", "close:4", lambda: (list("aa"), [1, 2]), 0.75),
     NumberCase("a row is not its own witness", "counting the row itself", "close:1", lambda: ([1, 2], [3.0, 3.0]), 0.0),
     NumberCase(
         "far from 0, close",
         "single precision",
         "close:0.5",
-        lambda: (["a", "a", "b", "b"], [1e9, 1e9 + 0.25, 1e9, 1e9]),
+        lambda: (list("aabb"), [1e9, 1e9 + 0.25, 1e9, 1e9]),
         0.75,
     ),
     NumberCase("rows in no order", "comparing neighbors, or batches", "close:2", _in_no_order, 86.5 / 199),
@@ -81,55 +83,51 @@ NUMBER_CASES = (
         "two pairs, spread",
         "a variance that divides by n",
         "spread",
-        lambda: (["a", "a", "b", "b"], [0.0, 2.0, 4.0, 6.0]),
+        lambda: (list("aabb"), [0.0, 2.0, 4.0, 6.0]),
         0.7,
     ),
     NumberCase(
         "a silent row",
         "leaving out rows that cannot be checked",
         "spread",
-        lambda: (["a", "a", "b"], [0.0, 2.0, 7.0]),
+        lambda: (list("aab"), [0.0, 2.0, 7.0]),
         11 / 39,
     ),
-    NumberCase(
-        "worse than chance", "clipping at 0", "spread", lambda: (["a", "a", "b", "b"], [0.0, 4.0, 0.0, 4.0]), -0.5
-    ),
+    NumberCase("worse than chance", "clipping at 0", "spread", lambda: (list("aabb"), [0.0, 4.0, 0.0, 4.0]), -0.5),
     NumberCase(
         "far from 0, spread",
         "sums of squares that cancel",
         "spread",
-        lambda: (["a", "a", "b", "b"], (2.0**30 + np.array([0.0, 2.0, 4.0, 6.0]) / 1024)),
+        lambda: (list("aabb"), (2.0**30 + np.array([0.0, 2.0, 4.0, 6.0]) / 1024)),
         0.7,
     ),
     NumberCase(
         "one-hot labels",
         "anything but the adjusted agreement of labels",
         "spread",
-        lambda: (["a", "a", "a", "b", "b"], np.eye(2)[[0, 0, 1, 1, 1]]),
+        lambda: (list("aaabb"), np.eye(2)[[0, 0, 1, 1, 1]]),
         1 / 3,
     ),
     NumberCase(
         "outputs in different units",
         "scaling each output",
         "spread",
-        lambda: (["a", "a", "b", "b"], np.array([[0.0, 0.0], [2.0, 0.0], [4.0, 10.0], [6.0, 10.0]])),
+        lambda: (list("aabb"), np.array([[0.0, 0.0], [2.0, 0.0], [4.0, 10.0], [6.0, 10.0]])),
         0.95,
     ),
 )
 
-_LOW, _HIGH, _WIDE = [("x", "<=", 2.0)], [("x", ">", 2.0)], [("x", "<=", 10.0)]
-
 
 def _overlapping() -> tuple[Any, ...]:
-    return [_WIDE, _WIDE, _HIGH, _HIGH], np.array([[1.0], [2.0], [3.0], [4.0]]), [0.0, 1.0, 2.0, 4.0]
+    return [WIDE, WIDE, HIGH, HIGH], np.array([[1.0], [2.0], [3.0], [4.0]]), [0.0, 1.0, 2.0, 4.0]
 
 
 def _missed() -> tuple[Any, ...]:
-    return [_HIGH, _HIGH, _HIGH], np.array([[1.0], [3.0], [4.0]]), [0.0, 1.0, 3.0]
+    return [HIGH, HIGH, HIGH], np.array([[1.0], [3.0], [4.0]]), [0.0, 1.0, 3.0]
 
 
 def _silent() -> tuple[Any, ...]:
-    return [_LOW, _HIGH, _HIGH], np.array([[1.0], [3.0], [4.0]]), [5.0, 1.0, 3.0]
+    return [LOW, HIGH, HIGH], np.array([[1.0], [3.0], [4.0]]), [5.0, 1.0, 3.0]
 
 
 SCOPED_NUMBER_CASES = (

@@ -48,15 +48,15 @@ class ScopedCase:
         return sum(agreement or 0.0 for agreement in self.sufficiency) / len(self.rows)
 
 
-_WIDE: Conditions = [("x", "<=", 10.0)]
-_LOW: Conditions = [("x", "<=", 2.0)]
-_HIGH: Conditions = [("x", ">", 2.0)]
+WIDE: Conditions = [("x", "<=", 10.0)]
+LOW: Conditions = [("x", "<=", 2.0)]
+HIGH: Conditions = [("x", ">", 2.0)]
 
 SCOPED_CASES = (
     ScopedCase(
         "local consistency above local sufficiency",
         "measuring only rows that were given the rule: the first two rows agree, yet their rule covers two others",
-        [_WIDE, _WIDE, _HIGH, _HIGH],
+        [WIDE, WIDE, HIGH, HIGH],
         [1.0, 2.0, 3.0, 4.0],
         [0, 0, 1, 1],
         [1.0, 1.0, 1.0, 1.0],
@@ -65,7 +65,7 @@ SCOPED_CASES = (
     ScopedCase(
         "local consistency equal to local sufficiency",
         "nothing more than the formula: rules that partition the rows",
-        [_LOW, _LOW, _HIGH, _HIGH, _HIGH],
+        [LOW, LOW, HIGH, HIGH, HIGH],
         [1.0, 2.0, 3.0, 4.0, 5.0],
         [0, 1, 1, 1, 0],
         [0.0, 0.0, 0.5, 0.5, 0.0],
@@ -74,7 +74,7 @@ SCOPED_CASES = (
     ScopedCase(
         "local consistency below local sufficiency",
         "taking one measure for a bound on the other: the rule's own rows disagree, those it covers besides agree",
-        [_WIDE, _WIDE, _LOW, _LOW],
+        [WIDE, WIDE, LOW, LOW],
         [1.0, 5.0, 1.5, 2.0],
         [0, 1, 0, 0],
         [0.0, 0.0, 1.0, 1.0],
@@ -83,7 +83,7 @@ SCOPED_CASES = (
     ScopedCase(
         "a rule that does not cover its own row",
         "subtracting the row from a count it is not in",
-        [_HIGH, _HIGH, _HIGH],
+        [HIGH, HIGH, HIGH],
         [1.0, 3.0, 4.0],
         [0, 0, 1],
         [0.5, 0.5, 0.0],
@@ -92,7 +92,7 @@ SCOPED_CASES = (
     ScopedCase(
         "a rule that covers nobody else",
         "0.0, or 1.0, where the sample is silent",
-        [_LOW, _HIGH, _HIGH],
+        [LOW, HIGH, HIGH],
         [1.0, 3.0, 4.0],
         [0, 1, 1],
         [None, 1.0, 1.0],
@@ -119,7 +119,7 @@ SCOPED_CASES = (
     ScopedCase(
         "a bound that is met exactly",
         "< where <= is meant",
-        [_LOW, _LOW, _LOW],
+        [LOW, LOW, LOW],
         [2.0, 2.0, 1.0],
         [0, 0, 0],
         [1.0, 1.0, 1.0],

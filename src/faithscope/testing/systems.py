@@ -42,6 +42,11 @@ class System:
         labels = (rng.random(n)[:, None] > np.cumsum(self.q, axis=1)[explanations]).sum(axis=1)
         return explanations, np.minimum(labels, self.q.shape[1] - 1)
 
+    def rows(self, n: int, rng: np.random.Generator) -> dict[str, Any]:
+        """The same draws as keyword arguments of a measure."""
+        explanations, predictions = self.draw(n, rng)
+        return {"explanations": explanations, "predictions": predictions}
+
 
 def from_masses(joint: Floats) -> System:
     """The system with these masses of (explanation, label) pairs, which need not add up to 1."""

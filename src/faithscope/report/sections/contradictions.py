@@ -1,6 +1,6 @@
 """Where does it fail? Rows that contradict an explanation, side by side, with the features that differ."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -16,7 +16,6 @@ from faithscope.measures.numbers.words import told_number
 from faithscope.report.document import Block, Group, Key, missing
 from faithscope.report.maps import Map, picture_of
 from faithscope.report.question import Asked, Question
-from faithscope.report.result import RowPair
 from faithscope.report.wording import plain, same_value, two_numbers, two_values, wording
 
 _CELLS = 4096  # of images, beyond which only pictures are shown
@@ -105,7 +104,7 @@ class Contradiction:
 
 def _ask(asked: Asked) -> list[Block]:
     """The pair that is most alike, and the others folded; up to so many per measure."""
-    result, found = asked.result, list[tuple[str, RowPair]]()
+    result, found = asked.result, list[tuple[str, Mapping[str, Any]]]()
     # Named features are no rule that another row could contradict.
     for measure in [each.measure for each in asked.estimates if each.beyond_random is None and asked.examples]:
         pairs = asked.attempt(CONTRADICTIONS, measure, partial(result._row_pairs, measure, asked.examples))
@@ -120,27 +119,26 @@ def _ask(asked: Asked) -> list[Block]:
     return [*key, first, *([Group(more, fold=fold)] if more else [])]
 
 
-def _contradiction(X: Any, columns: "FeatureColumns | None", measure: str, pair: RowPair) -> Contradiction:
-    features = () if columns is None else columns.side_by_side(pair.a, pair.b)
-    predictions = wording(pair.prediction_a), wording(pair.prediction_b)
-    if pair.gap is not None:
-        predictions = two_numbers(pair.prediction_a, pair.prediction_b)
+def _contradiction(X: Any, columns: "FeatureColumns | None", measure: str, pair: Mapping[str, Any]) -> Contradiction:
+    features = () if columns is None else columns.side_by_side(pair["a"], pair["b"])
+    told, gap = (pair["prediction_a"], pair["prediction_b"]), pair.get("gap")
+    a, b = map(wording, told) if gap is None else two_numbers(*told)
     return Contradiction(
-        measure=measure,
-        explanation=wording(pair.explanation),
-        row_a=pair.row_a,
-        row_b=pair.row_b,
-        index_a=wording(pair.index_a, _NAME),
-        index_b=wording(pair.index_b, _NAME),
-        prediction_a=predictions[0],
-        prediction_b=predictions[1],
-        pairs=plain(pair.disagreeing_pairs),
-        gap=None if pair.gap is None else told_number(float(pair.gap)),
+        measure,
+        wording(pair["explanation"]),
+        pair["row_a"],
+        pair["row_b"],
+        wording(pair["index_a"], _NAME),
+        wording(pair["index_b"], _NAME),
+        a,
+        b,
+        pairs=plain(pair.get("disagreeing_pairs")),
+        gap=None if gap is None else told_number(float(gap)),
         features=features[:_FEATURES],
         left_out=max(0, len(features) - _FEATURES),
-        map=pair.map,
-        picture_a=picture_of(X, pair.a),
-        picture_b=picture_of(X, pair.b),
+        map=pair.get("map"),
+        picture_a=picture_of(X, pair["a"]),
+        picture_b=picture_of(X, pair["b"]),
         alike=sum(not feature.differs for feature in features),
     )
 
@@ -164,12 +162,15 @@ class FeatureColumns:
     @classmethod
     def of(cls, X: Any) -> "FeatureColumns | None":
         """The columns of rows of any kind; None if there are none to show (no rows, sparse matrices, large images)."""
-        if X is None or hasattr(X, "tocsr") or _are_large_images(X):
+        shape = () if is_frame(X) else tuple(getattr(X, "shape", ()))
+        if X is None or hasattr(X, "tocsr") or (len(shape) > 2 and prod(shape[1:]) > _CELLS):  # large images
             return None
         if is_frame(X):
             names, columns = frame_columns(X)
         else:
-            array = _array(X)
+            array = to_host(X) if is_tensor(X) else X
+            if not isinstance(array, np.ndarray):
+                array = np.asarray(take_rows(X, np.arange(len(X))), object)
             columns = list(array.reshape(len(array), -1).T)
             names = ("text",) if len(columns) == 1 else _places(array.shape[1:])
         return cls(tuple(map(str, names)), tuple(columns), tuple(map(_range, columns)))
@@ -179,17 +180,6 @@ class FeatureColumns:
         columns = zip(self.names, self.columns, self.ranges, strict=True)
         features = [_feature_pair(name, column[a], column[b], spread) for name, column, spread in columns]
         return tuple(sorted(features, key=lambda pair: (not pair.differs, -(1.0 if pair.gap is None else pair.gap))))
-
-
-def _are_large_images(X: Any) -> bool:
-    shape = () if is_frame(X) else tuple(getattr(X, "shape", ()))
-    return len(shape) > 2 and prod(shape[1:]) > _CELLS
-
-
-def _array(X: Any) -> NDArray[Any]:
-    if is_tensor(X):
-        return to_host(X)
-    return X if isinstance(X, np.ndarray) else np.asarray(take_rows(X, np.arange(len(X))), object)
 
 
 def _places(shape: tuple[int, ...]) -> tuple[str, ...]:
