@@ -1,13 +1,11 @@
 """compare(): several explainers of one model on the same rows, and the Comparison it gives."""
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
-from faithscope.counting.counted import Coverage
 from faithscope.counting.coverage import count_necessity, cover
-from faithscope.counting.leave_out import LeftOut
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
 from faithscope.evaluation.best import Best
@@ -29,9 +27,8 @@ from faithscope.measures.comparing.paired import (
 )
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import encoding_columns, not_scoped
-from faithscope.measures.estimate import BEYOND, Estimate, Method
+from faithscope.measures.estimate import BEYOND, NECESSITY, Estimate, Method
 from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
-from faithscope.measures.intervals.margins import UnseenRows
 from faithscope.measures.sufficiency import leaning_on, unseen_rows
 from faithscope.measures.telling import WANTED
 from faithscope.notes import of_kind
@@ -329,63 +326,40 @@ def _repeats(sample: Sample) -> tuple[str, ...]:
 
 
 def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple[Difference, ...]:
-    """The difference of every pair of explainers: in consistency, in sufficiency, then in necessity."""
+    """The paired differences of all explainers in each measure that both have."""
     consistent = [consistency_left_out(name, ev.consistency, ev.sample.counted()) for name, ev in evaluations.items()]
-    scoped = {name: ev for name, ev in evaluations.items() if ev.sufficiency is not None}
-    families = (consistent, _sufficient(scoped), _necessary(scoped))
+    families = (consistent, _scoped_left_out(evaluations, "sufficiency"), _scoped_left_out(evaluations, NECESSITY))
     pairs = [pair for family in families for pair in combinations(family, 2)]
     return tuple(paired_difference(a, b, confidence) for a, b in pairs)
 
 
-def _sufficient(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
+def _scoped_left_out(evaluations: dict[str, Evaluation], measure: str) -> list[LeftOutEstimate]:
+    """Estimates of a measure of explanations that say where they apply, with every row left out alike."""
+    scoped = {name: ev for name, ev in evaluations.items() if getattr(ev, measure) is not None}
     if len(scoped) < 2:
         return []
-    evaluations = list(scoped.values())
-    samples, relations = [ev._ruled.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
-    coverages: Sequence[Coverage] = []
-    if all(sample.weights is None and sample.clusters is None for sample in samples):
-        coverages = [
-            ev._scoped() if sample.n == ev.sample.n else cover(sample, relation)
-            for ev, sample, relation in zip(evaluations, samples, relations, strict=True)
-        ]
-    coverages = leaving_out_alike(coverages, samples, relations, cover)
-    return [
-        LeftOutEstimate(
-            name, ev.sufficiency, _known(ev.sufficiency, left_out), sample.explanations, relation, unseen=unseen
-        )
-        for name, ev, sample, relation, (left_out, unseen) in zip(
-            scoped, evaluations, samples, relations, map(_allowing, evaluations, samples, coverages), strict=True
-        )
-        if ev.sufficiency is not None
-    ]
-
-
-def _necessary(scoped: dict[str, Evaluation]) -> list[LeftOutEstimate]:
-    pairs = [(name, ev, ev._reached) for name, ev in scoped.items()]
-    known = {name: (ev, counted) for name, ev, counted in pairs if counted is not None}
-    if len(known) < 2:
-        return []
-    evaluations, counts = zip(*known.values(), strict=True)
-    samples, relations = [ev._ruled.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
-    alike = leaving_out_alike(counts, samples, relations, count_necessity)
-    return [
-        LeftOutEstimate(name, ev.necessity, _known(ev.necessity, counted.terms.left_out), sample.explanations, relation)
-        for name, ev, counted, sample, relation in zip(known, evaluations, alike, samples, relations, strict=True)
-        if ev.necessity is not None
-    ]
-
-
-def _known(estimate: Estimate, left_out: LeftOut | None) -> LeftOut | None:
-    """Leave-one-out values, unless the interval is that of one draw of rows, which tells nothing of a difference."""
-    return None if estimate.method == "kept rows" else left_out
-
-
-def _allowing(ev: Evaluation, sample: Sample, coverage: Coverage) -> tuple[LeftOut | None, UnseenRows | None]:
-    """Leave-one-out values that know of further rows, and what is known of unseen ones if the interval asks for it.
-
-    The coverage is that of the sample, from which rows of weight 0 are left out.
-    """
-    relation, further = ev._relation, None if ev._relation.partitions else ev.options.further
-    coverage, rows = leaning_on(coverage, sample, relation, further)
-    allowed = ev.options.unseen and not relation.partitions
-    return sufficiency_left_out(coverage), unseen_rows(coverage, rows, sample.weights) if allowed else None
+    samples = [ev._ruled.counted().evenly() for ev in scoped.values()]
+    relations = [ev._relation for ev in scoped.values()]
+    both = list(zip(scoped.values(), samples, relations, strict=True))
+    count: Callable[..., Any] = count_necessity if measure == NECESSITY else cover
+    counts: Sequence[Any] = []
+    if measure == NECESSITY:
+        counts = [ev._reached for ev in scoped.values()]
+    elif all(sample.weights is None and sample.clusters is None for sample in samples):
+        counts = [ev._scoped() if each.n == ev.sample.n else cover(each, relation) for ev, each, relation in both]
+    told = []
+    for (name, ev), sample, counted in zip(
+        scoped.items(), samples, leaving_out_alike(counts, samples, relations, count), strict=True
+    ):
+        estimate, relation, unseen = getattr(ev, measure), ev._relation, None
+        if measure == NECESSITY:
+            left_out = counted.terms.left_out
+        else:
+            partitions = relation.partitions
+            leaning, rows = leaning_on(counted, sample, relation, None if partitions else ev.options.further)
+            left_out = sufficiency_left_out(leaning)
+            if ev.options.unseen and not partitions:
+                unseen = unseen_rows(leaning, rows, sample.weights)
+        left_out = None if estimate.method == "kept rows" else left_out
+        told.append(LeftOutEstimate(name, estimate, left_out, sample.explanations, relation, unseen=unseen))
+    return told
