@@ -1,6 +1,6 @@
 """Best: choose a discretizer on one half of the rows, and report it on the other."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.consistency import measure_consistency
-from faithscope.sample import Sample, learned_note
+from faithscope.sample import Sample
 
 
 @dataclass(frozen=True)
@@ -60,20 +60,10 @@ def learns(choice: Any) -> bool:
     return isinstance(choice, Best) or bool(getattr(choice, "learns", False))
 
 
-def halves_seed(choices: Iterable[Any], seed: int) -> int:
-    """The seed of the halves: what the caller said, or what the first choice that learns says."""
-    return seed or next((int(choice.seed) for choice in choices if learns(choice)), 0)
-
-
 def settled(choice: Any, sample: Sample, confidence: float) -> Any:
     """The discretizer that a choice becomes on these rows, which are not reported."""
     chosen = choice._among(sample, confidence) if isinstance(choice, Best) else choice
     return sample.taught(chosen) if getattr(chosen, "learns", False) else chosen
-
-
-def choice_notes(choice: Any, looked: Sample) -> tuple[str, ...]:
-    """What a reader should know of a discretizer that learned from rows that are not measured; nothing of others."""
-    return (learned_note(choice, looked.n),) if getattr(choice, "learns", False) else ()
 
 
 def to_choice(given: Any) -> Any:

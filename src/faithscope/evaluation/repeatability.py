@@ -120,7 +120,10 @@ class RunAsker:
         for seed in range(runs):
             with self.watch.phase(f"making run {seed + 1} of {runs}", rows_of(self.X)), _from_seed(seed):
                 run = explain(seed)
-            self._refuse_other(run, seed)
+            rows = isinstance(run, Explanations) or (hasattr(run, "__len__") and not isinstance(run, str))
+            if _is_ready(run) and not rows:
+                kind = type(run).__name__
+                raise WrongType(f"explain({seed}) gave {kind}, which is no explainer: {_MAKER}.")
             explanations[f"seed {seed}"] = self._explained(run, seed, f"explain({seed})", runs)
             refuse_lengths({"X": rows_of(self.X), f"explain({seed})": len(explanations[f"seed {seed}"])})
         return explanations
@@ -132,21 +135,14 @@ class RunAsker:
         if self.X is None:
             raise BadInput(f"{name} is an explainer ({type(run).__name__}), which needs rows: pass (explain, X).")
         explainer = adapted(run, self.model, place)
-        _refuse_modelless(run, self.model)
+        if self.model is None and library_of(run) in ("lime", "anchors"):
+            raise BadInput(f"{type(run).__name__} holds no model to ask: pass model=, the model that it explains.")
         asker = Asker(self.cache, self.watch).knowing(None, explainer)
         key = asker.questions.get(id(explainer))
         if key is not None:  # a run's own, since explainers that look alike may draw from a generator elsewhere
             asker.questions[id(explainer)] = f"{key}, run {place}"
         told = f"{called(explainer)}, run {place + 1} of {many}"
         return asker.explanations(explainer, self.X, told)
-
-    def _refuse_other(self, run: Any, seed: int) -> None:
-        """Raise if a function gave something that is neither an explainer nor one explanation per row."""
-        if not _is_ready(run) or isinstance(run, Explanations):
-            return
-        if run is None or not hasattr(run, "__len__") or isinstance(run, str):
-            kind = type(run).__name__
-            raise WrongType(f"explain({seed}) gave {kind}, which is no explainer: {_MAKER}.")
 
 
 def _is_ready(run: Any) -> bool:
@@ -175,11 +171,6 @@ def _check_rows(X: Any, runs: int, weights: Any, clusters: Any) -> None:
     if weights is not None:
         to_weights(weights, rows_of(X))
     to_clusters(clusters, rows_of(X))
-
-
-def _refuse_modelless(run: Any, model: Any) -> None:
-    if model is None and library_of(run) in ("lime", "anchors"):
-        raise BadInput(f"{type(run).__name__} holds no model to ask: pass model=, the model that it explains.")
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from faithscope.evaluation.asker import Asker, refuse_swapped
-from faithscope.evaluation.best import Best, choice_notes, halves_seed, learns, settled, to_choice
+from faithscope.evaluation.best import Best, learns, settled, to_choice
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.outputs import Output
@@ -18,7 +18,7 @@ from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.estimate import Method, to_interval
 from faithscope.measures.granularity import refusal
 from faithscope.runtime.progress import Told, Watch
-from faithscope.sample import Sample
+from faithscope.sample import Sample, learned_note
 
 
 def sampled(
@@ -99,11 +99,13 @@ def run(
     asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *explainers.values())
     question, samples = sampled(model, explainers, X, question, asker, weights, clusters, named=named)
     looked = 0
-    if any(map(learns, choices.values())):
-        chance = halves_seed(choices.values(), seed)
+    learning = [choice for choice in choices.values() if learns(choice)]
+    if learning:
+        chance = seed or int(learning[0].seed)  # of the halves
         for name, (half, reported) in {name: sample.halves(chance) for name, sample in samples.items()}.items():
             choice = _fitting(choices[name], half.explanations, lenient)
-            samples[name] = reported.noting(choice_notes(choice, half))
+            taught = getattr(choice, "learns", False)
+            samples[name] = reported.noting((learned_note(choice, half.n),) if taught else ())
             choices[name], looked = settled(choice, half, confidence), half.n
     evaluations = {}
     for name, sample in samples.items():

@@ -28,7 +28,11 @@ class Captum(Foreign):
     def explain(self, X: Any, *, progress: Progress | None = None) -> Explanations:
         """Attributions of class 1 of two, or of all classes, one after the other; of the output if there is one."""
         self._refuse_further()
-        self._refuse_mixing()
+        if self._is_any(("FeaturePermutation",)):
+            raise BadInput(
+                f"{self.__name__} shuffles features among the rows of a batch, so a row's attributions depend on the "
+                "other rows and on chance, and are no explanation of the row: use captum's FeatureAblation."
+            )
         rows = to_tensor(self._module, X)
         outputs = self._outputs(rows[:1])
         classes = [None] if outputs == 1 else chosen_classes(None, outputs)
@@ -49,14 +53,6 @@ class Captum(Foreign):
             raise BadInput(
                 f"{self.__name__} needs {further[0]} besides the rows: pass a function, lambda X: explainer.attribute("
                 f"torch.as_tensor(X), {further[0]}=..., target=1)."
-            )
-
-    def _refuse_mixing(self) -> None:
-        """Raise if the attributions of a row depend on the other rows."""
-        if self._is_any(("FeaturePermutation",)):
-            raise BadInput(
-                f"{self.__name__} shuffles features among the rows of a batch, so a row's attributions depend on the "
-                "other rows and on chance, and are no explanation of the row: use captum's FeatureAblation."
             )
 
     @property
