@@ -3,7 +3,6 @@
 `specs` makes plain Vega-Lite specifications and `theme` gives them colors; this file makes Altair charts of them.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -59,8 +58,19 @@ def estimates(
     >>> estimates([("by age", estimate)]).description
     'by age: consistency 0.000, interval 0.000 to 1.000.'
     """
-    rows = _rows(named)
-    return _chart(specs.estimates(rows), title, width, _described(rows), specs.key(rows))
+    told = [(name, each if isinstance(each, Mapping) else each.to_dict()) for name, each in named]
+    if not told:
+        raise BadInput("There is nothing to draw: no estimate was given. Pass pairs of a name and an estimate.")
+    # A share that knows of no silent rows is drawn as if there were none.
+    rows = [
+        {"name": name, "upper": row["value"], "verified": row["value"], "unverifiable": 0.0, **row}
+        for name, row in told
+    ]
+    words = "; ".join(
+        f"{row['name']}: {row['measure']} {_shown(row['verified'])}, interval {down(row['low'])} to {up(row['high'])}"
+        for row in rows
+    )
+    return _chart(specs.estimates(rows), title, width, f"{words}.", specs.key(rows))
 
 
 def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
@@ -78,7 +88,7 @@ def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart
     >>> curve(fs.plan(fs.consistency(["a", "a", "b"], [0, 0, 1]))).description
     'Share of rows that cannot be checked, by number of rows: 33.3% at 3 rows.'
     """
-    points = [_known(point) for point in plan.curve.to_dict("records")]
+    points = plan.curve.astype(object).where(plan.curve.notna(), None).to_dict("records")  # JSON has no NaN
     words = f"Share of rows that cannot be checked, by number of rows: {plan.unverifiable:.1%} at {plan.n:,} rows."
     return _chart(specs.curve(points, plan.n, plan.wanted, plan.rows_needed), title, width, words)
 
@@ -180,14 +190,11 @@ def heat_map(
     if not names:
         raise BadInput("There is nothing to draw: no name was given. Pass names, and one row of numbers per name.")
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
-    words = "; ".join(f"{names[i]} and {names[j]}: {_in_words(values[i][j])}" for i, j in pairs)
+    known = ["unknown" if values[i][j] is None else f"{values[i][j]:.2f}" for i, j in pairs]
+    words = "; ".join(f"{names[i]} and {names[j]}: {value}" for (i, j), value in zip(pairs, known, strict=True))
     said = f"{measure[:1].upper() or 'V'}{measure[1:] or 'alues'}, pair by pair. {words}."
     wide = min(_WIDTH, specs.CELL * len(names)) if width is None else width
     return _chart(specs.heat_map(names, values, measure), title or f"{measure[:1].upper()}{measure[1:]}", wide, said)
-
-
-def _in_words(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.2f}"
 
 
 def repeatability(
@@ -226,29 +233,6 @@ def _shown(share: float | None) -> str:
 
 def _chance(row: Mapping[str, Any]) -> str:
     return "" if row["chance"] is None else f", chance {row['chance']:.3f}"
-
-
-def _rows(named: Iterable[tuple[str, Drawable | Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """The numbers of each estimate with its name; those of a share that knows of no silent rows, as if none were."""
-    told = [(name, each if isinstance(each, Mapping) else each.to_dict()) for name, each in named]
-    if not told:
-        raise BadInput("There is nothing to draw: no estimate was given. Pass pairs of a name and an estimate.")
-    none = {"unverifiable": 0.0}
-    return [{"name": name, "upper": row["value"], "verified": row["value"], **none, **row} for name, row in told]
-
-
-def _known(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of a table with None for NaN, which JSON does not have."""
-    return {name: None if isinstance(v, float) and math.isnan(v) else v for name, v in row.items()}
-
-
-def _described(rows: Iterable[Mapping[str, Any]]) -> str:
-    """The numbers that the bars show, in words."""
-    lines = (
-        f"{row['name']}: {row['measure']} {_shown(row['verified'])}, interval {down(row['low'])} to {up(row['high'])}"
-        for row in rows
-    )
-    return "; ".join(lines) + "."
 
 
 def _chart(spec: dict[str, Any], title: str, width: int, description: str, key: Sequence[str] = ()) -> "alt.LayerChart":
