@@ -220,6 +220,7 @@ def agreeing():
 
 REFUSED = [
     (lambda: 0.95, {}, "reads an Estimate, an Evaluation, a Comparison, Populations or an Audit; got float"),
+    (lambda: fs.leakage(fs.Reasons(["a", "b"]), ["x", "y"]), {}, "or an Audit; got Leakage"),
     (agreeing, {"at_least": 2.0}, "at_least"),
     (agreeing, {"at_least": float("nan")}, "at_least"),
     (agreeing, {"measure": "sufficiency"}, "this estimate is of consistency"),

@@ -186,7 +186,7 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
         if other:
             raise BadInput(f"measure={measure!r} was asked for, but this estimate is of {other[0]}.")
         return [JudgedEstimate("", words, estimate) for words, estimate in estimates]
-    if not isinstance(getattr(result, "consistency", None), Estimate):
+    if not hasattr(result, "_populations"):
         raise WrongType(
             "assert_faithful reads an Estimate, an Evaluation, a Comparison, Populations or an Audit; "
             f"got {type(result).__name__}."
