@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.inputs import chunks, grouping
+from faithscope.inputs import chunks, grouping, narrowing
 from faithscope.readers import as_explanations
 
 SEEDS = st.integers(0, 10_000)
@@ -23,6 +23,11 @@ SETS = {
     "thousandths": [0.001, 0.002, 32.767, -0.999],
     "anything": [1 / 3, 5e-324, 0.0, np.pi],
 }
+
+
+@pytest.fixture(autouse=True)
+def small_blocks_are_narrowed_too(monkeypatch):
+    monkeypatch.setattr(narrowing, "_FEW", 1)
 
 
 def by_appearance(rows):
