@@ -14,6 +14,7 @@ from tables import engines
 from tables.logs import CUSTOMER, CUSTOMERS, KINDS, LABEL, LABELS, MOMENT, NUMBERS, POPULATION, POPULATIONS, ROWS, table
 
 WEIGHTS = np.random.default_rng(3).uniform(0.5, 2, ROWS).round(2)
+WEIGHTS[:3] = 0  # rows that do not count
 
 
 def logged(kind, engine="duckdb", predictions=LABELS, **how):
@@ -45,6 +46,19 @@ def test_rows_of_a_log_count_as_they_do_in_memory(kind, engine, given):
     assert_equal(fs.sufficiency(log), fs.sufficiency(explanations, LABELS, X, **options), ends)
     assert_equal(fs.necessity(log), fs.necessity(explanations, LABELS, X, **options), ends)
     assert fs.encoding(log).value == pytest.approx(fs.encoding(explanations, LABELS, X, **options).value, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["columns", "reasons", "rules"])
+def test_audits_weigh_rows_as_verbs_do(kind):
+    log = logged(kind, weights="how much", time=MOMENT)
+    audit, by = fs.audit(log, by=POPULATION, every="1w"), fs.consistency(log, by=POPULATION)
+    assert_equal(audit.consistency, fs.consistency(log))
+    for group, estimate in by.estimates.items():
+        assert_equal(audit.populations[group], estimate)
+    assert sum(window.n for window in audit.windows.estimates.values()) == audit.consistency.n < ROWS
+    if kind == "rules":
+        assert_equal(audit.sufficiency, fs.sufficiency(log))
+        assert_equal(audit.necessity, fs.necessity(log))
 
 
 def by_half(a, b):
@@ -166,7 +180,7 @@ def test_a_query_is_read_once_and_asked_often():
     assert fs.plan(log).n == fs.audit(log).consistency.n == 40
 
 
-FRAME = pd.DataFrame({"phi_a": [0.1, 0.2, 0.3], "phi_b": [0.0, 0.5, 1.0], "y": [0, 1, 1], "w": [1, 2, 3]})
+FRAME = pd.DataFrame({"phi_a": [0.1, 0.2, 0.3], "phi_b": [0.0, 0.5, 1.0], "y": [0, 1, 1], "w": [1, 2, 3], "text": "a"})
 LOG = fs.Log(FRAME, prediction="y", explanation="phi_*")
 WEIGHED = fs.Log(FRAME, prediction="y", explanation="phi_*", weights="w")
 REFUSED = {
@@ -178,7 +192,9 @@ REFUSED = {
     r"askers=, which are rows in memory": (BadInput, lambda: fs.consistency(LOG, askers=[True] * 3)),
     r"pass relation=fs.Alike\(\)": (NotScoped, lambda: fs.sufficiency(LOG)),
     r"got a Log and prediction=: say it in the log": (BadInput, lambda: fs.audit(LOG, prediction="y")),
-    r"leave weights out of the log": (NotProven, lambda: fs.audit(WEIGHED)),
+    r"holds string, and weights are numbers": (WrongType, lambda: fs.audit(replace(WEIGHED, weights="text"))),
+    r"'y' is named both for weights and for prediction": (BadInput, lambda: fs.audit(replace(WEIGHED, weights="y"))),
+    r"must not be negative": (BadInput, lambda: fs.audit(replace(WEIGHED, table=FRAME.assign(w=[-1, 1, 1])))),
     r"counts every row once: leave weights": (NotProven, lambda: fs.Monitor().add(WEIGHED)),
     r"rows that count alike, and the log has weights": (NotProven, lambda: fs.certify(WEIGHED)),
     r"got a Log and clusters=, which are columns": (BadInput, lambda: fs.Monitor().add(LOG, clusters=[1, 2, 3])),

@@ -22,6 +22,7 @@ from faithscope.cli.options import (
     Report,
     SummaryFile,
     Unseen,
+    Weights,
 )
 from faithscope.cli.outcome import check_gate, gate, refuse_slices, tell
 from faithscope.cli.summary_file import check_summary
@@ -68,6 +69,7 @@ def audit(
     reference: Reference = None,
     row_id: RowId = None,
     cluster: Cluster = None,
+    weights: Weights = None,
     confidence: Confidence = 0.95,
     interval: IntervalMethod = None,
     unseen: Unseen = False,
@@ -94,7 +96,7 @@ def audit(
     compared = _reference(reference if against is None else against)
     if fail_if_worse and (compared is None or isinstance(compared, int)):
         raise BadInput("--fail-if-worse compares with another log: name it with --against.")
-    log, discretizer = declared(id=row_id, clusters=cluster, time=by_time, since=since)
+    log, discretizer = declared(id=row_id, clusters=cluster, weights=weights, time=by_time, since=since)
     with log._source().one_state():  # the report is about the rows that were measured
         result = audit_log(
             log,

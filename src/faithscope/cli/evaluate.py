@@ -21,6 +21,7 @@ from faithscope.cli.options import (
     Report,
     SummaryFile,
     Unseen,
+    Weights,
 )
 from faithscope.cli.outcome import check_gate, gate, refuse_slices, tell
 from faithscope.cli.rows import column, populations, read_rows, without_columns
@@ -44,10 +45,6 @@ Drop = Annotated[list[str] | None, typer.Option(help="A column that the model do
 ModelOutput = Annotated[
     str | None,
     typer.Option("--output", help="What the model is asked for: label or probability, which is measured by spread."),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option("--weights", help="A column that says how much each row counts in the population that is meant."),
 ]
 HalvesSeed = Annotated[int, typer.Option(help="Seed of the halves of --discretize best and common-phrases-20.")]
 GatedExplainers = Annotated[

@@ -14,7 +14,7 @@ from faithscope.inputs.hints import hint
 if TYPE_CHECKING:
     from faithscope.tables.logs import Log
 
-_COLUMNS = ("prediction", "explanation", "kind", "inputs", "id", "clusters", "time", "nulls", "where")
+_COLUMNS = ("prediction", "explanation", "kind", "inputs", "id", "clusters", "weights", "time", "nulls", "where")
 _KEYS = (*_COLUMNS, "discretize", "connect", "table")
 
 

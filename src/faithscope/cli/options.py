@@ -46,6 +46,10 @@ Cluster = Annotated[
     str | None,
     typer.Option("--cluster", help="A column of rows that belong together, such as customer_id: only others vouch."),
 ]
+Weights = Annotated[
+    str | None,
+    typer.Option("--weights", help="A column that says how much each row counts in the population that is meant."),
+]
 CacheFolder = Annotated[
     Path | None, typer.Option("--cache", help="Keep what was computed in this folder, so that a second run continues.")
 ]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from faithscope.discretizers import Discretizer
-from faithscope.errors import BadInput, NotProven
+from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_whole, is_real
 from faithscope.measures.comparing.populations import Populations
@@ -120,11 +120,6 @@ def _declared(table: Any, columns: LogColumns, every: str | None) -> tuple[Log, 
         if every is not None and time is None:
             raise BadInput(f"every={every!r} is the length of windows of time: name the column, fs.Log(..., time=...).")
         time = None if every is None else time
-    if log.weights is not None:
-        raise NotProven(
-            "fs.audit counts rows where they are, and every row once: leave weights out of the log, or ask "
-            "fs.consistency(log), fs.sufficiency(log) and the like, which weigh rows in memory."
-        )
     return log, time, Every.of("1d" if every is None else every).word
 
 

@@ -12,13 +12,13 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
-from faithscope.inputs.array_types import Ints
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.labels import refuse_numbers, to_keys
 from faithscope.sample import number_labels
 from faithscope.tables.engine.answers import coded, fetch, fetch_line, in_fixed_order, numbers_of
 from faithscope.tables.engine.expressions import Expression, Table, literal
 from faithscope.tables.log.kinds import RuleColumn
-from faithscope.tables.log.rows import CLUSTER, KeyedRows
+from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows
 from faithscope.tables.sources.snapshot import changed, refuse_change
 
 _MOST = 3_000_000  # kinds of rows that are fetched
@@ -122,7 +122,7 @@ def cells(rows: KeyedRows, by: Sequence[str] = ()) -> Table:
 
 
 class FetchedKinds(NamedTuple):
-    """How many rows have which explanation, prediction, cluster and population."""
+    """How many rows have which explanation, prediction, cluster, weight and population."""
 
     answer: Any  # an Arrow table with a line for each
     explanations: Explanations
@@ -130,6 +130,7 @@ class FetchedKinds(NamedTuple):
     clusters: tuple[list[Any], Ints] | None
     populations: tuple[list[Any], Ints]
     rows: Ints
+    weights: Floats | None
 
     @classmethod
     def of(
@@ -137,7 +138,8 @@ class FetchedKinds(NamedTuple):
     ) -> "FetchedKinds | None":
         """The kinds of rows of a log, with populations by these columns; None if they are too many to be fetched."""
         predicted = rows.predicted if agreement.of_numbers else ["label"]
-        names = [*by, *rows.keys, *predicted, *((CLUSTER,) if rows.clustered else ())]
+        units = [name for name in (CLUSTER, WEIGHT) if name in rows.table.columns]
+        names = [*by, *rows.keys, *predicted, *units]
         grouped = rows.table.group_by(names).aggregate(given=rows.table.count())
         answer = in_fixed_order(fetch(grouped.limit(most + 1)))
         if answer.num_rows > most:
@@ -149,6 +151,7 @@ class FetchedKinds(NamedTuple):
             coded(answer, [CLUSTER]) if rows.clustered else None,
             coded(answer, by),
             numbers_of(answer, "given"),
+            rows.weights(answer),
         )
 
     def counts(self, population: int = 0) -> Counts:

@@ -27,7 +27,7 @@ _PER_ROW = 200  # bytes of a row, with what is computed of it
 
 @dataclass(frozen=True, eq=False)
 class FetchedRows:
-    """The rows of a log whose predictions are numbers, or that belong to clusters.
+    """The rows of a log whose predictions are numbers, or that belong to clusters, or that have weights.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class FetchedRows:
     @classmethod
     def of(cls, rows: KeyedRows, n: int, agreement: Agreement, by: Sequence[str] = ()) -> "FetchedRows":
         """The n rows of a log, with populations by these columns."""
-        what = "predicted numbers" if agreement.of_numbers else "clusters"
+        what = "predicted numbers" if agreement.of_numbers else "clusters" if rows.clustered else "weights"
         need(_PER_ROW * n, f"{n:,} rows with {what}", "audit a part of the log")
         kinds = FetchedKinds.of(rows, agreement, by, most=n)
         if kinds is None:
@@ -61,8 +61,9 @@ class FetchedRows:
         values, place = kinds.predicted
         labels = np.array(values, np.float64) if agreement.of_numbers else with_missing(as_array(values))
         clusters = None if kinds.clusters is None else np.repeat(kinds.clusters[1], kinds.rows)
+        weights = None if kinds.weights is None else np.repeat(kinds.weights, kinds.rows)
         group, key, predicted = (np.repeat(each, kinds.rows) for each in (kinds.populations[1], codes, place))
-        sample = Sample(Plain(key), labels[predicted], clusters=clusters, agreement=agreement)
+        sample = Sample(Plain(key), labels[predicted], clusters=clusters, weights=weights, agreement=agreement)
         return cls(kinds, codes, kinds.explanations.take(first), sample, group)
 
     @property
@@ -73,13 +74,13 @@ class FetchedRows:
 
     @cached_property
     def counts(self) -> Counts:
-        """Rows by explanation and prediction, whatever their clusters."""
+        """Rows by explanation and prediction, whatever their clusters and weights."""
         return self.named(self.numbered)
 
     @cached_property
     def numbered(self) -> Counts:
         """The same with explanations by number."""
-        return count_rows(replace(self.sample, clusters=None))
+        return count_rows(replace(self.sample, clusters=None, weights=None))
 
     def named(self, counts: Counts) -> Counts:
         """Counts of rows whose explanations are numbered, with the explanations themselves."""

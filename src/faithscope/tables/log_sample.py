@@ -71,23 +71,21 @@ def in_groups(groups: Mapping[str, NDArray[Any]], measure: Callable[[NDArray[Any
     return replace(measure(crossed), by=crossed_name(list(groups)), each=tuple(each))
 
 
-def read_rows(
-    log: AuditedLog, total: int, weights: str | None = None, by: Sequence[str] = (), notes: tuple[str, ...] = ()
-) -> LogRows:
+def read_rows(log: AuditedLog, total: int, by: Sequence[str] = (), notes: tuple[str, ...] = ()) -> LogRows:
     """The rows of a log as they are, of so many with those in which values are missing.
 
     Parameters
     ----------
-    weights, by
-        A column of weights, and columns of groups.
+    by
+        Columns of groups.
     notes : tuple of str
         What else a reader should know of these rows.
     """
-    schema, asked = log.source.table.schema(), [*by, *([] if weights is None else [weights])]
-    refuse_nested(schema, asked, "a weight or a group is one value per row")
-    refuse_missing(scan(log.source.table, asked), log.options.nulls)
-    used = {f"g{j}": name for j, name in enumerate(asked)}
-    others = [name for name in log.others if name not in (*log.ids, *log.clusters, *log.inputs, weights)]
+    schema = log.source.table.schema()
+    refuse_nested(schema, by, "a group is one value per row")
+    refuse_missing(scan(log.source.table, by), log.options.nulls)
+    used = {f"g{j}": name for j, name in enumerate(by)}
+    others = [name for name in log.others if name not in (*log.ids, *log.inputs)]
     plain = [name for name in others if schema[name].is_string() or schema[name].is_temporal()]
     held = [name for name in others if name in plain or shown(name, schema[name]) is not None]
     inputs = {f"x{j}": name for j, name in enumerate(held)}
@@ -108,9 +106,9 @@ def read_rows(
         explanations._with(remarks=tuple(dict.fromkeys(told))),
         predictions_of(answer, _predicted(log)),
         X,
-        None if weights is None else groups[-1].astype(np.float64),
+        rows.weights(answer),
         with_missing(values_of(answer, CLUSTER)) if log.clusters else None,
-        dict(zip(by, groups, strict=False)),
+        dict(zip(by, groups, strict=True)),
     )
 
 
@@ -138,7 +136,8 @@ def scoped_rows(
     clusters, agreement = coded(answer, [CLUSTER])[1] if rows.clustered else None, log.options.agreement
     labels = agreement.read(predictions_of(answer, _predicted(log)))
     groups = {name: as_array(answer.column(column).to_pylist()) for column, name in used.items()}
-    return Sample(rows.read(answer), labels, X, clusters=clusters, agreement=agreement), groups
+    weights = rows.weights(answer)
+    return Sample(rows.read(answer), labels, X, clusters=clusters, weights=weights, agreement=agreement), groups
 
 
 def _predicted(log: AuditedLog) -> list[str]:
@@ -175,7 +174,7 @@ def rows_of_log(log: AuditedLog) -> tuple[Sample, Any, Any]:
     known: dict[str, Column] = {}
     for name in log.others:
         column = name if schema[name].is_temporal() else shown(name, schema[name], nan_decimals=nan_decimals)
-        if column is not None and name not in log.clusters:
+        if column is not None and name not in (*log.clusters, *log.weights):
             known[name] = column
     if not [name for name in known if name not in log.ids]:
         raise BadInput("The log has no columns besides predictions, explanations and ids, so there are no slices.")
@@ -188,7 +187,9 @@ def rows_of_log(log: AuditedLog) -> tuple[Sample, Any, Any]:
     values = np.array(predicted, np.float64) if of_numbers else np.array([place[label] for label in predicted])
     predictions = values[numbers]
     clusters = coded(answer, [CLUSTER])[1] if rows.clustered else None
-    sample = Sample(rows.read(answer), predictions, clusters=clusters, agreement=log.options.agreement)
+    sample = Sample(
+        rows.read(answer), predictions, clusters=clusters, weights=rows.weights(answer), agreement=log.options.agreement
+    )
     table = answer.select(list(short)).rename_columns(list(known))
     ids, others = ([name for name in known if (name in log.ids) is named] for named in (True, False))
     return sample, table.select(others), table.select(ids) if ids else None

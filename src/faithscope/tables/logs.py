@@ -18,7 +18,7 @@ from faithscope.measures.estimate import noted, to_interval
 from faithscope.notes import of_kind
 from faithscope.sample import Sample
 from faithscope.tables.engine.missing import NULLS, Nulls
-from faithscope.tables.log.columns import Names, named_columns, one_column
+from faithscope.tables.log.columns import Names, named_columns
 from faithscope.tables.log.conditions import ChosenRows, to_moment
 from faithscope.tables.log.discretizers import known_to_engines
 from faithscope.tables.log.kinds import NumberColumns
@@ -92,8 +92,7 @@ class Log:
         ``nulls="key"``, left out with ``"drop"``. Without it, rows must be independent: repeated ones vouch for each
         other, and the estimate is too high.
     weights : str, optional
-        A column of numbers that say how much each row counts in the population you ask about; measured in memory, and
-        not by `audit`.
+        A column of numbers that say how much each row counts in the population you ask about; measured in memory.
     time : str, optional
         The column of moments, for ``only(since=...)``, for windows of `audit` and for days of a `Monitor`.
     nulls : {"error", "drop", "key"}, optional
@@ -218,6 +217,7 @@ class Log:
             interval=method,
             agreement=to_agreement(measured.get("agreement")),
             clusters=self.clusters,
+            weights=self.weights,
             inputs=self.inputs,
             unseen=unseen,
         )
@@ -241,7 +241,7 @@ class Log:
         """What the engine says of these rows; None if it cannot count them."""
         by = options.get("by")
         asked = {option: value for option, value in options.items() if value is not None}
-        if self.weights is not None or not asked.keys() <= _COUNTED.get(name, set()):
+        if not asked.keys() <= _COUNTED.get(name, set()):
             return None
         settings = self._options(**{option: value for option, value in asked.items() if option not in ("by", "words")})
         if not known_to_engines(settings.discretizer):
@@ -291,9 +291,5 @@ class Log:
     def _read(self, rows: ChosenRows, by: Names | None, agreement: Any = None) -> LogRows:
         columns = rows.source.columns
         groups = () if by is None else named_columns(columns, by, "by")
-        weights = None if self.weights is None else one_column(columns, self.weights, "weights")
-        kind = None if weights is None else rows.source.table.schema()[weights]
-        if kind is not None and not kind.is_numeric():
-            raise WrongType(f"Column {weights!r} holds {kind}, and weights are numbers: name a column of numbers.")
         log, seen = open_log(rows.source, replace(self._options(agreement=agreement), raw=True), groups)
-        return read_rows(log, seen.rows, weights, groups, rows.notes)
+        return read_rows(log, seen.rows, groups, rows.notes)

@@ -100,9 +100,10 @@ class MeasuredLog:
             )
         whole = noted(whole, (*repeat_notes(self.log, whole, self.total), *_given_codes(self.rows)))
         whole = noted(whole, self._reason_notes())
-        dropped = self.total - self._looked - whole.n
+        n = whole.n if fetched is None else fetched.sample.n  # rows without weight are not counted, and not missing
+        dropped = self.total - self._looked - n
         if dropped < 0 or self.log.options.nulls != "drop":
-            refuse_change(self.total - self._looked, whole.n)
+            refuse_change(self.total - self._looked, n)
         return noted(whole, dropped_note(dropped))
 
     @property
@@ -113,7 +114,12 @@ class MeasuredLog:
     @property
     def dropped(self) -> int:
         """How many rows were dropped since values are missing."""
-        return self.total - self._looked - self.consistency.n
+        return self.total - self._looked - self.n
+
+    @property
+    def n(self) -> int:
+        """How many rows there are to be measured, those without weight included."""
+        return self.consistency.n if self.fetched is None else self.fetched.sample.n
 
     @property
     def reasons(self) -> FetchedStream | None:
@@ -161,15 +167,14 @@ class MeasuredLog:
         return parts
 
     def _counted(self, rows: KeyedRows, names: Sequence[str] = ()) -> dict[Any, CountedRows]:
-        if self.agreement.of_numbers or self.log.clusters:
+        if self.log.counted_here:
             return dict(FetchedRows.of(rows, self.labels.n, self.agreement, names).parts)
         return dict(counted(rows, self.labels, names))
 
     @cached_property
     def fetched(self) -> FetchedRows | None:
-        """The rows in memory, if predictions are numbers or rows belong to clusters; None if engines count them."""
-        memory = self.agreement.of_numbers or self.log.clusters
-        return FetchedRows.of(self.rows, self.labels.n, self.agreement) if memory else None
+        """The rows in memory, if predictions are numbers, or have clusters or weights; None if engines count them."""
+        return FetchedRows.of(self.rows, self.labels.n, self.agreement) if self.log.counted_here else None
 
     def estimate(self, counts: CountedRows) -> Estimate:
         """An estimate from what was counted."""
@@ -240,13 +245,13 @@ class MeasuredLog:
     ) -> Beside | None:
         """These populations of the log, in this order, beside everybody; and then the rows of another log, as one more.
 
-        None if too much had to be fetched, if explanations or labels of two logs differ in kind, and by `Spread` of
-        two logs.
+        None if too much had to be fetched, if explanations or labels of two logs differ in kind, and by `Spread` or
+        with weights of two logs.
         """
         options = self.log.options
-        if isinstance(self.agreement, Spread) and reference is not None:
+        if reference is not None and (isinstance(self.agreement, Spread) or self.log.weights):
             return None
-        if self.agreement.of_numbers and reference is None:
+        if reference is None and (self.agreement.of_numbers or self.log.weights):
             fetched = FetchedRows.of(rows, self.labels.n, self.agreement, by)
             asking = replace(fetched.sample, askers=fetched.group)
             return Beside.of(asking, options.confidence, options.interval)

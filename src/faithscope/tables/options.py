@@ -31,6 +31,7 @@ class AuditOptions:
     interval: str | None
     agreement: Agreement = field(default_factory=Same)
     clusters: str | None = None
+    weights: str | None = None
     features: tuple[str, ...] = ()
     inputs: Names | None = None
     unseen: bool = False

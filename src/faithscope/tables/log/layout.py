@@ -38,11 +38,16 @@ from faithscope.tables.sources.source import LogSource, unpacked
 def laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     """The log with its columns named by the caller, by the log itself, or by their names and types."""
     predictions = _predictions(source, options)
-    source = source.as_numbers(predictions) if options.agreement.of_numbers else source
+    weights = _weights(source, options.weights, predictions)
+    source = source.as_numbers((*(predictions if options.agreement.of_numbers else ()), *weights))
     clusters = _clusters(source, options.clusters, predictions)
     ids = _ids(source, options.ids, predictions)
     with understood():
-        columns = None if options.explanation is None else _explanation(source, options, predictions, ids, clusters)
+        columns = (
+            None
+            if options.explanation is None
+            else _explanation(source, options, predictions, ids, (*clusters, *weights))
+        )
         settings = _own_settings(source, columns)
         log = None if settings is None else _own_log(source, predictions, settings, options)
     if log is None:
@@ -50,7 +55,8 @@ def laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     log = _with_inputs(log)
     refuse_ids(ids, "explanation", (*log.columns, *log.originals))
     refuse_ids(clusters, "explanation", (*log.columns, *log.originals), "clusters")
-    log = replace(log, ids=tuple(dict.fromkeys((*ids, *clusters))), clusters=clusters)
+    refuse_ids(weights, "explanation", (*log.columns, *log.originals), "weights")
+    log = replace(log, ids=tuple(dict.fromkeys((*ids, *clusters, *weights))), clusters=clusters, weights=weights)
     return _in_order(log, options.features) if options.features else log
 
 
@@ -115,6 +121,18 @@ def _clusters(source: LogSource, name: str | None, predictions: Sequence[str]) -
         raise WrongType(
             f"Column {column!r} holds {schema[column]}, which cannot be shown as a text: name another for clusters."
         )
+    return (column,)
+
+
+def _weights(source: LogSource, name: str | None, predictions: Sequence[str]) -> tuple[str, ...]:
+    """The column of weights; empty if rows count alike."""
+    if name is None:
+        return ()
+    column = one_column(source.columns, name, "weights")
+    kind = source.as_numbers([column]).table.schema()[column]
+    if not kind.is_numeric():
+        raise WrongType(f"Column {column!r} holds {kind}, and weights are numbers: name a column of numbers.")
+    refuse_ids([column], "prediction", predictions, "weights")
     return (column,)
 
 

@@ -34,7 +34,7 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
     log.source.refuse_wide((*log.used, *carried))
     refuse_unlike(options.discretizer, log.kind)
     numbers = log.in_batches
-    seen = scan(log.source.table, (*log.predictions, *log.clusters) if numbers else log.used)
+    seen = scan(log.source.table, (*log.predictions, *log.clusters, *log.weights) if numbers else log.used)
     log = replace(log, nan=seen.nan)
     stream: Stream | None = None
     if numbers:

@@ -8,6 +8,7 @@ from typing import Any
 from faithscope.discretizers import Floor, Original, Sign
 from faithscope.discretizers.base import steps
 from faithscope.explanations.base import Explanations
+from faithscope.inputs.weights import Floats, to_weights
 from faithscope.tables.engine.expressions import Expression, Table, as_number
 from faithscope.tables.engine.missing import is_missing, without_nan
 from faithscope.tables.engine.shown_columns import Column, column
@@ -19,6 +20,7 @@ from faithscope.tables.sources.source import LogSource
 
 VALUE = "y0"  # the column of predicted numbers, or the first of several
 CLUSTER = "cluster"  # the column of clusters, if rows are clustered
+WEIGHT = "weight"  # the column of weights, if rows do not count alike
 _WIDE = 100  # features beyond which an engine takes longer to read the question than to answer it
 _NONE: Mapping[Any, Any] = MappingProxyType({})
 
@@ -39,6 +41,8 @@ class AuditedLog:
         Columns that identify rows, and are never measured.
     clusters : tuple of str
         The column that says which rows belong together; empty if rows are independent.
+    weights : tuple of str
+        The column that says how much each row counts; empty if all count alike.
     nan : frozenset of str
         Columns that hold NaN, which is then treated as null.
     notes : tuple of str
@@ -59,6 +63,7 @@ class AuditedLog:
     originals: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
+    weights: tuple[str, ...] = ()
     nan: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     sparse: bool = False
@@ -68,7 +73,12 @@ class AuditedLog:
     @property
     def used(self) -> tuple[str, ...]:
         """Every column that the measure reads."""
-        return (*self.predictions, *self.columns, *self.originals, *self.inputs, *self.clusters)
+        return (*self.predictions, *self.columns, *self.originals, *self.inputs, *self.clusters, *self.weights)
+
+    @property
+    def counted_here(self) -> bool:
+        """Whether rows are fetched by kind and measured in memory: numbers, clusters and weights are."""
+        return bool(self.options.agreement.of_numbers or self.clusters or self.weights)
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -117,6 +127,8 @@ class AuditedLog:
         beside = self._predicted(source, place)
         if self.clusters:
             beside[CLUSTER] = self._clean(source, self.clusters[0], place)
+        if self.weights:
+            beside[WEIGHT] = self._number(source, self.weights[0], place)
         beside |= {name: self._clean(source, wanted, place) for name, wanted in used.items()}
         beside |= {name: column(source, place.get(wanted, wanted)) for name, wanted in shown.items()}
         if self.stream is not None:
@@ -148,7 +160,7 @@ class AuditedLog:
         """
         if self.stream is None:
             return self._without_missing(self.source.table, (*self.used, *used)), _NONE
-        counted = (*self.predictions, *self.clusters, *used)
+        counted = (*self.predictions, *self.clusters, *self.weights, *used)
         table, place = self.stream.table((*counted, *shown), among)
         return self._without_missing(table, [place[name] for name in counted]), place
 
@@ -179,7 +191,7 @@ class AuditedLog:
 
 @dataclass(frozen=True)
 class KeyedRows:
-    """A table of rows with the columns `label`, `k0` …, `cluster` if rows are clustered, and others asked for.
+    """A table of rows with the columns `label`, `k0` …, `cluster` or `weight` if there are any, and others asked for.
 
     Attributes
     ----------
@@ -195,6 +207,12 @@ class KeyedRows:
     def clustered(self) -> bool:
         """Whether rows belong to clusters."""
         return CLUSTER in self.table.columns
+
+    def weights(self, answer: Any) -> Floats | None:
+        """The weights of an Arrow table of rows; None if all count alike."""
+        if WEIGHT not in self.table.columns:
+            return None
+        return to_weights(answer.column(WEIGHT).to_pylist(), answer.num_rows)
 
     @property
     def predicted(self) -> list[str]:

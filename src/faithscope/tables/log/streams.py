@@ -19,6 +19,7 @@ from faithscope.discretizers import Discretizer, Rank
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances, Rankings
+from faithscope.inputs.weights import to_weights
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
@@ -83,7 +84,7 @@ class Stream(ABC):
         import pyarrow as pa
         from ibis.util import gen_name
 
-        counted = (*self.log.predictions, *self.log.clusters)
+        counted = (*self.log.predictions, *self.log.clusters, *self.log.weights)
         place = {name: f"c{i}" for i, name in enumerate(dict.fromkeys((*counted, *columns)))}
         expression = self.log.raw({short: name for name, short in place.items()})
         schema = expression.schema()
@@ -165,9 +166,11 @@ class FetchedStream(Stream):
         log, agreement = self.log, self.log.options.agreement
         outputs = [f"c{j}" for j in range(len(log.predictions))]
         clusters = coded(table, [f"c{len(outputs)}"])[1] if log.clusters else None
+        mass = [table.column(f"c{len(outputs) + len(log.clusters)}").to_pylist()] if log.weights else []
+        weights = to_weights(mass[0], table.num_rows) if mass else None
         explanations = log.kind.read([column.combine_chunks() for column in table.columns[start:]])
         labels = agreement.read(predictions_of(table, outputs))
-        return Sample(explanations, labels, clusters=clusters, agreement=agreement)
+        return Sample(explanations, labels, clusters=clusters, weights=weights, agreement=agreement)
 
 
 class NumberStream(Stream):
