@@ -23,7 +23,7 @@ from faithscope.tables.fetched import FetchedRows
 from faithscope.tables.log.kinds import RuleColumn
 from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog, KeyedRows
 
-_ALL = 2**62  # kinds of rows, however many there are
+_ALL = 2**31 - 2  # kinds of rows: Spark takes no larger limit
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
 _COLUMNS = 6  # of a row that has no id
 _CHARACTERS = 40  # of a cell
