@@ -1,6 +1,7 @@
 """Dicts of a number per feature are importances, whatever the order of their keys."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -73,3 +74,11 @@ def test_token_attributions_of_different_lengths_and_sets_of_words_are_highlight
 def test_top_is_for_words_alone():
     refused(BadInput, r"leave it out, and pass discretizer=fs.SignOfTop\(2\)", fs.read, np.ones((3, 4)), top=2)
     assert fs.read([{"great": 0.5, "plot": 0.1}], top=1).item(0) == {"great"}
+
+
+@pytest.mark.parametrize(("order", "notes"), [(1, 0), (2, 1)])
+def test_shapiq_gives_values_of_single_features(order, notes):
+    rows = [SimpleNamespace(max_order=order, get_n_order_values=lambda _, i=i: np.eye(3)[i]) for i in range(3)]
+    read = fs.read(rows, features=["a", "b", "c"])
+    assert (read.names, read.values.tolist()) == (("a", "b", "c"), np.eye(3).tolist())
+    assert len(read.remarks) == notes

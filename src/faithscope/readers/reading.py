@@ -12,7 +12,7 @@ from faithscope.explanations.rule_json import Unreadable, is_structured, json_va
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.checks import one_sentence
 from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
-from faithscope.readers.wanted import ClassIndex, Wanted, one_per_row
+from faithscope.readers.wanted import ClassIndex, Wanted, one_per_row, rows_of_objects
 
 _CHANGED = (
     "Explanations look like those of {}, but cannot be read ({{why}}): they were changed, or are of a version that is "
@@ -29,10 +29,10 @@ def read(thing: Any, *, class_index: ClassIndex = None, top: int | None = None, 
     Parameters
     ----------
     thing : object
-        Objects of shap, lime, anchor-exp, alibi, dice-ml, InterpretML, captum, Quantus, inseq, ferret, interpreto,
-        transformers-interpret, PyXAI or calibrated-explanations, or a list of them, one per row; tensors of torch,
-        TensorFlow or JAX; scipy's sparse matrices; dicts of a number per feature; conditions as dicts with the keys
-        feature, op and value, or lists of them; sets of words; arrays and tables.
+        Objects of shap, shapiq, lime, anchor-exp, alibi, dice-ml, InterpretML, captum, Quantus, inseq, ferret,
+        interpreto, transformers-interpret, PyXAI or calibrated-explanations, or a list of them, one per row; tensors
+        of torch, TensorFlow or JAX; scipy's sparse matrices; dicts of a number per feature; conditions as dicts with
+        the keys feature, op and value, or lists of them; sets of words; arrays and tables.
     class_index : int or "predicted", optional
         The class explained, where a library explains several. By default class 1 of two, and all classes one after the
         other if there are more.
@@ -116,6 +116,20 @@ def _read_interpret(thing: Any, wanted: Wanted) -> Explanations:
     return left.importances(flat, named, *remarks, label=label)
 
 
+def _interactions(thing: Any) -> list[Any]:
+    """What shapiq gives, an object per row, of one or of a list; none of anything else."""
+    return rows_of_objects(thing, "get_n_order_values", "max_order")
+
+
+def _read_interactions(thing: Any, wanted: Wanted) -> Explanations:
+    """Importances of single features."""
+    rows = _interactions(thing)
+    wanted.refuse_class("these values are of the class that shapiq was made for")
+    left = any(row.max_order > 1 for row in rows)
+    remarks = ("interactions of several features are left out: these are values of single ones",) if left else ()
+    return wanted.importances(np.array([row.get_n_order_values(1) for row in rows]), None, *remarks)
+
+
 # -- conditions as dicts, {"feature", "op", "value"}, or their JSON, one rationale per row ---------------------------
 
 
@@ -154,6 +168,7 @@ READERS: tuple[Reader, ...] = (  # the first that recognizes a thing reads it
     ("pyxai", rules.are_pyxai, rules.read_pyxai),
     ("calibrated", rules.are_calibrated, rules.read_calibrated),
     ("interpret", _is_interpret, _read_interpret),
+    ("shapiq", lambda thing: bool(_interactions(thing)), _read_interactions),
     *tokens.READERS,
     ("structured", _are_conditions, _read_conditions),
     ("mappings", pairs.recognizes, pairs.read),
