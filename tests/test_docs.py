@@ -168,6 +168,7 @@ def test_pages_are_few_and_short():
     assert sum(len(page.read_text().split()) for page in pages) <= 40_000
     assert len((ROOT / "docs" / "design.md").read_text().split()) <= 1_500
     assert len((ROOT / "CONTRIBUTING.md").read_text().split()) <= 600
+    assert not [page.name for page in PAGES if page.read_text().count("\n```") % 2]
 
 
 def test_the_glossary_has_forty_words():

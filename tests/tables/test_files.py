@@ -197,3 +197,13 @@ def test_json_lines_have_labels_of_several_types_and_no_objects_as_labels(tmp_pa
     assert fs.audit(tmp_path / "log.jsonl", prediction="y", explanation="leaf").consistency.value == expected
     with pytest.raises(BadInput, match="a prediction is one label per row"):
         fs.audit(tmp_path / "log.jsonl", prediction="o", explanation="leaf")
+
+
+def test_fractions_in_full_precision_are_numbers_and_other_texts_stay_texts(tmp_path):
+    drawn = np.random.default_rng(0).normal(size=200)
+    texts = {"zip": ["01", "1"] * 100, "version": ["1.10", "1.1"] * 100, "late": [*map(str, drawn[1:]), "n/a"]}
+    frame = pd.DataFrame({"a": drawn, "tiny": drawn * 1e-12, "third": np.arange(200) / 3, **texts})
+    frame.assign(phi_a=drawn, phi_b=-drawn, y=drawn > 0).to_csv(tmp_path / "log.csv", index=False)
+    kinds = fs.Log(tmp_path / "log.csv", prediction="y", explanation="phi_*").read().X.schema
+    numbers = dict.fromkeys(("a", "tiny", "third"), "double")
+    assert {name: str(kinds.field(name).type) for name in kinds.names} == {**numbers, **dict.fromkeys(texts, "string")}

@@ -17,7 +17,7 @@ GLOSSARY: dict[str, str] = {
     ),
     "sufficiency": (
         "The probability that another row to which the explanation applies gets the same prediction, whatever it was "
-        "told itself. Only explanations that say where they apply have it: rules, highlights, counterfactuals."
+        "told itself. Importances apply to rows that are alike in the features they name; plain keys apply nowhere."
     ),
     "necessity": (
         "Of the other rows that get the same prediction, the share to which the explanation applies. Sufficiency asks "
@@ -72,7 +72,7 @@ _NUMBERS: dict[str, str] = {
     ),
     "sufficiency": (
         "How much the prediction of another row to which the explanation applies agrees, on average, whatever it was "
-        "told itself. Only explanations that say where they apply have it: rules, highlights, counterfactuals."
+        "told itself. Importances apply to rows that are alike in the features they name; plain keys apply nowhere."
     ),
     "necessity": (
         "Of the other rows, each by how much its prediction agrees, the share to which the explanation applies. "

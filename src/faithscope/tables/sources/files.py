@@ -199,13 +199,20 @@ def _types(table: Table, samples: Mapping[str, Sequence[str]]) -> tuple[int, dic
     """
     patterns = [*_SAFE.items(), *_NUMBERS.items()]  # what matches the first ones is such a number too
     fitting = {
-        name: [each for each in patterns if all(re.search(each[1], cell) for cell in samples.get(name, ()))]
+        name: [
+            each
+            for each in patterns
+            if all(
+                re.search(each[1], cell) or (each[1] == _ONE_NUMBER and _shortest(cell))
+                for cell in samples.get(name, ())
+            )
+        ]
         for name in table.columns
     }
     found: dict[str, tuple[str, str]] = {}
     while True:
         asked = [(name, kinds.pop(0)) for name, kinds in fitting.items() if kinds]
-        question = {f"c{j}": table[name].re_search(pattern).all() for j, (name, (_, pattern)) in enumerate(asked)}
+        question = {f"c{j}": _all_match(table[name], pattern) for j, (name, (_, pattern)) in enumerate(asked)}
         line = fetch_line(table.aggregate(rows=table.count(), **question))
         for j, (name, kind) in enumerate(asked):
             if line[f"c{j}"] is not False:
@@ -213,6 +220,23 @@ def _types(table: Table, samples: Mapping[str, Sequence[str]]) -> tuple[int, dic
                 fitting[name] = []
         if not any(fitting.values()):
             return line["rows"], found
+
+
+def _all_match(cells: Expression, pattern: str) -> Expression:
+    """Whether all cells match; numbers also if they are the shortest texts of theirs, as pandas writes them."""
+    found = cells.re_search(pattern)
+    if pattern == _ONE_NUMBER:
+        shortest = (cells.try_cast("float64").cast("string") == cells) & cells.re_search("[0-9]$")
+        found = found | shortest.fill_null(False)
+    return found.all()
+
+
+def _shortest(cell: str) -> bool:
+    """Whether a text is the shortest of its number, so that no other text of a column like it is that number."""
+    try:
+        return repr(float(cell)) == cell and cell[-1].isdigit()
+    except ValueError:
+        return False
 
 
 def _sample(file: str) -> dict[str, list[str]]:
