@@ -633,7 +633,8 @@ def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[Conditio
         except BadInput as problem:
             raise type(problem)(f"Rules, row {row}: {problem}") from None
         conditions.append([triple for triples in told for triple in triples])
-    if not features and {name for triples in conditions for name, *_ in triples} == {NEVER[0]}:
+    named = [triple for triples in conditions for triple in triples]
+    if not features and named and all(triple == NEVER for triple in named):
         raise BadInput("Rules that hold on nothing, and name no feature: pass features=, the names of the columns.")
     texts = dict.fromkeys(piece for pieces, _ in given for piece in pieces)
     empty = sum(not "".join(pieces).strip() for pieces, _ in given)
