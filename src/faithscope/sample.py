@@ -231,8 +231,7 @@ class Sample:
         kept = np.flatnonzero(self.weights > 0)
         if not len(kept):
             raise BadInput(f"All {self.n:,} rows measured here have weight 0: give some of them positive weights.")
-        note = several(self.n - len(kept), "row", "rows") + " of weight 0 left out"
-        return replace(self.take(kept), notes=(note, *self.notes))
+        return replace(self.take(kept), notes=(*weightless_note(self.n - len(kept)), *self.notes))
 
     def evenly(self) -> "Sample":
         """The same rows without weights if all of them weigh the same."""
@@ -512,3 +511,8 @@ def repeated_note(share: float, where: str = "") -> tuple[str, ...]:
     again = f"if the same cases were recorded again, they vouch for each other, {TOO_HIGH} and its interval too narrow"
     advice = "pass clusters= with one value per case", "name a column that tells cases apart with --cluster"
     return (Note(fact, "repeated", advice, f"{again}; drop them, or {advice[0]}"),) if share else ()
+
+
+def weightless_note(rows: int) -> tuple[str, ...]:
+    """That rows of weight 0 are left out, if there are any."""
+    return (several(rows, "row", "rows") + " of weight 0 left out",) if rows else ()

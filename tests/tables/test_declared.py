@@ -237,3 +237,30 @@ def test_lengths_of_windows_are_checked_before_the_log_is_read(monkeypatch):
     monkeypatch.setattr("faithscope.tables.audit.MeasuredLog", None)
     with pytest.raises(fs.errors.BadInput, match="every must be a number with"):
         fs.audit("no such file", prediction="y", explanation="leaf", time="day", every="month")
+
+
+def test_rows_of_weight_0_count_nowhere_and_weights_are_those_of_the_reference():
+    rng = np.random.default_rng(1)
+    leaf, group, weight = rng.integers(0, 4, 400), rng.choice(list("pqrs"), 400), 1.0 * (rng.random(400) < 0.6)
+    label = np.where((leaf % 2 == 0) ^ (rng.random(400) < np.where(group == "p", 0.5, 0.05)), "a", "b")
+    frame = pd.DataFrame(
+        {"leaf": leaf, "y": label, "w": np.where(group == "q", 0, weight), "g": group, "row": range(400)}
+    )
+    told = {"prediction": "y", "explanation": "leaf", "kind": "keys", "id": "row"}
+    ours = fs.audit(frame, **told, weights="w", by="g")
+    theirs = fs.audit(frame[frame.w > 0], **told, weights="w", by="g")
+    assert ours.to_dict()["populations"] == theirs.to_dict()["populations"]
+    assert ours.table().equals(theirs.table())
+    assert ours.counterexamples().equals(theirs.counterexamples())
+    assert str(ours.slices()) == str(theirs.slices())
+    assert "235 rows of weight 0 left out" in str(ours)
+    memory = [
+        [(found.name, found.rows, found.agreement) for found in each.slices().found]
+        for rows in (frame, frame[frame.w > 0])
+        for each in [fs.evaluate(rows.y.tolist(), rows.leaf.tolist(), rows[["g"]], weights=rows.w.to_numpy())]
+    ]
+    assert memory[0] == memory[1] != []
+    with pytest.raises(BadInput, match=r"differ in weights \(w and none\)"):
+        fs.audit(frame, **told, weights="w", against=fs.audit(frame[:200], **told))
+    with pytest.raises(BadInput, match="named both for weights and for clusters"):
+        fs.audit(frame, **told, weights="w", clusters="w")

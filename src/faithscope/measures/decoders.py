@@ -410,7 +410,7 @@ class GibbsDecoder(Decoder):
         upto, first = np.cumsum(self.counts.given), np.searchsorted(self.counts.explanation, explanation)
         before = upto[first] - self.counts.given[first]
         chance = np.random.default_rng(check_whole(self.seed, "seed", 0))
-        draws = chance.random(len(explanation)) * self.counts.per_explanation[explanation]
+        draws = chance.random(len(explanation)) * self.counts.rows_given[explanation]
         return np.searchsorted(upto, before + np.floor(draws).astype(np.int64), side="right")
 
 

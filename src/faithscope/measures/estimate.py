@@ -186,7 +186,7 @@ class Estimate(Measured, OfEstimates):
         told = zip(("random features", "the same for everybody"), (self.beyond_random, self.beyond_global), strict=True)
         parts = [
             f"{more.value:+.3f} {in_brackets(more.low, more.high, signed=True)} beyond {what}"
-            if more.low < more.high
+            if more.low < more.high or self.verified is None
             else f"on these rows nothing beyond {what}"
             for what, more in told
             if more

@@ -199,9 +199,9 @@ def _by_category(column: Array) -> Binned:
     return place[numbers], [(text, text) for text in texts]
 
 
-def to_cuts(columns: Any, X: Any, rows: int) -> list[Cut]:
-    """The columns to look at: those of a table, or of X, all of them or some by name."""
-    wanted = None
+def to_cuts(columns: Any, sample: Sample) -> list[Cut]:
+    """The columns to look at, of rows that have weight: those of a table, or of X, all of them or some by name."""
+    X, wanted = sample.X, None
     table = X if columns is None else columns
     if columns is not None and not is_frame(columns):
         if not isinstance(columns, str | list | tuple):
@@ -230,8 +230,8 @@ def to_cuts(columns: Any, X: Any, rows: int) -> list[Cut]:
                 "Arrow table with a row per row of X."
             )
         columns = [(f"column {j}", array[:, j]) for j in range(array.shape[1])]
-    same_length(predictions=rows, columns=rows_of(table))
-    cuts = [Cut.of(name, column) for name, column in columns]
+    same_length(predictions=sample.n, columns=rows_of(table))
+    cuts = [Cut.of(name, column[sample.weight > 0]) for name, column in columns]
     return [cut for cut in cuts if cut is not None]
 
 
@@ -470,7 +470,7 @@ def find_slices(
         raise NotProven(
             "Slices compare agreements from 0 to 1, and Spread() sums distances: pass agreement=fs.Close(eps)."
         )
-    cuts = to_cuts(columns, sample.X, sample.n)
+    cuts, sample = to_cuts(columns, sample), sample.counted()
     if not cuts:
         raise BadInput("No column has values that several rows share, so there are no slices: pass columns= that have.")
     halves = sample.half_places(seed)

@@ -31,7 +31,7 @@ FROM {cells} AS cells JOIN places USING (level, period)
 LEFT JOIN known ON cells.high = known.high AND cells.low = known.low
 WHERE NOT places.known GROUP BY start ORDER BY start
 """
-_NAMED = "SELECT place, name, features FROM explained JOIN names USING (high, low)"
+_NAMED = "SELECT place, name, features FROM explained JOIN names USING (high, low) WHERE name <> ''"
 
 
 class Compared(NamedTuple):
@@ -78,10 +78,11 @@ def periods_of_cells(connection: Any, reference: int) -> dict[str, Any] | None:
     """Of every level and period of cells its first day, and whether that is after the reference; None if none is."""
     if (begun := origin(connection)) is None:
         return None
-    level, period = np.array(fetch_lines(connection, "SELECT DISTINCT level, period FROM cells"), np.int32).T
+    lines = fetch_lines(connection, "SELECT DISTINCT level, period FROM cells")
+    level, period = (np.array([line[j] for line in lines], np.int32) for j in (0, 1))
     start = np.where(level == EVER, begun + FIRST_DAYS, period).astype(np.int64)
     later = start >= begun + reference
-    columns = {"level": level, "period": period, "start": start, "later": later}
+    columns: dict[str, Any] = {"level": level, "period": period, "start": start, "later": later}
     counted = start >= begun  # what is older came late
     columns = {name: column[counted] for name, column in columns.items()}
     columns["known"] = columns["start"] <= known_until(begun, reference)

@@ -189,7 +189,7 @@ def _batch(
     if not keyed.clustered:
         return batch
     names, place = _coded(answer, [CLUSTER])
-    nobodys = np.array([name is None for name in names])[place]  # with nulls="key": nobody knows whose these are
+    nobodys = np.array([name is None for name in names], bool)[place]  # with nulls="key": nobody knows whose these are
     _refuse_holes(given[nobodys], f"{log.clusters[0]!r}, which names clusters,")
     return replace(batch, clusters=Clusters.of(names, place))
 

@@ -20,7 +20,7 @@ from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
 from faithscope.measures.notes import given_code_note
 from faithscope.notes import of_kind
-from faithscope.sample import Sample
+from faithscope.sample import Sample, weightless_note
 from faithscope.tables.counts import FetchedKinds, Labels, counted, read_labels, read_numbers
 from faithscope.tables.engine.answers import fetch, fetch_line
 from faithscope.tables.engine.expressions import Table
@@ -100,26 +100,20 @@ class MeasuredLog:
             )
         whole = noted(whole, (*repeat_notes(self.log, whole, self.total), *_given_codes(self.rows)))
         whole = noted(whole, self._reason_notes())
-        n = whole.n if fetched is None else fetched.sample.n  # rows without weight are not counted, and not missing
-        dropped = self.total - self._looked - n
+        dropped = self.total - self._left - whole.n
         if dropped < 0 or self.log.options.nulls != "drop":
-            refuse_change(self.total - self._looked, n)
-        return noted(whole, dropped_note(dropped))
+            refuse_change(self.total - self._left, whole.n)
+        return noted(whole, (*dropped_note(dropped), *weightless_note(self.log.weightless)))
 
     @property
-    def _looked(self) -> int:
-        """Rows from which a discretizer learned, which are not measured."""
-        return self.reasons.looked if self.reasons is not None else 0
+    def _left(self) -> int:
+        """Rows that are not measured although no value is missing: of weight 0, or those that a discretizer learned."""
+        return self.log.weightless + (self.reasons.looked if self.reasons is not None else 0)
 
     @property
     def dropped(self) -> int:
         """How many rows were dropped since values are missing."""
-        return self.total - self._looked - self.n
-
-    @property
-    def n(self) -> int:
-        """How many rows there are to be measured, those without weight included."""
-        return self.consistency.n if self.fetched is None else self.fetched.sample.n
+        return self.total - self._left - self.consistency.n
 
     @property
     def reasons(self) -> FetchedStream | None:

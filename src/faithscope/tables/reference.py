@@ -207,6 +207,7 @@ def _manner(measured: MeasuredLog) -> dict[str, str]:
     unnamed = isinstance(kind, NumberColumns) and not kind.named
     return {
         "clusters": " and ".join(log.clusters),
+        "weights": " and ".join(log.weights),
         "discretizer": repr(log.options.discretizer if measured.reasons is None else measured.reasons.settled),
         "agreement": repr(log.options.agreement),
         "the kind of explanations": log.kind.what,

@@ -122,7 +122,7 @@ def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | 
             raise NotScoped(f"the explanations speak of column {column!r}, which holds predictions or explanations")
         raise NotScoped(f"the log has no column {column!r}, which the explanations speak of")
     log.source.refuse_wide(inputs.values())
-    return scoped_rows(log, measured.n, inputs, by, measured.missing(by) if by else 0)
+    return scoped_rows(log, measured.consistency.n, inputs, by, measured.missing(by) if by else 0)
 
 
 def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample, tuple[Sample, Alike]] | None:
@@ -140,10 +140,10 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
     form = " | ".join([kind.form, *map(repr, steps(options.discretizer))])
     if kind.order or not kind.named or not held.issuperset(inputs.values()) or are_codes(form):
         return None
-    if measured.n > _MOST_NAMED:
+    if measured.consistency.n > _MOST_NAMED:
         raise NotScoped(
             f"rows alike in them are counted in memory, at most {_MOST_NAMED:,}, and the log has "
-            f"{measured.n:,}: audit a part of it"
+            f"{measured.consistency.n:,}: audit a part of it"
         )
     if not names_all(form):
         log = replace(log, options=replace(options, discretizer=Original()), stream=None)

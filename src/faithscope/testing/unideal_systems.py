@@ -60,9 +60,9 @@ class ClusteredRows:
 
     def draw(self, n: int, rng: np.random.Generator) -> dict[str, Any]:
         """N rows, as keyword arguments: explanations, predictions and clusters; the last cluster may be smaller."""
-        rows, clusters = self.system.rows(n, rng), np.arange(n) // self.size
+        (explanations, predictions), clusters = self.system.draw(n, rng), np.arange(n) // self.size
         source = np.where(rng.random(n) < self.stickiness, clusters * self.size, np.arange(n))
-        return {name: column[source] for name, column in rows.items()} | {"clusters": clusters}
+        return {"explanations": explanations[source], "predictions": predictions[source], "clusters": clusters}
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from faithscope.runtime.memory import FEWER_ROWS, need
 
 METADATA = b"faithscope"
 _VERSION = 1
+_ABSENT = ("shape", "label")  # settings that are left out where there are none, as older readers want it
 
 Settings = dict[str, Any]
 Columns = dict[str, Any]  # Arrow arrays by name
@@ -71,7 +72,8 @@ def to_arrow(explanations: Explanations) -> Any:
     metadata = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
     for name in explanations._settings:
         value = getattr(explanations, name)
-        metadata[name] = value if value is None or name not in _WRITE else _WRITE[name](value)
+        if value is not None or name not in _ABSENT:
+            metadata[name] = value if value is None or name not in _WRITE else _WRITE[name](value)
     if explanations.remarks:
         metadata["remarks"] = explanations.remarks
     if explanations.claimed is not None:

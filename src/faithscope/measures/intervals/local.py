@@ -127,6 +127,8 @@ def chernoff(agreeing: Array, others: Array, confidence: float, *, shared: bool 
     Pearson's. If all labels share the error, each by its share, δ becomes q δ: the excess of the left side then falls
     with q up to ``(agreeing - 1) / (m - 1)``, at which it is negative, and rises from the mean on.
     """
+    codes, each = group([np.column_stack([agreeing, others])])
+    agreeing, others = agreeing[each], others[each]
     wrong, mean = check_confidence(confidence) / 2, np.clip(divided(agreeing, others, 0.0), 0.0, 1.0)
     turn = np.clip(divided(agreeing - 1, others - 1, 0.0), 0.0, mean) if shared else mean.copy()
     (low, below), (above, high) = (np.zeros(len(mean)), turn), (mean.copy(), np.ones(len(mean)))
@@ -139,4 +141,4 @@ def chernoff(agreeing: Array, others: Array, confidence: float, *, shared: bool 
             first = (excess > 0) != rising  # the root lies behind the middle
             start[first], stop[~first] = middle[first], middle[~first]
     few = (agreeing > 1) & (others > 1) if shared else others > 0
-    return np.where(few, low, 0.0), np.where(others > 0, high, 1.0)
+    return np.where(few, low, 0.0)[codes], np.where(others > 0, high, 1.0)[codes]

@@ -41,6 +41,8 @@ def laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     weights = _weights(source, options.weights, predictions)
     source = source.as_numbers((*(predictions if options.agreement.of_numbers else ()), *weights))
     clusters = _clusters(source, options.clusters, predictions)
+    if weights and weights == clusters:
+        raise BadInput(f"Column {weights[0]!r} is named both for weights and for clusters: name one for each.")
     ids = _ids(source, options.ids, predictions)
     with understood():
         columns = (

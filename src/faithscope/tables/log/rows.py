@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -9,6 +10,7 @@ from faithscope.discretizers import Floor, Original, Sign
 from faithscope.discretizers.base import steps
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.weights import Floats, to_weights
+from faithscope.tables.engine.answers import fetch_line
 from faithscope.tables.engine.expressions import Expression, Table, as_number
 from faithscope.tables.engine.missing import is_missing, without_nan
 from faithscope.tables.engine.shown_columns import Column, column
@@ -159,10 +161,25 @@ class AuditedLog:
         If rows with missing values are dropped, those in which a used value is missing are left out.
         """
         if self.stream is None:
-            return self._without_missing(self.source.table, (*self.used, *used)), _NONE
+            return self._weighed(self._without_missing(self.source.table, (*self.used, *used)), _NONE), _NONE
         counted = (*self.predictions, *self.clusters, *self.weights, *used)
         table, place = self.stream.table((*counted, *shown), among)
-        return self._without_missing(table, [place[name] for name in counted]), place
+        return self._weighed(self._without_missing(table, [place[name] for name in counted]), place), place
+
+    def _weighed(self, table: Table, place: Mapping[Column, str]) -> Table:
+        """The rows without those of weight 0, which count nowhere; all rows if they are read as they are."""
+        if not self.weights or self.options.raw:
+            return table
+        weight = table[place.get(self.weights[0], self.weights[0])]
+        return table.filter((weight != 0) | weight.isnull())
+
+    @cached_property
+    def weightless(self) -> int:
+        """How many rows have weight 0."""
+        if not self.weights:
+            return 0
+        weight = self.source.table[self.weights[0]]
+        return int(fetch_line(self.source.table.aggregate(n=(weight == 0).sum()))["n"] or 0)
 
     def _without_missing(self, table: Table, columns: Sequence[str]) -> Table:
         if self.options.nulls != "drop":

@@ -166,8 +166,10 @@ class FetchedStream(Stream):
         log, agreement = self.log, self.log.options.agreement
         outputs = [f"c{j}" for j in range(len(log.predictions))]
         clusters = coded(table, [f"c{len(outputs)}"])[1] if log.clusters else None
-        mass = [table.column(f"c{len(outputs) + len(log.clusters)}").to_pylist()] if log.weights else []
-        weights = to_weights(mass[0], table.num_rows) if mass else None
+        weights = None
+        if log.weights:
+            mass = table.column(f"c{len(outputs) + len(log.clusters)}").cast("float64")
+            weights = to_weights(mass.to_pylist(), table.num_rows)
         explanations = log.kind.read([column.combine_chunks() for column in table.columns[start:]])
         labels = agreement.read(predictions_of(table, outputs))
         return Sample(explanations, labels, clusters=clusters, weights=weights, agreement=agreement)
