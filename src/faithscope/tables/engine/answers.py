@@ -22,7 +22,7 @@ _FIRST, _LAST = -719_162, 2_932_897  # days since 1970 of the years 1 to 9999
 def fetch(expression: Expression) -> Any:
     """The rows of an Ibis expression, as a pyarrow.Table."""
     with clear_errors(_doing(expression)):
-        table = expression.to_pyarrow()
+        table = engine_of(expression).fetch(expression)
     _refuse_far(table)
     return table
 

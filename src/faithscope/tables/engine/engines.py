@@ -29,6 +29,10 @@ class Backend:
     locked = False
     nan_decimals = False
 
+    def fetch(self, expression: Expression) -> Any:
+        """All rows of an expression, as a pyarrow table."""
+        return expression.to_pyarrow()
+
     def batches(self, expression: Expression, rows: int) -> Iterator[Any]:
         """The rows of an expression as pyarrow record batches of about so many rows, never all at once."""
         return iter(expression.to_pyarrow_batches(chunk_size=rows))
@@ -219,6 +223,14 @@ class Spark(Backend):
     """Spark has two types of moments, with a zone and without one, which Ibis does not tell apart."""
 
     name = "pyspark"
+
+    def fetch(self, expression: Expression) -> Any:
+        """With whole numbers as texts: they pass through pandas, which holds them as floats beside missing ones."""
+        whole = [name for name, kind in expression.schema().items() if kind.is_int64()]
+        table = super().fetch(expression.mutate(**{name: expression[name].cast("string") for name in whole}))
+        for name in whole:
+            table = table.set_column(table.schema.get_field_index(name), name, table.column(name).cast("int64"))
+        return table
 
     def batches(self, expression: Expression, rows: int) -> Iterator[Any]:
         """One partition at a time; Ibis would collect the whole table on the driver."""
