@@ -243,7 +243,7 @@ def _naming(estimate: Measured) -> str:
         return f"{told}."
     if everybody[1] == everybody[2]:
         return f"{told}; the same features are named for everybody here."
-    but = "and" if everybody[1] > 0 else "but not surely beyond"
+    but = "and" if everybody[1] > 0 else "but less than" if everybody[2] < 0 else "but not surely beyond"
     return f"{told}, {but} those alike in the same features for everybody: {_points(everybody)}."
 
 
