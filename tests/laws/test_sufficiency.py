@@ -12,6 +12,7 @@ from faithscope.counting.coverage import cover
 from faithscope.errors import Incompatible, NotProven
 from faithscope.relations import Applies
 from faithscope.sample import Sample
+from faithscope.testing.scoped_systems import Hub, covers
 
 SEEDS = st.integers(0, 100_000)
 TESTS = {"<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "==": np.equal, "!=": np.not_equal}
@@ -170,3 +171,21 @@ def test_columns_are_matched_by_name():
         assert found == fs.sufficiency(explanations, [0, 0, 1, 1], table[["b", "a"]])
         with pytest.raises(fs.errors.BadInput, match="no column 'a'"):
             fs.sufficiency(explanations, [0, 0, 1, 1], table.rename(columns={"a": "z"}))
+
+
+def test_the_papers_variance_bound_fails_for_a_hub_and_is_not_offered():
+    # Every rule covers its own row and a hub of mass 1/n; all labels equal, so the true sufficiency is 1.
+    n, rng = 2000, np.random.default_rng(0)
+    hub, errors = Hub(1 / n, 1.0), []
+    for _ in range(300):
+        places, _ = hub.draw(n, rng)
+        met = (places == 0).sum()
+        errors.append((1 - (1.0 if met > 1 else (n - 1) / n if met == 1 else 0.0)) ** 2)
+    p = np.append(np.full(n - 1, 1 / n), 1 / n)
+    theorem = 4 / n + np.sum(p * np.exp(-(n - 1) * (1 / n))) ** 2
+    assert hub.truth == 1
+    assert np.mean(errors) > 2 * theorem, "measured error is far above the theorem's bound"
+    places, labels = hub.draw(50, rng)
+    found = fs.sufficiency(places, labels, places[:, None], relation=covers)
+    with pytest.raises(NotProven, match="not proven"):
+        fs.mse_bound(found)
