@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
 
-import altair as alt
 import numpy as np
 import pandas as pd
 from numpy.random import default_rng
@@ -25,7 +24,7 @@ import faithscope as fs
 from faithscope import charts, datasets
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.explainers import TextAnchors, TopCoefficient
-from ratios import HERE, RESULTS, describe_machine, options, tell
+from ratios import HERE, describe_machine, options, tell
 
 CODEBOOK = HERE.parent / "examples" / "esnli_codebook.json"
 PEOPLE = (1, 2, 3)
@@ -181,32 +180,15 @@ def beside_a_model(dev, test, rows):
             yield told(name, fs.sufficiency(words, labels, part.documents, clusters=part.premises))
 
 
-def people(repeated):
-    """How often two people say the same by granularity: a dot with its interval, and a line for chance."""
-    rows = [{"by": by, **same.to_dict()} for by, same in repeated.items()]
-    chart = alt.Chart(alt.Data(values=rows)).encode(y=alt.Y("by:N", sort=list(repeated), title=None))
-    across, color = alt.X("value:Q", title="share of rows on which two people agree"), LIGHT["consistency"]
-    bars = chart.mark_rule(strokeWidth=3, color=color).encode(x="low:Q", x2="high:Q")
-    dots = chart.mark_point(filled=True, size=90, color=color, opacity=1).encode(x=across.scale(domain=[0, 1]))
-    ticks = chart.mark_tick(thickness=2.5, size=20, color=LIGHT["chance"]).encode(x="chance:Q")
-    told = "Dot and bar: two of three people, with the 95% interval. Upright line: chance."
-    title = alt.Title("Do two people give the same reason?", subtitle=told)
-    return (bars + ticks + dots).properties(width=430, height=260, title=title)
-
-
 def draw(dev, test, folder):
     """Write both pictures into a folder."""
-    title = "Does the reason tell the label? From fine to coarse"
     pictures = {
-        "reasons-granularity": charts.estimates(consistencies(dev, test).items(), title=title),
-        "reasons-people": people(repeated(dev, test)),
+        "reasons-granularity": ("Does the reason tell the label? From fine to coarse", consistencies(dev, test)),
+        "reasons-people": ("Do two people give the same reason?", repeated(dev, test)),
     }
-    for name, chart in pictures.items():
-        chart.configure(**theme(LIGHT)).save(folder / f"{name}.svg")
+    for name, (title, estimates) in pictures.items():
+        charts.estimates(estimates.items(), title=title).configure(**theme(LIGHT)).save(folder / f"{name}.svg")
         print(folder.name, f"{name}.svg")
-
-
-KEPT = RESULTS / "esnli.txt"
 
 
 def tables(dev, test, quick):
@@ -229,4 +211,4 @@ if __name__ == "__main__":
         draw(dev, test, asked.plot)
     else:
         test = test.take(np.arange(900)) if asked.quick else test
-        tell(tables(dev, test, asked.quick), None if asked.quick else KEPT.name)
+        tell(tables(dev, test, asked.quick), None if asked.quick else "esnli.txt")

@@ -32,9 +32,9 @@ from scipy.stats import t as student
 
 import faithscope as fs
 from explained import anchor_exp, quarters
-from faithscope.charts.theme import LIGHT, theme
+from faithscope.charts.theme import LIGHT
 from faithscope_reproduction.data import NAMES, split
-from ratios import describe_machine, is_missing, options, save_svg
+from ratios import describe_machine, is_missing, marked, options, save_panels
 
 THRESHOLDS = (0.5, 0.8, 0.95)
 
@@ -159,39 +159,23 @@ MARKS = {
 def draw(lines, path):
     """One panel per data set, one row per explanation, one mark per population."""
     rows = [
-        {
-            "panel": f"{line['data']}, {line['rows']} rows",
-            "explanation": line["explanation"],
-            "population": population,
-            **line[population],
-        }
+        {"panel": f"{line['data']}, {line['rows']} rows", "explanation": line["explanation"], "by": name, **line[name]}
         for line in lines
-        for population in MARKS
+        for name in MARKS
     ]
     told = (
         "Share of inputs under a row's rule that keep the row's prediction, on five populations. "
         "Bars are 95% intervals; they are long if few inputs are under a rule."
     )
-    names, across = list(MARKS), alt.Scale(domain=[0, 1])
-    colors, shapes = (alt.Scale(domain=names, range=list(values)) for values in zip(*MARKS.values(), strict=True))
     look = {"labelFontSize": 12, "labelPadding": 8, "ticks": False, "domain": False, "grid": True, "bandPosition": 0}
-    chart = alt.Chart().encode(
-        y=alt.Y("explanation:N", sort=None, title=None, axis=alt.Axis(**look)).scale(paddingInner=0.25),
-        yOffset=alt.YOffset("population:N", sort=names, scale=alt.Scale(domain=names)),
-        color=alt.Color("population:N", title="inputs are", scale=colors),
-    )
+    y = alt.Y("explanation:N", sort=None, title=None, axis=alt.Axis(**look)).scale(paddingInner=0.25)
+    across, offset = alt.Scale(domain=[0, 1]), alt.YOffset("by:N", sort=list(MARKS))
+    color, shape = marked(MARKS, "inputs are")
+    chart = alt.Chart().encode(y=y, yOffset=offset, color=color)
     bars = chart.mark_rule(strokeWidth=1.5, opacity=0.55).encode(x=alt.X("low:Q", scale=across), x2="high:Q")
     dots = chart.mark_point(filled=True, size=42, opacity=1).transform_filter("datum.verified !== null")
-    dots = dots.encode(
-        x=alt.X("verified:Q", title=None, scale=across),
-        shape=alt.Shape("population:N", title="inputs are", scale=shapes),
-    )
-    panels = alt.layer(bars, dots, data=alt.Data(values=rows)).properties(width=215, height=300)
-    order = list(dict.fromkeys(row["panel"] for row in rows))
-    panels = panels.facet(alt.Facet("panel:N", sort=order, title=None), columns=3, spacing=18)
-    legend = {"labelFontSize": 12, "titleFontSize": 12, "labelColor": LIGHT["ink"], "titleColor": LIGHT["ink"]}
-    panels = panels.properties(title=alt.Title("Sufficient for whom?", subtitle=told, offset=14))
-    save_svg(panels.configure(**theme(LIGHT) | {"legend": legend}), path)
+    dots = dots.encode(x=alt.X("verified:Q", title=None, scale=across), shape=shape)
+    save_panels([bars, dots], rows, "panel", path, "Sufficient for whom?", told, width=215, height=300)
 
 
 POPULATIONS = tuple(MARKS)

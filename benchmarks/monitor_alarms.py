@@ -33,101 +33,83 @@ from faithscope.monitor.sequential import (
 from ratios import simulate
 
 
+def paired(batches, trials, days, rng, share=0.25):
+    """Openers, matched and agreeing, shape (3, trials, days), after all days: the most that limits ever know.
+
+    Batches are functions from the rows that wait to those that arrive.
+    """
+    sums, waiting = np.zeros((3, trials, days)), Cells.none()
+    for batch in batches:
+        part = pair(batch(waiting), waiting, rng, share=share)
+        waiting = part.waiting
+        for column, total in zip((part.openers, part.matched, part.agreeing), sums, strict=True):
+            np.add.at(total, (part.groups, part.days), column)
+    return sums
+
+
+@dataclass(frozen=True, eq=False)
 class Watched:
-    """A system whose rows arrive day by day, many trials at once."""
-
-    def sums(self, days, trials, rng, change=None, share=0.25):
-        """Openers, matched and agreeing, shape (3, trials, days), after all days: the most that limits ever know.
-
-        A change is the day from which rows are those of another system, and that system.
-        """
-        sums, waiting, known, first = np.zeros((3, trials, days)), Cells.none(), {}, 0
-        changed, later = change or (days, self)
-        while first < days:
-            system, end = (self, changed) if first < changed else (later, days)
-            size = min(self.days_at_once(first, trials), end - first)
-            arrivals, known = self.assigned(system.arrivals(size, trials, rng, first), waiting, known, rng)
-            part = pair(arrivals, waiting, rng, share=share)
-            waiting, first = part.waiting, first + size
-            for column, total in zip((part.openers, part.matched, part.agreeing), sums, strict=True):
-                np.add.at(total, (part.groups, part.days), column)
-        return sums
-
-    def labeled(self, kinds, days, first, rng):
-        """Labels, days, ones and trials of rows whose kinds are drawn."""
-        labels = (rng.random(len(kinds)) < self.q[kinds]).astype(np.int64)
-        place = np.arange(len(kinds)) // self.rows
-        return labels, first + place % days, np.ones(len(kinds), np.int64), place // days
-
-
-@dataclass(frozen=True, eq=False)
-class DailySystem(Watched):
-    """Chances of explanations, chances of label 1 under each, and rows per day."""
-
-    p: np.ndarray
-    q: np.ndarray
-    rows: int = 8
-
-    @property
-    def truth(self):
-        """The consistency."""
-        return self.p @ (self.q**2 + (1 - self.q) ** 2)
-
-    def days_at_once(self, first, trials):
-        return max(1, 2_000_000 // (trials * self.rows))
-
-    def arrivals(self, days, trials, rng, first=0):
-        """Rows of many days, one group per trial."""
-        explanations = rng.choice(len(self.p), days * trials * self.rows, p=self.p)
-        return Cells.of(explanations, explanations, *self.labeled(explanations, days, first, rng))
-
-    def assigned(self, arrivals, waiting, known, rng):
-        return arrivals, known
-
-
-@dataclass(frozen=True, eq=False)
-class ScopedSystem(Watched):
-    """Kinds of rows: the chance of each, the rules in which it lies, the chances of being given each, and of label 1.
+    """Kinds of rows that arrive day by day, in many trials at once.
 
     Parameters
     ----------
     p, q
         Chances of kinds, and of label 1 under each, shape (n_kinds,).
+    rows
+        Per day; of rules, a batch has the rows of a day, and after 100 days those of 50.
     inside, given
-        Whether rows of a kind lie in each rule, and the chances of being given it, shape (n_kinds, n_rules).
+        Whether rows of a kind lie in each rule, and the chances of being given it, shape (n_kinds, n_rules). None: the
+        kind is the explanation, and consistency is watched.
     classes
         The class of each rule: no two rules of a class share a row.
-    rows
-        Per day; a batch has the rows of a day, and after 100 days those of 50.
     """
 
     p: np.ndarray
     q: np.ndarray
-    inside: np.ndarray
-    given: np.ndarray
-    classes: np.ndarray
     rows: int = 8
+    inside: np.ndarray | None = None
+    given: np.ndarray | None = None
+    classes: np.ndarray | None = None
 
     @property
     def truth(self):
-        """The sufficiency."""
+        """The sufficiency, or the consistency."""
+        if self.inside is None:
+            return self.p @ (self.q**2 + (1 - self.q) ** 2)
         ones = (self.p * self.q) @ self.inside / (self.p @ self.inside)
         agreeing = self.q[:, None] * ones + (1 - self.q)[:, None] * (1 - ones)
         return self.p @ (self.given * agreeing).sum(axis=1)
 
-    def days_at_once(self, first, trials):
-        return 1 if first < 100 else 50
+    def sums(self, days, trials, rng, change=None, share=0.25):
+        """What is known after all days; a change is the day from which rows are of another system, and that system."""
+        return paired(self.batches(days, trials, rng, *change or (days, self)), trials, days, rng, share)
+
+    def batches(self, days, trials, rng, changed, later):
+        """The rows of some days after the other."""
+        first, known = 0, {}
+        while first < days:
+            system, end = (self, changed) if first < changed else (later, days)
+            most = max(1, 2_000_000 // (trials * self.rows)) if self.inside is None else 1 if first < 100 else 50
+            size = min(most, end - first)
+            arrived = system.arrivals(size, trials, rng, first)
+
+            def assigned(waiting, arrived=arrived):
+                rows, told = assign(*arrived, waiting, known, self.classes, rng)
+                known.update((trial, known[trial] + new if trial in known else new) for trial, new in told.items())
+                return rows
+
+            yield assigned if self.inside is not None else lambda _, arrived=arrived: arrived[0]
+            first += size
 
     def arrivals(self, days, trials, rng, first=0):
-        """Rows of many days, one group per trial."""
-        joint = (self.p[:, None] * self.given).ravel()
+        """Rows of many days, one group per trial, and the rules in which they lie."""
+        joint = self.p if self.inside is None else (self.p[:, None] * self.given).ravel()
         drawn = rng.choice(len(joint), days * trials * self.rows, p=joint / joint.sum())
-        kind, own = np.divmod(drawn, self.inside.shape[1])
-        return Cells.of(own, np.zeros_like(own), *self.labeled(kind, days, first, rng)), self.inside[kind]
-
-    def assigned(self, arrivals, waiting, known, rng):
-        rows, told = assign(*arrivals, waiting, known, self.classes, rng)
-        return rows, {trial: known[trial] + new if trial in known else new for trial, new in told.items()}
+        kind, own = (drawn, drawn) if self.inside is None else np.divmod(drawn, self.inside.shape[1])
+        labels, place = (rng.random(len(kind)) < self.q[kind]).astype(np.int64), np.arange(len(kind)) // self.rows
+        other = own if self.inside is None else np.zeros_like(own)
+        rows = Cells.of(own, other, labels, first + place % days, np.ones(len(kind), np.int64), place // days)
+        return rows, None if self.inside is None else self.inside[kind]
 
 
 def dropped(system, drop):
@@ -156,25 +138,25 @@ def anchored():
     weights = inside * np.array([8.0 if len(scopes.rules.conjunction(place)) == 2 else 1.0 for place in range(12)])
     q = np.where(table.sum(axis=1) >= 2, 0.99, 0.01)
     given = weights / weights.sum(axis=1, keepdims=True)
-    return ScopedSystem(zipf(8), q, inside, given, scopes.classes)
+    return Watched(zipf(8), q, 8, inside, given, scopes.classes)
 
 
 ERROR, REFERENCE = 0.05, 30
 
 
 SYSTEMS = {
-    "one explanation, m = .82": DailySystem(np.ones(1), np.array([0.9])),
-    "20 explanations, m = .95": DailySystem(zipf(20), np.full(20, 0.974)),
-    "2,000, long tail, m = .90": DailySystem(zipf(2000), np.full(2000, 0.947)),
-    "20 explanations, m = .999": DailySystem(zipf(20), np.full(20, 0.9995)),
-    "20 explanations, m = 1": DailySystem(zipf(20), np.ones(20)),
-    "20 explanations, m = .50": DailySystem(zipf(20), np.full(20, 0.5)),
+    "one explanation, m = .82": Watched(np.ones(1), np.array([0.9])),
+    "20 explanations, m = .95": Watched(zipf(20), np.full(20, 0.974)),
+    "2,000, long tail, m = .90": Watched(zipf(2000), np.full(2000, 0.947)),
+    "20 explanations, m = .999": Watched(zipf(20), np.full(20, 0.9995)),
+    "20 explanations, m = 1": Watched(zipf(20), np.ones(20)),
+    "20 explanations, m = .50": Watched(zipf(20), np.full(20, 0.5)),
 }
 _HALVES = np.array([[1.0, 0.0], [0.5, 0.5]])  # of the half with label 1, half are given the rule of that half
 SCOPED = {
     # Pairs are those of consistency: rules do not overlap.
-    "6 leaves of a tree": ScopedSystem(zipf(6), np.full(6, 0.974), np.eye(6) > 0, np.eye(6), np.zeros(6, np.int64)),
-    "a rule within another": ScopedSystem(np.full(2, 0.5), np.arange(2.0), _HALVES > 0, _HALVES, np.arange(2)),
+    "6 leaves of a tree": Watched(zipf(6), np.full(6, 0.974), 8, np.eye(6) > 0, np.eye(6), np.zeros(6, np.int64)),
+    "a rule within another": Watched(np.full(2, 0.5), np.arange(2.0), 8, _HALVES > 0, _HALVES, np.arange(2)),
     "12 rules, most overlap": anchored(),
 }
 

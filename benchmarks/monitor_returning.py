@@ -11,12 +11,14 @@ Monte-Carlo errors. The last line is a state that begins in the middle of a log:
 came before, among them more of those who come back, and so alarms against a reference are not promised.
 """
 
+from functools import partial
+
 import numpy as np
 from numpy.random import default_rng
 
 from faithscope.monitor.look import far_fewer
-from faithscope.monitor.pairing import Cells, pair
-from monitor_alarms import ERROR, alarmed, missed, worse, zipf
+from faithscope.monitor.pairing import Cells
+from monitor_alarms import ERROR, alarmed, missed, paired, worse, zipf
 from ratios import simulate
 
 MIDDLE = "declined return, begun in the middle"
@@ -47,31 +49,24 @@ def returning(labels, trials, days, rng, again=0.8, at_once=1, rows=10, before=0
     return np.stack([trial, day, customer])[:, (day >= 0) & (day < days)]
 
 
+SYSTEMS = {  # from labels of customers, numbers of trials and days, and chance
+    "pool of 200, 5 a day replaced": lambda _, *how: pool(200, 5, *how),
+    "pool of 1,000": lambda _, *how: pool(1000, 0, *how),
+    "pool of 200, half of rows new": lambda _, *how: pool(200, 5, *how, fresh=10),
+    "declined return": returning,
+    "declined ask five times a day": partial(returning, again=0, at_once=5),
+    MIDDLE: partial(returning, before=50),
+}
+
+
 def arrived(name, trials, days, rng):
     """Trial, day, customer, explanation and label of rows; and the consistency of customers."""
-    q = np.where(name.startswith("pool"), 0.5, 0.75) * np.ones(20)
+    q = np.full(20, 0.5 if name.startswith("pool") else 0.75)
     explanations = rng.choice(20, (trials, 40_000), p=zipf(20))
     labels = (rng.random(explanations.shape) < q[explanations]).astype(np.int64)
-    rows = {
-        "pool of 200, 5 a day replaced": lambda: pool(200, 5, trials, days, rng),
-        "pool of 1,000": lambda: pool(1000, 0, trials, days, rng),
-        "pool of 200, half of rows new": lambda: pool(200, 5, trials, days, rng, fresh=10),
-        "declined return": lambda: returning(labels, trials, days, rng),
-        "declined ask five times a day": lambda: returning(labels, trials, days, rng, again=0, at_once=5),
-        MIDDLE: lambda: returning(labels, trials, days, rng, before=50),
-    }[name]()
-    trial, _, customer = rows
-    return (*rows, explanations[trial, customer], labels[trial, customer]), zipf(20) @ (q**2 + (1 - q) ** 2)
-
-
-SYSTEMS = (
-    "pool of 200, 5 a day replaced",
-    "pool of 1,000",
-    "pool of 200, half of rows new",
-    "declined return",
-    "declined ask five times a day",
-    MIDDLE,
-)
+    trial, day, customer = SYSTEMS[name](labels, trials, days, rng)
+    rows = trial, day, customer, explanations[trial, customer], labels[trial, customer]
+    return rows, zipf(20) @ (q**2 + (1 - q) ** 2)
 
 
 def once(trial, day, customer, rng):
@@ -82,15 +77,12 @@ def once(trial, day, customer, rng):
 
 def sums(trial, day, explanation, label, trials, days, rng):
     """Openers, matched and agreeing by trial and day, of rows in order of days, 50 days at a time."""
-    told, waiting = np.zeros((3, trials, days)), Cells.none()
-    for first in range(0, days, 50):
+
+    def batch(first, _):
         here = (day >= first) & (day < first + 50)
-        cells = Cells.of(*[explanation[here]] * 2, label[here], day[here], np.ones(here.sum(), np.int64), trial[here])
-        part = pair(cells, waiting, rng)
-        waiting = part.waiting
-        for column, total in zip((part.openers, part.matched, part.agreeing), told, strict=True):
-            np.add.at(total, (part.groups, part.days), column)
-    return told
+        return Cells.of(*[explanation[here]] * 2, label[here], day[here], np.ones(here.sum(), np.int64), trial[here])
+
+    return paired((partial(batch, first) for first in range(0, days, 50)), trials, days, rng)
 
 
 def noticed(trial, day, explanation, trials, days):

@@ -10,13 +10,11 @@ It is switched on by the variable MUTANT; every test that comes by writes a line
 
 import argparse
 import ast
-import importlib
 import json
 import os
 import random
-import signal
+import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -30,6 +28,7 @@ PAIRS = (
 )  # fmt: skip
 OPERATORS = dict.fromkeys((ast.Div, ast.FloorDiv, ast.Pow), ast.Mult) | {ast.Mult: ast.Add}
 OPERATORS |= {old: new for pair in PAIRS for old, new in (pair, pair[::-1])}
+IMPORTED = "from faithscope.mutants import on as _mutant"
 SWITCH = '''"""Which mutant is switched on, and which test comes by which."""
 
 import os
@@ -79,70 +78,59 @@ def expressions(node, inside=False):
             yield from expressions(child, inside)
 
 
+class Planted(ast.NodeTransformer):
+    """Expressions of a file, by their numbers, beside what a slip makes of them."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def visit(self, node):
+        """The expression with its switch, if it has a number."""
+        if node not in self.numbers:
+            return self.generic_visit(node)
+        return ast.IfExp(ast.parse(f"_mutant({self.numbers[node]})").body[0].value, changed(node), node)
+
+
 def plant(copy):
     """Write the mutants into a copy of the sources, all switched off, and a list of them."""
     package = copy / "src" / "faithscope"
     files = [path for room in ROOMS for path in sorted((package / room).rglob("*.py")) if "gpu" not in path.parts]
-    sites = [(path, node) for path in files for node in expressions(ast.parse(path.read_text())) if changed(node)]
+    trees = {path: ast.parse(path.read_text()) for path in files}
+    sites = [(path, node) for path, tree in trees.items() for node in expressions(tree) if changed(node)]
     random.Random(SEED).shuffle(sites)
-    chosen, taken = [], set()
+    told, taken, numbers = [], set(), {}
     for path, node in sites:
         lines = {(path, line) for line in range(node.lineno, node.end_lineno + 1)}
-        if len(chosen) < HOW_MANY and not lines & taken:
+        if len(told) < HOW_MANY and not lines & taken:
             taken |= lines
-            chosen.append((path, node))
-    told = []
-    for number, (path, node) in sorted(enumerate(chosen), key=lambda each: -each[1][1].lineno):  # from below
-        old, new = ast.unparse(node), ast.unparse(changed(node))
-        name, content = str(path.relative_to(copy)), path.read_bytes().split(b"\n")
-        told.append({"number": number, "file": name, "line": node.lineno, "old": old, "new": new})
-        first, last = node.lineno - 1, node.end_lineno - 1
-        text = f"(({new}) if _mutant({number}) else ({old}))".encode()
-        before, after = content[first][: node.col_offset], content[last][node.end_col_offset :]
-        content[first : last + 1] = [before + text + after]
-        path.write_bytes(b"\n".join(content))
-    for path in {path for path, _ in chosen}:
-        content, tree = path.read_bytes().split(b"\n"), ast.parse(path.read_text())
-        start = tree.body[0].end_lineno if ast.get_docstring(tree) is not None else 0
-        content.insert(start, b"from faithscope.mutants import on as _mutant")
-        path.write_bytes(b"\n".join(content))
-        compile(path.read_bytes(), path, "exec")
+            numbers[node] = len(told)
+            words = {"old": ast.unparse(node), "new": ast.unparse(changed(node))}
+            told.append({"number": len(told), "file": str(path.relative_to(copy)), "line": node.lineno, **words})
+    for path in {path for path, _ in taken}:
+        tree = Planted(numbers).visit(trees[path])
+        tree.body[int(ast.get_docstring(tree) is not None) : 0] = ast.parse(IMPORTED).body
+        path.write_text(ast.unparse(tree))
     (package / "mutants.py").write_text(SWITCH)
-    (copy / "mutants.json").write_text(json.dumps(sorted(told, key=lambda mutant: mutant["number"]), indent=1))
-    print(f"{len(chosen)} mutants of {len(sites)} places in {len(files)} files")
+    (copy / "mutants.json").write_text(json.dumps(told, indent=1))
+    print(f"{len(told)} mutants of {len(sites)} places in {len(files)} files")
 
 
 def killed(copy, number, tests, options):
-    """The outcome for one mutant, in a fork of this process, which has imported what tests import."""
-    child = os.fork()
-    if child == 0:
-        os.environ["MUTANT"] = str(number)
-        os.setsid()
-        os.dup2(os.open(copy / f"mutant-{number}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-        os.dup2(1, 2)
-        import pytest
-
-        status = pytest.main([*tests, "-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", *options])
-        os._exit(int(status))
-    deadline = time.monotonic() + LIMIT
-    while time.monotonic() < deadline:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            code = os.waitstatus_to_exitcode(status)
-            return "survived" if code in (0, 5) else "killed" if code == 1 else f"killed (status {code})"
-        time.sleep(0.05)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return "survived (time)"
+    """The outcome for one mutant."""
+    asked = [sys.executable, "-m", "pytest", *tests, "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options]
+    with (copy / f"mutant-{number}.log").open("w") as log:
+        try:
+            known = {"cwd": copy, "env": os.environ | {"MUTANT": str(number)}, "timeout": LIMIT}
+            code = subprocess.run(asked, stdout=log, stderr=log, **known).returncode
+        except subprocess.TimeoutExpired:
+            return "survived (time)"
+    return "survived" if code in (0, 5) else "killed" if code == 1 else f"killed (status {code})"
 
 
-def kill(copy, options, part, parts):
+def kill(copy, marks, part, parts):
     """Run the tests that reach each mutant until one fails."""
-    os.chdir(copy)
-    sys.path[0] = str(copy / "src")  # not the folder of this script, whose names tests have too
-    for library in ("duckdb", "pandas", "pytest", "sklearn.ensemble", "faithscope"):
-        importlib.import_module(library)
-    if str(copy) not in sys.modules["faithscope"].__file__:
+    asked = [sys.executable, "-c", "import faithscope; print(faithscope.__file__)"]
+    if str(copy) not in subprocess.check_output(asked, cwd=copy, text=True):
         sys.exit("The mutants are not what is imported: set PYTHONPATH to the copy's src.")
     tests, outcomes = {}, Counter()
     for line in (copy / "reached.txt").read_text().splitlines():
@@ -151,7 +139,7 @@ def kill(copy, options, part, parts):
             tests.setdefault(int(number), {})[test.removesuffix(" (teardown)")] = None
     for mutant in json.loads((copy / "mutants.json").read_text())[part::parts]:
         names = list(tests.get(mutant["number"], ()))
-        outcome = killed(copy, mutant["number"], names[:MOST], options) if names else "not reached"
+        outcome = killed(copy, mutant["number"], names[:MOST], ["-m", marks]) if names else "not reached"
         print(json.dumps({**mutant, "outcome": outcome, "tests": len(names)}), flush=True)
         outcomes[outcome.split(" (")[0]] += 1
     print(outcomes)
@@ -165,7 +153,8 @@ if __name__ == "__main__":
     parser.add_argument("--part", type=int, default=0)
     parser.add_argument("--parts", type=int, default=1)
     asked = parser.parse_args()
+    copy = asked.copy.resolve()
     if asked.work == "plant":
-        plant(asked.copy.resolve())
+        plant(copy)
     else:
-        kill(asked.copy.resolve(), ["-m", asked.marks], asked.part, asked.parts)
+        kill(copy, asked.marks, asked.part, asked.parts)

@@ -15,18 +15,18 @@ import altair as alt
 import numpy as np
 
 import faithscope as fs
-from ratios import RESULTS, describe_machine, options, save_svg, tell
+from ratios import RESULTS, describe_machine, marked, options, save_panels, tell
 from wrong_reasons import coded, explained, table_of
 
 NAMES = ("adult", "heart", "covtype", "chess", "avila", "bank", "wine", "breast cancer")
 TRAINED, MEASURED = 8_000, 2_000
 KEPT = "named_features.txt"
-WAYS = {  # of naming features, and their colors
-    "chance": "#8a94a3",
-    "columns reversed": "#a61f1a",
-    "random three": "#7b3a8c",
-    "the same three": "#b8500b",
-    "named by SHAP": "#0068a3",
+MARKS = {  # of ways of naming features
+    "chance": ("#8a94a3", "circle"),
+    "columns reversed": ("#a61f1a", "square"),
+    "random three": ("#7b3a8c", "cross"),
+    "the same three": ("#b8500b", "diamond"),
+    "named by SHAP": ("#0068a3", "triangle-up"),
 }
 
 
@@ -65,24 +65,15 @@ def markdown(lines):
 
 def draw(kept, path):
     """A dot per table and way of naming features, from lines that were kept."""
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in kept if line.startswith("| ")]
-    points = [
-        {"table": told["table"], "agreement": float(told[way]), "features": way}
-        for told in (dict(zip(cells[0], row, strict=True)) for row in cells[1:])
-        for way in WAYS
-    ]
-    encoded = {
-        "y": alt.Y("table:N", sort=list(NAMES), title=None),
-        "x": alt.X("agreement:Q", title="share of rows alike in the features that get the same prediction"),
-        "color": alt.Color("features:N", scale=alt.Scale(domain=list(WAYS), range=list(WAYS.values())), title=None),
-        "shape": alt.Shape("features:N", scale=alt.Scale(domain=list(WAYS)), title=None),
-    }
-    chart = alt.Chart(alt.Data(values=points)).mark_point(filled=True, size=90, opacity=1).encode(**encoded)
-    text = {"labelFontSize": 12, "titleFontSize": 12}
-    chart = chart.properties(width=470, height=26 * len(cells) - 26).configure(
-        axis=text, legend=text, view={"stroke": None}, background="white"
+    heads, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in kept if line.startswith("| "))
+    lines = [dict(zip(heads, row, strict=True)) for row in rows]
+    points = [{"table": each["table"], "agreement": float(each[way]), "by": way} for each in lines for way in MARKS]
+    title = "share of rows alike in the features that get the same prediction"
+    dots = alt.Chart().mark_point(filled=True, size=90, opacity=1)
+    dots = dots.encode(
+        *marked(MARKS), y=alt.Y("table:N", sort=list(NAMES), title=None), x=alt.X("agreement:Q", title=title)
     )
-    save_svg(chart, path)
+    save_panels([dots], points, None, path, width=470, height=26 * len(rows))
 
 
 def main():

@@ -244,10 +244,33 @@ def simulate(doc, report, beyond, script):
         sys.exit(f"The bar is missed: {missed}")
 
 
-def save_svg(chart, path):
-    """Write a chart with coordinates to a tenth of a pixel."""
-    written = io.StringIO()
-    chart.save(written, format="svg")
+def marked(marks, title=None):
+    """Color and shape of points, either of which is enough, by the name in their column `by`."""
+    import altair as alt
+
+    colors, shapes = (alt.Scale(domain=list(marks), range=list(each)) for each in zip(*marks.values(), strict=True))
+    return alt.Color("by:N", title=title, scale=colors), alt.Shape("by:N", title=title, scale=shapes)
+
+
+def save_panels(layers, rows, panel, path, title="", told="", **size):
+    """Draw layers about the same rows: one panel, or one per value of a column in the order in which they come.
+
+    Coordinates are written to a tenth of a pixel.
+    """
+    import altair as alt
+
+    from faithscope.charts.theme import LIGHT, theme
+
+    chart = alt.layer(*layers, data=alt.Data(values=rows)).properties(**size)
+    if panel:
+        order = list(dict.fromkeys(row[panel] for row in rows))
+        header = alt.Header(labelExpr="length(datum.label) > 30 ? split(datum.label, ', ') : datum.label")
+        facet = alt.Facet(f"{panel}:N", sort=order, title=None, header=header)
+        chart = chart.facet(facet, columns=3, spacing=18)
+    chart = chart.properties(title=alt.Title(title, subtitle=told, offset=14))
+    text = {"labelFontSize": 12, "titleFontSize": 12, "labelColor": LIGHT["ink"], "labelLimit": 0}
+    # Labels of marks, thousands of them, are what the tables tell.
+    chart.configure(**theme(LIGHT) | {"legend": text, "aria": False}).save(written := io.StringIO(), format="svg")
     path.write_text(re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.1f}", written.getvalue()))
 
 

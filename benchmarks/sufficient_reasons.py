@@ -18,10 +18,10 @@ import numpy as np
 from numpy.random import default_rng
 
 import faithscope as fs
-from faithscope.charts.theme import LIGHT, theme
+from faithscope.charts.theme import LIGHT
 from faithscope_reproduction.data import NAMES, split
 from for_whom import covers, fitted
-from ratios import HERE, describe_machine, is_missing, options, save_svg
+from ratios import HERE, describe_machine, is_missing, marked, options, save_panels
 
 
 def points_inside(model, rules, X, train, count, *, missing=True):
@@ -80,28 +80,29 @@ def broken(sets, rows, points):
 
 
 PRICED = ("heart", "bank", "adult")
-COLORS = {"tree path": LIGHT["chance"], "anchor": LIGHT["consistency"], "sufficient reason": LIGHT["sufficiency"]}
+MARKS = {
+    "tree path": (LIGHT["chance"], "circle"),
+    "anchor": (LIGHT["consistency"], "circle"),
+    "sufficient reason": (LIGHT["sufficiency"], "circle"),
+}
 PICTURE = HERE.parent / "docs" / "images" / "sufficient-reasons.svg"
 
 
 def draw(table):
     """Coverage against the number of conditions, one panel per data set; the precision stands beside each dot."""
-    for line in table:  # a share is 1 only if it is exactly 1
-        line["told"] = "always" if line["precision"] == 1 else f"{min(line['precision'], 0.999):.3f}"
-    colors = alt.Scale(domain=list(COLORS), range=list(COLORS.values()))
+    # A share is 1 only if it is exactly 1.
+    precise = ["always" if line["precision"] == 1 else f"{min(line['precision'], 0.999):.3f}" for line in table]
+    rows = [{**line, "by": line["explainer"], "told": told} for line, told in zip(table, precise, strict=True)]
     chart = alt.Chart().encode(
+        *marked(MARKS)[:1],
         x=alt.X("conditions:Q", title="conditions per rule", scale=alt.Scale(domain=[0, 14])),
         y=alt.Y("coverage:Q", title="share of rows covered", scale=alt.Scale(type="log"), axis=alt.Axis(format=".2~%")),
-        color=alt.Color("explainer:N", scale=colors, title=None),
     )
     dots, texts = chart.mark_point(filled=True, size=110, opacity=1), chart.encode(text="told:N")
     left = texts.mark_text(align="right", dx=-9, fontSize=12).transform_filter("datum.explainer == 'anchor'")
     right = texts.mark_text(align="left", dx=9, fontSize=12).transform_filter("datum.explainer != 'anchor'")
-    panels = alt.layer(dots, left, right, data=alt.Data(values=table)).properties(width=290, height=230)
     told = "Mean length and coverage of rules; beside each dot, the share of covered rows that keep the prediction."
-    title = alt.Title("The price of certainty", subtitle=told)
-    facets = panels.facet(alt.Facet("data:N", sort=list(PRICED), title=None)).properties(title=title)
-    save_svg(facets.configure(**theme(LIGHT)), PICTURE)
+    save_panels([dots, left, right], rows, "data", PICTURE, "The price of certainty", told, width=290, height=230)
 
 
 def prices(data, rows):

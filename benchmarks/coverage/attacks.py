@@ -9,10 +9,11 @@ beside their remedies in the lines `local`, `locally_sufficient`, `many_pairs` a
 """
 
 import warnings
-from dataclasses import dataclass, field, replace
+from collections import namedtuple
+from dataclasses import replace
 
 import numpy as np
-from harness import NOMINAL, Line, ends, named
+from harness import Line, ends, none
 from numpy.random import default_rng
 from systems import COVERED, GIVEN, FinitePopulation, mixed, sliding
 
@@ -56,81 +57,60 @@ def fitted(leaves, n, rng):
     return both(same, fresh, leaves.truth)
 
 
-@dataclass(frozen=True, eq=False)
-class Returning:
+Known = namedtuple("Known", "draw truth")  # a system: the rows of so many customers or numbers, and the measure
+
+
+def returning(explanations, large, small, shares=(1.0, 1.0), poisson=False):
     """Customers of one explanation and label, who come back: how often goes with the label.
 
-    Attributes
-    ----------
-    explanations : int
-    large, small : float
-        How many rows a customer of the one label has, and of the other: the same for all, or 1 and a Poisson number.
-    shares : (float, float)
-        Of the beta distribution of the share of the first label among customers of an explanation.
+    Customers of the one label have `large` rows, those of the other `small`, or 1 and a Poisson number. The share of
+    the first label among customers of an explanation is drawn from a beta distribution.
     """
+    rates = default_rng(explanations).beta(*shares, explanations)
+    masses = np.stack([rates * (large + poisson), (1 - rates) * (small + poisson)])
 
-    explanations: int
-    large: float
-    small: float
-    shares: tuple[float, float] = (1.0, 1.0)
-    poisson: bool = False
-    rates: np.ndarray = field(init=False)
-
-    def __post_init__(self):
-        object.__setattr__(self, "rates", default_rng(self.explanations).beta(*self.shares, self.explanations))
-
-    @property
-    def truth(self):
-        extra = 1.0 if self.poisson else 0.0
-        masses = np.stack([self.rates * (self.large + extra), (1 - self.rates) * (self.small + extra)])
-        return float(np.sum((masses**2).sum(axis=0) / masses.sum(axis=0)) / masses.sum())
-
-    def draw(self, n, rng):
-        """The rows of n customers."""
-        code = rng.integers(0, self.explanations, n)
-        label = (rng.random(n) < self.rates[code]).astype(int)
-        mean = np.where(label == 1, self.large, self.small)
-        size = 1 + rng.poisson(mean) if self.poisson else mean.astype(int)
-        row = np.repeat(np.arange(n), size)
+    def draw(n, rng):
+        code = rng.integers(0, explanations, n)
+        label = (rng.random(n) < rates[code]).astype(int)
+        mean = np.where(label == 1, large, small)
+        row = np.repeat(np.arange(n), 1 + rng.poisson(mean) if poisson else mean.astype(int))
         return {"explanations": code[row], "predictions": label[row], "clusters": row}
 
+    return Known(draw, np.sum((masses**2).sum(axis=0) / masses.sum(axis=0)) / masses.sum())
 
-@dataclass(frozen=True, eq=False)
-class HeavyNumbers:
+
+def heavy_numbers(explanations):
     """Numbers about the mean of their explanation; those above 1 weigh ten times as much."""
+    means = 0.7 * default_rng(explanations).normal(size=explanations)
 
-    explanations: int
-    means: np.ndarray = field(init=False)
+    def weights(values):
+        return np.where(values > 1, 10.0, 1.0)
 
-    def __post_init__(self):
-        object.__setattr__(self, "means", 0.7 * default_rng(self.explanations).normal(size=self.explanations))
+    def draw(n, rng):
+        code = rng.integers(0, explanations, n)
+        values = means[code] + 0.7 * rng.normal(size=n)
+        return {"explanations": code, "predictions": values, "weights": weights(values)}
 
-    @property
-    def truth(self):
-        """One less the variance within explanations over that of all, on a grid of the normal distribution."""
-        grid = np.linspace(-6, 6, 4_001)
-        values = self.means[:, None] + 0.7 * grid
-        weights = np.exp(-(grid**2) / 2) * np.where(values > 1, 10.0, 1.0)
-        mean = (weights * values).sum(axis=1) / weights.sum(axis=1)
-        within = (weights * (values - mean[:, None]) ** 2).sum()
-        return float(1 - within / (weights * (values - (weights * values).sum() / weights.sum()) ** 2).sum())
-
-    def draw(self, n, rng):
-        """The rows of n numbers."""
-        code = rng.integers(0, self.explanations, n)
-        values = self.means[code] + 0.7 * rng.normal(size=n)
-        return {"explanations": code, "predictions": values, "weights": np.where(values > 1, 10.0, 1.0)}
+    # One less the variance within explanations over that of all, on a grid of the normal distribution.
+    grid = np.linspace(-6, 6, 4_001)
+    values = means[:, None] + 0.7 * grid
+    mass = np.exp(-(grid**2) / 2) * weights(values)
+    within, among = (
+        (mass * (values - (mass * values).sum(axis, keepdims=True) / mass.sum(axis, keepdims=True)) ** 2).sum()
+        for axis in (1, None)
+    )
+    return Known(draw, 1 - within / among)
 
 
 RETURNING = (  # name, system, customers, times
-    ("100 explanations, sizes 4 and 1", Returning(100, 4, 1), 1_000, 200),
-    ("200 explanations, sizes 10 and 1", Returning(200, 10, 1), 1_000, 200),
-    ("200 explanations, sizes 20 and 1", Returning(200, 20, 1), 1_500, 200),
-    ("200 explanations, sizes 20 and 1, the large rare", Returning(200, 20, 1, (0.5, 9.5)), 1_500, 200),
-    ("300 explanations, declined come back", Returning(300, 3.0, 0.3, (0.6, 1.4), poisson=True), 1_500, 200),
-    ("100 explanations, declined come back", Returning(100, 3.0, 0.3, poisson=True), 1_500, 200),
-    ("20 explanations, sizes 10 and 1", Returning(20, 10, 1), 400, 200),
-    ("100 explanations, sizes by chance", Returning(100, 2.0, 2.0, poisson=True), 1_000, 200),
+    ("100 explanations, sizes 4 and 1", returning(100, 4, 1), 1_000, 200),
+    ("200 explanations, sizes 10 and 1", returning(200, 10, 1), 1_000, 200),
+    ("200 explanations, sizes 20 and 1", returning(200, 20, 1), 1_500, 200),
+    ("200 explanations, sizes 20 and 1, the large rare", returning(200, 20, 1, (0.5, 9.5)), 1_500, 200),
+    ("300 explanations, declined come back", returning(300, 3.0, 0.3, (0.6, 1.4), poisson=True), 1_500, 200),
+    ("100 explanations, declined come back", returning(100, 3.0, 0.3, poisson=True), 1_500, 200),
+    ("20 explanations, sizes 10 and 1", returning(20, 10, 1), 400, 200),
+    ("100 explanations, sizes by chance", returning(100, 2.0, 2.0, poisson=True), 1_000, 200),
 )
 FOUR, HUNDRED, THOUSAND = (GIVEN[name] for name in ("4 explanations", "100 equal", "1,000 equal"))
 CLUSTERED = (  # name, system, clusters, rows of each, stickiness, times
@@ -166,8 +146,8 @@ def lines():
     """Every attack: what is tried, on which systems, with how many rows, how often."""
     for study, title, ask, seed, systems, *nominal in attacks():
         for name, system, n, times in systems:
-            place = (f"attacks/{study}/{title}", ask, {name: system}, (n,), times, named(seed))
-            yield Line(*place, nominal=nominal[0] if nominal else NOMINAL)
+            line = Line(f"attacks/{study}/{title}", ask, {name: system}, {n: times}, seed, bar=none)
+            yield replace(line, nominal=nominal[0]) if nominal else line
 
 
 def attacks():
@@ -186,12 +166,12 @@ def attacks():
     yield "proven", title, compare(fs.consistency, {}, {"interval": "proven"}), "proven", systems
     by_spread = compare(fs.consistency, {"agreement": fs.Spread(), **JACKKNIFE}, {"agreement": fs.Spread()})
     systems = [
-        (f"{kinds} explanations of {rows} rows", HeavyNumbers(kinds), kinds * rows, 100)
+        (f"{kinds} explanations of {rows} rows", heavy_numbers(kinds), kinds * rows, 100)
         for kinds, rows in ((800, 5), (2_000, 3), (200, 5), (50, 40))
     ]
     yield "weights", "Spread, heavy large numbers: pairs | the default", by_spread, "heavy_numbers", systems
 
-    title = 'Weights: interval="jackknife" | the default', compare(fs.consistency, JACKKNIFE, {})
+    title = 'Weights: interval="jackknife" | the default'
     systems = [(name, WeightedRows(rows, weights, scatter), *_) for name, rows, weights, scatter, *_ in WEIGHTED]
     yield "weights", title, tightened, "weighted", systems
 

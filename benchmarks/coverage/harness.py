@@ -85,40 +85,53 @@ def from_200(system, interval, n):
     return 0.93 if n >= 200 else None
 
 
+def always(*_):
+    """The bar of studies that must reach it with any number of rows."""
+    return 0.93
+
+
+def none(*_):
+    """No bar."""
+
+
 @dataclass(frozen=True)
 class Line:
     """What is asked, of which systems, with how many rows and how often (by rows, where that differs).
 
-    Its name is a path: the study, and what it asks there. `bar` is by system, interval and number of rows; `quick`
-    names the systems that are judged by ``--quick --gate``, and with how many rows; `seeds` gives the chance of each
-    sample by the system's name and the number of rows, so that every cell can be run alone.
+    Its name is a path: the study, and what it asks there. `seeds` gives the chance of each sample by the system's name
+    and the number of rows, so that every cell can be run alone; a text names streams. `bar` is by system, interval and
+    number of rows; `quick` names the systems that are judged by ``--quick --gate``, and with how many rows.
     """
 
     name: str
     ask: Callable
     systems: Mapping
-    rows: tuple
     times: int | Mapping
-    seeds: Callable
-    bar: Callable = lambda *_: None
+    seeds: str | Callable
     quick: tuple = ()
+    bar: Callable = from_200
+    rows: tuple = (50, 200, 1_000)
     quick_rows: int = 200
     nominal: float = NOMINAL
 
     def cells(self, quick=False):
         """All cells; quickly: 100 samples of the systems that are named for it, else two of a small one."""
         often = self.times if isinstance(self.times, Mapping) else dict.fromkeys(self.rows, self.times)
-        asked = [(name, n, often[n]) for name in self.systems for n in self.rows]
+        asked = [(name, *each) for name in self.systems for each in often.items()]
         if quick:
             asked = [(name, self.quick_rows, 100) for name in self.quick]
-            asked = asked or [(next(iter(self.systems)), n, 2) for n in self.rows[:1] if n <= 1_000]
+            asked = asked or [(next(iter(self.systems)), n, 2) for n in list(often)[:1] if n <= 1_000]
         for each in asked:
             yield from self.repeat(*each)
+
+    def chances(self, system, n):
+        """The chance of each sample."""
+        return (named(self.seeds) if isinstance(self.seeds, str) else self.seeds)(system, n)
 
     def repeat(self, system, n, times):
         """The cells of one system: so many samples of n rows."""
         kept = {}
-        for chance in islice(self.seeds(system, n), times):
+        for chance in islice(self.chances(system, n), times):
             for interval, answer in self.ask(self.systems[system], n, chance).items():
                 kept.setdefault(interval, []).append(_judged(answer))
         for interval, judged in kept.items():

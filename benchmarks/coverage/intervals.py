@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from harness import Line, ends, named, said
+from harness import Line, ends, none, said
 from systems import COVERED, EQUAL_LABELS, EQUAL_LABELS_COVERED, GIVEN, HUBS, WITHIN, label_weights
 
 import faithscope as fs
@@ -189,7 +189,6 @@ def within_distance(system, n, rng):
     return {"within": ends(fs.within(**system.placed(kinds), predictions=labels), system.truth)}
 
 
-ROWS = (50, 200, 1_000, 5_000)
 FEW = {name: GIVEN[name] for name in ("4 explanations", "5% contradictions", "three labels")}
 ASKED = (  # what, systems, times, most rows, and times with thousands of rows where that is slow
     (consistent, GIVEN, 2_000, 5_000, 2_000),
@@ -215,6 +214,5 @@ ASKED = (  # what, systems, times, most rows, and times with thousands of rows w
 def lines():
     """The study of all intervals."""
     for ask, systems, times, most, many in ASKED:
-        rows = tuple(n for n in ROWS if n <= most)
-        often = {n: times if n <= 1_000 else many for n in rows}
-        yield Line(f"intervals/{ask.__name__}", ask, systems, rows, often, named(ask.__name__))
+        often = {n: times if n <= 1_000 else many for n in (50, 200, 1_000, 5_000) if n <= most}
+        yield Line(f"intervals/{ask.__name__}", ask, systems, often, ask.__name__, bar=none)

@@ -6,7 +6,7 @@ rows whose explanations never repeat add their share.
 """
 
 import numpy as np
-from harness import Line, named
+from harness import Line, none
 from numpy.random import default_rng
 
 import faithscope as fs
@@ -151,4 +151,4 @@ def planned(system, n, rng):
 
 def lines():
     """The study of plans."""
-    yield Line("plans", planned, PLANNED, tuple(DRAWS), DRAWS, named("plan"))
+    yield Line("plans", planned, PLANNED, DRAWS, "plan", bar=none)

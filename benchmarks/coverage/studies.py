@@ -7,17 +7,8 @@ import numpy as np
 from decoders import DECODED, simulatability
 from draws import ROW_KINDS, TABLES, of_kinds, of_rules
 from encoders import CHOICES, ENCODERS, HONEST, Choices, encoded_bar, encodes, found_bar
-from groups import (
-    COVERED_GROUPS,
-    GROUPED,
-    NUMBER_GROUPS,
-    SPREAD_GROUPS,
-    beside,
-    beside_reference,
-    covered,
-    numbers_beside,
-)
-from harness import Line, by_sample, ends, from_200, named, said, spelled
+from groups import COVERED_GROUPS, GROUPED, NUMBER_GROUPS, SPREAD_GROUPS, beside, beside_reference
+from harness import Line, always, by_sample, ends, from_200, said, spelled
 from naming import NAMING, naming
 from numeric import AGREEMENTS, NUMERIC, NUMERIC_COVERED, NUMERIC_WITHIN, UNSEEN, VECTORS, measured
 from runs import PAIRS, RUNS, agreement, repeatability, repeated_bar
@@ -28,8 +19,6 @@ import faithscope as fs
 from faithscope.testing import ReasonSystem
 from planted_reasons import certified
 from planted_reasons import intervals as reason_intervals
-
-ROWS = (50, 200, 1_000)
 
 
 def necessity(system, n, rng):
@@ -109,14 +98,17 @@ def numbers_bar(system, interval, n):
     return None if system in UNSEEN and "spread" in interval else from_200(system, interval, n)
 
 
+HOWS = {"independent": 300, "weighted": 200, "clustered": 200}
+
+
 def lines():
     """All of them."""
     some = ("half broad, half single", "twenty rare labels", "clustered: sliding, broad", "unrelated, narrow")
-    yield Line("necessity", necessity, NECESSARY, ROWS, 150, spelled(), necessity_bar, some)
+    yield Line("necessity", necessity, NECESSARY, 150, spelled(), some, necessity_bar)
     some, often = ("rarely wrong", "shared, broad, noisy", "one panel of rows, broad"), {60: 150, 300: 100, 1_000: 40}
     for asked, quick in ((2, some), (5, ()), (20, some), (None, ())):
-        ask = partial(judged, asked=asked)
-        yield Line("judged", ask, JUDGED, tuple(often), often, spelled(asked or 0), judged_bar, quick, 300)
+        how = {"bar": judged_bar, "quick_rows": 300}
+        yield Line("judged", partial(judged, asked=asked), JUDGED, often, spelled(asked or 0), quick, **how)
     some = ("20, Student t3", "20, lognormal", "heteroscedastic", "mostly constant", "probabilities")
     for measure, names, systems, times, quick in (
         ("consistency", tuple(AGREEMENTS), NUMERIC | UNSEEN, 1_000, some),
@@ -124,64 +116,71 @@ def lines():
         ("sufficiency", tuple(AGREEMENTS), NUMERIC_COVERED, 300, ("sliding, Student t3", "beside its own row")),
         ("within", tuple(AGREEMENTS), NUMERIC_WITHIN, 300, ("sliding, normal",)),
     ):
-        ask, seeds = partial(measured, measure=measure, names=names), named(f"numbers: {measure}")
-        yield Line(f"numbers/{measure}", ask, systems, ROWS, times, seeds, numbers_bar, quick)
-    for how, times in (("independent", 300), ("weighted", 200), ("clustered", 200)):
-        ask, seeds = partial(simulatability, how=how), named(f"simulatability: labels, {how}")
-        yield Line("simulatability", ask, DECODED, ROWS, times, seeds, from_200, ("mixed, few",))
-    for how, times in (("independent", 300), ("weighted", 200), ("clustered", 200)):
-        ask, seeds = partial(beside, how=how), named(f"beside everybody: {how}")
-        yield Line("beside/everybody", ask, GROUPED, ROWS[1:], times, seeds, from_200, ("medium, random, 40%",))
-    times = {200: 40, 1_000: 20}
-    for how in ("independent", "weighted", "clustered"):
-        ask, seeds = partial(covered, how=how), named(f"beside all that are covered: {how}")
-        yield Line("beside/covered", ask, COVERED_GROUPS, ROWS[1:], times, seeds, from_200, ("nested, shuffled",))
-        for measure, names, systems in (
-            ("consistency", ("spread",), SPREAD_GROUPS),
-            ("sufficiency", ("close", "spread"), NUMBER_GROUPS),
-        ):
-            if measure == "consistency" and how == "clustered":
-                continue
-            ask = partial(numbers_beside, how=how, measure=measure, names=names)
-            seeds, quick = named(f"beside everybody: {measure} of numbers, {how}"), (next(iter(systems)),)
-            yield Line("beside/outputs", ask, systems, ROWS[1:], times, seeds, from_200, quick)
-    for how in ("independent", "weighted"):
-        ask, seeds = partial(beside_reference, how=how), named(f"beside a reference: {how}")
-        yield Line("beside/reference", ask, GROUPED, ROWS[1:], 200, seeds, from_200, ("medium, alike, 40%",))
-    some = ("one row in 20 disagrees", "rows of all kinds")
-    for draws, how, quick in (
-        (1, "independent", some),
-        (3, "independent", some),
-        (10, "independent", ()),
-        (100, "independent", ()),
-        (3, "weighted", some),
-        (3, "clustered", some),
+        ask = partial(measured, measure=measure, names=names)
+        yield Line(f"numbers/{measure}", ask, systems, times, f"numbers: {measure}", quick, numbers_bar)
+    for how, times in HOWS.items():
+        ask, seeds = partial(simulatability, how=how), f"simulatability: labels, {how}"
+        yield Line("simulatability", ask, DECODED, times, seeds, ("mixed, few",))
+        ask = partial(beside, how=how, measures=("consistency",), name="{what} beside everybody, {how}")
+        often, seeds = dict.fromkeys((200, 1_000), times), f"beside everybody: {how}"
+        yield Line("beside/everybody", ask, GROUPED, often, seeds, ("medium, random, 40%",))
+    for kind, what, measures, agreements, systems, quick in (
+        ("covered", "all that are covered:", ("sufficiency", "necessity"), (None,), COVERED_GROUPS, "nested, shuffled"),
+        (
+            "outputs",
+            "everybody: consistency of numbers,",
+            ("consistency",),
+            ("spread",),
+            SPREAD_GROUPS,
+            "4, normal, alike",
+        ),
+        (
+            "outputs",
+            "everybody: sufficiency of numbers,",
+            ("sufficiency",),
+            ("close", "spread"),
+            NUMBER_GROUPS,
+            "sliding, Student t3, alike",
+        ),
     ):
-        times, seed = (300, draws) if how == "independent" else (200, how)
-        ask, seeds = partial(of_kinds, draws=draws, how=how), named(f"populations: {seed}")
-        yield Line("draws", ask, ROW_KINDS, ROWS, times, seeds, from_200, quick)
+        for how in HOWS:
+            ask = partial(beside, how=how, measures=measures, agreements=agreements)
+            yield Line(f"beside/{kind}", ask, systems, {200: 40, 1_000: 20}, f"beside {what} {how}", (quick,))
+    often = {200: 200, 1_000: 200}
+    for how in ("independent", "weighted"):
+        ask, seeds = partial(beside_reference, how=how), f"beside a reference: {how}"
+        yield Line("beside/reference", ask, GROUPED, often, seeds, ("medium, alike, 40%",))
+    some = ("one row in 20 disagrees", "rows of all kinds")
+    for draws, how, seed, quick in (
+        (1, "independent", 1, some),
+        (3, "independent", 3, some),
+        (10, "independent", 10, ()),
+        (100, "independent", 100, ()),
+        (3, "weighted", "weighted", some),
+        (3, "clustered", "clustered", some),
+    ):
+        ask = partial(of_kinds, draws=draws, how=how)
+        yield Line("draws", ask, ROW_KINDS, HOWS[how], f"populations: {seed}", quick)
     for draws in (1, 10):
-        seeds = named(f"populations: rules {draws}")
-        yield Line("draws", partial(of_rules, draws=draws), TABLES, ROWS, 200, seeds, from_200)
+        yield Line("draws", partial(of_rules, draws=draws), TABLES, 200, f"populations: rules {draws}")
     some = ("the prediction itself", "some encoding, 3 labels", "some encoding, nested rules")
     rows = (60, 200, 1_000)
-    yield Line("encoding", Choices.ask, CHOICES, rows, 300, by_sample(), encoded_bar, some)
+    yield Line("encoding", Choices.ask, CHOICES, 300, by_sample(), some, encoded_bar, rows)
     for systems, truly, times, some in (
         (ENCODERS, True, 200, ("by margin",)),
         (HONEST, False, 400, ("nested rules", "unequal shares")),
     ):
-        yield Line("encoders", partial(encodes, truly=truly), systems, rows, times, by_sample(), found_bar, some, 1_000)
-    for ask, *quick in (
+        yield Line("encoders", partial(encodes, truly=truly), systems, times, by_sample(), some, found_bar, rows, 1_000)
+    for ask, some, *quick in (
         (reasons, ("half name the label", "wording half tells"), 300),
         (certified_texts, ("policy, noise",)),
     ):
-        yield Line("reasons", ask, REASONS, (60, 300, 1_000), 120, lambda *_: count(), lambda *_: 0.93, *quick)
+        yield Line("reasons", ask, REASONS, 120, lambda *_: count(), some, always, (60, 300, 1_000), *quick)
     some = ("own luck, .3", "own luck, .01", "runs differ much", "moving thresholds, .05")
     for runs, quick in ((2, ()), (3, ()), (5, some), (20, ())):
         ask, seeds = partial(repeatability, runs=runs), by_sample(0, after=(runs,))
-        yield Line("repeatability", ask, RUNS, (50, 500), 300, seeds, repeated_bar, quick, 50)
-    yield Line("naming", naming, NAMING, (400,), 60, named("naming"), from_200, ("anything", "mostly 0"))
+        yield Line("repeatability", ask, RUNS, 300, seeds, quick, repeated_bar, (50, 500), 50)
+    yield Line("naming", naming, NAMING, {400: 60}, "naming", ("anything", "mostly 0"))
     some = ("half alike, 20 kinds", "1% differ", "one sign on 95%", "clusters of 5")
-    yield Line("agreement", agreement, PAIRS, ROWS, 1_000, named("agreement"), from_200, some)
-    some = ("signs 90% right", "clusters of 5")
-    yield Line("direction", direction, SIGNS, ROWS, 200, named("direction"), from_200, some)
+    yield Line("agreement", agreement, PAIRS, 1_000, "agreement", some)
+    yield Line("direction", direction, SIGNS, 200, "direction", ("signs 90% right", "clusters of 5"))

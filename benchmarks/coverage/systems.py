@@ -104,10 +104,15 @@ class FinitePopulation(Kinds):
         return self.p @ self.alike
 
     @cached_property
+    def recalled(self):
+        """Per kind and label, the share of the rows with this label to which the kind's explanation applies."""
+        alike = self.p[:, None] * (self.q @ self.agreeing)
+        return self.covers @ alike / alike.sum(axis=0)
+
+    @cached_property
     def necessity(self):
         """The mean over rows of the share of the rows with their prediction to which their explanation applies."""
-        alike = self.p[:, None] * (self.q @ self.agreeing)
-        return np.sum(self.p[:, None] * self.q * (self.covers @ alike) / alike.sum(axis=0))
+        return np.sum(self.p[:, None] * self.q * self.recalled)
 
     def expected(self, n):
         """E[M̂] on n rows: a row counts only if its explanation applies to one of the n - 1 others."""
