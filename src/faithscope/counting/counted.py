@@ -32,6 +32,7 @@ class Coverage:
     strangers: Floats | None = None  # of clustered rows, (3, n): as `Strangers.met`
     chance: float | None = None  # of rows that ask beside everybody: their agreement with any row
     chance_left_out: Floats | None = None  # the same without each block; None if all rows ask
+    further: int = 0  # rows that were looked at without their predictions, and that the sample lacks
 
 
 @dataclass(frozen=True, eq=False)

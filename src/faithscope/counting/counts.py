@@ -237,10 +237,9 @@ class Counts:
 
     def profile(self) -> Profile:
         """These counts without explanations and labels: small, and enough for most statistics."""
-        return self._profile
-
-    @cached_property
-    def _profile(self) -> Profile:
+        known: Profile | None = self.__dict__.get("_profile")
+        if known is not None:
+            return known
         numbers, some_missed = self.agreement.of_numbers, bool(self.missed.any())
         # Nearly all rows may have an explanation that covers no other row: these become a single entry. Cells that no
         # row was given have no terms, and with many labels most cells are such.
@@ -272,18 +271,20 @@ class Counts:
             alone = columns[0] == 0
             single += int(columns[3][alone].sum())
             columns = [column[~alone & (columns[3] > 0)] for column in columns]
-        if numbers:
-            table, known = with_lone(single, *columns), (self.labels, self._label_pairs(per_label), self.agreement)
-            return Profile(*table, per_label, self.distinct, 0, self.relation, *known)
-        modal = self.n - int(given.sum()) + int(np.maximum.reduceat(given, first).sum())
-        return Profile(*compact(single, *columns), per_label, self.distinct, modal, self.relation)
-
-    def _label_pairs(self, per_label: Ints) -> LabelPairs:
-        rows = per_label.astype(np.float64)
-        if isinstance(self.agreement, agreements.Spread):
-            return LabelPairs.of_distances(self.values, rows)
-        agreeing, squares = self.agreement_sums.among_all(rows)
-        return LabelPairs.of(rows, np.maximum(agreeing - 1, 0.0), np.maximum(squares - 1, 0.0))
+        modal, labels, pairs, put_together = 0, self.labels, None, with_lone
+        if not numbers:
+            modal, labels = self.n - int(given.sum()) + int(np.maximum.reduceat(given, first).sum()), ()
+            put_together = compact
+        elif isinstance(self.agreement, agreements.Spread):
+            pairs = LabelPairs.of_distances(self.values, per_label.astype(np.float64))
+        else:
+            rows = per_label.astype(np.float64)
+            sums = (np.maximum(part - 1, 0.0) for part in self.agreement_sums.among_all(rows))
+            pairs = LabelPairs.of(rows, *sums)
+        tables = put_together(single, *columns)
+        known = Profile(*tables, per_label, self.distinct, modal, self.relation, labels, pairs, self.agreement)
+        self.__dict__["_profile"] = known
+        return known
 
 
 def count(explanations: Any, predictions: Any, *, weights: Any = None, agreement: Any = None) -> Counts:

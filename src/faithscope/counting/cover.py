@@ -36,79 +36,69 @@ def over_batches(
 
     The parts that hold on no row are added to `idle`.
     """
+    words, rows = layout.width, len(layout.segment)
+    if isinstance(cover, Parts):
+        count = len(cover.parts) + 1
+        asked = f"Bitmaps of {count - 1:,} conditions over {rows:,} rows"
+        need(8 * count * words, asked, "sample rows, or explanations")
+        # One bitmap per part; bitmap 0 holds every row, and part k has bitmap k + 1.
+        if cover.postings is not None:
+            which, held = cover.postings
+            parts = layout.pack_pairs(which + 1, held, count)
+        else:
+            parts = np.empty((count, words), np.uint64)
+            masks, at_once = cover.masks(layout.source), max(1, _PACKED // max(1, 64 * words))
+
+            def pack(numbered: list[tuple[int, Bools]]) -> tuple[list[int], Bits]:
+                arranged = np.stack([mask for _, mask in numbered])
+                return [1 + number for number, _ in numbered], layout.pack_arranged(arranged)
+
+            some = (list(islice(masks, at_once)) for _ in range(0, count - 1, at_once))
+            for numbers, packed in in_threads(pack, some):
+                parts[numbers] = packed
+        parts[0] = layout.everybody
+        if idle is not None:
+            idle += [str(cover.parts[number]) for number in np.flatnonzero(~parts[1:].any(axis=1))]
+        sizes = np.array([len(parts) for parts in cover.lists], np.int64)
+        begins = np.cumsum(sizes) - sizes
+        listed = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(sizes.sum()))
+    step = max(1, min(most, _AT_A_TIME // max(1, words)))
+
+    def batch(start: int) -> T:
+        stop = min(start + step, explanations)
+        if isinstance(cover, Parts):
+            size, begin = sizes[start:stop], begins[start:stop]
+            # Part 0 holds on every row: it is the first part of an explanation without conditions.
+            first = np.where(size > 0, listed[np.minimum(begin, len(listed) - 1)], 0) if len(listed) else size
+            bits = parts[first]
+            for place in range(1, int(size.max(initial=0))):
+                longer = np.flatnonzero(size > place)
+                if len(longer) == len(size):
+                    bits &= parts[listed[begin + place]]
+                else:
+                    bits[longer] &= parts[listed[begin[longer] + place]]
+        elif cover.pairs is not None:
+            which, held = cover.pairs  # pairs (explanation, row) that ascend by explanation
+            part = slice(*np.searchsorted(which, [start, stop]))
+            bits = layout.pack_pairs(which[part] - start, held[part], stop - start)
+        else:
+            bits = np.concatenate([pack_mask(mask(a, min(a + cells, stop))) for a in range(start, stop, cells)])
+        return work(start, bits)
+
+    threads, cells = True, max(1, _MASK_CELLS // max(1, rows))
+    if isinstance(cover, Blocks):
+        threads, mask, pack_mask = cover.threads, cover.mask, layout.pack
+        if cover.arranged is not None and cover.pairs is None:
+            mask, pack_mask = cover.arranged(layout.source), layout.pack_arranged
     # Small products gain nothing from BLAS's own threads, and those of several callers block each other.
     with one_blas_thread() if isinstance(cover, Blocks) else nullcontext():
-        bitmaps = _of_blocks(cover, layout) if isinstance(cover, Blocks) else _of_parts(cover, layout, idle)
-        step = max(1, min(most, _AT_A_TIME // max(1, layout.width)))
-
-        def batch(start: int) -> T:
-            return work(start, bitmaps(start, min(start + step, explanations)))
-
         starts = range(0, explanations, step)
-        alone = len(starts) == 1 or (isinstance(cover, Blocks) and not cover.threads)
-        yield from map(batch, starts) if alone else in_threads(batch, starts)
+        yield from in_threads(batch, starts) if threads and len(starts) > 1 else map(batch, starts)
 
 
 def in_blocks(cover: Parts | Blocks, layout: Layout, explanations: int, most: int) -> Iterator[tuple[int, Bits]]:
     """The bitmaps of all explanations in batches, in order: the number of the first, and the bitmaps."""
     return over_batches(cover, layout, explanations, most, lambda start, bits: (start, bits))
-
-
-def _of_parts(cover: Parts, layout: Layout, idle: list[str] | None) -> Callable[[int, int], Bits]:
-    """A function (start, stop) that gives the bitmaps of the explanations in that range."""
-    count, words, rows = len(cover.parts) + 1, layout.width, len(layout.segment)
-    need(8 * count * words, f"Bitmaps of {count - 1:,} conditions over {rows:,} rows", "sample rows, or explanations")
-    # One bitmap per part; bitmap 0 holds every row, and part k has bitmap k + 1.
-    if cover.postings is not None:
-        which, held = cover.postings
-        parts = layout.pack_pairs(which + 1, held, count)
-    else:
-        parts = np.empty((count, words), np.uint64)
-        masks, step = cover.masks(layout.source), max(1, _PACKED // max(1, 64 * words))
-
-        def pack(numbered: list[tuple[int, Bools]]) -> tuple[list[int], Bits]:
-            arranged = np.stack([mask for _, mask in numbered])
-            return [1 + number for number, _ in numbered], layout.pack_arranged(arranged)
-
-        for numbers, packed in in_threads(pack, iter(lambda: list(islice(masks, step)), [])):
-            parts[numbers] = packed
-    parts[0] = layout.everybody
-    if idle is not None:
-        idle += [str(cover.parts[number]) for number in np.flatnonzero(~parts[1:].any(axis=1))]
-    sizes = np.array([len(parts) for parts in cover.lists], np.int64)
-    begins = np.cumsum(sizes) - sizes
-    listed = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(sizes.sum()))
-
-    def bits(start: int, stop: int) -> Bits:
-        size, begin = sizes[start:stop], begins[start:stop]
-        # Part 0 holds on every row: it is the first part of an explanation without conditions.
-        first = np.where(size > 0, listed[np.minimum(begin, len(listed) - 1)], 0) if len(listed) else size
-        bitmaps = parts[first]
-        for place in range(1, int(size.max(initial=0))):
-            longer = np.flatnonzero(size > place)
-            if len(longer) == len(size):
-                bitmaps &= parts[listed[begin + place]]
-            else:
-                bitmaps[longer] &= parts[listed[begin[longer] + place]]
-        return bitmaps
-
-    return bits
-
-
-def _of_blocks(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
-    if cover.pairs is not None:
-        which, rows = cover.pairs  # pairs (explanation, row) that ascend by explanation
-
-        def of_pairs(start: int, stop: int) -> Bits:
-            part = slice(*np.searchsorted(which, [start, stop]))
-            return layout.pack_pairs(which[part] - start, rows[part], stop - start)
-
-        return of_pairs
-    step = max(1, _MASK_CELLS // max(1, len(layout.segment)))
-    mask, pack = cover.mask, layout.pack
-    if cover.arranged is not None:
-        mask, pack = cover.arranged(layout.source), layout.pack_arranged
-    return lambda start, stop: np.concatenate([pack(mask(a, min(a + step, stop))) for a in range(start, stop, step)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """One pass over explanations and rows: who covers whom, and what sufficiency, necessity and encoding read of it."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from faithscope.counting.gpu.covering import cover_on_gpu
 from faithscope.counting.gpu.devices import DEVICES
 from faithscope.counting.layout import Layout
 from faithscope.counting.near import PairCounts
+from faithscope.counting.pairs import Tabled
 from faithscope.counting.rows import Rows
 from faithscope.counting.tally import TABLE, Adding, Tally
 from faithscope.errors import BadInput, NotProven
@@ -175,8 +176,11 @@ def _tallies(near: Near, radii: Floats, sample: Sample, rows: Rows, *wanted: str
     tallies = [Tally(sample, rows, *wanted, interval=interval, own=own) for own in pairs.own()]
 
     def prepare(start: int, counts: Ints) -> Adding:
-        pairs = zip(tallies, counts, strict=True)
-        return [add for tally, table in pairs for add in tally.prepare_counts(start, table)]
+        adding = Adding()
+        for tally, table in zip(tallies, counts, strict=True):
+            covered = table.reshape(len(table), len(rows.names), rows.blocks)
+            adding += tally.prepare(start, None, Tabled(covered, covered))
+        return adding
 
     for batch in pairs.in_batches(prepare):
         for add in batch:
@@ -246,7 +250,13 @@ def reach_of(coverage: Coverage, sample: Sample, relation: Relation, further: An
 def _over(covers: Parts | Blocks, tally: Tally) -> tuple[str, ...]:
     """Count all explanations; the conditions that hold on no row."""
     idle: list[str] = []
-    for batch in over_batches(covers, tally.layout, len(tally.rows.distinct), tally.step, tally.prepare, idle):
+    known = (covers, tally.layout, len(tally.rows.distinct), tally.step)
+    batches: Iterator[Adding]
+    if tally.rows.numbers:  # which are listed in the caller's own thread
+        batches = (tally.prepare(*batch) for batch in over_batches(*known, lambda start, bits: (start, bits), idle))
+    else:
+        batches = over_batches(*known, tally.prepare, idle)
+    for batch in batches:
         for add in batch:
             add()
     return tuple(idle)

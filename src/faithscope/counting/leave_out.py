@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faithscope.agreements.base import AgreementSums, GroupedRows
 from faithscope.counting.layout import Bits, Layout, run_starts, sums
 from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.chunks import over_chunks, sums_over_chunks
+from faithscope.inputs.chunks import over_chunks
 
 _WIDTH = 4  # numbers worked on per entry
 _CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
@@ -103,7 +103,8 @@ def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
         mass = rows * mine
         return Sums(float(np.sum(mass * share)), float(np.sum(mass[silenced])), float(np.sum(mass)))
 
-    whole = Sums(*sums_over_chunks(change, len(value), _WIDTH).tolist())
+    added = over_chunks(change, len(value), _WIDTH) or [Sums(0.0, 0.0, 0.0)]
+    whole = Sums(*np.sum(added, axis=0).tolist())
     if parts.unit is not None:
         value, silent, left = (sums(parts.unit, column) for column in (value, silent, left))
 

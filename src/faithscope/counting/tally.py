@@ -14,8 +14,8 @@ from faithscope.counting.compared import LabelCells, NumberTable, cells_of, comp
 from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
 from faithscope.counting.counts import Counts, tabulate
 from faithscope.counting.layout import Bits, sums
-from faithscope.counting.leave_out import LeftOut, Losses
-from faithscope.counting.moments import SpreadCounts, moments_of, spread_of, summed, whole
+from faithscope.counting.leave_out import Losses
+from faithscope.counting.moments import moments_of, spread_of, summed, whole
 from faithscope.counting.pairs import Askers, Everybody, Listed, OwnCluster, Tabled, Witnesses
 from faithscope.counting.rows import Content, Rows
 from faithscope.counting.terms import (
@@ -108,63 +108,54 @@ class Tally:
         weighed = self.rows.weighted and not self.rows.numbers
         return max(1, min(most, _WEIGHED // max(1, 64 * self.layout.width)) if weighed else most)
 
-    def prepare(self, start: int, bits: Bits) -> Adding:
-        """Count a batch of explanations by their bitmaps, `start` the number of the first; in any thread.
+    def prepare(self, start: int, bits: Bits | None, covered: Witnesses | None = None) -> Adding:
+        """Count a batch of explanations by their bitmaps, `start` the number of the first.
 
-        What is returned adds them: it is to be called for one batch after the other.
+        This may be in any thread, but for numbers. Or by the witnesses that they cover; `own` must then be known. What
+        is returned adds them: it is to be called for one batch after the other.
         """
-        rows, layout = self.rows, self.layout
-        if rows.listed:
-
-            def listed() -> Adding:
-                scope, place = layout.ones(bits)
-                return self._prepared(start, Listed(rows, self.kernel, len(bits), scope, layout.source[place]), bits)
-
-            if not rows.numbers:
-                return listed()
-            return [lambda: [add() for add in listed()]]
-        covered = layout.count(bits)
-        weight = layout.fold(_weigh(bits, rows.weight[layout.source])) if rows.weighted else covered
-        return self._prepared(start, Tabled(covered, weight), bits)
-
-    def prepare_counts(self, start: int, counts: Ints) -> Adding:
-        """`prepare` by counts of the covered rows, (explanations, labels * blocks); `own` must be known."""
-        covered = counts.reshape(len(counts), len(self.rows.names), self.rows.blocks)
-        return self._prepared(start, Tabled(covered, covered))
-
-    def _prepared(self, start: int, covered: Witnesses, bits: Bits | None = None) -> Adding:
-        rows, many = self.rows, covered.many
+        rows, layout, adding = self.rows, self.layout, Adding()
         if bits is not None:
-            given = rows.given(start, many)
-            self.own[given] = self.layout.holds(bits, rows.codes[given] - start, given)
-        askers = Askers.given(rows, start, many, self.own)
+            if rows.listed:
+                scope, place = layout.ones(bits)
+                covered = Listed(rows, self.kernel, len(bits), scope, layout.source[place])
+            else:
+                counted = layout.count(bits)
+                weighed = layout.fold(_weigh(bits, rows.weight[layout.source])) if rows.weighted else counted
+                covered = Tabled(counted, weighed)
+            given = rows.given(start, len(bits))
+            self.own[given] = layout.holds(bits, rows.codes[given] - start, given)
+            if self.keep:
+                adding.append(partial(self.bits.append, (start, bits)))
+        assert covered is not None
+        askers = Askers.given(rows, start, covered.many, self.own)
         own = OwnCluster.of(askers, covered, askers.inside, self.itself)
-        adding: Adding = []
         if isinstance(covered, Listed) and rows.numbers:
             self._note(start, askers, covered, own)
         else:
-            adding.append(partial(self._count, start, many, self._cells(askers, covered)))
-        if bits is not None and self.keep:
-            adding.append(partial(self.bits.append, (start, bits)))
+            # The cells that rows were given or that are covered, ascending: given, covered and missed rows, and masses.
+            cells, many = covered.cells
+            asked = askers.scope * len(rows.names) + askers.value
+            every = np.union1d(cells, asked)
+            at, total = np.searchsorted(every, asked), np.zeros(len(every), np.int64)
+            total[np.searchsorted(every, cells)] = many
+            columns = (np.bincount(each, minlength=len(every)) for each in (at, at[~askers.inside]))
+            masses = (askers.weight, askers.weight**2) if rows.weighted else ()
+            known = (every, *columns, total, *(sums(at, mass, len(every)) for mass in masses))
+            adding.append(partial(self._count, start, covered.many, known))
         wanted: tuple[Sequence[Any], ...] = (self.shares, self.recalls, self.gaps)
         for measures in wanted:
             for number, measure in enumerate(measures):
-                asking = self._asking(number, askers, covered, own)
+                asking: tuple[Askers, Witnesses, OwnCluster] = askers, covered, own
+                if self.groups is not None:  # which ask in turn
+                    chosen, witnesses = self.groups[askers.row] == number, covered
+                    if self.among and isinstance(covered, Listed):
+                        inside = self.groups[covered.row] == number
+                        witnesses = Listed(rows, self.kernel, covered.many, covered.scope[inside], covered.row[inside])
+                    asking = askers.only(chosen), witnesses, own.only(chosen)
                 if len(asking[0].row):
                     adding.append(partial(measure.add, *measure.terms(*asking)))
         return adding
-
-    def _asking(
-        self, number: int, askers: Askers, covered: Witnesses, own: OwnCluster
-    ) -> tuple[Askers, Witnesses, OwnCluster]:
-        """Those of a group, if groups ask in turn, and those who answer."""
-        if self.groups is None:
-            return askers, covered, own
-        chosen = self.groups[askers.row] == number
-        if self.among and isinstance(covered, Listed):
-            inside = self.groups[covered.row] == number
-            covered = Listed(self.rows, self.kernel, covered.many, covered.scope[inside], covered.row[inside])
-        return askers.only(chosen), covered, own.only(chosen)
 
     def _note(self, start: int, askers: Askers, covered: Listed, own: OwnCluster) -> None:
         """Per row, what counts of numbers, or of clustered rows, are made of; and what tests of encoding compare."""
@@ -192,17 +183,6 @@ class Tally:
         """The order in which tests of encoding prefer the rows of one cluster."""
         content = self.rows.content
         return Content(self.sample.labels, content.explanations, self.sample.X).deal(self.rows.n)
-
-    def _cells(self, askers: Askers, covered: Witnesses) -> Cells:
-        """The cells that rows were given or that are covered, ascending: given, covered and missed rows, and masses."""
-        cells, rows = covered.cells
-        asked = askers.scope * len(self.rows.names) + askers.value
-        every = np.union1d(cells, asked)
-        place, total = np.searchsorted(every, asked), np.zeros(len(every), np.int64)
-        total[np.searchsorted(every, cells)] = rows
-        given, missed = (np.bincount(each, minlength=len(every)) for each in (place, place[~askers.inside]))
-        masses = (askers.weight, askers.weight**2) if self.rows.weighted else ()
-        return every, given, total, missed, *(sums(place, mass, len(every)) for mass in masses)
 
     def _count(self, start: int, many: int, cells: Cells) -> None:
         explanation, label = np.divmod(cells[0], len(self.rows.names))
@@ -238,7 +218,7 @@ class Tally:
         parts = list(zip(*self.cells, strict=True))
         self.cells.clear()
         # One column after the other, so that they are never all in memory twice.
-        explanation, label, given, covered, missed, *masses = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
+        explanation, label, given, missed, covered, *masses = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
         weight, square = masses or (None, None)
         tables = (explanation, label, given, covered, missed, weight, square)
         return Counts(rows.kept, rows.names, *tables, relation)
@@ -275,24 +255,21 @@ class Tally:
                     alike = rows.content.of_rows_alone
                     found = replace(found, left_out=left_out, block=rows.block, alike=alike)
         elif self.keep and rows.n > 1:
-            left_out, spread = self._single(counts, unit)
+            losses, moments, spread = share_losses(counts), self.moments, None
+            others = counts.per_explanation[rows.codes] - self.own
+            alone, few = others == 0, others == 1
+            if moments is not None:  # silent, without one other row
+                becoming = summed(moments[:, few], rows.codes[few], counts.distinct)
+                losses = losses._replace(by_scope=np.concatenate([losses.by_scope, becoming]))
+            lost = self._lost(losses, counts)
+            left_out = share_left_out(counts, lost, rows.cell, self.own)
+            if moments is not None:
+                silent = whole(moments[:, alone])
+                without = silent - moments * alone + lost[3:] - moments * (few & self.own)
+                everyone, total = whole(moments) - moments, counts.profile().terms
+                spread = spread_of(total, left_out, moments, (silent, without), everyone, unit)
             found = replace(found, left_out=left_out if self.interval else None, spread=spread)
         return found
-
-    def _single(self, counts: Counts, unit: float) -> tuple[LeftOut, SpreadCounts | None]:
-        """The share without each row, and of `Spread` its parts."""
-        rows, own, moments, losses = self.rows, self.own, self.moments, share_losses(counts)
-        if moments is None:
-            return share_left_out(counts, self._lost(losses, counts), rows.cell, own), None
-        others = counts.per_explanation[rows.codes] - own
-        alone, few = others == 0, others == 1
-        becoming = summed(moments[:, few], rows.codes[few], counts.distinct)  # silent, without one other row
-        lost = self._lost(losses._replace(by_scope=np.concatenate([losses.by_scope, becoming])), counts)
-        left_out = share_left_out(counts, lost, rows.cell, own)
-        silent = whole(moments[:, alone])
-        without = silent - moments * alone + lost[3:] - moments * (few & own)
-        everyone, total = whole(moments) - moments, counts.profile().terms
-        return left_out, spread_of(total, left_out, moments, (silent, without), everyone, unit)
 
     def necessity(self, relation: Relation, idle: tuple[str, ...] = ()) -> NecessityCounts:
         """Necessity of all explanations that were added."""

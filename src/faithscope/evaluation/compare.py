@@ -29,7 +29,7 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import encoding_columns, not_scoped
 from faithscope.measures.estimate import BEYOND, NECESSITY, Estimate, Method
 from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
-from faithscope.measures.sufficiency import leaning_on, unseen_rows
+from faithscope.measures.sufficiency import Scoping, leaning_on, unseen_rows
 from faithscope.measures.telling import WANTED
 from faithscope.notes import of_kind
 from faithscope.report.reported import Reported
@@ -356,10 +356,11 @@ def _scoped_left_out(evaluations: dict[str, Evaluation], measure: str) -> list[L
             left_out = counted.terms.left_out
         else:
             partitions = relation.partitions
-            leaning, rows = leaning_on(counted, sample, relation, None if partitions else ev.options.further)
+            how = Scoping(relation, further=None if partitions else ev.options.further)
+            leaning = leaning_on(counted, sample, how)
             left_out = sufficiency_left_out(leaning)
             if ev.options.unseen and not partitions:
-                unseen = unseen_rows(leaning, rows, sample.weights)
+                unseen = unseen_rows(leaning, sample.weights)
         left_out = None if estimate.method == "kept rows" else left_out
         told.append(LeftOutEstimate(name, estimate, left_out, sample.explanations, relation, unseen=unseen))
     return told

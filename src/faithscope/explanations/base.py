@@ -87,7 +87,7 @@ class Explanations(ABC):
         return self.key
 
     def __len__(self) -> int:
-        return len(self.key[0])
+        return len(getattr(self, self._per_row[0]))
 
     def __repr__(self) -> str:
         return f"<{len(self):,} explanations: {visible(self.kind)}>"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations, readable
 from faithscope.inputs.alignment import index_of
-from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.arrays import to_objects, to_vector
 from faithscope.inputs.date_numbers import exact_objects
 from faithscope.inputs.dates import has_zone, hold_dates
 from faithscope.inputs.grouping import Column
@@ -20,9 +20,8 @@ from faithscope.visible import visible
 _LARGEST = np.uint64(np.iinfo(np.int64).max)
 
 
-def exact_column(values: Any, what: str) -> NDArray[Any]:
-    """One hashable value per row: integers, finite floats, booleans or Python objects."""
-    column = to_keys(values, what)
+def exact_column(column: NDArray[Any], values: Any, what: str) -> NDArray[Any]:
+    """Keys that `to_keys` made of values: integers, finite floats, booleans or Python objects."""
     if column.dtype.kind == "f":
         refuse_nonfinite(column[:, None], what)
     if column.dtype.kind == "m" or hold_dates(column):
@@ -50,7 +49,8 @@ class Plain(Explanations):
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
 
     def __init__(self, values: Any) -> None:
-        self._fill(values=exact_column(values, "Explanations"), index=index_of(values))
+        keys = to_keys(to_vector(values, "Explanations"), "Explanations")
+        self._fill(values=exact_column(keys, values, "Explanations"), index=index_of(values))
 
     @property
     def key(self) -> tuple[Column, ...]:
@@ -107,8 +107,10 @@ class Records(Plain):
     _settings: ClassVar[tuple[str, ...]] = ("names",)
 
     def __init__(self, columns: Sequence[Any], names: Sequence[str]) -> None:
-        pairs = zip(names, columns, strict=True)
-        exact = [exact_column(column, f"Explanations in column {name!r}") for name, column in pairs]
+        exact = []
+        for name, column in zip(names, columns, strict=True):
+            what = f"Explanations in column {name!r}"
+            exact.append(exact_column(to_keys(to_vector(column, what), what), column, what))
         rows = list(zip(*(column.tolist() for column in exact), strict=True))
         self._fill(values=to_objects(rows), names=tuple(names))
 

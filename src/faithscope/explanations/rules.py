@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -259,27 +259,29 @@ class Rules(Conjunctions):
         iterator of (n,) arrays of bool
             A condition on a missing value is false unless it asks for missing, or says "or missing".
         """
-        return map(self._mask(conditions, X, None, kept=len(self.features)), conditions)
+        return (mask for _, mask in self._masks(range(len(conditions)), conditions, X, None))
 
     def masks(self, conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None) -> Iterator[tuple[int, Bools]]:
         # One column after the other, so that only one at a time is held in this order.
-        mask = self._mask(conditions, X, order, kept=1)
         by_column = sorted(range(len(conditions)), key=lambda number: conditions[number].position)
-        return ((number, mask(conditions[number])) for number in by_column)
+        return self._masks(by_column, conditions, X, order)
 
-    def _mask(
-        self, conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None, kept: int
-    ) -> Callable[[Condition], Bools]:
-        """A function that gives the rows on which a condition holds; it keeps so many columns."""
+    def _masks(
+        self, numbers: Iterable[int], conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None
+    ) -> Iterator[tuple[int, Bools]]:
         rows, places = self._located({c.position: c for c in conditions if c.position >= 0}, X)
-        nobody = np.zeros(len(rows) if order is None else len(order), bool)
-
-        @lru_cache(kept)
-        def columns(position: int) -> tuple[Column, Column]:
-            column = decoded(rows.column(places[position]), self.categories.get(self.features[position], {}))
-            return column, column if order is None else column.take(order)
-
-        return lambda condition: holds(condition, *columns(condition.position)) if condition.position >= 0 else nobody
+        known: dict[int, tuple[Column, Column]] = {}
+        for number in numbers:
+            position = conditions[number].position
+            if position < 0:
+                yield number, np.zeros(len(rows) if order is None else len(order), bool)
+                continue
+            if position not in known:
+                column = decoded(rows.column(places[position]), self.categories.get(self.features[position], {}))
+                if order is not None:
+                    known.clear()
+                known[position] = column, column if order is None else column.take(order)
+            yield number, holds(conditions[number], *known[position])
 
     def _located(self, needed: Mapping[int, Condition], X: Any) -> tuple[Rows, Mapping[int, int]]:
         """The rows, and which of their columns each feature that is needed is."""

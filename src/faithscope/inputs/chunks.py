@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 from typing import Any, TypeVar
@@ -64,11 +64,6 @@ def in_threads(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-
-
-def sums_over_chunks(work: Callable[[int, int], Sequence[float]], rows: int, width: int) -> NDArray[np.float64]:
-    """The sums of the numbers that ``work(start, stop)`` gives, added in order of the rows."""
-    return np.asarray(np.sum(over_chunks(work, rows, width) or [work(0, 0)], axis=0))
 
 
 def rows_at(array: Any, rows: NDArray[Any] | slice) -> Any:

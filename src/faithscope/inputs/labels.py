@@ -27,9 +27,8 @@ _SWAPPED = "; if they are explanations, two arguments are swapped"
 _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
 
 
-def to_keys(values: Any, what: str) -> NDArray[Any]:
-    """One hashable value per row, none missing: an array of numbers, booleans, dates or Python objects of one type."""
-    column = to_vector(values, what)
+def to_keys(column: NDArray[Any], what: str) -> NDArray[Any]:
+    """What `to_vector` gave, if it is one hashable value per row, none missing, and all of one type."""
     if column.ndim != 1:
         raise BadInput(f"{what} must be one value per row; got shape {column.shape}.")
     refuse_missing(column, what)

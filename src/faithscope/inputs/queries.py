@@ -5,12 +5,19 @@ from typing import Any, Literal
 from faithscope.errors import WrongType
 
 Query = Literal["", "lazy frame", "relation", "cursor", "reader", "dataset"]
-_CALLS = {
+_CALLS: dict[Query, str] = {
     "lazy frame": "collect()",
     "relation": "df()",
     "cursor": "df()",
     "reader": "read_all()",
     "dataset": "to_table()",
+}
+_KINDS: dict[tuple[str, str], Query] = {
+    ("polars", "LazyFrame"): "lazy frame",
+    ("duckdb", "DuckDBPyRelation"): "relation",
+    ("duckdb", "DuckDBPyConnection"): "cursor",
+    ("pyarrow", "RecordBatchReader"): "reader",
+    **{("pyarrow", f"{kind}Dataset"): "dataset" for kind in ("", "FileSystem", "InMemory", "Union")},
 }
 
 
@@ -19,20 +26,13 @@ def query_kind(values: Any) -> Query:
 
     Nothing is asked of the query itself: its shape alone would be a question to its engine.
     """
-    package, name = type(values).__module__.partition(".")[0].strip("_"), type(values).__name__
-    if package == "polars" and name == "LazyFrame":
-        return "lazy frame"
-    if package == "duckdb" and name == "DuckDBPyRelation":
-        return "relation"
-    if package == "duckdb" and name == "DuckDBPyConnection":
-        return "cursor"
-    if package == "pyarrow" and name == "RecordBatchReader":
-        return "reader"
-    return "dataset" if package == "pyarrow" and name.endswith("Dataset") else ""
+    kind = type(values)
+    return _KINDS.get((kind.__module__.partition(".")[0].strip("_"), kind.__name__), "")
 
 
 def refuse_query(values: Any, what: str) -> None:
     """Raise if rows are wanted and this is a query for them, with the call that gives its rows."""
-    kind = query_kind(values)
-    if kind:
-        raise WrongType(f"{what} came as {type(values).__name__}, which holds no rows yet: pass its {_CALLS[kind]}.")
+    kind = type(values)
+    query = _KINDS.get((kind.__module__.partition(".")[0].strip("_"), kind.__name__))
+    if query:
+        raise WrongType(f"{what} came as {kind.__name__}, which holds no rows yet: pass its {_CALLS[query]}.")

@@ -31,7 +31,7 @@ def repeated_share(X: Any, beside: Callable[[Ints], Sequence[NDArray[Any]]]) -> 
         For the rows at some positions, further columns that must be equal too; asked only if rows of X repeat.
     """
     blocks = row_blocks(X)
-    hashes = row_hashes(blocks) if blocks else np.empty(0, np.uint64)
+    hashes = hash_rows(blocks) if blocks else np.empty(0, np.uint64)
     chosen = np.flatnonzero(hashes >> np.uint64(60) == 0) if len(hashes) > _MANY else np.arange(len(hashes))
     if _share(hashes[chosen]) < NOTICED:
         return 0.0

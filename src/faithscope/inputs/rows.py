@@ -34,8 +34,6 @@ def flat_rows(X: Any) -> tuple[Any, tuple[int, ...] | None]:
     >>> rows.shape, axes
     ((10, 64), (1, 8, 8))
     """
-    if is_frame(X) or hasattr(X, "tocsr"):
-        return X, None
     array = to_host(X) if is_tensor(X) else np.asarray(X) if len(shape_of(X)) > 2 else X
     if not isinstance(array, np.ndarray) or array.ndim < 3:
         return array, None

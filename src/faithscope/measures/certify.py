@@ -17,6 +17,7 @@ from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.telling import OfEstimates
 from faithscope.rounding import down
+from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 from faithscope.sinks.lines import in_lines
@@ -92,7 +93,7 @@ class Certificate(OfEstimates):
         )
 
 
-@takes_log
+@takes_log(FEWER_ROWS)
 def certify(
     explanations: Any,
     predictions: Any = None,

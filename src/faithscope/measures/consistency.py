@@ -30,7 +30,7 @@ from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
 from faithscope.measures.spread import spread_consistency
 from faithscope.notes import MAY_MISS, Note
-from faithscope.runtime.memory import FEWER_ROWS, in_memory
+from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, with_askers
 
@@ -51,8 +51,7 @@ def consistency(
 ) -> Estimate: ...
 @overload
 def consistency(explanations: Any, predictions: Any = ..., *, by: Any, **how: Any) -> Populations: ...
-@takes_log  # type: ignore[misc]  # with by=, all other names as without
-@in_memory(FEWER_ROWS)
+@takes_log(FEWER_ROWS)  # type: ignore[misc]  # with by=, all other names as without
 def consistency(
     explanations: Any,
     predictions: Any = None,

@@ -33,7 +33,6 @@ from faithscope.measures.telling import number
 from faithscope.notes import Notes
 from faithscope.relations import Relation, check_rows, says_where, to_relation
 from faithscope.rounding import down, in_brackets, up
-from faithscope.runtime.memory import in_memory
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
@@ -407,8 +406,7 @@ def encoding_columns(encodings: Mapping[str, Encoding]) -> dict[str, list[Any]]:
     return {"explainer": list(encodings), **lines}
 
 
-@takes_log
-@in_memory(FEWER)
+@takes_log(FEWER)
 def encoding(
     explanations: Any,
     predictions: Any = None,

@@ -22,7 +22,7 @@ from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, Margins
 from faithscope.measures.named_labels import LabelWords, named_labels, reported_rows
 from faithscope.measures.telling import OfEstimates, number
-from faithscope.runtime.memory import FEWER_ROWS, in_memory
+from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
@@ -92,8 +92,7 @@ class Leakage(OfEstimates):
         return f"{self.share:.1%} of reasons name a label{such} ({self.own:.1%} their own); {both}; {rows}"
 
 
-@takes_log
-@in_memory(FEWER_ROWS)
+@takes_log(FEWER_ROWS)
 def leakage(
     reasons: Any,
     predictions: Any = None,

@@ -23,7 +23,6 @@ from faithscope.measures.estimate import (
 from faithscope.measures.intervals.margins import LeftOutDeviations, UnseenRows, margins
 from faithscope.measures.sufficiency import FEWER, Scoping, asked_about_all, coverage_notes
 from faithscope.relations import check_rows
-from faithscope.runtime.memory import in_memory
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, with_askers
 
@@ -46,8 +45,7 @@ def necessity(
 ) -> Estimate: ...
 @overload
 def necessity(explanations: Any, predictions: Any = ..., X: Any = ..., *, by: Any, **how: Any) -> Populations: ...
-@takes_log  # type: ignore[misc]  # with by=, all other names as without
-@in_memory(FEWER)
+@takes_log(FEWER)  # type: ignore[misc]  # with by=, all other names as without
 def necessity(
     explanations: Any,
     predictions: Any = None,

@@ -43,11 +43,9 @@ from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.notes import asked_notes, copy_notes
 from faithscope.measures.spread import spread_estimate
 from faithscope.populations import OwnDraws, Population, RealRows, to_population
-from faithscope.relations import Alike, Applies, Relation, check_rows, to_relation
+from faithscope.relations import Alike, Applies, check_rows, to_relation
 from faithscope.rounding import in_brackets
-from faithscope.runtime.memory import in_memory
 from faithscope.runtime.of_logs import takes_log
-from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample, with_askers
 
 Ask = Callable[[Any], Array]
@@ -77,9 +75,7 @@ def sufficiency(
 ) -> Estimate: ...
 @overload
 def sufficiency(explanations: Any, predictions: Any = ..., X: Any = ..., *, by: Any, **how: Any) -> Populations: ...
-@takes_log  # type: ignore[misc]  # with by=, all other names as without
-@in_memory(FEWER)
-@renamed(further="unlabeled")
+@takes_log(FEWER, further="unlabeled")  # type: ignore[misc]  # with by=, all other names as without
 def sufficiency(
     explanations: Any,
     predictions: Any = None,
@@ -247,14 +243,6 @@ class Scoping:
         """The same with the relation of these explanations."""
         return replace(self, relation=to_relation(self.relation, sample.explanations))
 
-    def estimate(self, coverage: Coverage, sample: Sample, weights: Floats | None) -> tuple[Estimate, Coverage]:
-        """The sufficiency of covered rows, which lean on further ones."""
-        coverage, rows = leaning_on(coverage, sample, self.relation, self.further, elsewhere=self.elsewhere)
-        found = coverage_estimate(
-            coverage, "sufficiency", self.confidence, self.method, rows, weights, unseen=self.unseen
-        )
-        return found, coverage
-
 
 def measure_sufficiency(
     sample: Sample, how: Scoping, known: Coverage | None = None, named: tuple[Sample, Alike] | None = None
@@ -271,7 +259,8 @@ def measure_sufficiency(
     counted = sample.counted().evenly()  # rows that count alike can be left out one by one
     how = how.of(counted)
     bare = known or cover(counted, how.relation, device=how.device)
-    estimate, coverage = how.estimate(bare, counted, counted.weights)
+    coverage = leaning_on(bare, counted, how)
+    estimate = coverage_estimate(coverage, "sufficiency", how.confidence, how.method, counted.weights, how.unseen)
     estimate = noted(estimate, (*counted.all_notes, *copy_notes(counted), *asked_notes(coverage)))
     if how.method != "jackknife":
         estimate = settled(estimate, counted, lambda part: measure_sufficiency(part, how))
@@ -284,11 +273,11 @@ def measure_sufficiency(
 
         Of an estimate whose interval is that of one draw of rows, nothing is known without each of them.
         """
-        applying = replace(how, relation=Applies(), method=like.method)
-        found, coverage = applying.estimate(coverage, rules, rules.weights)
+        applying = replace(how, relation=Applies())
+        coverage = leaning_on(coverage, rules, applying)
+        found = coverage_estimate(coverage, "sufficiency", how.confidence, like.method, rules.weights, how.unseen)
         without = None if like.method == "kept rows" else sufficiency_left_out(coverage)
-        further = 0 if how.further is None else new_rows(how.further, rules.X)
-        missed = unseen_rows(coverage, further, rules.weights) if how.unseen else None
+        missed = unseen_rows(coverage, rules.weights) if how.unseen else None
         return LeftOutEstimate("", found, without, rules.explanations, Applies(), unseen=missed)
 
     return beyond(estimate, bare, named[0], sample, named[1], left_out)
@@ -309,7 +298,8 @@ def sufficiency_beside(sample: Sample, how: Scoping, *, among: bool = False) -> 
 
     def measure(groups: Collection[int]) -> Measured:
         weights = None if counted.weights is None else counted.weights[np.isin(asking.groups, list(groups))]
-        found, coverage = replace(how, method="jackknife").estimate(asking.coverage(groups), counted, weights)
+        coverage = leaning_on(asking.coverage(groups), counted, how)
+        found = coverage_estimate(coverage, "sufficiency", how.confidence, "jackknife", weights, how.unseen)
         if coverage.spread is not None and coverage.left_out is not None:
             found = noted(found, few_ask(coverage.spread))
         return noted(found, notes), sufficiency_left_out(coverage), asking.good(groups)
@@ -348,21 +338,18 @@ def made_otherwise(sufficiency: Estimate, asked: str | None) -> tuple[str, ...]:
     return ("the interval of sufficiency is not proven: that of consistency is",)
 
 
-def leaning_on(
-    coverage: Coverage, sample: Sample, relation: Relation, further: Any, *, elsewhere: bool = False
-) -> tuple[Coverage, int]:
+def leaning_on(coverage: Coverage, sample: Sample, how: Scoping) -> Coverage:
     """Coverage that knows how much rows may lean on one of further rows, and how many of these the sample lacks.
 
     If the sample is one group of many, most further rows are from `elsewhere`: they show who lies under many
     explanations, but not how rare such rows are in this group.
     """
-    if further is None:
-        return coverage, 0
-    rows = 0 if elsewhere else new_rows(further, sample.X)
-    left_out, reach = coverage.left_out, reach_of(coverage, sample, relation, further)
+    if how.further is None:
+        return coverage
+    left_out, reach = coverage.left_out, reach_of(coverage, sample, how.relation, how.further)
     if left_out is not None:
-        coverage = replace(coverage, left_out=replace(left_out, reach=max(left_out.reach, reach)))
-    return coverage, rows
+        left_out = replace(left_out, reach=max(left_out.reach, reach))
+    return replace(coverage, left_out=left_out, further=0 if how.elsewhere else new_rows(how.further, sample.X))
 
 
 def coverage_estimate(
@@ -370,12 +357,10 @@ def coverage_estimate(
     measure: str,
     confidence: float,
     method: str | None = None,
-    further: int = 0,
     weights: Floats | None = None,
-    *,
     unseen: bool = False,
 ) -> Estimate:
-    """An estimate from counted coverage; `further` rows were looked at without their predictions.
+    """An estimate from counted coverage.
 
     A `method` that is proven for consistency is that of sufficiency if every row meets exactly one explanation.
     """
@@ -401,7 +386,7 @@ def coverage_estimate(
         known = None if left_out is None else LeftOutDeviations.of(left_out, coverage.chance_left_out)
         found = margins(known, counts.effective_n, confidence)
         if not counts.relation.partitions and known is not None:  # else a row that was missed has one explanation
-            missed = [unseen_rows(coverage, further, weights)]
+            missed = [unseen_rows(coverage, weights)]
             widest = margins(known, counts.effective_n, confidence, unseen=missed)
     if widest is not None and unseen:
         found, widest = widest, None
@@ -432,17 +417,17 @@ def coverage_notes(counts: Counts, idle: Sequence[str]) -> tuple[str, ...]:
     return tuple(remarks)
 
 
-def unseen_rows(coverage: Coverage, further: int = 0, weights: Floats | None = None) -> UnseenRows:
+def unseen_rows(coverage: Coverage, weights: Floats | None = None) -> UnseenRows:
     """What is known of rows that the sample missed: whom they might be covered by."""
     counts = coverage.counts
     if counts.plain and weights is None and coverage.asked is None:
         profile = counts.profile()
-        return UnseenRows(profile.others, profile.rows, further)
+        return UnseenRows(profile.others, profile.rows, coverage.further)
     others: Array = counts.per_explanation[coverage.codes] - coverage.own
     if coverage.asked is not None:  # as many as if all rows had been asked about
         others = others * ((len(others) - 1) / np.maximum(1, coverage.asked.others))
     rows = np.ones(len(others)) if weights is None else weights * (len(weights) / weights.sum())
-    return UnseenRows(others, rows, further)
+    return UnseenRows(others, rows, coverage.further)
 
 
 def asking(model: Any, agreement: Any, phase: str) -> Ask | None:

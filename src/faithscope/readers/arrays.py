@@ -47,11 +47,25 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
         return _from_frame(given, wanted, remarks)
     _refuse_single(given)
     column = to_vector(given, "Explanations")
-    if column.ndim == 1 and column.dtype == object and len(column):
-        return _from_objects(column, wanted, remarks)
     if column.ndim == 1:
+        objects = column.dtype == object and len(column)
+        if objects and is_row(column[0]):
+            _refuse_texts(column)
+            if len(_shape(column[0])) < 2:
+                return _importances(list(column), wanted, remarks)
+            shapes = {_shape(item) for item in column}
+            if len(shapes) > 1:
+                raise BadInput(
+                    f"Explanations have rows of different shapes, {sorted(shapes)}: give every row the same shape."
+                )
+            return _importances(np.array(list(column)), wanted, remarks)
+        if objects and all(isinstance(item, set) and all(isinstance(word, str) for word in item) for item in column):
+            wanted.refuse_all("sets of words")
+            return Highlights(column)
         wanted.refuse_all("plain keys")
-        return Plain(given if has_zone(given) else column)
+        if objects:
+            _refuse_identities(column)
+        return Plain(given if has_zone(given) and not objects else column)
     texts = column.dtype == object and column.size > 0 and all(isinstance(item, str) for item in column.flat)
     if column.dtype.kind in "biufcO" and not texts:
         return _importances(column, wanted, remarks)
@@ -62,26 +76,6 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
 def _importances(values: Any, wanted: Wanted, remarks: Sequence[str]) -> Importances:
     read = wanted.importances(values, None, *remarks)
     return read if read.names else read._with(remarks=(*read.remarks, *_bias_note(read.values)))
-
-
-def _from_objects(column: NDArray[Any], wanted: Wanted, remarks: Sequence[str]) -> Explanations:
-    first = column[0]
-    if is_row(first):
-        _refuse_texts(column)
-        if len(_shape(first)) < 2:
-            return _importances(list(column), wanted, remarks)
-        shapes = {_shape(item) for item in column}
-        if len(shapes) > 1:
-            raise BadInput(
-                f"Explanations have rows of different shapes, {sorted(shapes)}: give every row the same shape."
-            )
-        return _importances(np.array(list(column)), wanted, remarks)
-    if all(isinstance(item, set) and all(isinstance(word, str) for word in item) for item in column):
-        wanted.refuse_all("sets of words")
-        return Highlights(column)
-    wanted.refuse_all("plain keys")
-    _refuse_identities(column)
-    return Plain(column)
 
 
 def _refuse_texts(column: NDArray[Any]) -> None:

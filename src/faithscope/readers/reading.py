@@ -54,11 +54,11 @@ def read(thing: Any, *, class_index: ClassIndex = None, top: int | None = None, 
     >>> read([{"feature": "age", "op": ">=", "value": 60}, {"feature": "age", "op": "<", "value": 30}]).describe(1)
     'age < 30'
     """
-    return _indexed(thing, _read(thing, Wanted.of(class_index, top, features)))
+    return as_explanations(thing, Wanted.of(class_index, top, features))
 
 
-def as_explanations(given: Any) -> Explanations:
-    """Whatever a caller has as `Explanations`; see `read`.
+def as_explanations(given: Any, wanted: Wanted | None = None) -> Explanations:
+    """Whatever a caller has as `Explanations`, or what of it is wanted; see `read`.
 
     Examples
     --------
@@ -67,26 +67,22 @@ def as_explanations(given: Any) -> Explanations:
     >>> as_explanations(["leaf 3", "leaf 7"])
     <2 explanations: plain keys>
     """
-    return _indexed(given, _read(given, Wanted()))
-
-
-def _read(thing: Any, wanted: Wanted) -> Explanations:
-    if isinstance(thing, Importances):
+    wanted = wanted or Wanted()
+    if isinstance(given, Importances):
         wanted.refuse_class("these importances were read before")
-        return wanted.ordered(thing)
-    if isinstance(thing, Explanations):
-        wanted.refuse_all(thing.kind)
-        return thing
+        return wanted.ordered(given)
+    if isinstance(given, Explanations):
+        wanted.refuse_all(given.kind)
+        return given
     for library, recognizes, reads in READERS:
-        if recognizes(thing):
+        if recognizes(given):
             with one_sentence(_CHANGED.format(library)):
-                return reads(thing, wanted)
-    return arrays.read(thing, wanted)
-
-
-def _indexed(given: Any, explanations: Explanations) -> Explanations:
-    index = index_of(given) if explanations.index is None else None
-    return explanations if index is None or len(index) != len(explanations) else explanations._with(index=index)
+                found = reads(given, wanted)
+            break
+    else:
+        found = arrays.read(given, wanted)
+    index = index_of(given) if found.index is None else None
+    return found if index is None or len(index) != len(found) else found._with(index=index)
 
 
 # -- InterpretML --------------------------------------------------------------------------------------------------

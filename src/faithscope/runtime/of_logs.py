@@ -5,7 +5,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
-from faithscope.errors import WrongType
+from faithscope.errors import TooLarge, WrongType
+from faithscope.runtime.memory import ran_out
+from faithscope.runtime.renamed import read_old
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,23 +21,37 @@ class AnswersVerbs(Protocol):
         """What the verb, a function of memory, says of these rows with these options."""
 
 
-def takes_log(verb: Callable[P, R]) -> Callable[P, R]:
-    """A verb whose first argument may be a log, which then answers with the other arguments as options."""
-    known = inspect.signature(verb)
-    needs = "predictions" in known.parameters
+def takes_log(instead: str, **old: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A verb whose first argument may be a log, which then answers with the other arguments as options.
 
-    @wraps(verb)
-    def either(*args: P.args, **kwargs: P.kwargs) -> R:
-        if args and isinstance(args[0], AnswersVerbs):
-            options = known.bind(*args, **kwargs).arguments
-            options.pop(next(iter(known.parameters)))
-            return args[0]._answer(either, options)  # type: ignore[no-any-return]
-        if needs and len(args) == 1 and "predictions" not in kwargs:
-            name = verb.__name__
-            raise WrongType(
-                f"fs.{name} got explanations alone: pass fs.{name}(explanations, predictions), or a log that says "
-                f"where both are, fs.{name}(fs.Log(table, prediction=..., explanation=...))."
-            )
-        return verb(*args, **kwargs)
+    It says what to do `instead` if memory runs out, as `in_memory` does, and reads options under `old` names, as
+    `renamed` does: one wrapper in place of three.
+    """
 
-    return either
+    def decorate(verb: Callable[P, R]) -> Callable[P, R]:
+        known = inspect.signature(verb)
+        needs = "predictions" in known.parameters
+
+        @wraps(verb)
+        def either(*args: P.args, **kwargs: P.kwargs) -> R:
+            read_old(old, kwargs)
+            if args and isinstance(args[0], AnswersVerbs):
+                options = known.bind(*args, **kwargs).arguments
+                options.pop(next(iter(known.parameters)))
+                return args[0]._answer(either, options)  # type: ignore[no-any-return]
+            if needs and len(args) == 1 and "predictions" not in kwargs:
+                name = verb.__name__
+                raise WrongType(
+                    f"fs.{name} got explanations alone: pass fs.{name}(explanations, predictions), or a log that says "
+                    f"where both are, fs.{name}(fs.Log(table, prediction=..., explanation=...))."
+                )
+            try:
+                return verb(*args, **kwargs)
+            except TooLarge:
+                raise
+            except MemoryError as problem:
+                raise TooLarge(ran_out(problem, instead)) from problem
+
+        return either
+
+    return decorate

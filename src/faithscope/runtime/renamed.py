@@ -1,8 +1,8 @@
 """Options under the names they had."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from faithscope.errors import BadInput
 from faithscope.runtime.warning import warn
@@ -23,15 +23,20 @@ def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def reading(*args: P.args, **kwargs: P.kwargs) -> R:
-            for old, new in names.items():
-                if old not in kwargs:
-                    continue
-                if new in kwargs:
-                    raise BadInput(f"{old}= is an old word for {new}=, and both were passed: pass {new}= alone.")
-                warn(f"{old}= is an old word: pass {new}= instead.", FutureWarning)
-                kwargs[new] = kwargs.pop(old)
+            read_old(names, kwargs)
             return function(*args, **kwargs)
 
         return reading
 
     return decorate
+
+
+def read_old(names: Mapping[str, str], options: dict[str, Any]) -> None:
+    """Put what was passed under an old name under its new one, with a warning."""
+    for old, new in names.items():
+        if old not in options:
+            continue
+        if new in options:
+            raise BadInput(f"{old}= is an old word for {new}=, and both were passed: pass {new}= alone.")
+        warn(f"{old}= is an old word: pass {new}= instead.", FutureWarning)
+        options[new] = options.pop(old)

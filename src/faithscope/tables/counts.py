@@ -13,6 +13,7 @@ from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.labels import refuse_numbers, to_keys
 from faithscope.sample import number_labels
 from faithscope.tables.engine.answers import coded, fetch, fetch_line, in_fixed_order, numbers_of
@@ -98,7 +99,7 @@ def refuse_alike(values: Sequence[Any]) -> None:
 def in_order(names: Sequence[Any]) -> list[Any]:
     """The different names in order, None last."""
     present = [name for name in dict.fromkeys(names) if name is not None]
-    ordered = list(number_labels(to_keys(present, "Values"))[0]) if present else []
+    ordered = list(number_labels(to_keys(to_vector(present, "Values"), "Values"))[0]) if present else []
     return [*ordered, None] if None in names else ordered
 
 

@@ -9,7 +9,6 @@ paper's.
 
 import math
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,64 +34,74 @@ _ROUNDING = 1e-12  # ends of intervals that are nearer than this are the same
 _FLAT = 1e-7  # of the mean square of what rows add, below which it is rounding; the least margin is larger
 
 
-class PowerSums(NamedTuple):
-    """What the tight interval reads of explanations and rows: sums of powers.
+def equality_margins(
+    profile: Profile,
+    method: str,
+    confidence: float,
+    known: LeftOutDeviations | None = None,
+) -> Margins:
+    """Margins of consistency by a method; leave-one-out values may be `known`.
 
-    Attributes
-    ----------
-    n, alone : float
-        The number of rows, and of rows whose explanation no other row was given.
-    table : (4, 5) array
-        Over explanations of 2, 3 and 4 rows, the sums of Tᵏ for k from 0 to 4, with T what they add to n·M̂; and over
-        rows of larger explanations, the sums of tᵏ, with t how much of T is lost without the row.
+    By default they are about the narrowest bracket, over κ, and never wider than the plain ones of the jackknife. It is
+    taken among those whose bracket does not cross, and does not contradict what rows say as they are (κ = 0); of those
+    as narrow the first, so that the order in which rows were added decides nothing.
     """
-
-    n: float
-    alone: float
-    table: Floats
-
-    @classmethod
-    def of(cls, profile: Profile) -> "PowerSums":
-        """Of a profile, for equality."""
-        others, rows = profile.others, profile.rows
-        added = profile.pairs / np.where(others > 0, others, np.inf)
-        lost = added - (profile.pairs - 2 * profile.agreeing) / np.maximum(others - 1.0, 1.0)
-        table = np.empty((len(_DRAWN), POWERS + 1))
-        for size, powers in zip(_DRAWN, table, strict=True):
-            which = np.flatnonzero(others == size - 1 if size > 1 else others >= SIZES[-1])
-            terms, values = rows[which] / size, (added if size > 1 else lost)[which]
-            for k in range(POWERS + 1):
-                powers[k] = terms.sum()
-                terms = terms * values
-        return cls(float(profile.n), float(rows[others == 0].sum()), table)
-
-    def disagreeing(self) -> "PowerSums":
-        """The same sums of what explanations add to n·(1 - M̂ - U)."""
-        mirrored = _expanded(self.table, -np.ones((len(_DRAWN), 1)), -_DRAWN[:, None])
-        return self._replace(table=np.concatenate(mirrored, axis=1))
-
-    def weights(self, kappa: Floats) -> Floats:
-        """How much rows with 1, 2, 3 and more others count, for each κ."""
-        odds, one = (self.n - 1) / (self.n - 2), np.ones(len(kappa))
-        return np.stack([1 + kappa, 1 - kappa**2 / 2 * odds, one, one])
-
-    def mean(self, kappa: Floats) -> Floats:
-        """M', or of disagreement D', for each κ."""
-        return self.table[:, 1] @ self.weights(kappa) / self.n
-
-    def deviations(self, kappa: Floats) -> list[Deviations]:
-        """How much the mean would differ without each row, for each κ.
-
-        An explanation of up to four rows is one draw, which adds b T for its N rows: it differs by ``b T - θ N`` with θ
-        the mean. Leaving out its rows one by one would count its variance twice.
-        """
-        mean = self.mean(kappa)
-        added = _expanded(self.table, self.weights(kappa), _DRAWN[:, None] * mean)
-        second, third, fourth = (self.alone * (-mean) ** k + added[k].sum(axis=0) for k in (2, 3, 4))
-        fourth = np.maximum(fourth, second**2 / self.n)
-        largest, scale = np.where(second > _FLAT * self.n, 1.0, 0.0), max(1.0, self.n - 1)
+    if known is None and profile.n > 1:
+        known = LeftOutDeviations.of(parts_left_out(profile.parts())[1])
+    n = float(profile.n)
+    plain = margins(known, n, confidence)
+    if method == "jackknife":
+        return plain
+    if method in ("proven", "mcdiarmid"):
+        found = (proven if method == "proven" else mcdiarmid)(profile, confidence)
+        again = partial(equality_margins, profile, method, known=known)
+        return Margins(*found, verified=plain.verified, again=again)
+    if known is None or n < 3:  # no row has two others
+        return plain
+    # Over explanations of 2, 3 and 4 rows, the sums of Tᵏ for k from 0 to 4, with T what they add to n·M̂; and over rows
+    # of larger explanations, the sums of tᵏ, with t how much of T is lost without the row.
+    others, rows = profile.others, profile.rows
+    added = profile.pairs / np.where(others > 0, others, np.inf)
+    lost = added - (profile.pairs - 2 * profile.agreeing) / np.maximum(others - 1.0, 1.0)
+    agreeing = np.empty((len(_DRAWN), POWERS + 1))
+    for size, powers in zip(_DRAWN, agreeing, strict=True):
+        which = np.flatnonzero(others == size - 1 if size > 1 else others >= SIZES[-1])
+        terms, values = rows[which] / size, (added if size > 1 else lost)[which]
+        for k in range(POWERS + 1):
+            powers[k] = terms.sum()
+            terms = terms * values
+    # The same sums of what they add to n·(1 - M̂ - U).
+    disagreeing = np.concatenate(_expanded(agreeing, -np.ones((len(_DRAWN), 1)), -_DRAWN[:, None]), axis=1)
+    one = np.ones(len(KAPPAS))
+    weights = np.stack([1 + KAPPAS, 1 - KAPPAS**2 / 2 * (n - 1) / (n - 2), one, one])  # of rows with 1, 2, 3, 4… others
+    low, high = agreeing[:, 1] @ weights / n, 1 - disagreeing[:, 1] @ weights / n
+    possible = (low <= np.minimum(high, high[0]) + _ROUNDING) & (high >= low[0] - _ROUNDING)
+    possible[0] = True
+    low, high, kappas, weights = low[possible], high[possible], KAPPAS[possible], weights[:, possible]
+    alone, scale, ends = float(rows[others == 0].sum()), max(1.0, n - 1), []
+    for table, mean in ((agreeing, low), (disagreeing, 1 - high)):
+        # An explanation of up to four rows is one draw, which adds b T for its N rows: it differs by b T - θ N with θ
+        # the mean. Leaving out its rows one by one would count its variance twice.
+        moved = _expanded(table, weights, _DRAWN[:, None] * mean)
+        second, third, fourth = (alone * (-mean) ** k + moved[k].sum(axis=0) for k in (2, 3, 4))
+        fourth = np.maximum(fourth, second**2 / n)
+        largest = np.where(second > _FLAT * n, 1.0, 0.0)
         columns = np.stack([largest, second / scale**2, -third / scale**3, fourth / scale**4], axis=1)
-        return [Deviations(self.n, *column) for column in columns.tolist()]
+        ends.append([Deviations(n, *column) for column in columns.tolist()])
+    wrong, high = check_confidence(confidence) / 2, np.maximum(low, high)
+    least = 2 * (1 + kappas) * math.log(1 / wrong) / n
+    under, over = (np.array([each.margin(wrong)[0] for each in end]) for end in ends)
+    top = np.minimum(1.0, high + np.maximum(over, least))
+    bottom = np.maximum(0.0, low - np.maximum(under, least))
+    wide = top - bottom
+    best = int(np.argmax(wide <= wide.min() + _ROUNDING))
+    whole = min(1.0, high[0] + plain.above) - max(0.0, low[0] - plain.below)
+    if whole < wide[best] - _ROUNDING:
+        return plain
+    # Triples that count less than nothing may take an end out of [0, 1], where the measure is not.
+    bracket = Bracket(max(0.0, float(low[best])), min(1.0, float(high[best])), float(kappas[best]))
+    known = known._replace(value=ends[0][best], upper=ends[1][best])
+    return margins(known, n, confidence, bracket=bracket)
 
 
 def _expanded(sums: Floats, weight: Floats, center: Floats) -> list[Floats]:
@@ -108,54 +117,6 @@ def _expanded(sums: Floats, weight: Floats, center: Floats) -> list[Floats]:
         np.asarray(sum(math.comb(k, j) * (sums[:, j, None] * weight**j) * (-center) ** (k - j) for j in range(k + 1)))
         for k in range(POWERS + 1)
     ]
-
-
-def tightest(agreeing: PowerSums, known: LeftOutDeviations | None, plain: Margins, confidence: float) -> Margins:
-    """Margins about the narrowest bracket of consistency, over κ; never wider than the `plain` ones of the jackknife.
-
-    It is taken among those whose bracket does not cross, and does not contradict what rows say as they are (κ = 0);
-    of those as narrow the first, so that the order in which rows were added decides nothing.
-    """
-    if known is None or agreeing.n < 3:  # no row has two others
-        return plain
-    wrong, disagreeing = check_confidence(confidence) / 2, agreeing.disagreeing()
-    low, high = agreeing.mean(KAPPAS), 1 - disagreeing.mean(KAPPAS)
-    possible = (low <= np.minimum(high, high[0]) + _ROUNDING) & (high >= low[0] - _ROUNDING)
-    possible[0] = True
-    low, high, kappas = low[possible], np.maximum(low, high)[possible], KAPPAS[possible]
-    below, above = agreeing.deviations(kappas), disagreeing.deviations(kappas)
-    least = 2 * (1 + kappas) * math.log(1 / wrong) / agreeing.n
-    over, under = (np.array([each.margin(wrong)[0] for each in part]) for part in (above, below))
-    top = np.minimum(1.0, high + np.maximum(over, least))
-    bottom = np.maximum(0.0, low - np.maximum(under, least))
-    wide = top - bottom
-    best = int(np.argmax(wide <= wide.min() + _ROUNDING))
-    whole = min(1.0, high[0] + plain.above) - max(0.0, low[0] - plain.below)
-    if whole < wide[best] - _ROUNDING:
-        return plain
-    # Triples that count less than nothing may take an end out of [0, 1], where the measure is not.
-    bracket = Bracket(max(0.0, float(low[best])), min(1.0, float(high[best])), float(kappas[best]))
-    known = known._replace(value=below[best], upper=above[best])
-    return margins(known, agreeing.n, confidence, bracket=bracket)
-
-
-def equality_margins(
-    profile: Profile,
-    method: str,
-    confidence: float,
-    known: LeftOutDeviations | None = None,
-) -> Margins:
-    """Margins of consistency by a method; leave-one-out values may be `known`."""
-    if known is None and profile.n > 1:
-        known = LeftOutDeviations.of(parts_left_out(profile.parts())[1])
-    plain = margins(known, float(profile.n), confidence)
-    if method == "jackknife":
-        return plain
-    if method in ("proven", "mcdiarmid"):
-        found = (proven if method == "proven" else mcdiarmid)(profile, confidence)
-        again = partial(equality_margins, profile, method, known=known)
-        return Margins(*found, verified=plain.verified, again=again)
-    return tightest(PowerSums.of(profile), known, plain, confidence)
 
 
 def mcdiarmid(profile: Profile, confidence: float) -> tuple[float, float]:

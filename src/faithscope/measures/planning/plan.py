@@ -18,6 +18,7 @@ from faithscope.measures.estimate import NECESSITY
 from faithscope.measures.estimate import unverifiable as unverifiable_share
 from faithscope.measures.intervals.bounds import sample_size
 from faithscope.measures.planning.forecast import Backtest, Band, Mixture, rarefy
+from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sinks.card import Table
 from faithscope.sinks.shareable import Shareable
@@ -276,7 +277,7 @@ class Plan(Shareable):
         return f"{self.unverifiable:.1%} of {self.n:,} rows unverifiable; {self.reason}.{tried}"
 
 
-@takes_log
+@takes_log(FEWER_ROWS)
 def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95) -> Plan:
     """How many rows it takes until only a wanted share of them is unverifiable.
 
