@@ -48,6 +48,21 @@ def test_importances_of_other_columns_are_not_asked_unless_the_relation_is(syste
         fs.evaluate(y, phi, X[["a", "b"]], relation=fs.Alike(), progress=False)
 
 
+def test_a_guard_says_if_nobody_asked_whether_the_features_are_the_right_ones(system):
+    X, phi, y = system
+    logged = {"prediction": "yhat", "discretizer": fs.SignOfTop(2)}
+    ends = pd.DataFrame(phi, columns=[f"{name}_shap" for name in X]).assign(yhat=y)
+    assert fs.audit(pd.concat([X, ends], axis=1), explanation="*_shap", **logged).sufficiency.beyond_random.low > 0
+    alone = fs.audit(ends, explanation="*_shap", **logged)
+    assert "it was not asked whether explanations name the right features; log the inputs too" in str(alone)
+    other = fs.evaluate(y, phi, X[["a", "b"]], discretizer=fs.SignOfTop(2), progress=False)
+    for result in (alone, other):
+        with pytest.warns(UserWarning, match="name the right features"):
+            fs.assert_faithful(result, at_least=0.6)
+    with pytest.raises(fs.errors.BadInput, match=r"X and another argument seem to be swapped"):
+        fs.evaluate(X, lambda rows: rows.a > 0, lambda rows: rows)
+
+
 def test_wrong_features_are_told_wherever_a_verdict_is(system):
     X, phi, y = system
     comparison = fs.compare(

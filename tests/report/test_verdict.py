@@ -210,6 +210,15 @@ def test_features_no_better_than_random_ones_have_a_verdict_of_their_own():
     assert judge(weak, {}).level == "chance"
 
 
+def test_what_cannot_be_told_is_said_in_a_sentence_and_nearly_equal_limits_once():
+    nothing = judge(named(0.5, 0.99, random=(0.0, -1.0, 1.0)), {}).sentence
+    assert "Whether the named features are better than random ones cannot be told" in nothing
+    assert "points" not in nothing
+    for high, said in ((0.806, False), (0.83, True)):
+        _, partly = named(0.75, high, verified_high=0.805, unverifiable=0.01)
+        assert ("over all rows at most 83.0%" in judge([partly], {}).sentence) == said
+
+
 def test_a_higher_bar_is_harder_to_reach_and_is_said():
     assert judge(named(0.92, 0.95), {}, 0.93).level == "consistent"
     assert "of 95% asked for" not in judge(named(0.92, 0.95), {}, 0.95).sentence  # consistency is below it too

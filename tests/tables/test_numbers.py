@@ -18,6 +18,15 @@ AGREEMENTS = (fs.Close(0.3), fs.Tolerance(0.3), fs.Spread())
 KEYS = {"prediction": "y", "explanation": "key", "kind": "keys"}
 
 
+def test_missing_weights_are_dropped_and_never_a_value():
+    log = pd.DataFrame({"why": [1, 1, 2, 2], "yhat": [0, 0, 1, 1], "w": [1.0, 2.0, None, 1.0]})
+    asked = {"prediction": "yhat", "explanation": "why", "kind": "keys", "weights": "w"}
+    for nulls in ("error", "key"):
+        with pytest.raises(fs.errors.BadInput, match=r'[Ss]ay nulls="drop" \(--nulls drop\) to leave such rows out\.$'):
+            fs.audit(log, nulls=nulls, **asked)
+    assert fs.audit(log, nulls="drop", **asked).consistency.n == 3
+
+
 def key_and_y(keys, y, **how):
     """The audit of a log of keys and numbers."""
     return audit(pd.DataFrame({"key": keys, "y": y}), **KEYS, **how)

@@ -1,48 +1,19 @@
 """The colors of charts and pages, light and dark.
 
-Marks name a style or a range, never a color: `theme` assigns the colors, so that one chart can be shown light, dark,
-or in the colors of a page.
+Marks name a style or a range, never a color: `theme` assigns the colors of ``theme.json``, so that one chart can be
+shown light, dark, or in the colors of a page.
 """
 
+import json
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
+_KEPT = json.loads(files("faithscope.charts").joinpath("theme.json").read_text("utf-8"))
 # Blue, vermilion and bluish green of Okabe and Ito, darkened or lightened until text and marks can be read.
-LIGHT = {
-    "paper": "#ffffff",
-    "panel": "#f5f6f8",
-    "ink": "#1b2430",
-    "muted": "#545e6c",
-    "line": "#d8dde4",
-    "consistency": "#0068a3",
-    "sufficiency": "#b8500b",
-    "silent": "#6f7a88",
-    "link": "#005a8f",
-    "mark": "#fdeccb",
-    "faithful": "#00684f",
-    "partly": "#765300",
-    "unknown": "#4d5765",
-    "chance": "#7b3a8c",
-    "unfaithful": "#a61f1a",
-}
-DARK = {
-    "paper": "#14181f",
-    "panel": "#1d232c",
-    "ink": "#e7eaee",
-    "muted": "#a9b2be",
-    "line": "#353e4a",
-    "consistency": "#4ea8e0",
-    "sufficiency": "#f0994f",
-    "silent": "#98a3b1",
-    "link": "#7cc0ee",
-    "mark": "#4a3a14",
-    "faithful": "#58cfae",
-    "partly": "#e3bd58",
-    "unknown": "#b8c1cc",
-    "chance": "#d59be3",
-    "unfaithful": "#ff9087",
-}
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+LIGHT: dict[str, str] = _KEPT["light"]
+DARK: dict[str, str] = _KEPT["dark"]
+FONT: str = _KEPT["font"]
 
 
 def theme(palette: Mapping[str, str]) -> dict[str, Any]:
@@ -58,58 +29,16 @@ def theme(palette: Mapping[str, str]) -> dict[str, Any]:
     >>> theme(LIGHT)["range"]
     {'category': ['#0068a3', '#b8500b']}
     """
-    ink, muted, line, paper = (palette[name] for name in ("ink", "muted", "line", "paper"))
-    colors = {"labelColor": muted, "titleColor": muted, "gridColor": line, "domainColor": line, "tickColor": line}
-    text = {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal"}
-    return {
-        "background": paper,
-        "font": FONT,
-        "view": {"stroke": None},
-        "axis": colors | text,
-        "title": {"color": ink, "subtitleColor": muted, "anchor": "start", "fontSize": 13, "subtitleFontSize": 11},
-        "range": {"category": [palette["consistency"], palette["sufficiency"]]},
-        "style": _lines(palette) | _shapes(palette),
-    }
+    config: dict[str, Any] = _colored(_KEPT["config"], palette)
+    if "hatch" in palette:
+        config["style"]["silent"] = {"color": palette["hatch"], "stroke": palette["silent"]}
+    return config | {"font": FONT}
 
 
-def _lines(palette: Mapping[str, str]) -> dict[str, Any]:
-    ink, silent, chance = palette["ink"], palette["silent"], palette["chance"]
-    return {
-        "interval": {"color": ink, "strokeWidth": 1.5},
-        "checked-interval": {"color": ink, "strokeWidth": 1},
-        "chance-line": {"color": chance, "strokeDash": [5, 4], "strokeWidth": 1.5},
-        "hatch": {"color": silent, "strokeWidth": 1},
-        "exact": {"color": silent, "strokeWidth": 2},
-        "forecast": {"color": silent, "strokeDash": [6, 4], "strokeWidth": 2},
-        "value": {"color": palette["consistency"], "strokeWidth": 2},
-        "here-line": {"color": ink, "strokeWidth": 1},
-        "leader": {"color": silent, "strokeWidth": 0.8},
-        "limit": {"color": palette["consistency"], "strokeWidth": 1.2},
-        "once": {"color": silent, "strokeDash": [5, 4], "strokeWidth": 1.2},
-        "alarm": {"color": palette["unfaithful"], "strokeWidth": 2},
-        "wanted": {"color": palette["faithful"], "strokeDash": [2, 3], "strokeWidth": 1.5},
-    }
-
-
-def _shapes(palette: Mapping[str, str]) -> dict[str, Any]:
-    ink, muted, silent, paper = (palette[name] for name in ("ink", "muted", "silent", "paper"))
-    unknown = {"color": palette["hatch"]} if "hatch" in palette else {"color": silent, "fillOpacity": 0.12}
-    return {
-        "name": {"color": ink, "fontSize": 13, "fontWeight": 600},
-        "label": {"color": ink, "fontSize": 12},
-        "aside": {"color": muted, "fontSize": 11},
-        "cap": {"color": ink, "opacity": 1},
-        "chance": {"color": palette["chance"], "opacity": 1},
-        "checked": {"color": paper, "filled": True, "opacity": 1, "stroke": ink, "strokeWidth": 1.5},
-        "silent": unknown | {"stroke": silent},
-        "rows": {"color": palette["consistency"], "fillOpacity": 0.55},
-        "box": {"color": silent, "fillOpacity": 0.07},
-        "watched": {"color": palette["consistency"], "fillOpacity": 0.16},
-        "since": {"color": palette["unfaithful"], "fillOpacity": 0.2},
-        "alarm-name": {"color": palette["unfaithful"], "fontSize": 12, "fontWeight": 600},
-        "band": {"color": silent, "fillOpacity": 0.13},
-        "here": {"color": ink, "filled": True, "opacity": 1},
-        "heat": {"color": palette["consistency"]},
-        "dot": {"color": palette["consistency"], "filled": True, "opacity": 1},
-        "ring": {"color": palette["unfaithful"], "filled": False, "opacity": 1, "strokeWidth": 2},
-    }
+def _colored(part: Any, palette: Mapping[str, str]) -> Any:
+    """A part of the configuration, with colors in place of their names."""
+    if isinstance(part, dict):
+        return {name: _colored(value, palette) for name, value in part.items()}
+    if isinstance(part, list):
+        return [_colored(value, palette) for value in part]
+    return palette.get(part, part) if isinstance(part, str) else part

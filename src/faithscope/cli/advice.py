@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from faithscope.measures.estimate import Estimate
 from faithscope.notes import Note
-from faithscope.report.explainer import Explainer, Groups, Summary
+from faithscope.report.explainer import Explainer, Summary
+from faithscope.report.result import Breakdown
 from faithscope.tables.windows import Windows
 
 
@@ -28,8 +29,8 @@ def _explainer(explainer: Explainer) -> Explainer:
     )
 
 
-def _groups(groups: Groups) -> Groups:
-    return replace(groups, groups=tuple((name, _estimate(estimate)) for name, estimate in groups.groups))
+def _groups(groups: Breakdown) -> Breakdown:
+    return replace(groups, estimates={name: _estimate(estimate) for name, estimate in groups.estimates.items()})
 
 
 def _estimate(estimate: Estimate) -> Estimate:

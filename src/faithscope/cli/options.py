@@ -28,7 +28,9 @@ FailUnder = Annotated[
 MeasureName = Annotated[
     str | None,
     typer.Option(
-        "--measure", help="What --fail-under judges: consistency, sufficiency or necessity; by default the first two."
+        "--measure",
+        help="What --fail-under judges: consistency, sufficiency or necessity; by default the first two, but of the "
+        "sufficiency of importances only that they name better features than random ones.",
     ),
 ]
 Confidence = Annotated[float, typer.Option(help="Confidence of the intervals.")]

@@ -129,13 +129,15 @@ def function_of(thing: Any, method: str) -> Callable[..., Any] | None:
     return function if callable(function) else thing if callable(thing) else None
 
 
-def refuse_swapped(model: Any, explainer: Any) -> None:
+def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
     """Raise if a model and an explainer seem to be swapped, or one is a class in place of its instance."""
     for given in (model, explainer):
         if isinstance(given, type) and (hasattr(given, "predict") or hasattr(given, "explain")):
             raise BadInput(f"{given.__name__} is a class: pass an instance of it, {given.__name__}(...).")
     explains, predicts = callable(getattr(model, "explain", None)), callable(getattr(explainer, "predict", None))
     swapped, order = "Model and explainer seem to be swapped", "pass (model, explainer, X)"
+    if callable(X) or callable(getattr(X, "predict", None)):
+        raise BadInput(f"X and another argument seem to be swapped, since X is no rows ({type(X).__name__}): {order}.")
     if isinstance(model, Explanations) or (explains and label_function(model) is None):
         raise BadInput(f"{swapped}, since the model is an explainer ({type(model).__name__}): {order}.")
     if predicts and function_of(explainer, "explain") is None:

@@ -159,6 +159,8 @@ def judge(
     elif explainers is not None:
         raise BadInput(f"explainers= chooses among those of a comparison; got {_kind(result)}.")
     judged = [part for each in results for part in _judged(each, measure, by)]
+    if measure is None:
+        remarks += [f"{each.name}: {note}." for each in results for note in _unasked(each)]
     remarks += [*_whole_only(judged), *_reached_by_chance(judged, at_least)]
     return Judgment(tuple(judged), at_least, tuple(remarks))
 
@@ -208,6 +210,14 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
     if named and not parts:
         raise BadInput(f"{result.name} has no {measure} by population: pass by=, or leave the populations out.")
     return [JudgedEstimate(result.name, words, estimate, result) for words, estimate in [*whole, *parts]]
+
+
+def _unasked(result: Any) -> Sequence[str]:
+    """Why it was not asked whether explanations name the right features, or hold where they apply."""
+    if isinstance(result, Evaluation):
+        why = result.options.unasked
+        return [f"whether explanations name the right features was not asked: {why.rstrip('.')}"] if why else []
+    return of_kind(getattr(result, "notes", ()), "unasked")
 
 
 def _by_words(populations: Populations) -> list[tuple[str, Estimate]]:

@@ -45,8 +45,6 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-    from faithscope.report.result import Contents
-
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Reported):
@@ -216,14 +214,8 @@ class Comparison(Reported):
     def _repr_html_(self) -> str:
         return fragment(Card("", (), tuple(self._tables()), tuple(self._told_notes())))
 
-    def _contents(self) -> "Contents":
-        """What there is to report."""
-        from faithscope.report.result import Contents
-
-        breakdowns = {name: ev._breakdowns() for name, ev in self.evaluations.items()}
-        agreement = self.agreement if len(self.evaluations) > 1 else None
-        wanted = next(iter(self.evaluations.values()))._wanted
-        return Contents(self.evaluations, breakdowns, self.pairs, self.rows_to_choose, agreement, wanted)
+    def _explainers(self) -> Mapping[str, Evaluation]:
+        return self.evaluations
 
 
 @in_memory("compare fewer explainers, or on fewer rows")

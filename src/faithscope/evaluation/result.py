@@ -62,6 +62,7 @@ class Options:
     clusters: str = ""
     at_least: float = WANTED
     by_default: bool = False  # whether importances are measured by `Alike` though nobody asked for it
+    unasked: str = ""  # why `Alike` did not measure them
 
     @property
     def bound(self) -> Any:
@@ -478,10 +479,10 @@ def _naming(sample: Sample, coarse: Sample, options: Options) -> tuple[tuple[Sam
         rules, _ = kept._scoped_by(relation)
         if options.relation is None and kept.explanations.named()[0].all():  # type: ignore[attr-defined]
             return None, options  # where all features are named, there are no others that might be
-    except FaithscopeError:  # such as importances of other columns than those of X
+    except FaithscopeError as problem:  # such as importances of other columns than those of X
         if options.relation is not None:
             raise
-        return None, options
+        return None, replace(options, unasked=str(problem))
     return (kept, rules), replace(options, relation=relation, by_default=options.relation is None)
 
 

@@ -88,7 +88,7 @@ def run(
         Whether a discretizer is left out that does not take an explainer's kind of explanation.
     """
     for explainer in explainers.values():
-        refuse_swapped(model, explainer)
+        refuse_swapped(model, explainer, X)
     check_groups(by, X)
     check_whole(seed, "seed", 0)
     check_share(at_least, "at_least")

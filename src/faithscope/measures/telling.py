@@ -36,6 +36,8 @@ LEVELS: tuple[Level, ...] = tuple(WORDS)  # from best to worst: an explainer is 
 READING_ORDER: tuple[Level, ...] = ("faithful", "consistent", "partly", "unknown", "random", "chance", "unfaithful")
 WANTED = 0.9
 RIGHT_REASONS = "The same reasons go with the same prediction; whether they are the right reasons"
+_APART = 0.01  # of limits of all rows and of those that can be checked: nearer ones are not both told
+_NOTHING_KNOWN = 1.9  # an interval that is wider, of a difference between -1 and 1
 _LITTLE = 0.25  # of what lies between random features and the bar: who surely gains less is no better than random
 COLUMNS = ("checked", "interval", "chance", "unverifiable")  # of every table of estimates that is shown
 _FRAMED = ("n", "verified", "low", "high", "chance", "unverifiable", "value", "adjusted", "distinct")  # of every frame
@@ -238,6 +240,8 @@ def shown_to_name(estimate: Measured) -> bool:
 def _naming(estimate: Measured) -> str:
     """What naming features is worth, in a sentence; also if the same features would do for everybody."""
     random, everybody = cast(Share, estimate.beyond_random), estimate.beyond_global
+    if random[2] - random[1] > _NOTHING_KNOWN:
+        return "Whether the named features are better than random ones cannot be told: too few rows are alike in them."
     told = f"Rows alike in the named features agree {_points(random)} beyond rows alike in random ones"
     if everybody is None:
         return f"{told}."
@@ -305,7 +309,9 @@ def _clause(reached: Level, estimate: Measured, needed: str, wanted: float) -> s
     if reached == "chance":
         return f"{holds}, and chance alone gives {chance}, of {asked:.0%} asked for"
     if reached == "partly":
-        most = f"; over all rows at most {percent_up(estimate.high)}," if estimate.unverifiable else " but"
+        most = " but"
+        if estimate.unverifiable and abs(estimate.high - (estimate.verified_high or 0.0)) >= _APART:
+            most = f"; over all rows at most {percent_up(estimate.high)},"
         return f"{holds}, above chance ({chance}){most} below {asked:.0%}"
     if not mostly_silent(estimate):
         what = f"whether {asked:.0%} is reached:" if estimate.low < asked <= estimate.high else "more than that"

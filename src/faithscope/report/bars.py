@@ -1,20 +1,9 @@
 """Intervals drawn with letters, beside their numbers in a terminal that is wide enough."""
 
-from typing import TYPE_CHECKING
-
 from faithscope.measures.estimate import Estimate
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _CELLS = 21  # an odd number has a cell in the middle
 SCALE = f"0{'1'.rjust(_CELLS - 1)}"
-_ROOM = _CELLS + 2
-
-
-def drawn(console: "Console", width: int) -> bool:
-    """Whether bars are drawn: by terminals with room for them and the letters; never to files, pipes and CI."""
-    return console.is_terminal and console.width >= width + _ROOM and console.encoding.startswith("utf")
 
 
 def bar(estimate: Estimate) -> str:

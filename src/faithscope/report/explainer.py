@@ -1,11 +1,10 @@
 """What a report tells of each explainer: verdict, measures, populations, remarks, and blocks of its sections."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from faithscope.measures.comparing.differences import Difference
-from faithscope.measures.comparing.populations import AMONG, shown_groups
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.slices import Slices
 from faithscope.measures.telling import ExplainerVerdict, with_doubts
@@ -15,93 +14,10 @@ from faithscope.report.question import Missing
 from faithscope.report.result import Breakdown, Provenance
 from faithscope.report.wording import wording
 
-_MOST_NAMED = 12  # groups that a sentence names
-
 
 def shown_notes(notes: Iterable[str]) -> tuple[str, ...]:
     """What a reader should know before trusting an interval, as texts that can be shown, each of its kind."""
     return tuple(reworded(note, wording(note)) for note in notes)
-
-
-def worded(difference: Difference) -> Difference:
-    """A difference whose names can be shown."""
-    return replace(difference, a=wording(difference.a), b=wording(difference.b))
-
-
-@dataclass(frozen=True)
-class Groups:
-    """One measure per population or per window of time, and how they differ.
-
-    Attributes
-    ----------
-    by : str
-        The name of the column that gives the groups; empty if it has none.
-    groups : tuple of (str, Estimate)
-        If there are many, those with the lowest intervals.
-    left_out : int
-        Groups that are not among them.
-    over_time : bool
-        Whether the groups are windows of time.
-    together : int
-        Of how many differences, shown or not, the intervals hold together; 0 if each holds by itself.
-    compared : str
-        With whom rows of a group are compared, if there are tables of both: everybody, or themselves.
-    lower : str
-        Which groups are shown to be lower than the rest, in a sentence; empty if that was not asked.
-    """
-
-    by: str
-    measure: str
-    groups: tuple[tuple[str, Estimate], ...]
-    differences: tuple[Difference, ...]
-    left_out: int
-    over_time: bool
-    together: int = 0
-    compared: str = ""
-    lower: str = ""
-
-    @property
-    def whom(self) -> str:
-        """With whom they are compared, in words that follow a name."""
-        return f", {self.compared}" if self.compared else ""
-
-    @property
-    def title(self) -> str:
-        """What the table of the groups is called."""
-        return f"{self.measure} by {self.by or 'population'}{self.whom}"
-
-    @property
-    def more(self) -> str:
-        """How many groups are not shown, in words; empty if all are."""
-        return f"{self.left_out:,} more, whose intervals begin no lower, are not shown" if self.left_out else ""
-
-    @classmethod
-    def of(cls, breakdown: Breakdown) -> "Groups":
-        """The groups of a breakdown that are shown."""
-        estimates = breakdown.estimates
-        told = shown_groups(estimates)
-        # Groups of which it is told how they differ beside everybody are not compared once more among themselves.
-        pairs, together = ([], 0) if breakdown.compared == AMONG else breakdown.differences(told)
-        measure = estimates[told[0]].measure if told else "consistency"
-        return cls(
-            by=wording(breakdown.by),
-            measure=measure,
-            groups=tuple((wording(group), estimates[group]) for group in told),
-            differences=tuple(map(worded, pairs)),
-            left_out=len(estimates) - len(told),
-            over_time=breakdown.over_time,
-            together=together,
-            compared=breakdown.compared,
-            lower=_lower(breakdown.lower),
-        )
-
-
-def _lower(groups: Sequence[str] | None) -> str:
-    if groups is None:
-        return ""
-    named = ", ".join(map(wording, groups[:_MOST_NAMED]))
-    more = f" and {len(groups) - _MOST_NAMED} more" if len(groups) > _MOST_NAMED else ""
-    return f"Lower than the rest: {named}{more}." if groups else "None is shown to be lower than the rest."
 
 
 @dataclass(frozen=True)
@@ -129,7 +45,7 @@ class Explainer:
     measures: tuple[Estimate, ...]
     uniqueness: float | None
     provenance: Provenance
-    populations: tuple[Groups, ...]
+    populations: tuple[Breakdown, ...]
     notes: tuple[str, ...]
     necessity: Estimate | None = None
     parts: Mapping[str, Sequence[Block]] = field(default_factory=dict)

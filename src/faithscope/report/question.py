@@ -8,7 +8,7 @@ from faithscope.errors import FaithscopeError
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.planning.plan import Plan
 from faithscope.report.document import Block
-from faithscope.report.result import ExplainerResult
+from faithscope.report.reported import OfOneExplainer
 from faithscope.report.wording import wording
 from faithscope.runtime.memory import ran_out
 
@@ -88,7 +88,7 @@ class Asked:
     """
 
     name: str
-    result: ExplainerResult
+    result: OfOneExplainer
     estimates: Sequence[Estimate]
     plans: dict[str, Plan]
     examples: int

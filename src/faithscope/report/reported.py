@@ -1,8 +1,8 @@
 """What evaluations, comparisons and audits share: one summary, from which page, Markdown and MLflow are written."""
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from faithscope.agreements import Agreement
 from faithscope.measures.estimate import MEASURES, Estimate
@@ -10,19 +10,30 @@ from faithscope.measures.telling import WANTED, Listed
 from faithscope.sinks.card import Card
 
 if TYPE_CHECKING:
+    from faithscope.measures.comparing.differences import Difference
     from faithscope.measures.comparing.populations import Populations
+    from faithscope.measures.encoding import Encoding
+    from faithscope.measures.leakage import Leakage
     from faithscope.measures.planning.plan import Plan
-    from faithscope.report.result import Breakdown, Contents, ExplainerResult, Result
+    from faithscope.report.result import Breakdown, Provenance
 
 
 class Reported(Listed):
-    """A result with a report; it says what its `_contents` are."""
+    """A result with a report: on one explainer, or on several and how they differ on the same rows."""
+
+    pairs: "tuple[Difference, ...]" = ()
+    rows_to_choose: int = 0  # rows on which discretizations were chosen, none of them reported on
+    explainer_agreement: Any = None
+
+    def _explainers(self) -> "Mapping[str, OfOneExplainer]":
+        """What is measured of each explainer, by name."""
+        raise NotImplementedError
 
     def _card(self) -> Card:
         from faithscope.report.summary import summarize
         from faithscope.report.summary_card import summary_card
 
-        return summary_card(summarize(cast("Result", self), examples=0))
+        return summary_card(summarize(self, examples=0))
 
     def to_html(self, path: str | os.PathLike[str], *, at_least: float | None = None) -> None:
         """Write a report that anybody can open: one HTML file that needs no network.
@@ -36,21 +47,29 @@ class Reported(Listed):
         from faithscope.report.html import write
         from faithscope.report.summary import summarize
 
-        write(summarize(cast("Result", self), wanted=at_least), path)
+        write(summarize(self, wanted=at_least), path)
 
     def _card_and_page(self) -> tuple[Card, str]:
         from faithscope.report.html import render
         from faithscope.report.summary import summarize
         from faithscope.report.summary_card import summary_card
 
-        summary = summarize(cast("Result", self))
+        summary = summarize(self)
         return summary_card(summary), render(summary)
 
 
 class OfOneExplainer(Reported):
     """A report on one explainer: its measures under its name, and what a report asks of it."""
 
+    name: str
     consistency: Estimate
+    sufficiency: Estimate | None
+    necessity: Estimate | None
+
+    @property
+    def X(self) -> Any:  # noqa: N802
+        """The rows."""
+        raise NotImplementedError
 
     @property
     def _wanted(self) -> float:
@@ -67,12 +86,24 @@ class OfOneExplainer(Reported):
         """Share of rows whose explanation no other row was given."""
         return float(self.consistency.counts.profile().uniqueness)
 
-    def _contents(self) -> "Contents":
-        """What there is to report."""
-        from faithscope.report.result import Contents
+    def _explainers(self) -> "Mapping[str, OfOneExplainer]":
+        return {self.name: self}
 
-        name = vars(self)["name"]
-        return Contents({name: cast("ExplainerResult", self)}, {name: self._breakdowns()}, wanted=self._wanted)
+    def encoding(self) -> "Encoding":
+        """Whether the choice of an explanation says more than the explanation."""
+        raise NotImplementedError
+
+    def _leakage(self) -> "Leakage | None":
+        """How many reasons in words name a label; None for other explanations, and if no word names a label."""
+        raise NotImplementedError
+
+    def _provenance(self) -> "Provenance":
+        """How the explanations came about."""
+        raise NotImplementedError
+
+    def _row_pairs(self, measure: str, k: int) -> Sequence[Mapping[str, Any]]:
+        """Up to k pairs of rows that lower the measure."""
+        raise NotImplementedError
 
     def _plan(self, measure: str) -> "Plan":
         """How many rows the measure needs."""
@@ -104,7 +135,7 @@ class OfOneExplainer(Reported):
         return [each for parts in self._populations() for each in Breakdown.of(parts)]
 
     def _by_name(self) -> Sequence[tuple[str, Estimate]]:
-        return [(vars(self)["name"], estimate) for estimate in self._estimates()]
+        return [(self.name, estimate) for estimate in self._estimates()]
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         return [(estimate.measure, estimate.line) for estimate in self._estimates()]

@@ -1,24 +1,28 @@
 """What a report reads: `Evaluation`, `Comparison` and `Audit` provide it, and compute it when they are asked."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.measures.comparing.differences import MANY, Difference, together
-from faithscope.measures.comparing.populations import BesideDifference, Populations, shown_differences
-from faithscope.measures.encoding import Encoding
+from faithscope.measures.comparing.populations import (
+    AMONG,
+    BesideDifference,
+    Populations,
+    shown_differences,
+    shown_groups,
+)
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.explainer_agreement import ExplainerAgreement
-from faithscope.measures.leakage import Leakage
-from faithscope.measures.planning.plan import Plan
-from faithscope.measures.telling import WANTED
+from faithscope.report.wording import wording
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_MOST_NAMED = 12  # groups that a sentence names
 _NAMES_OF_WRONGLY_COVERED = {
     "row": "row_a",
     "wrong_row": "row_b",
@@ -27,84 +31,6 @@ _NAMES_OF_WRONGLY_COVERED = {
     "prediction": "prediction_a",
     "wrong_prediction": "prediction_b",
 }
-
-
-@runtime_checkable
-class Result(Protocol):
-    """What `Evaluation`, `Comparison` and `Audit` share: they say what there is to report."""
-
-    def _contents(self) -> "Contents": ...
-
-
-class ExplainerResult(Protocol):
-    """What a report asks about one explainer: an `Evaluation` or an `Audit` answers.
-
-    The questions begin with an underscore because only our own packages ask them.
-    """
-
-    @property
-    def consistency(self) -> Estimate: ...
-
-    @property
-    def sufficiency(self) -> Estimate | None: ...
-
-    @property
-    def necessity(self) -> Estimate | None: ...
-
-    @property
-    def uniqueness(self) -> float | None: ...
-
-    def encoding(self) -> Encoding: ...
-
-    def _leakage(self) -> Leakage | None:
-        """How many reasons in words name a label; None for other explanations, and if no word names a label."""
-
-    def _claims(self) -> Mapping[str, Any] | None:
-        """The table of explanations that claim a precision of their own; None if they claim none."""
-
-    @property
-    def X(self) -> Any: ...  # noqa: N802
-
-    def _provenance(self) -> "Provenance":
-        """How the explanations came about."""
-
-    def _plan(self, measure: str) -> Plan:
-        """How many rows the measure needs."""
-
-    def _row_pairs(self, measure: str, k: int) -> Sequence[Mapping[str, Any]]:
-        """Up to k pairs of rows that lower the measure."""
-
-    @property
-    def _discretized(self) -> Sequence[Mapping[str, Any]]:
-        """The consistency of these explanations per discretization, finest first; empty if that cannot be asked."""
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What there is to report.
-
-    Attributes
-    ----------
-    explainers : mapping of str to ExplainerResult
-        By the explainers' names.
-    breakdowns : mapping of str to sequence of Breakdown
-        By the explainers' names; explainers without any may be left out.
-    differences : sequence of Difference
-        Between any two explainers, on the same rows.
-    rows_to_choose : int
-        Rows on which discretizations were chosen, none of them reported on.
-    agreement : function, optional
-        Measures on how many rows any two explainers agree; None for a single explainer.
-    wanted : float
-        What a faithful explainer is asked to reach.
-    """
-
-    explainers: Mapping[str, ExplainerResult]
-    breakdowns: "Mapping[str, Sequence[Breakdown]]" = field(default_factory=dict)
-    differences: Sequence[Difference] = ()
-    rows_to_choose: int = 0
-    agreement: Callable[[], ExplainerAgreement] | None = None
-    wanted: float = WANTED
 
 
 @dataclass(frozen=True)
@@ -158,7 +84,7 @@ def row_pairs(table: "pd.DataFrame", positions: NDArray[np.int64] | None = None)
 
 @dataclass(frozen=True)
 class Breakdown:
-    """One measure per group of rows: per population, or per window of time.
+    """One measure per group of rows, per population or per window of time, and how groups differ.
 
     Attributes
     ----------
@@ -171,7 +97,7 @@ class Breakdown:
         With whom rows of a group are compared, if there are breakdowns of both: everybody, or themselves.
     apart : callable, optional
         The difference of two groups beside everybody, by their numbers.
-    lower : sequence of str, optional
+    below : sequence of str, optional
         Groups that are shown to be lower than the rest; None if that was not asked.
     """
 
@@ -180,13 +106,20 @@ class Breakdown:
     from_reference: Mapping[Any, Difference] | None = None
     compared: str = ""
     apart: BesideDifference | None = None
-    lower: Sequence[str] | None = None
+    below: Sequence[str] | None = None
 
     @classmethod
     def of(cls, populations: Populations) -> "list[Breakdown]":
         """The breakdowns by populations: of each column beside everybody, and then among themselves."""
         return [
-            cls(each.by, part._texts, None, part.compared if each.among is not None else "", part._apart, part._below)
+            cls(
+                wording(each.by),
+                part._texts,
+                None,
+                part.compared if each.among is not None else "",
+                part._apart,
+                part._below,
+            )
             for each in populations.groupings
             for part in (each, each.among)
             if part is not None
@@ -197,13 +130,59 @@ class Breakdown:
         """Whether the groups are windows of time."""
         return self.from_reference is not None
 
-    def differences(self, groups: Collection[Any]) -> tuple[list[Difference], int]:
-        """Differences of these groups, from the reference or between any two, and how many intervals hold together.
+    @property
+    def measure(self) -> str:
+        """What is measured."""
+        return next((each.measure for each in self.estimates.values()), "consistency")
 
-        If there are many, shown or not, their intervals hold for all of them together; 0 if each holds by itself.
+    @cached_property
+    def groups(self) -> tuple[tuple[str, Estimate], ...]:
+        """The groups that are shown: if there are many, those with the lowest intervals."""
+        return tuple((wording(group), self.estimates[group]) for group in shown_groups(self.estimates))
+
+    @cached_property
+    def differences(self) -> tuple[tuple[Difference, ...], int]:
+        """Differences of the groups that are shown, from the reference or between any two, whose names can be shown.
+
+        Beside them, of how many, shown or not, the intervals hold together; 0 if each holds by itself.
         """
-        if self.from_reference is not None:
+        if self.compared == AMONG:  # how they differ is told beside everybody
+            return (), 0
+        groups = shown_groups(self.estimates)
+        if self.from_reference is None:
+            pairs, many = shown_differences(self.estimates, groups, self.apart)
+        else:
             pairs = [apart for group, apart in self.from_reference.items() if group in groups]
             many = len(self.from_reference)
-            return (together(pairs, many), many) if many > MANY else (pairs, 0)
-        return shown_differences(self.estimates, groups, self.apart)
+            pairs, many = (together(pairs, many), many) if many > MANY else (pairs, 0)
+        return tuple(map(worded, pairs)), many
+
+    @property
+    def whom(self) -> str:
+        """With whom they are compared, in words that follow a name."""
+        return f", {self.compared}" if self.compared else ""
+
+    @property
+    def title(self) -> str:
+        """What the table of the groups is called."""
+        return f"{self.measure} by {self.by or 'population'}{self.whom}"
+
+    @property
+    def more(self) -> str:
+        """How many groups are not shown, in words; empty if all are."""
+        left_out = len(self.estimates) - len(self.groups)
+        return f"{left_out:,} more, whose intervals begin no lower, are not shown" if left_out else ""
+
+    @property
+    def lower(self) -> str:
+        """Which groups are shown to be lower than the rest, in a sentence; empty if that was not asked."""
+        if self.below is None:
+            return ""
+        named = ", ".join(map(wording, self.below[:_MOST_NAMED]))
+        more = f" and {len(self.below) - _MOST_NAMED} more" if len(self.below) > _MOST_NAMED else ""
+        return f"Lower than the rest: {named}{more}." if self.below else "None is shown to be lower than the rest."
+
+
+def worded(difference: Difference) -> Difference:
+    """A difference whose names can be shown."""
+    return replace(difference, a=wording(difference.a), b=wording(difference.b))

@@ -1,7 +1,6 @@
 """One summary of a result: terminal, page, notebook and Markdown all read it, so that they cannot disagree."""
 
 import platform
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -11,9 +10,10 @@ from faithscope.inputs.checks import check_share, check_whole
 from faithscope.measures.comparing.differences import MANY, together
 from faithscope.measures.planning.plan import FARTHEST, Plan
 from faithscope.measures.telling import READING_ORDER, judge
-from faithscope.report.explainer import Explainer, Groups, Summary, shown_notes, worded
+from faithscope.report.explainer import Explainer, Summary, shown_notes
 from faithscope.report.question import Asked
-from faithscope.report.result import Breakdown, ExplainerResult, Result
+from faithscope.report.reported import OfOneExplainer, Reported
+from faithscope.report.result import worded
 from faithscope.report.sections import QUESTIONS
 from faithscope.report.sections.agreement import agreement_blocks
 from faithscope.report.sections.rows import ROWS
@@ -23,7 +23,7 @@ _MEASURED_WITH = ("faithscope", "numpy", "scipy", "scikit-learn", "pandas")
 
 
 def summarize(
-    result: Result,
+    result: Reported,
     *,
     title: str = "How faithful are these explanations?",
     wanted: float | None = None,
@@ -53,36 +53,31 @@ def summarize(
     [0.5]
     """
     check_whole(examples, "examples", least=0)
-    if not isinstance(result, Result):
+    if not isinstance(result, Reported):
         raise WrongType(
             f"A report is made of an evaluation, a comparison or an audit; got {type(result).__name__}. "
             "Call evaluate or compare first."
         )
-    contents = result._contents()
-    wanted = contents.wanted if wanted is None else check_share(wanted, "wanted")
-    many = len(contents.differences) > MANY
-    pairs = together(contents.differences) if many else contents.differences
-    explainers = [
-        _explainer(name, explainer, contents.breakdowns.get(name, ()), wanted, examples)
-        for name, explainer in contents.explainers.items()
-    ]
+    results = result._explainers()
+    wanted = next(iter(results.values()))._wanted if wanted is None else check_share(wanted, "wanted")
+    many = len(result.pairs) > MANY
+    pairs = together(result.pairs) if many else result.pairs
+    explainers = [_explainer(name, explainer, wanted, examples) for name, explainer in results.items()]
     return Summary(
         title=wording(title),
         explainers=tuple(sorted(explainers, key=_rank)),
         about=next((each for each in explainers if not each.baseline), explainers[0]).name,
         differences=tuple(map(worded, pairs)),
         wanted=wanted,
-        rows_to_choose=contents.rows_to_choose,
+        rows_to_choose=result.rows_to_choose,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         versions={"python": platform.python_version()} | {name: version(name) for name in _MEASURED_WITH},
         together=len(pairs) if many else 0,
-        agreement=agreement_blocks(contents.agreement),
+        agreement=agreement_blocks(result.explainer_agreement if len(results) > 1 else None),
     )
 
 
-def _explainer(
-    name: str, result: ExplainerResult, breakdowns: Sequence[Breakdown], wanted: float, examples: int
-) -> Explainer:
+def _explainer(name: str, result: OfOneExplainer, wanted: float, examples: int) -> Explainer:
     estimates = [estimate for estimate in (result.consistency, result.sufficiency) if estimate is not None]
     asked = Asked(wording(name), result, estimates, {}, examples)
     plans = {each.measure: asked.attempt(ROWS, each.measure, partial(result._plan, each.measure)) for each in estimates}
@@ -95,7 +90,7 @@ def _explainer(
         measures=tuple(estimates),
         uniqueness=plain(result.uniqueness),
         provenance=provenance,
-        populations=tuple(map(Groups.of, breakdowns)),
+        populations=tuple(result._breakdowns()),
         notes=shown_notes(provenance.notes),
         necessity=result.necessity,
         parts=parts,
@@ -118,5 +113,7 @@ def _needed(plan: Plan) -> str:
     if low is None:
         return f"; even {FARTHEST * plan.n:,} rows would leave more than {plan.wanted:.0%} unverifiable"
     between = f"at least {low:,}" if high is None else f"{low:,} to {high:,}"
+    if high is None and low <= plan.n + 1 and plan.rows_needed is None:
+        return f"; how many more rows would leave only {plan.wanted:.0%} unverifiable cannot be told from these"
     rows = between if plan.rows_needed is None else f"about {plan.rows_needed:,} ({between})"
     return f"; it takes {rows} rows to leave only {plan.wanted:.0%} unverifiable"

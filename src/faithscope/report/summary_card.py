@@ -25,7 +25,7 @@ def summary_card(summary: Summary) -> Card:
     for name, each in named:
         for groups in each.populations:
             title = f"{name}{groups.title}"
-            apart = difference_tables(groups.differences, f"{title}: differences", groups.together)
+            apart = difference_tables(groups.differences[0], f"{title}: differences", groups.differences[1])
             tables += [group_table(groups, title), *apart]
     for title, lines in by_measure(summary):
         tables += difference_tables(lines, title, summary.together)

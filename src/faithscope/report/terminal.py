@@ -1,21 +1,20 @@
 """The summary in a terminal: all measures, the verdicts, the populations, and what a reader should know."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.telling import COLUMNS, Level, caption, numbers
-from faithscope.report.bars import SCALE, bar, drawn
-from faithscope.report.explainer import Explainer, Groups, Summary, remarks
+from faithscope.measures.telling import Level, caption, estimate_table
+from faithscope.report.bars import SCALE, bar
+from faithscope.report.explainer import Summary, remarks
+from faithscope.sinks.card import Sentence, Table
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
 _GAP = 2  # between columns
-_WIDTHS = {"checked": 7, "interval": 11, "chance": 6, "unverifiable": 12}  # of `COLUMNS`
 _STYLES: dict[Level, str] = {
     "faithful": "green",
     "consistent": "blue",
@@ -25,6 +24,7 @@ _STYLES: dict[Level, str] = {
     "chance": "magenta",
     "unfaithful": "red",
 }
+_BLANK = Sentence("")
 
 
 def show(summary: Summary, console: "Console | None" = None) -> None:
@@ -33,20 +33,12 @@ def show(summary: Summary, console: "Console | None" = None) -> None:
     from rich.text import Text
 
     console = console or Console()
-    console.print(_measures(summary, console), "")
-    for explainer in summary.explainers:
-        line = Text(explainer.name, style="bold")
-        # Names are never read as markup, whatever they hold.
-        console.print(line.append("  ").append(Text(explainer.said, style=_STYLES[explainer.verdict.level])))
-    for explainer in summary.explainers:
-        if explainer.slices is not None:
-            heading = Text(f"{explainer.name}: for whom does it fail?", style="bold")
-            console.print("", heading, Text(str(explainer.slices)), sep="\n")
-        for groups in explainer.populations:
-            if not groups.over_time:
-                console.print("", _populations(explainer, groups, console))
-    lines = [line for explainer in summary.explainers for line in remarks(explainer, over_time=False)]
-    console.print(*map(Text, ["", *lines] if lines else []), sep="\n", end="\n" if lines else "")
+    for block in _blocks(summary):
+        if isinstance(block, Table):
+            console.print(_table(block, console))
+        else:  # Names are never read as markup, whatever they hold.
+            parts = ((block.subject, "bold"), (block.text, block.look))
+            console.print(Text("  ").join(Text(text, style=style) for text, style in parts if text))
 
 
 def render(summary: Summary, width: int = 100) -> str:
@@ -59,60 +51,70 @@ def render(summary: Summary, width: int = 100) -> str:
     return captured.get()
 
 
-def _measures(summary: Summary, console: "Console") -> "Table":
+def _blocks(summary: Summary) -> Iterator[Table | Sentence]:
     lines = [
         ((explainer.name if estimate is explainer.measures[0] else "", estimate.measure), estimate)
         for explainer in summary.explainers
         for estimate in explainer.told
     ]
-    width = len("consistency") + max(len(explainer.name) for explainer in summary.explainers)
-    return _table(console, caption(summary.estimates[0]), ("explainer", "measure"), lines, width)
+    yield _with_bars(("explainer", "measure"), lines, caption(summary.estimates[0]))
+    yield _BLANK
+    for explainer in summary.explainers:
+        yield Sentence(explainer.said, explainer.name, _STYLES[explainer.verdict.level])
+    for explainer in summary.explainers:
+        if explainer.slices is not None:
+            yield from (_BLANK, Sentence("", f"{explainer.name}: for whom does it fail?"))
+            yield Sentence(str(explainer.slices))
+        for groups in explainer.populations:
+            if not groups.over_time:
+                yield _BLANK
+                lines = [((name, f"{estimate.n:,}"), estimate) for name, estimate in groups.groups]
+                heads, more = (groups.by or "population", "rows"), f"{groups.more}. " if groups.more else ""
+                table = _with_bars(heads, lines, f"{explainer.name}: {groups.title}", f"{more}{groups.lower}")
+                # Columns that the main table has too give way first.
+                yield replace(table, wide=(SCALE, "chance", "unverifiable"))
+    noted = [line for explainer in summary.explainers for line in remarks(explainer, over_time=False)]
+    yield from map(Sentence, ["", *noted] if noted else [])
 
 
-def _populations(explainer: Explainer, groups: Groups, console: "Console") -> "Table":
-    by = groups.by or "population"
-    rows = max(len("rows"), *(len(f"{estimate.n:,}") for _, estimate in groups.groups))
-    longest = max(len(word) for name, _ in groups.groups for word in ("", *name.split()))
-    width, columns = max(len(by), longest) + _GAP + rows, list(COLUMNS)
-    for name in ("chance", "unverifiable"):  # those that the main table has too give way first
-        if sum(_GAP + _WIDTHS[column] for column in columns) > console.width - width:
-            columns.remove(name)
-    lines = [((name, f"{estimate.n:,}"), estimate) for name, estimate in groups.groups]
-    table = _table(console, f"{explainer.name}: {groups.title}", (by, "rows"), lines, width, columns)
-    more = f"{f'{groups.more}. ' if groups.more else ''}{groups.lower}"
-    table.caption, table.caption_justify = _text(more) if more else None, "left"
-    return table
+def _with_bars(
+    heads: tuple[str, str], lines: Sequence[tuple[tuple[str, str], Estimate]], title: str, below: str = ""
+) -> Table:
+    table = estimate_table(heads, lines, title, below)
+    rows = tuple((*row, bar(estimate)) for row, (_, estimate) in zip(table.rows, lines, strict=True))
+    return replace(table, columns=(*table.columns, SCALE), rows=rows, wide=(SCALE,))
 
 
-def _table(
-    console: "Console",
-    title: str,
-    heads: tuple[str, str],
-    lines: Sequence[tuple[tuple[str, str], Estimate]],
-    width: int,
-    columns: Sequence[str] = COLUMNS,
-) -> "Table":
-    """Estimates under words, whose first column never breaks inside a word; with bars where there is room for them."""
+def _table(table: Table, console: "Console") -> Any:
+    """The table without columns for which there is no room; its first column never breaks inside a word.
+
+    Bars are drawn by terminals that have the letters; never to files, pipes and CI.
+    """
     from rich import box
-    from rich.table import Table
-
-    bars = drawn(console, width + sum(_GAP + _WIDTHS[name] for name in columns))
-    table = Table(box=box.SIMPLE_HEAD, title=_text(title), title_justify="left", show_edge=False, pad_edge=False)
-    table.padding = (0, 1, 0, 0)
-    table.add_column(_text(heads[0]), overflow="ellipsis")
-    for name in (heads[1], *columns):
-        table.add_column(name, justify="left" if name == "measure" else "right", no_wrap=True)
-    if bars:
-        table.add_column(SCALE, no_wrap=True)
-    for words, estimate in lines:
-        told = dict(zip(COLUMNS, numbers(estimate), strict=True))
-        cells = (*words, *(told[column] for column in columns), *((bar(estimate),) if bars else ()))
-        table.add_row(*map(_text, cells))
-    return table
-
-
-def _text(words: str) -> "Text":
-    """Words that are never read as markup, whatever they hold."""
+    from rich import table as rich
     from rich.text import Text
 
-    return Text(words)
+    drawn, given_up = console.is_terminal and console.encoding.startswith("utf"), list[str]()
+    for name in table.wide:
+        if (name == SCALE and not drawn) or _width(table, given_up) > console.width:
+            given_up.append(name)
+    shown = replace(table, wide=tuple(given_up)).narrow()
+    written = rich.Table(
+        box=box.SIMPLE_HEAD, title=Text(shown.title), title_justify="left", show_edge=False, pad_edge=False
+    )
+    written.padding = (0, 1, 0, 0)
+    written.caption, written.caption_justify = Text(shown.caption) if shown.caption else None, "left"
+    for place, name in enumerate(shown.columns):
+        justify: Any = "left" if place < shown.words or name == SCALE else "right"
+        written.add_column(Text(name), justify=justify, overflow="ellipsis", no_wrap=place > 0)
+    for row in shown.rows:
+        written.add_row(*map(Text, row))
+    return written
+
+
+def _width(table: Table, given_up: Sequence[str]) -> int:
+    """How many letters the table is wide, if its first column breaks between words."""
+    longest = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
+    longest[0] = max(len(word) for row in table.rows for word in (table.columns[0], *row[0].split()))
+    kept = [wide for name, wide in zip(table.columns, longest, strict=True) if name not in given_up]
+    return sum(kept) + _GAP * (len(kept) - 1)

@@ -20,7 +20,7 @@ from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted, refuse_s
 from faithscope.measures.necessity import measure_necessity, necessity_by
 from faithscope.measures.notes import rules_by_feature
 from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_sufficiency, sufficiency_by
-from faithscope.notes import doubts, of_kind
+from faithscope.notes import Note, doubts, of_kind
 from faithscope.relations import Alike
 from faithscope.sample import Sample
 from faithscope.tables.log.kinds import NumberColumns, PairColumns, RuleColumn, SetColumn
@@ -52,7 +52,7 @@ def scoped_measures(measured: MeasuredLog) -> ScopedMeasures:
         else:
             sample, _ = _of_scopes(measured)
     except NotScoped as problem:
-        return ScopedMeasures(notes=(f"sufficiency and necessity were not measured: {problem}",))
+        return ScopedMeasures(notes=(Note(f"sufficiency and necessity were not measured: {problem}", "unasked"),))
     if sample is None:
         pairs = isinstance(measured.log.kind, PairColumns) and isinstance(options.discretizer, Original)
         return ScopedMeasures(notes=(_OF_PAIRS,) if pairs else ())
@@ -138,7 +138,16 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
     inputs = {feature: known.get(feature, feature) for feature in kind.names}
     held = {name for name in log.others if name not in (*log.ids, *log.clusters)}
     form = " | ".join([kind.form, *map(repr, steps(options.discretizer))])
-    if kind.order or not kind.named or not held.issuperset(inputs.values()) or are_codes(form):
+    if kind.order or not kind.named or are_codes(form):
+        return None
+    missing = [name for name in inputs.values() if name not in held]
+    if missing and any(kind.width > getattr(step, "k", kind.width) for step in steps(options.discretizer)):
+        raise NotScoped(
+            f"the log has no column {missing[0]!r} with the values of that feature, so it was not asked whether "
+            "explanations name the right features; log the inputs too, and name importances after them, such as "
+            f"{f'shap_{missing[0]}'!r}"
+        )
+    if missing:
         return None
     if measured.consistency.n > _MOST_NAMED:
         raise NotScoped(

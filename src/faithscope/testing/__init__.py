@@ -1,6 +1,14 @@
 """A conformance suite and systems with known truth, for implementations of these measures, ours or any other."""
 
-from faithscope.testing.cases import CASES, Case
+from faithscope.testing.cases import (
+    CASES,
+    NUMBER_CASES,
+    SCOPED_CASES,
+    SCOPED_NUMBER_CASES,
+    Case,
+    NumberCase,
+    ScopedCase,
+)
 from faithscope.testing.conformance import (
     Conformance,
     Verdict,
@@ -10,9 +18,7 @@ from faithscope.testing.conformance import (
     check_sufficiency_of_numbers,
 )
 from faithscope.testing.hard import HardSystem, hard_systems
-from faithscope.testing.number_cases import NUMBER_CASES, SCOPED_NUMBER_CASES, NumberCase
 from faithscope.testing.reasons import REASON_SYSTEMS, ReasonedRows, ReasonSystem, ReasonTruth
-from faithscope.testing.scoped_cases import SCOPED_CASES, ScopedCase
 from faithscope.testing.scoped_systems import SCOPED, Hub, Scoped
 from faithscope.testing.systems import SYSTEMS, System
 from faithscope.testing.unideal_systems import (

@@ -1,13 +1,15 @@
-"""Samples whose consistency is known exactly, each with what it catches."""
+"""Samples whose measures are known exactly, each with what it catches; those of a few rows are in ``cases.json``."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Inputs = tuple[Any, Any]  # explanations and predictions
+Inputs = tuple[Any, ...]  # explanations, rows where there are any, and predictions
+Conditions = list[tuple[str, str, Any]]
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,79 @@ class Case:
     consistency: float
 
 
-def _columns(*values: Sequence[float]) -> NDArray[np.float64]:
-    return np.array(values, np.float64)
+@dataclass(frozen=True)
+class NumberCase:
+    """A sample of numeric predictions, an agreement, and the measure, worked out by hand.
+
+    Attributes
+    ----------
+    name : str
+    catches : str
+        The mistake that gives another answer.
+    agreement : str
+        ``close:eps``, ``tolerance:eps`` or ``spread``: ``K = max(0, 1 - |y - y'| / eps)``, ``K = 1(|y - y'| <= eps)``,
+        or the share of the variance that explanations account for.
+    make : function
+        Takes no arguments; returns explanations (one key per row) and predictions; for sufficiency rules, rows
+        (n, 1) and predictions, as for `ScopedCase`.
+    value : float
+        The measure.
+
+    Examples
+    --------
+    >>> from faithscope.testing import NUMBER_CASES
+    >>> case = NUMBER_CASES[0]
+    >>> case.agreement, case.make(), case.value
+    ('close:2', (['a', 'a'], [1.0, 1.5]), 0.75)
+    """
+
+    name: str
+    catches: str
+    agreement: str
+    make: Callable[[], Inputs] = field(repr=False)
+    value: float
 
 
-def _twice(*rows: Sequence[float]) -> Inputs:
-    """Two explanations, each twice and with a label of its own."""
-    return _columns(*rows, *rows), [0, 1, 0, 1]
+@dataclass(frozen=True)
+class ScopedCase:
+    """A few rows under rules, worked out by hand.
+
+    Attributes
+    ----------
+    name : str
+    catches : str
+    rules : list of lists of conditions
+        One conjunction per row, as `Rules.from_conditions` takes them.
+    rows : list of float
+        Value of the only feature, ``x``, per row.
+    predictions : list
+    consistency, sufficiency : list of float or None
+        Local value of each row, leaving the row itself out; None if there is no other row to compare with.
+
+    Examples
+    --------
+    >>> from faithscope.testing import SCOPED_CASES
+    >>> SCOPED_CASES[0].rules[0], SCOPED_CASES[0].sufficiency[0]
+    ([('x', '<=', 10.0)], 0.3333333333333333)
+    """
+
+    name: str
+    catches: str
+    rules: list[Conditions]
+    rows: list[float]
+    predictions: list[Any]
+    consistency: list[float | None]
+    sufficiency: list[float | None]
+
+    @property
+    def global_consistency(self) -> float:
+        """M̂ of consistency: rows without any other row to compare with count 0."""
+        return sum(agreement or 0.0 for agreement in self.consistency) / len(self.rows)
+
+    @property
+    def global_sufficiency(self) -> float:
+        """M̂ of sufficiency."""
+        return sum(agreement or 0.0 for agreement in self.sufficiency) / len(self.rows)
 
 
 def _apart(distance: int) -> Inputs:
@@ -64,106 +132,43 @@ def _shuffled() -> Inputs:
     return (order % 10)[:, None].astype(float), (order // 10 % 4 == 0).astype(int)
 
 
-CASES = (
-    Case(
-        "two pairs, one of them split",
-        "anything but the formula",
-        lambda: (list("aabb"), [1, 1, 0, 1]),
-        0.5,
-    ),
-    Case(
-        "groups of three and two",
-        "weighting explanations alike instead of rows",
-        lambda: (list("aaabb"), [0, 0, 1, 1, 1]),
-        3 / 5,
-    ),
-    Case("one explanation, one label", "a value above 1", lambda: (np.zeros((7, 3)), np.zeros(7, int)), 1.0),
-    Case(
-        "a row is not its own witness",
-        "counting the row itself: 1.0 instead of 0.0",
-        lambda: (np.arange(50.0)[:, None], np.zeros(50, int)),
-        0.0,
-    ),
-    Case("one row", "a division by zero, or NaN", lambda: (_columns([1.0, 2.0]), [1]), 0.0),
-    Case(
-        "negative zero",
-        "keys that are bytes or text: -0.0 is 0.0",
-        lambda: (_columns([0.0], [-0.0]), [1, 1]),
-        1.0,
-    ),
-    Case(
-        "sums that differ in the last digit",
-        "rounding before comparing: 0.1 + 0.2 is not 0.3",
-        lambda: (_columns([0.1 + 0.2], [0.3], [0.1 + 0.2], [0.3]), [1, 0, 1, 0]),
-        1.0,
-    ),
-    Case(
-        "signs",
-        "taking absolute values",
-        lambda: _twice([1.0, -2.0], [-1.0, 2.0]),
-        1.0,
-    ),
-    Case(
-        "scales",
-        "normalizing each explanation",
-        lambda: _twice([1.0, 2.0], [2.0, 4.0]),
-        1.0,
-    ),
-    Case(
-        "small features count too",
-        "keeping only the largest entries",
-        lambda: (np.column_stack([np.full((8, 6), 9.0), np.arange(8) % 4]), np.arange(8) % 4),
-        1.0,
-    ),
-    Case(
-        "large and small together",
-        "single precision, or hashes of a sum",
-        lambda: _twice([1e300, 1.0], [1e300, 2.0]),
-        1.0,
-    ),
-    Case(
-        "order within an explanation",
-        "sorting or summing features",
-        lambda: _twice([1.0, 2.0], [2.0, 1.0]),
-        1.0,
-    ),
-    Case(
-        "integers beyond 2**53",
-        "keys that pass through floats",
-        lambda: ([2**53, 2**53 + 1, 2**53, 2**53 + 1], [0, 1, 0, 1]),
-        1.0,
-    ),
-    Case(
-        "labels that are names",
-        "labels taken for class numbers",
-        lambda: (list("ababb"), ["no", "yes", "no", "yes", "no"]),
-        (2 + 2 * 0.5) / 5,
-    ),
-    Case("labels with gaps", "labels taken for positions", lambda: (list("aabb"), [5, 900, 7, 7]), 0.5),
-    Case(
-        "partners 65 rows apart",
-        "measuring within batches of 64",
-        lambda: _apart(65),
-        1.0,
-    ),
-    Case(
-        "partners 5,000 rows apart",
-        "measuring within batches of any usual size",
-        lambda: _apart(5_000),
-        1.0,
-    ),
-    Case("a hub and many that are alone", "leaving out rows that cannot be checked", _hub, 500 / 1000 * 249 / 499),
-    Case("rows in no order", "comparing neighbors only", _shuffled, (100 * 99 + 300 * 299) / (400 * 399)),
-    Case(
-        "100,000 labels",
-        "a table of explanations by labels",
-        lambda: ((np.arange(200_000) // 2)[:, None].astype(float), np.arange(200_000) // 2),
-        1.0,
-    ),
-    Case(
-        "a million rows",
-        "comparing pairs of rows",
-        lambda: ((np.arange(1_000_000) % 1000)[:, None].astype(float), np.arange(1_000_000) % 1000 % 3),
-        1.0,
-    ),
+def _numbers_in_no_order() -> Inputs:
+    order = np.random.default_rng(0).permutation(2000)
+    return order % 10, (order // 10 % 4).astype(float)
+
+
+# Samples of many rows.
+_MADE: dict[str, Callable[[], Inputs]] = {
+    "partners 65 rows apart": lambda: _apart(65),
+    "partners 5,000 rows apart": lambda: _apart(5000),
+    "a hub and many that are alone": _hub,
+    "rows in no order": _shuffled,
+    "100,000 labels": lambda: ((np.arange(200_000) // 2)[:, None].astype(float), np.arange(200_000) // 2),
+    "a million rows": lambda: ((np.arange(1_000_000) % 1000)[:, None].astype(float), np.arange(1_000_000) % 1000 % 3),
+    "numbers in no order": _numbers_in_no_order,
+    "200,000 rows with one explanation": lambda: (np.zeros(200_000, np.int64), np.arange(200_000) % 1000 * 1.0),
+}
+
+
+def _read(part: list[Any]) -> Any:
+    """What JSON has for keys, vectors, rules or labels: vectors as an array, and conditions of rules as tuples."""
+    if not isinstance(part[0], list):
+        return list(part)
+    if isinstance((part[0] or [[]])[0], list):
+        return [[tuple(condition) for condition in rule] for rule in part]
+    return np.array(part, np.float64)
+
+
+def _maker(case: dict[str, Any]) -> Callable[[], Inputs]:
+    made = case.pop("made", None)
+    given = case.pop("given", ())
+    return _MADE[made] if made else lambda: tuple(map(_read, given))
+
+
+_KEPT = json.loads(files("faithscope.testing").joinpath("cases.json").read_text("utf-8"))
+CASES = tuple(Case(make=_maker(case), **case) for case in _KEPT["consistency"])
+SCOPED_CASES = tuple(ScopedCase(**case | {"rules": _read(case["rules"])}) for case in _KEPT["sufficiency"])
+NUMBER_CASES, SCOPED_NUMBER_CASES = (
+    tuple(NumberCase(make=_maker(case), **case) for case in _KEPT[f"{measure} of numbers"])
+    for measure in ("consistency", "sufficiency")
 )

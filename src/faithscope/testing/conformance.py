@@ -7,9 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from faithscope.testing.cases import CASES, Case
-from faithscope.testing.number_cases import NUMBER_CASES, SCOPED_NUMBER_CASES, NumberCase
-from faithscope.testing.scoped_cases import SCOPED_CASES, ScopedCase
+from faithscope.testing.cases import (
+    CASES,
+    NUMBER_CASES,
+    SCOPED_CASES,
+    SCOPED_NUMBER_CASES,
+    Case,
+    NumberCase,
+    ScopedCase,
+)
 
 _NEAR = 1e-6  # a small constant in a denominator is forgiven
 

@@ -5,13 +5,14 @@ from faithscope.measures.comparing.differences import difference_tables
 from faithscope.measures.comparing.populations import AMONG
 from faithscope.measures.telling import estimate_table, intervals
 from faithscope.report.document import Block, Chart, Group
-from faithscope.report.explainer import Explainer, Groups
+from faithscope.report.explainer import Explainer
 from faithscope.report.question import Question
+from faithscope.report.result import Breakdown
 from faithscope.report.sections.measures import drawn_row, words_of
 from faithscope.sinks.card import Cell, Sentence, Table
 
 
-def group_table(groups: Groups, title: str) -> Table:
+def group_table(groups: Breakdown, title: str) -> Table:
     """The table of populations, and below it what is not shown and who is lower than the rest."""
     lines = [((name, Cell(f"{each.n:,}", each.n)), each) for name, each in groups.groups]
     more = (f"; {groups.more}" if groups.more else "") + (f". {groups.lower}" if groups.lower else "")
@@ -31,10 +32,9 @@ def _tell(explainer: Explainer) -> list[Block]:
         blocks += [Chart(specs.estimates(rows), words_of(rows), f"{title}.")]
         essential = groups.compared != AMONG and groups.groups[0][1].measure == "consistency"
         blocks += [table if essential else Group([table], "detail")]
-        pairs = len(groups.differences)
-        apart = difference_tables(
-            groups.differences, f"Differences by {groups.by or 'population'}", groups.together, pairs
-        )
+        differences, together = groups.differences
+        pairs = len(differences)
+        apart = difference_tables(differences, f"Differences by {groups.by or 'population'}", together, pairs)
         fold = f"Differences between populations ({pairs} {'pair' if pairs == 1 else 'pairs'})"
         blocks += [Group(apart, fold=fold)] if apart else []
     return blocks

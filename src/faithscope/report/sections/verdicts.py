@@ -5,7 +5,8 @@ from faithscope.measures.comparing.populations import AMONG
 from faithscope.measures.numbers.words import agreeing
 from faithscope.measures.telling import WORDS, Measured, mostly_silent, silent_rows, weakest_first, why_unknown
 from faithscope.report.document import Finding, Findings, Section
-from faithscope.report.explainer import Explainer, Groups, Summary
+from faithscope.report.explainer import Explainer, Summary
+from faithscope.report.result import Breakdown
 from faithscope.rounding import percent_down, percent_up
 
 ICONS = {"faithful": "✓", "consistent": "=", "unknown": "?", "partly": "◐"} | {
@@ -72,7 +73,8 @@ def _sentence(estimate: Measured, by: str, group: str, *, no_better: bool) -> st
             f"at {100 * estimate.confidence:g}% confidence; {silent_rows(estimate)}, so that more cannot be told"
         )
         return f"{_holds(estimate, by, between)} ({confidence}){_chance(estimate, no_better=False)}."
-    interval = f"{100 * estimate.confidence:g}% interval {_ends(estimate)}"
+    of_all = " of all rows" if estimate.unverifiable else ""
+    interval = f"{100 * estimate.confidence:g}% interval{of_all} {_ends(estimate)}"
     share = f"{estimate.verified:.1%}"
     return f"{_holds(estimate, by, share)} ({interval}){group}{_chance(estimate, no_better=no_better)}."
 
@@ -125,7 +127,7 @@ def _worst_group(explainer: Explainer, whole: Measured) -> str:
     return f"; among {name} {estimate.verified:.1%} ({_ends(estimate)})"
 
 
-def _lower(groups: Groups) -> set[str]:
+def _lower(groups: Breakdown) -> set[str]:
     """The groups that are shown to be below another one; intervals of many differences hold together."""
-    lower = {line.a for line in groups.differences if line.high < 0}
-    return lower | {line.b for line in groups.differences if line.low > 0}
+    lower = {line.a for line in groups.differences[0] if line.high < 0}
+    return lower | {line.b for line in groups.differences[0] if line.low > 0}

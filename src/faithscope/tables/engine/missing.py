@@ -83,8 +83,11 @@ def refuse_infinite(counts: Mapping[str, int]) -> None:
         )
 
 
-def refuse_missing(seen: Scan, nulls: Nulls, advice: str = "") -> None:
-    """Raise if values are missing and nobody said what to do with them, or if no row is left; with further advice."""
+def refuse_missing(seen: Scan, nulls: Nulls, advice: str = "", numeric: Sequence[str] = ()) -> None:
+    """Raise if values are missing and nobody said what to do with them, or if no row is left; with further advice.
+
+    Missing cannot be a value of columns that must hold numbers, `numeric`.
+    """
     if seen.rows == 0:
         raise BadInput("The log has no rows: nothing can be measured.")
     for name, count in seen.missing.items():
@@ -92,10 +95,11 @@ def refuse_missing(seen: Scan, nulls: Nulls, advice: str = "") -> None:
             raise BadInput(f"Column {name!r} is null in all {count:,} rows: name another column.{advice}")
     if nulls == "error" and seen.missing:
         columns = ", ".join(f"{name!r} in {count:,}" for name, count in list(seen.missing.items())[:_NAMED])
+        keyed = ', or nulls="key" (--nulls key) to let missing be a value'
         raise BadInput(
             f"Values are missing (null or NaN) in {len(seen.missing)} of the used columns: {columns} of "
-            f'{seen.rows:,} rows. Say nulls="drop" (--nulls drop) to leave such rows out, or nulls="key" (--nulls key) '
-            f"to let missing be a value.{advice}"
+            f'{seen.rows:,} rows. Say nulls="drop" (--nulls drop) to leave such rows out'
+            f"{'' if seen.missing.keys() & set(numeric) else keyed}.{advice}"
         )
 
 

@@ -296,7 +296,7 @@ def _original(source: LogSource, feature: str) -> str:
     )
 
 
-_PREFIXES = ("phi_", "shap_", "lime_", "importance_", "attribution_", "contribution_")  # of columns of importances
+_WORDS = ("phi", "shap", "lime", "importance", "attribution", "contribution")  # in names of columns of importances
 
 
 def kind_in_log(settings: Settings) -> Kind:
@@ -343,7 +343,7 @@ def kind_by_columns(schema: Any, columns: Sequence[str], wanted: str | None, *, 
     kind = wanted or _guess(types, columns, discretized)
     if kind == "importances":
         _refuse_text(types, columns)
-        return NumberColumns(_without_prefix(columns, schema))
+        return NumberColumns(_feature_names(columns, schema))
     if kind == "keys":
         nested = next((name for name in columns if schema[name].is_nested()), None)
         if nested is not None:
@@ -382,11 +382,15 @@ def _refuse_text(types: Sequence[Any], columns: Sequence[str]) -> None:
             )
 
 
-def _without_prefix(columns: Sequence[str], schema: Any) -> tuple[str, ...]:
-    """The names of features: of phi_age, or of shap_age beside a column age, it is age."""
-    for prefix in _PREFIXES:
-        names = tuple(name.removeprefix(prefix) for name in columns)
-        known = prefix == "phi_" or all(name in schema for name in names)
-        if known and all(name.startswith(prefix) for name in columns):
-            return names
+def _feature_names(columns: Sequence[str], schema: Any) -> tuple[str, ...]:
+    """The names of features: of phi_age, or of shap_age or age_shap beside a column age, it is age."""
+    for word in _WORDS:
+        for names in (
+            tuple(name.removeprefix(f"{word}_") for name in columns),
+            tuple(name.removesuffix(f"_{word}") for name in columns),
+        ):
+            changed = all(len(name) < len(column) for name, column in zip(names, columns, strict=True))
+            known = all(name in schema for name in names) or columns[0].startswith("phi_")
+            if changed and known:
+                return names
     return tuple(columns)

@@ -45,7 +45,8 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
     elif isinstance(options.discretizer, Floor):
         largest = max(seen.largest.get(name, 0.0) for name in log.columns)
         options.discretizer(Importances.made(np.array([[largest]]), None, ""))  # which refuses what is too large
-    refuse_missing(seen, options.nulls, _CODES if _may_be_codes(log) else "")
+    numeric = (*log.weights, *(log.predictions if options.agreement.of_numbers else ()))
+    refuse_missing(seen, options.nulls, _CODES if _may_be_codes(log) else "", numeric)
     _refuse_missing_numbers(log, seen)
     if log.at_once:
         stream = FetchedStream(log)
@@ -77,11 +78,12 @@ def _refuse_missing_numbers(log: AuditedLog, seen: Scan) -> None:
     """Raise if a predicted number is missing where missing would be a value, or float64 merges numbers."""
     schema, agreement = log.source.table.schema(), log.options.agreement
     predicted = log.predictions if agreement.of_numbers else ()
-    for name in predicted:
+    for name in (*predicted, *log.weights):
         if name in seen.missing and log.options.nulls == "key":
+            what, why = ("Predictions", f"{agreement} compares") if name in predicted else ("Weights", "weights are")
             raise BadInput(
-                f"Predictions in column {name!r} are missing in {seen.missing[name]:,} rows, and {agreement} compares "
-                'numbers: say nulls="drop" (--nulls drop) to leave such rows out.'
+                f"{what} in column {name!r} are missing in {seen.missing[name]:,} rows, and {why} numbers: say "
+                'nulls="drop" (--nulls drop) to leave such rows out.'
             )
     for name in (*predicted, *(log.columns if isinstance(log.kind, NumberColumns | PairColumns) else ())):
         if schema[name].is_integer() and seen.largest.get(name, 0.0) > _EXACT:
