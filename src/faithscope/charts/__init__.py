@@ -4,9 +4,10 @@
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from faithscope.charts import specs
+from faithscope.charts.layers import number
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.errors import BadInput
 from faithscope.rounding import down, up
@@ -25,18 +26,12 @@ __all__ = [
 ]
 
 _WIDTH = 560
+_REPEATED_KEY = ("bars: rows · line above: value, with its interval · dashed: chance",)
+_ENCODING_KEY = ("one point per explanation, larger for more rows · on the diagonal: its choice says nothing more",)
+_CURVE_KEY = ("line: agreement where it can be checked, with the interval · band: cannot be checked · dashed: chance",)
 
 
-class Drawable(Protocol):
-    """Anything with a `to_dict` like that of `Estimate`."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, by name."""
-
-
-def estimates(
-    named: Iterable[tuple[str, Drawable | Mapping[str, Any]]], *, title: str = "", width: int = _WIDTH
-) -> "alt.LayerChart":
+def estimates(named: Iterable[tuple[str, Any]], *, title: str = "") -> "alt.LayerChart":
     """One line per estimate: what was shown to agree, what cannot be checked, the interval, and chance.
 
     Parameters
@@ -44,8 +39,6 @@ def estimates(
     named : pairs of a name and an Estimate, or its numbers
         Estimates of the same name are drawn together.
     title : str
-    width : int
-        In pixels.
 
     Returns
     -------
@@ -70,10 +63,10 @@ def estimates(
         f"{row['name']}: {row['measure']} {_shown(row['verified'])}, interval {down(row['low'])} to {up(row['high'])}"
         for row in rows
     )
-    return _chart(specs.estimates(rows), title, width, f"{words}.", specs.key(rows))
+    return _chart(specs.estimates(rows), f"{words}.", specs.key(rows), title)
 
 
-def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart":
+def curve(plan: Any) -> "alt.LayerChart":
     """How the unverifiable share falls as rows are added, where the sample ends, and what is forecast.
 
     The band is the interval of the forecast; beyond 4 n there is only the band.
@@ -90,12 +83,10 @@ def curve(plan: Any, *, title: str = "", width: int = _WIDTH) -> "alt.LayerChart
     """
     points = plan.curve.astype(object).where(plan.curve.notna(), None).to_dict("records")  # JSON has no NaN
     words = f"Share of rows that cannot be checked, by number of rows: {plan.unverifiable:.1%} at {plan.n:,} rows."
-    return _chart(specs.curve(points, plan.n, plan.wanted, plan.rows_needed), title, width, words)
+    return _chart(specs.curve(points, plan.n, plan.wanted, plan.rows_needed), words)
 
 
-def within_curve(
-    taus: Sequence[float], estimates: Sequence[Drawable], *, title: str = "", width: int = _WIDTH
-) -> "alt.LayerChart":
+def within_curve(taus: Sequence[float], estimates: Sequence[Any]) -> "alt.LayerChart":
     """Consistency by the distance within which explanations count as the same.
 
     Parameters
@@ -114,12 +105,11 @@ def within_curve(
     """
     rows = [{"tau": tau, **estimate.to_dict()} for tau, estimate in zip(taus, estimates, strict=True)]
     words = "; ".join(f"within {row['tau']:g}: {_shown(row['verified'])}" for row in rows)
-    return _chart(specs.within_curve(rows), title, width, f"Consistency by distance. {words}.")
+    x = number("tau", title="distance within which explanations count as the same", grid=False)
+    return _chart(specs.measure_curve(rows, x, "consistency"), f"Consistency by distance. {words}.")
 
 
-def tolerance_curve(
-    eps: Sequence[float], estimates: Sequence[Drawable], *, title: str = "", width: int = _WIDTH
-) -> "alt.LayerChart":
+def tolerance_curve(eps: Sequence[float], estimates: Sequence[Any]) -> "alt.LayerChart":
     """A measure of numbers by eps, on a logarithmic axis, with its interval and beside chance.
 
     Parameters
@@ -138,11 +128,14 @@ def tolerance_curve(
     """
     rows = [{"eps": value, **estimate.to_dict()} for value, estimate in zip(eps, estimates, strict=True)]
     words = "; ".join(f"eps {row['eps']:g}: {_shown(row['verified'])}{_chance(row)}" for row in rows)
-    said = f"{rows[0]['measure'].capitalize()} by eps. {words}."
-    return _chart(specs.tolerance_curve(rows), title, width, said, specs.CURVE_KEY)
+    measure, kind = rows[0]["measure"], rows[0]["agreement"].partition("(")[0]
+    axis = {"title": "eps, in the units of the predictions", "grid": False, "tickCount": 6, "format": "~g"}
+    x = number("eps", {"type": "log", "nice": False, "padding": 8}, **axis)
+    spec = specs.measure_curve(rows, x, f"{measure} by {kind}(eps)")
+    return _chart(spec, f"{measure.capitalize()} by eps. {words}.", _CURVE_KEY)
 
 
-def encoding(columns: Mapping[str, Any], *, title: str = "", width: int = 420) -> "alt.LayerChart":
+def encoding(columns: Mapping[str, Any]) -> "alt.LayerChart":
     """The rows given each explanation against the others that it covers: points on the diagonal do not encode.
 
     Parameters
@@ -159,17 +152,10 @@ def encoding(columns: Mapping[str, Any], *, title: str = "", width: int = 420) -
     """
     spec, flagged = specs.encoding(columns)
     told = f"{flagged:,} of {len(columns['n']):,} explanations are flagged."
-    return _chart(spec, title, width, told, specs.ENCODING_KEY)
+    return _chart(spec, told, _ENCODING_KEY, width=420)
 
 
-def heat_map(
-    names: Sequence[str],
-    values: Sequence[Sequence[float | None]],
-    *,
-    measure: str = "",
-    title: str = "",
-    width: int | None = None,
-) -> "alt.LayerChart":
+def heat_map(names: Sequence[str], values: Sequence[Sequence[float | None]], *, measure: str = "") -> "alt.LayerChart":
     """A square of numbers from 0 to 1 by two names, such as how far explainers agree; darker is more.
 
     Parameters
@@ -179,8 +165,6 @@ def heat_map(
         One row per name; None for what is not known, and on the diagonal.
     measure : str
         What the numbers are.
-    width : int, optional
-        In pixels; by default wide enough for the names.
 
     Examples
     --------
@@ -193,13 +177,11 @@ def heat_map(
     known = ["unknown" if values[i][j] is None else f"{values[i][j]:.2f}" for i, j in pairs]
     words = "; ".join(f"{names[i]} and {names[j]}: {value}" for (i, j), value in zip(pairs, known, strict=True))
     said = f"{measure[:1].upper() or 'V'}{measure[1:] or 'alues'}, pair by pair. {words}."
-    wide = min(_WIDTH, specs.CELL * len(names)) if width is None else width
-    return _chart(specs.heat_map(names, values, measure), title or f"{measure[:1].upper()}{measure[1:]}", wide, said)
+    title, width = f"{measure[:1].upper()}{measure[1:]}", min(_WIDTH, specs.CELL * len(names))
+    return _chart(specs.heat_map(names, values, measure), said, title=title, width=width)
 
 
-def repeatability(
-    repeated: Drawable, rows: Sequence[float], *, title: str = "", width: int = _WIDTH
-) -> "alt.LayerChart":
+def repeatability(repeated: Any, rows: Sequence[float]) -> "alt.LayerChart":
     """Rows by how repeatable their explanations are, beside the value, its interval and chance.
 
     Parameters
@@ -218,7 +200,7 @@ def repeatability(
     told = repeated.to_dict()
     bars = ", ".join(f"{share:.0%} at {place / (len(rows) - 1):.2f}" for place, share in enumerate(rows) if share)
     value = f"Repeatability {told['value']:.3f}, interval {down(told['low'])} to {up(told['high'])}{_chance(told)}"
-    return _chart(specs.repeated_rows(rows, told), title, width, f"{value}. Rows: {bars}.", specs.REPEATED_KEY)
+    return _chart(specs.repeated_rows(rows, told), f"{value}. Rows: {bars}.", _REPEATED_KEY)
 
 
 def upper_of(line: Mapping[str, Any]) -> float:
@@ -235,13 +217,14 @@ def _chance(row: Mapping[str, Any]) -> str:
     return "" if row["chance"] is None else f", chance {row['chance']:.3f}"
 
 
-def _chart(spec: dict[str, Any], title: str, width: int, description: str, key: Sequence[str] = ()) -> "alt.LayerChart":
+def _chart(
+    spec: dict[str, Any], words: str, key: Sequence[str] = (), title: str = "", width: int = _WIDTH
+) -> "alt.LayerChart":
     from faithscope.charts.offline import OfflineChart
 
     # Vega draws no subtitle under an empty title, so without a title the key itself becomes the title.
     alone = {"text": list(key), "fontSize": 11, "fontWeight": "normal", "color": LIGHT["muted"]}
-    heading: dict[str, Any] = {"title": {"text": title, "subtitle": list(key)} if title else alone}
-    heading = heading if title or key else {}
-    looks = {"description": description, "width": width, "config": theme(LIGHT)}
+    heading = {"title": {"text": title, "subtitle": list(key)} if title else alone} if title or key else {}
+    looks = {"description": words, "width": width, "config": theme(LIGHT)}
     chart: alt.LayerChart = OfflineChart.from_dict({**spec, **heading, **looks})
     return chart

@@ -17,9 +17,6 @@ _KEYS = {
         "diamond: the share where it can be checked, with its interval · tick: chance",
     ),
 }
-REPEATED_KEY = ("bars: rows · line above: value, with its interval · dashed: chance",)
-ENCODING_KEY = ("one point per explanation, larger for more rows · on the diagonal: its choice says nothing more",)
-CURVE_KEY = ("line: agreement where it can be checked, with the interval · band: cannot be checked · dashed: chance",)
 _STEP = 27  # pixels per line of bars
 _LINE = 15  # pixels of a line of text
 _AGAINST, _COARSER, _CURVE = 300, 280, 260  # pixels of the height of charts
@@ -253,21 +250,8 @@ def _goal(x: Spec, wanted: float, needed: int | None, n: int) -> list[Spec]:
     ]
 
 
-def within_curve(rows: Rows) -> Spec:
-    """The measure by distance."""
-    title = "distance within which explanations count as the same"
-    return _measure_curve(rows, number("tau", title=title, grid=False), "consistency")
-
-
-def tolerance_curve(rows: Rows) -> Spec:
-    """The measure by eps, on a logarithmic axis."""
-    axis = {"title": "eps, in the units of the predictions", "grid": False, "tickCount": 6, "format": "~g"}
-    x = number("eps", {"type": "log", "nice": False, "padding": 8}, **axis)
-    kind = rows[0]["agreement"].partition("(")[0]
-    return _measure_curve(rows, x, f"{rows[0]['measure']} by {kind}(eps)")
-
-
-def _measure_curve(rows: Rows, x: Spec, title: str) -> Spec:
+def measure_curve(rows: Rows, x: Spec, title: str) -> Spec:
+    """A measure by a number."""
     rows = [_shown(row) for row in rows]
     tips = (x["field"], "verified", "low", "high", "unverifiable", "chance")
 

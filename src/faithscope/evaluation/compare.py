@@ -1,6 +1,6 @@
 """compare(): several explainers of one model on the same rows, and the Comparison it gives."""
 
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Reported):
+class Comparison(Reported, Mapping[str, Evaluation]):
     """Several explainers of one model on the same rows: a mapping from their names to their evaluations.
 
     ``comparison["tree"]`` is an `Evaluation`; ``in``, ``len``, iteration, `keys`, `values` and `items` are a mapping's.
@@ -92,30 +92,15 @@ class Comparison(Reported):
         return {name: parts for name, parts in held.items() if parts is not None}
 
     def __getitem__(self, name: str) -> Evaluation:
-        if name not in self:
+        if not isinstance(name, str) or name not in self.evaluations:
             raise UnknownName(f"No explainer is called {name!r}. {hint(name, self.evaluations)}")
         return self.evaluations[name]
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self.evaluations
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.evaluations)
 
     def __len__(self) -> int:
         return len(self.evaluations)
-
-    def keys(self) -> KeysView[str]:
-        """The explainers' names."""
-        return self.evaluations.keys()
-
-    def values(self) -> ValuesView[Evaluation]:
-        """Their evaluations."""
-        return self.evaluations.values()
-
-    def items(self) -> ItemsView[str, Evaluation]:
-        """The explainers' names with their evaluations."""
-        return self.evaluations.items()
 
     def _by_name(self) -> Sequence[tuple[str, Estimate]]:
         return [(name, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()]

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Same, Spread, column_notes, to_agreement
 from faithscope.errors import BadInput
-from faithscope.explanations import Explanations
-from faithscope.inputs.alignment import index_of
 from faithscope.inputs.arrays import to_array
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.labels import to_number_predictions, to_predictions
@@ -64,48 +62,42 @@ class Output:
         output : {"label", "probability"}, optional
         """
         check_word(output, "output", OUTPUTS, optional=True)
+        name, chosen = type(model).__name__, to_agreement(agreement)
         if output == "probability":
-            return cls._of_probabilities(model, agreement)
-        if agreement is not None or output == "label":
-            chosen = to_agreement(agreement)
-            if lacks_predict(model):
-                return cls._without_predict(model, chosen)
-            return cls(agreement=chosen, notes=_class_notes(model) if chosen.of_numbers else ())
+            if not callable(getattr(model, "predict_proba", None)):
+                raise BadInput(
+                    f"output='probability' asks a model for predict_proba, which {name} does not have: leave output "
+                    "out, and pass agreement=fs.Spread() with the probabilities, or a function that gives them."
+                )
+            chosen = Spread() if agreement is None else chosen
+            if not chosen.of_numbers:
+                raise BadInput(
+                    f"agreement={chosen} compares labels, and output='probability' asks for numbers: pass "
+                    "output='label', or agreement=fs.Spread()."
+                )
+            told = "class probabilities (predict_proba)"
+            note = _measured(told) if agreement is None else f"predictions are {told}"
+            classes = getattr(model, "classes_", ())
+            second = repr(np.asarray(classes).tolist()[1]) if len(classes) == 2 else "1"
+            return cls("predict_proba", chosen, (note,), second=second)
         if lacks_predict(model):
-            return cls(notes=(_MOST_PROBABLE,))
+            if chosen.of_numbers:
+                raise BadInput(
+                    f"{name} has predict_proba and no predict, and agreement={chosen} compares numbers: pass "
+                    "output='probability' too."
+                )
+            return cls(agreement=chosen, notes=(_MOST_PROBABLE,))
+        if agreement is not None or output == "label":
+            classifier = classifier_name(model) if chosen.of_numbers else None
+            if classifier is None:
+                return cls(agreement=chosen)
+            more = ": output='probability' compares its probabilities" if hasattr(model, "predict_proba") else ""
+            codes = f"predictions are class labels of a classifier ({classifier}), measured as numbers{more}"
+            return cls(agreement=chosen, notes=(codes,))
         regressor = regressor_name(model)
         if regressor is not None:
             return cls(agreement=Spread(), notes=(_measured(f"numbers of a regressor ({regressor})"),))
         return cls(undecided=is_torch_module(model))
-
-    @classmethod
-    def _without_predict(cls, model: Any, chosen: Agreement) -> "Output":
-        if chosen.of_numbers:
-            raise BadInput(
-                f"{type(model).__name__} has predict_proba and no predict, and agreement={chosen} compares numbers: "
-                "pass output='probability' too."
-            )
-        return cls(agreement=chosen, notes=(_MOST_PROBABLE,))
-
-    @classmethod
-    def _of_probabilities(cls, model: Any, agreement: Any) -> "Output":
-        if not callable(getattr(model, "predict_proba", None)):
-            raise BadInput(
-                f"output='probability' asks a model for predict_proba, which {type(model).__name__} does not have: "
-                "leave output out, and pass agreement=fs.Spread() with the probabilities, or a function that gives "
-                "them."
-            )
-        chosen = Spread() if agreement is None else to_agreement(agreement)
-        if not chosen.of_numbers:
-            raise BadInput(
-                f"agreement={chosen} compares labels, and output='probability' asks for numbers: pass output='label', "
-                "or agreement=fs.Spread()."
-            )
-        told = "class probabilities (predict_proba)"
-        note = _measured(told) if agreement is None else f"predictions are {told}"
-        classes = getattr(model, "classes_", ())
-        second = repr(np.asarray(classes).tolist()[1]) if len(classes) == 2 else "1"
-        return cls("predict_proba", chosen, (note,), second=second)
 
     def function(self, model: Any) -> Callable[[Any], Any] | None:
         """The function from rows to what is asked for; None for ready predictions."""
@@ -138,53 +130,26 @@ class Output:
     def read(self, answers: NDArray[Any]) -> NDArray[Any]:
         """Answers that were checked, as the agreement compares them."""
         if self.method == "predict_proba" and not isinstance(self.agreement, Spread) and answers.ndim == 2:
-            answers = self._one_column(answers)
+            if answers.shape[1] != 2:
+                raise BadInput(
+                    f"{self.agreement} compares one number per row, and predict_proba gives {answers.shape[1]}, one "
+                    "per class: pass a function of one class, lambda X: model.predict_proba(X)[:, 1], without output=; "
+                    "or agreement=fs.Spread(), which adds up classes."
+                )
+            answers = answers[:, 1]
         return self.agreement.read(answers) if self.agreement.of_numbers else answers
 
-    def _one_column(self, probabilities: NDArray[Any]) -> NDArray[Any]:
-        if probabilities.shape[1] != 2:
-            raise BadInput(
-                f"{self.agreement} compares one number per row, and predict_proba gives {probabilities.shape[1]}, one "
-                "per class: pass a function of one class, lambda X: model.predict_proba(X)[:, 1], without output=; or "
-                "agreement=fs.Spread(), which adds up classes."
-            )
-        return probabilities[:, 1]
-
-    def sample(
-        self,
-        explanations: Explanations,
-        labels: NDArray[Any],
-        X: Any,
-        weights: Any = None,
-        clusters: Any = None,
-        *,
-        of: tuple[Any, Any],
-    ) -> Sample:
-        """A sample of predictions that were read from a model and an explainer (`of`); see `Sample.checked`."""
-        model, explainer = of
-        named = explanations if index_of(explainer) is None else explainer  # a table of theirs can be aligned by label
-        row_labels = {"predictions": model, "explanations": named}
-        sample = Sample.checked(explanations, labels, X, weights, clusters, row_labels=row_labels)
-        told = (*self._told(labels), *column_notes(self.agreement, labels))
-        return replace(sample, agreement=self.agreement, notes=(*told, *sample.notes))
-
-    def _told(self, labels: NDArray[Any]) -> tuple[str, ...]:
+    def noted(self, sample: Sample) -> Sample:
+        """The sample, which knows the agreement and what a reader should know about this choice."""
+        notes, labels = self.notes, sample.labels
         if self.method == "predict_proba" and labels.ndim == 1:
-            return tuple(f"{note}, that of class {self.second}" for note in self.notes)
-        return self.notes
+            notes = tuple(f"{note}, that of class {self.second}" for note in notes)
+        told = (*notes, *column_notes(self.agreement, labels), *sample.notes)
+        return replace(sample, agreement=self.agreement, notes=told)
 
 
 def _measured(numbers: str) -> str:
     return f"predictions are {numbers}: measured by {Spread()}"
-
-
-def _class_notes(model: Any) -> tuple[str, ...]:
-    """A note if numbers are asked of a known classifier, whose predictions are codes of classes."""
-    classifier = classifier_name(model)
-    if classifier is None:
-        return ()
-    more = ": output='probability' compares its probabilities" if hasattr(model, "predict_proba") else ""
-    return (f"predictions are class labels of a classifier ({classifier}), measured as numbers{more}",)
 
 
 def _one_number_per_row(answers: Any) -> bool:

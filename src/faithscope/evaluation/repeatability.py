@@ -1,15 +1,14 @@
 """repeatability(): asks several runs for explanations of the same rows, and measures how often they are the same."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from faithscope.discretizers import Discretize, Original
 from faithscope.discretizers.choice import to_discretizer
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.evaluation.asker import Asker, called, is_ready
-from faithscope.evaluation.cache import Cache, to_cache
+from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.foreign import adapted, library_of
 from faithscope.explanations import Explanations
 from faithscope.inputs.checks import check_whole
@@ -82,67 +81,47 @@ def repeatability(
     repeatability 0.96, 95% interval [0.91, 1.00], chance 0.50; 100 rows, 3 runs, 2 explanations
       note: 3 runs may lack a kind that up to 63% of runs are of, of which the interval knows nothing
     """
-    chosen = to_discretizer(discretizer)
+    chosen, kept, watch = to_discretizer(discretizer), to_cache(cache), Watch(progress)
     check_confidence(confidence)
-    asker = RunAsker(X, model, to_cache(cache), Watch(progress))
-    if isinstance(explain, list | tuple | Mapping):
-        explanations = asker.listed(explain, runs)
-    else:
-        _refuse_explainer(explain)
-        _check_rows(X, runs, weights, clusters)
-        explanations = asker.from_seeds(explain, runs)
-    counted = Runs.of(explanations, X, weights, clusters, chosen)
-    return measured(counted, confidence, repr(Original() if chosen is None else chosen))
 
-
-@dataclass(frozen=True)
-class RunAsker:
-    """Asks one run after the other for explanations of the rows X."""
-
-    X: Any
-    model: Any
-    cache: Cache | None
-    watch: Watch
-
-    def listed(self, runs: Any, wanted: int) -> dict[str, Any]:
-        """The runs of a list or dict: ready explanations as they are, and explanations of X by explainers."""
-        named = isinstance(runs, Mapping)
-        items = {f"runs[{key!r}]": run for key, run in (runs.items() if named else enumerate(runs))}
-        if check_whole(wanted, "runs", 0) not in (_USUAL, len(items)):
-            raise BadInput(f"runs={wanted}, but {len(items)} runs are given: leave runs= out, or pass as many.")
-        if len(items) < 2:
-            raise BadInput(f"Repeatability compares runs, and got {len(items)}: pass at least two, [first, second].")
-        return {name: self._explained(run, place, name, len(items)) for place, (name, run) in enumerate(items.items())}
-
-    def from_seeds(self, explain: Callable[[int], Any], runs: int) -> dict[str, Any]:
-        """The explanations of as many runs, each made from its own seed when it is its turn."""
-        explanations = {}
-        for seed in range(runs):
-            with self.watch.phase(f"making run {seed + 1} of {runs}", rows_of(self.X)), _from_seed(seed):
-                run = explain(seed)
-            rows = isinstance(run, Explanations) or (hasattr(run, "__len__") and not isinstance(run, str))
-            if _is_ready(run) and not rows:
-                kind = type(run).__name__
-                raise WrongType(f"explain({seed}) gave {kind}, which is no explainer: {_MAKER}.")
-            explanations[f"seed {seed}"] = self._explained(run, seed, f"explain({seed})", runs)
-            refuse_lengths({"X": rows_of(self.X), f"explain({seed})": len(explanations[f"seed {seed}"])})
-        return explanations
-
-    def _explained(self, run: Any, place: int, name: str, many: int) -> Any:
+    def explained(run: Any, place: int, name: str, many: int) -> Any:
         """The explanations of X by one run; ready ones as they are."""
         if _is_ready(run):
             return run
-        if self.X is None:
+        if X is None:
             raise BadInput(f"{name} is an explainer ({type(run).__name__}), which needs rows: pass (explain, X).")
-        explainer = adapted(run, self.model, place)
-        if self.model is None and library_of(run) in ("lime", "anchors"):
+        explainer = adapted(run, model, place)
+        if model is None and library_of(run) in ("lime", "anchors"):
             raise BadInput(f"{type(run).__name__} holds no model to ask: pass model=, the model that it explains.")
-        asker = Asker(self.cache, self.watch).knowing(None, explainer)
+        asker = Asker(kept, watch).knowing(None, explainer)
         key = asker.questions.get(id(explainer))
         if key is not None:  # a run's own, since explainers that look alike may draw from a generator elsewhere
             asker.questions[id(explainer)] = f"{key}, run {place}"
-        told = f"{called(explainer)}, run {place + 1} of {many}"
-        return asker.explanations(explainer, self.X, told)
+        return asker.explanations(explainer, X, f"{called(explainer)}, run {place + 1} of {many}")
+
+    explanations: dict[str, Any] = {}
+    if isinstance(explain, list | tuple | Mapping):
+        pairs = explain.items() if isinstance(explain, Mapping) else enumerate(explain)
+        items = {f"runs[{key!r}]": run for key, run in pairs}
+        if check_whole(runs, "runs", 0) not in (_USUAL, len(items)):
+            raise BadInput(f"runs={runs}, but {len(items)} runs are given: leave runs= out, or pass as many.")
+        if len(items) < 2:
+            raise BadInput(f"Repeatability compares runs, and got {len(items)}: pass at least two, [first, second].")
+        for place, (name, run) in enumerate(items.items()):
+            explanations[name] = explained(run, place, name, len(items))
+    else:
+        _refuse_explainer(explain)
+        _check_rows(X, runs, weights, clusters)
+        for seed in range(runs):  # each is made when it is its turn
+            with watch.phase(f"making run {seed + 1} of {runs}", rows_of(X)), _from_seed(seed):
+                run = explain(seed)
+            rows = isinstance(run, Explanations) or (hasattr(run, "__len__") and not isinstance(run, str))
+            if _is_ready(run) and not rows:
+                raise WrongType(f"explain({seed}) gave {type(run).__name__}, which is no explainer: {_MAKER}.")
+            given = explanations[f"seed {seed}"] = explained(run, seed, f"explain({seed})", runs)
+            refuse_lengths({"X": rows_of(X), f"explain({seed})": len(given)})
+    counted = Runs.of(explanations, X, weights, clusters, chosen)
+    return measured(counted, confidence, repr(Original() if chosen is None else chosen))
 
 
 def _is_ready(run: Any) -> bool:

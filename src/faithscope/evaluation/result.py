@@ -496,15 +496,10 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     estimate = measure_sufficiency(sample, options.scoping, coverage if plain else None, named)
     estimate = noted(estimate, made_otherwise(estimate, options.method))
     evaluation = replace(evaluation, sufficiency=estimate, _coverage=coverage)
-    unknown = isinstance(sample.agreement, Spread) or coverage.asked is not None
-    return evaluation if unknown else _with_necessity(evaluation)
-
-
-def _with_necessity(evaluation: Evaluation) -> Evaluation:
-    ruled, options = evaluation._ruled, evaluation.options
-    known = evaluation._scoped().necessity or reached(ruled, options.bound)
-    estimate = measure_necessity(ruled, options.scoping, known)
-    return replace(evaluation, necessity=estimate, _reached=known)
+    if isinstance(sample.agreement, Spread) or coverage.asked is not None:
+        return evaluation
+    known = coverage.necessity or reached(sample, options.bound)
+    return replace(evaluation, necessity=measure_necessity(sample, options.scoping, known), _reached=known)
 
 
 def check_groups(groups: Any, X: Any) -> None:

@@ -11,7 +11,7 @@ from faithscope.evaluation.fitted_rows import fitted_notes
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
-from faithscope.inputs.alignment import name_of, same_rows
+from faithscope.inputs.alignment import index_of, name_of, same_rows
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
@@ -46,8 +46,10 @@ def sampled(
         explanations = asker.explanations(explainer, X, name)
         if named:
             same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(explanations)})
-        sample = question.sample(explanations, labels, X, weights, clusters, of=(model, explainer))
-        samples[name] = sample.noting(fitted_notes(model, explainer, X))
+        # A table of theirs can be aligned by its labels.
+        row_labels = {"predictions": model, "explanations": explanations if index_of(explainer) is None else explainer}
+        sample = Sample.checked(explanations, labels, X, weights, clusters, row_labels=row_labels)
+        samples[name] = question.noted(sample).noting(fitted_notes(model, explainer, X))
     if named:
         same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
     return question, samples
