@@ -196,7 +196,7 @@ def test_an_audit_is_refused_before_its_rows_are_fetched(monkeypatch):
     def need(size, what, instead):
         raise TooLarge(what)
 
-    monkeypatch.setattr("faithscope.tables.log_sample.need", need)
+    monkeypatch.setattr("faithscope.tables.scopes.need", need)
     log = pd.DataFrame({"x": [1, 2], "rule": ["x <= 2", "x > 2"], "yhat": ["a", "b"]})
     with pytest.raises(TooLarge, match="2 rows under rules or words"):
         fs.audit(log, prediction="yhat", explanation="rule", kind="rules")

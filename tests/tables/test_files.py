@@ -135,11 +135,18 @@ def test_a_file_counts_once_whatever_links_lead_to_it(tmp_path):
 
 
 @READERS
-def test_an_index_that_pandas_wrote_without_a_name_is_a_column_like_others(tmp_path, engine):
+def test_an_index_that_pandas_wrote_without_a_name_names_rows(tmp_path, engine):
     frame = pd.DataFrame({"phi": [1.5, 1.5, 2.5], "yhat": ["a", "b", "a"]})
     frame.to_csv(tmp_path / "log.csv")
     assert _asked(tmp_path / "log.csv", engine).consistency.value == audit(frame, **HOW).consistency.value
-    assert audit(tmp_path / "log.csv", **HOW, id="Unnamed: 0").counterexamples()["Unnamed: 0_b"].tolist() == [1]
+    for said in ({}, {"id": "Unnamed: 0"}):
+        assert audit(tmp_path / "log.csv", **HOW, **said).counterexamples()["Unnamed: 0_b"].tolist() == [1]
+
+
+def test_a_cell_of_csv_may_be_long(tmp_path):
+    frame = pd.DataFrame({"phi": [1.5, 1.5], "yhat": ["a", "b"], "text": ["x" * 200_000, "y"]})
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    assert audit(tmp_path / "log.csv", **HOW).consistency.n == 2
 
 
 CELLS = (

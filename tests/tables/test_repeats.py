@@ -5,7 +5,7 @@ import pandas as pd
 
 import faithscope as fs
 from faithscope.notes import TOO_HIGH
-from faithscope.tables import repeats
+from faithscope.tables import measured_log
 
 
 def log(n=600, seed=0):
@@ -52,7 +52,7 @@ def test_explanations_and_predictions_alone_are_what_is_counted():
 
 
 def test_a_part_of_a_long_log_tells_the_same(monkeypatch, tmp_path):
-    monkeypatch.setattr(repeats, "_FEW", 1000)
+    monkeypatch.setattr(measured_log, "_FEW", 1000)
     once = log(20_000)
     path = f"{tmp_path}/log.parquet"
     pd.concat([once, once]).sample(frac=1, random_state=0).to_parquet(path)

@@ -20,7 +20,7 @@ import faithscope as fs
 from child import python
 from faithscope.errors import BadInput, FaithscopeError, NotProven, WrongType
 from faithscope.tables.audit import audit
-from faithscope.tables.engine.failures import clear_errors
+from faithscope.tables.engine.engines import clear_errors
 from faithscope.tables.sources.source import open_source
 from tables import engines, postgres
 

@@ -17,14 +17,10 @@ from faithscope.monitor.clusters import LOOKED, are_ids, first_ids
 from faithscope.monitor.moments import times_unsaid, to_days
 from faithscope.monitor.scopes import Scopes, features_of, to_rules
 from faithscope.tables.counts import cells, refuse_alike, refuse_number_labels
-from faithscope.tables.engine.answers import coded, fetch, numbers_of
-from faithscope.tables.engine.engines import engine_of
-from faithscope.tables.engine.expressions import DAY, floor_to
-from faithscope.tables.engine.shown_columns import refuse_nested
-from faithscope.tables.log.columns import named_columns
-from faithscope.tables.log.kinds import PairColumns
-from faithscope.tables.log.opening import open_log
-from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows
+from faithscope.tables.engine.answers import coded, fetch, numbers_of, refuse_nested
+from faithscope.tables.engine.engines import DAY, engine_of, floor_to
+from faithscope.tables.log.layout import open_log
+from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows, PairColumns
 from faithscope.tables.logs import Log
 from faithscope.tables.sources.source import LogSource
 
@@ -71,18 +67,17 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Sequence[str], 
     fixed_discretizer(discretizer, scopes)
     if declared.weights is not None:
         raise NotProven("A monitor counts every row once: leave weights out of the log.")
-    source = declared._source(at_once=True)
-    groups = named_columns(source.columns, list(by), "by")
+    source = declared._source()
+    groups = source.named(list(by), "by")
     column = when if isinstance(when, str) and when in source.columns else None
     if column is None and isinstance(when, str) and not _is_moment(when):
-        named_columns(source.columns, when, "when")  # which the log does not have
+        source.named(when, "when")  # which the log does not have
     kind = "rules" if scopes is not None and declared.kind is None else declared.kind
     declared = replace(declared, kind=kind, time=column, id=None)
     options = declared._options(discretizer=discretizer)
-    options.check_counted()
     with declared._opened(source) as rows:
         carried = (*groups, *(() if column is None else (column,)))
-        log, seen = open_log(rows.source, options, carried)
+        log, seen = open_log(rows, options, carried)
         read = {} if scopes is None else _scope_columns(log.source, scopes)
         table = log.source.table
         others = {name: table[name].type() for name in log.source.columns if name not in (*log.used, *carried)}
@@ -100,7 +95,7 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Sequence[str], 
     if dropped and declared.nulls != "drop":
         raise BadInput(f"Values of {' or '.join(map(repr, carried))} are missing in {dropped:,} rows: {_ADVICE}")
     left_out = (f"{several(dropped, 'row was', 'rows were')} dropped: values missing",) if dropped else ()
-    return replace(batch, notes=tuple(dict.fromkeys((*rows.notes, *log.notes, *batch.notes, *left_out))))
+    return replace(batch, notes=tuple(dict.fromkeys((*log.source.notes, *log.notes, *batch.notes, *left_out))))
 
 
 def fixed_discretizer(given: Any, scopes: Scopes | None) -> Any:
@@ -185,7 +180,7 @@ def _batch(
     batch = counted_batch(explanations, X, counted, (labels, members), (), log.options.discretizer, scopes)
     if isinstance(log.kind, PairColumns) and batch.kind.startswith("records of "):
         # counterfactuals by their own name, since a log hands their points over as records
-        batch = replace(batch, kind=f"counterfactuals over {log.kind.width} features")
+        batch = replace(batch, kind=f"counterfactuals over {len(log.kind.names)} features")
     if not keyed.clustered:
         return batch
     names, place = _coded(answer, [CLUSTER])

@@ -7,18 +7,16 @@ from faithscope.discretizers import Discretizer
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_whole, is_real
-from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import Estimate, Method
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.renamed import renamed
-from faithscope.tables.engine.missing import dropped_note
-from faithscope.tables.log.columns import Names, named_columns, one_column
+from faithscope.tables.engine.answers import dropped_note
 from faithscope.tables.logs import Log, LogColumns
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.reference import Reference, about_reference, aligned, shared_by
 from faithscope.tables.result import Audit
 from faithscope.tables.scopes import scoped_by, scoped_measures
-from faithscope.tables.sources.source import LogSource
+from faithscope.tables.sources.source import LogSource, Names
 from faithscope.tables.windows import Every, over_time
 
 __all__ = ["Audit", "audit"]
@@ -81,20 +79,30 @@ def audit(
     >>> round(audited.consistency.value, 3), audited.consistency.n
     (0.667, 6)
     """
-    log, time, every = _declared(table, columns, every)
+    log = Log._of(table, columns, "fs.audit")
+    time = log.time if every is not None or not isinstance(table, Log) else None
+    if every is not None and time is None and isinstance(table, Log):
+        raise BadInput(f"every={every!r} is the length of windows of time: name the column, fs.Log(..., time=...).")
+    width = "1d" if every is None else Every.of(every).word
     asked = {"discretizer": discretizer, "agreement": agreement}
     asked |= {"confidence": confidence, "interval": interval, "unseen": unseen}
     options, source = log._options(**asked), log._source()
-    groups = () if by is None else named_columns(source.columns, by, "by")
-    moments = () if time is None else (one_column(source.columns, time, "time"),)
-    other = _opened_reference(against, log, source, time)
-    with log._opened(source) as chosen_rows:
-        measured = MeasuredLog.of(chosen_rows.source, options, (*groups, *moments))
-        baseline, compared = _baseline(other, measured, asked)
+    groups = () if by is None else source.named(by, "by")
+    moments = () if time is None else source.named([time], "time")
+    other = None if against is None else _opened_reference(against, log, source, time)
+    with log._opened(source) as chosen:
+        measured = MeasuredLog.of(chosen, options, (*groups, *moments))
+        baseline, compared = (1, ()) if other is None else _baseline(other, measured, asked)
         sufficient, necessary, notes = scoped_measures(measured)
         populations = measured.by(groups) if groups else None
         known = [each.measure for each in (sufficient, necessary) if each is not None]
         scoped = scoped_by(measured, groups, known) if groups and known else {}
+        outside = []  # rows that are in no population of a grouping
+        for each in () if populations is None else populations.groupings:
+            rows = measured.consistency.n - sum(part.n for part in each.estimates.values())
+            if rows:
+                told = several(rows, "row is", "rows are")
+                outside.append(f"{told} in no population by {each.by}: values missing")
         return Audit(
             measured.consistency,
             sufficient,
@@ -104,31 +112,18 @@ def audit(
             populations=populations,
             sufficiency_populations=scoped.get("sufficiency"),
             necessity_populations=scoped.get("necessity"),
-            windows=None if time is None else over_time(measured, time, every, baseline, groups),
+            windows=None if time is None else over_time(measured, time, width, baseline, groups),
             necessity=necessary,
-            reference=_compared(measured, sufficient, baseline),
-            notes=(*chosen_rows.notes, *measured.log.notes, *notes, *_outside(measured, populations), *compared),
+            reference=None if isinstance(baseline, int) else _compared(measured, sufficient, baseline),
+            notes=(*measured.log.source.notes, *measured.log.notes, *notes, *outside, *compared),
             _measured=measured,
         )
-
-
-def _declared(table: Any, columns: LogColumns, every: str | None) -> tuple[Log, str | None, str]:
-    """The log, the column of its windows if there are any, and how long these are."""
-    log = Log._of(table, columns, "fs.audit")
-    time = log.time
-    if isinstance(table, Log):
-        if every is not None and time is None:
-            raise BadInput(f"every={every!r} is the length of windows of time: name the column, fs.Log(..., time=...).")
-        time = None if every is None else time
-    return log, time, Every.of("1d" if every is None else every).word
 
 
 def _opened_reference(
     against: Any, log: Log, source: LogSource, time: str | None
 ) -> tuple[Log, LogSource] | MeasuredLog | int:
     """What is compared with: a log, measured or not, or the first so many windows."""
-    if against is None:
-        return 1
     if is_real(against):
         if time is None:
             raise BadInput(
@@ -141,21 +136,18 @@ def _opened_reference(
     with about_reference():
         theirs = other._source()
     shared = "their table" if other.table is log.table else shared_by(source, theirs)
-    if shared is not None and not _apart(log, other, source):
-        raise BadInput(
-            f"The log and its reference share {shared}, and rows of it: a difference is one between the rows of two "
-            "logs, such as log.only(\"day < '2026-03-01'\") and log.only(\"day >= '2026-03-01'\")."
-        )
+    if shared is not None:
+        try:
+            with replace(other, table=source).only(log.where, since=log.since)._opened():
+                both = True
+        except BadInput:  # no row is left
+            both = False
+        if both:
+            raise BadInput(
+                f"The log and its reference share {shared}, and rows of it: a difference is one between the rows of "
+                "two logs, such as log.only(\"day < '2026-03-01'\") and log.only(\"day >= '2026-03-01'\")."
+            )
     return other, theirs
-
-
-def _apart(log: Log, other: Log, source: LogSource) -> bool:
-    """Whether no row of a table is in both of two logs, by their conditions."""
-    try:
-        with replace(other, table=source).only(log.where, since=log.since)._opened():
-            return False
-    except BadInput:  # no row is left
-        return True
 
 
 def _baseline(
@@ -170,26 +162,13 @@ def _baseline(
         asked = asked | {"discretizer": measured.reasons.settled}
     log, source = reference
     with about_reference(), log._opened(source) as chosen:
-        theirs = MeasuredLog.of(chosen.source, log._options(**asked))
+        theirs = MeasuredLog.of(chosen, log._options(**asked))
     theirs = aligned(measured, theirs)
     return theirs, tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped_note(theirs.dropped)))
 
 
-def _outside(measured: MeasuredLog, populations: Populations | None) -> tuple[str, ...]:
-    """How many of the measured rows are in no population of a grouping, in notes."""
-    groupings = () if populations is None else populations.groupings
-    rows = {each.by: measured.consistency.n - sum(part.n for part in each.estimates.values()) for each in groupings}
-    return tuple(
-        f"{several(many, 'row is', 'rows are')} in no population by {by}: values missing"
-        for by, many in rows.items()
-        if many
-    )
-
-
-def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: MeasuredLog | int) -> Reference | None:
-    """The log against another one; None if it is compared with none."""
-    if isinstance(reference, int):
-        return None
+def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: MeasuredLog) -> Reference:
+    """The log against another one."""
     theirs = scoped_measures(reference).sufficiency if sufficient is not None else None
     pairs = ((measured.consistency, reference.consistency), (sufficient, theirs))
     both = [(ours, other) for ours, other in pairs if ours is not None and other is not None]

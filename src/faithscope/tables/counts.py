@@ -2,30 +2,43 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Same
-from faithscope.counting.counts import Counts
+from faithscope.counting.beside import Kinds
+from faithscope.counting.counts import Counts, count_rows
+from faithscope.counting.kept import sizes_matter
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput
-from faithscope.explanations.base import Explanations
+from faithscope.explanations.base import Explanations, join_all
+from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.labels import refuse_numbers, to_keys
-from faithscope.sample import number_labels
-from faithscope.tables.engine.answers import coded, fetch, fetch_line, in_fixed_order, numbers_of
-from faithscope.tables.engine.expressions import Expression, Table, literal
-from faithscope.tables.log.kinds import RuleColumn
-from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows
-from faithscope.tables.sources.snapshot import changed, refuse_change
+from faithscope.measures.comparing.beside import BY_PREDICTION, Beside
+from faithscope.runtime.memory import need
+from faithscope.sample import Sample, number_labels
+from faithscope.tables.engine.answers import (
+    as_array,
+    coded,
+    fetch,
+    fetch_line,
+    in_fixed_order,
+    numbers_of,
+    with_missing,
+)
+from faithscope.tables.engine.engines import Table, literal
+from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows, RuleColumn
+from faithscope.tables.sources.source import changed, refuse_change
 
 _MOST = 3_000_000  # kinds of rows that are fetched
 _MOST_RULES = 2_000_000  # cells of rules and labels that are fetched
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
+_ENDS = ("min", "max")
 _INSTEAD = (
     "pass agreement=fs.Spread() or fs.Close(eps), on the command line --agreement spread, or a column of labels or bins"
 )
@@ -48,15 +61,17 @@ class Labels:
         """The number of rows by label."""
         return dict(zip(self.values, self.rows.tolist(), strict=True))
 
-    @property
-    def side_by_side(self) -> bool:
-        """Whether there are few enough, and of such types, that each gets its own count."""
-        plain = all(isinstance(label, str | bool | int | float | None) for label in self.values)
-        return len(self.values) <= _FEW and plain
 
+def read_labels(rows: KeyedRows) -> Labels:
+    """The labels of all rows; refuses numbers that are nearly all different.
 
-def read_labels(table: Table) -> Labels:
-    """The values of a table's column `label`; refuses numbers that are nearly all different."""
+    Of predictions that are meant as numbers, too many to be listed, the ends of each column in place of labels.
+    """
+    table = rows.table
+    if "label" not in table.columns:
+        ends = {f"{end}{j}": getattr(table[name], end)() for j, name in enumerate(rows.predicted) for end in _ENDS}
+        line = fetch_line(table.aggregate(n=table.count(), **ends))
+        return Labels((tuple(line[end] for end in ends),), np.array([line["n"]]))
     answer = fetch(table.group_by("label").aggregate(given=table.count()).limit(_MOST_LABELS + 1))
     labels = Labels(tuple(answer.column("label").to_pylist()), numbers_of(answer, "given"))
     if len(labels.values) > _MOST_LABELS:
@@ -68,20 +83,17 @@ def read_labels(table: Table) -> Labels:
 
 
 def refuse_number_labels(values: Sequence[Any], rows: Ints) -> None:
-    """Raise if labels, None for missing, are numbers that are nearly all different."""
+    """Raise if labels, None for missing, are numbers that are nearly all different; as in memory, in one sentence."""
     known = [label for label in values if label is not None]
-    if known and all(isinstance(label, int | float) and not isinstance(label, bool) for label in known):
-        _refuse_numbers(np.array(known, np.float64), rows[[label is not None for label in values]])
-
-
-def _refuse_numbers(values: NDArray[np.float64], rows: Ints) -> None:
-    """As in memory, in one sentence: what is passed instead are columns, not arrays."""
+    if not known or not all(isinstance(label, int | float) and not isinstance(label, bool) for label in known):
+        return
+    numbers, given = np.array(known, np.float64), rows[[label is not None for label in values]]
     try:
-        refuse_numbers(values, rows, "")
-    except BadInput:
+        refuse_numbers(numbers, given, "")
+    except BadInput:  # what is passed instead are columns, not arrays
         raise BadInput(
-            f"Predictions are numbers, {len(values):,} different ones in {int(rows.sum()):,} rows such as "
-            f"{values[0]:g}, and labels agree only if they are equal: {_INSTEAD}."
+            f"Predictions are numbers, {len(numbers):,} different ones in {int(given.sum()):,} rows such as "
+            f"{numbers[0]:g}, and labels agree only if they are equal: {_INSTEAD}."
         ) from None
 
 
@@ -107,13 +119,6 @@ def names_of(answer: Any, by: Sequence[str]) -> list[Any]:
     """The population of each line of an answer: a value, or the values of several columns."""
     columns = [answer.column(name).to_pylist() for name in by]
     return [] if not by else list(columns[0]) if len(by) == 1 else list(zip(*columns, strict=True))
-
-
-def read_numbers(table: Table) -> Labels:
-    """Predictions that are numbers, too many to be listed: the ends of each column in place of labels, and all rows."""
-    ends = {f"{end}{j}": getattr(table[name], end)() for j, name in enumerate(table.columns) for end in ("min", "max")}
-    line = fetch_line(table.aggregate(n=table.count(), **ends))
-    return Labels((tuple(line[end] for end in ends),), np.array([line["n"]]))
 
 
 def cells(rows: KeyedRows, by: Sequence[str] = ()) -> Table:
@@ -181,18 +186,50 @@ def numbered(column: tuple[list[Any], Ints], place: Mapping[Any, int]) -> Ints:
 def counted(rows: KeyedRows, labels: Labels, by: Sequence[str] = ()) -> dict[Any, Counts | Profile]:
     """The rows counted, all of them under None, or those of each population by the values of other columns.
 
-    Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back. Rules
-    come back whole, since two texts may be one rule.
+    Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back, if labels
+    are few in columns side by side, else in sorted lists. Rules come back whole, since two texts may be one rule.
     """
     if isinstance(rows.kind, RuleColumn):
         return _count_rules(rows, labels, by)
-    plain = labels.side_by_side and not rows.table["label"].type().is_unknown()
-    groups = _side_by_side(rows, labels, by) if plain else _as_lists(rows, by)
-    if not by:
-        return {None: groups.profile(labels)}
-    known, none = _labels_by(rows, by), Labels((), np.empty(0, np.int64))
-    refuse_change(sum(part.n for part in known.values()), groups.rows)
-    return {name: groups.part(name).profile(known.get(name, none)) for name in in_order(groups.names)}
+    table, label, values = rows.table, rows.table["label"], labels.values
+    plain = all(isinstance(value, str | bool | int | float | None) for value in values)
+    if plain and len(values) <= _FEW and not label.type().is_unknown():
+        counts = {}
+        for j, value in enumerate(values):
+            is_it = label.isnull() if value is None else label == literal(value)
+            # Never null, since an engine may sum nothing but nulls to null.
+            counts[f"n{j}"] = table.count(where=is_it.coalesce(False) if None in values else is_it)
+        groups = table.group_by([*by, *rows.keys]).aggregate(**counts)
+        answer = fetch(groups.group_by([*by, *counts]).aggregate(times=groups.count()))
+        cell = np.column_stack([numbers_of(answer, name) for name in counts])
+        which, place = np.nonzero(cell)
+        given, times = cell[which, place], numbers_of(answer, "times")
+        if not cell.any(axis=1).all() or (not by and (cell.T @ times != labels.rows).any()):
+            raise changed(f"{labels.n:,} rows at first, {cell.sum(axis=1) @ times:,} of the same labels later")
+    else:
+        groups = cells(rows, by)
+        groups = groups.group_by([*by, *rows.keys]).aggregate(given=groups["given"].collect())
+        groups = groups.mutate(given=groups["given"].sort())
+        answer = fetch(groups.group_by([*by, "given"]).aggregate(times=groups.count()))
+        lists = answer.column("given").combine_chunks()
+        which = np.repeat(np.arange(len(lists)), np.asarray(lists.value_lengths()))
+        given, times = np.asarray(lists.flatten()).astype(np.int64), numbers_of(answer, "times")
+    parts: dict[Any, Labels] = {None: labels}
+    names: list[Any] = [None] * len(times)
+    if by:
+        names, known = names_of(answer, by), _labels_by(rows, by)
+        refuse_change(sum(part.n for part in known.values()), int(given @ times[which]))
+        none = Labels((), np.empty(0, np.int64))
+        parts = {name: known.get(name, none) for name in in_order(names)}
+    found: dict[Any, Counts | Profile] = {}
+    for name, part in parts.items():
+        chosen = np.array([other == name for other in names], bool)
+        inside = chosen[which]
+        group = (np.cumsum(chosen) - 1)[which[inside]]
+        refuse_change(part.n, int(given[inside] @ times[chosen][group]))
+        profile = Profile.of_groups(group, given[inside], times[chosen], part.rows)
+        found[name] = replace(profile, labels=part.values)
+    return found
 
 
 def _count_rules(rows: KeyedRows, labels: Labels, by: Sequence[str]) -> dict[Any, Counts | Profile]:
@@ -203,59 +240,6 @@ def _count_rules(rows: KeyedRows, labels: Labels, by: Sequence[str]) -> dict[Any
         refuse_change(labels.n, int(kinds.rows.sum()))
     names = kinds.populations[0]
     return {name: kinds.counts(names.index(name)) for name in in_order(names)}
-
-
-@dataclass(frozen=True)
-class _Groups:
-    """Kinds of groups: the cells (which kind, how many rows), how often each kind occurs, and in which population."""
-
-    which: Ints
-    given: Ints
-    times: Ints
-    names: list[Any]
-
-    def part(self, name: Any) -> "_Groups":
-        """The groups of one population."""
-        chosen = np.array([other == name for other in self.names], bool)
-        place = np.cumsum(chosen) - 1
-        inside = chosen[self.which]
-        return _Groups(place[self.which[inside]], self.given[inside], self.times[chosen], [])
-
-    @property
-    def rows(self) -> int:
-        """Rows of all groups together."""
-        return int((self.given * self.times[self.which]).sum())
-
-    def profile(self, labels: Labels) -> Profile:
-        """All of them as a profile, if another question counted as many rows by their labels."""
-        refuse_change(labels.n, self.rows)
-        return replace(Profile.of_groups(self.which, self.given, self.times, labels.rows), labels=labels.values)
-
-
-def _side_by_side(rows: KeyedRows, labels: Labels, by: Sequence[str]) -> _Groups:
-    table = rows.table
-    missing = None in labels.values
-    counts = {f"n{j}": table.count(where=_is(table["label"], value, missing)) for j, value in enumerate(labels.values)}
-    groups = table.group_by([*by, *rows.keys]).aggregate(**counts)
-    answer = fetch(groups.group_by([*by, *counts]).aggregate(times=groups.count()))
-    given = np.column_stack([numbers_of(answer, name) for name in counts])
-    which, label = np.nonzero(given)
-    merged = _Groups(which, given[which, label], numbers_of(answer, "times"), names_of(answer, by))
-    if not given.any(axis=1).all() or (not by and (given.T @ merged.times != labels.rows).any()):
-        raise changed(f"{labels.n:,} rows at first, {merged.rows:,} of the same labels later")
-    return merged
-
-
-def _as_lists(rows: KeyedRows, by: Sequence[str]) -> _Groups:
-    groups = cells(rows, by)
-    groups = groups.group_by([*by, *rows.keys]).aggregate(given=groups["given"].collect())
-    groups = groups.mutate(given=groups["given"].sort())
-    answer = fetch(groups.group_by([*by, "given"]).aggregate(times=groups.count()))
-    lists = answer.column("given").combine_chunks()
-    lengths = np.asarray(lists.value_lengths())
-    which = np.repeat(np.arange(len(lengths)), lengths)
-    given = np.asarray(lists.flatten()).astype(np.int64)
-    return _Groups(which, given, numbers_of(answer, "times"), names_of(answer, by))
 
 
 def _labels_by(rows: KeyedRows, by: Sequence[str]) -> dict[Any, Labels]:
@@ -269,9 +253,101 @@ def _labels_by(rows: KeyedRows, by: Sequence[str]) -> dict[Any, Labels]:
     return {name: Labels(tuple(given), np.array([*given.values()], np.int64)) for name, given in parts.items()}
 
 
-def _is(column: Expression, value: Any, missing: bool) -> Expression:
-    """Whether a label is this value; never null, since an engine may sum nothing but nulls to null."""
-    if value is None:
-        return column.isnull()
-    same = column == literal(value)
-    return same.coalesce(False) if missing else same
+_PER_ROW = 200  # bytes of a row, with what is computed of it
+
+
+@dataclass(frozen=True, eq=False)
+class FetchedRows:
+    """The rows of a log whose predictions are numbers, or that belong to clusters, or that have weights.
+
+    Attributes
+    ----------
+    kinds : FetchedKinds
+        The kinds of rows that there are.
+    codes : array
+        The explanation of each kind, by number.
+    distinct : Explanations
+        The different explanations.
+    sample : Sample
+        Every row, with its explanation by number.
+    group : (n,) array
+        Which of the populations each row is of.
+    """
+
+    kinds: FetchedKinds
+    codes: Ints
+    distinct: Explanations
+    sample: Sample
+    group: Ints
+
+    @classmethod
+    def of(cls, rows: KeyedRows, n: int, agreement: Agreement, by: Sequence[str] = ()) -> "FetchedRows":
+        """The n rows of a log, with populations by these columns."""
+        what = "predicted numbers" if agreement.of_numbers else "clusters" if rows.clustered else "weights"
+        need(_PER_ROW * n, f"{n:,} rows with {what}", "audit a part of the log")
+        kinds = FetchedKinds.of(rows, agreement, by, most=n)
+        if kinds is None:
+            raise changed(f"{n:,} rows at first, more later")
+        codes, first = kinds.explanations.group()
+        values, place = kinds.predicted
+        labels = np.array(values, np.float64) if agreement.of_numbers else with_missing(as_array(values))
+        clusters = None if kinds.clusters is None else np.repeat(kinds.clusters[1], kinds.rows)
+        weights = None if kinds.weights is None else np.repeat(kinds.weights, kinds.rows)
+        group, key, predicted = (np.repeat(each, kinds.rows) for each in (kinds.populations[1], codes, place))
+        sample = Sample(Plain(key), labels[predicted], clusters=clusters, weights=weights, agreement=agreement)
+        return cls(kinds, codes, kinds.explanations.take(first), sample, group)
+
+    @property
+    def parts(self) -> dict[Any, Sample]:
+        """The rows of each population; all of them under None if there are no columns that name populations."""
+        names = self.kinds.populations[0]
+        return {name: self.sample.take(np.flatnonzero(self.group == number)) for number, name in enumerate(names)}
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Rows by explanation and prediction, whatever their clusters and weights."""
+        return self.named(self.numbered)
+
+    @cached_property
+    def numbered(self) -> Counts:
+        """The same with explanations by number."""
+        return count_rows(replace(self.sample, clusters=None, weights=None))
+
+    def named(self, counts: Counts) -> Counts:
+        """Counts of rows whose explanations are numbered, with the explanations themselves."""
+        numbers = counts.explanations.key[0][:, 0]
+        return replace(counts, source=self.distinct.take(numbers), chosen=None)
+
+
+def beside(
+    parts: Sequence[tuple[FetchedKinds, Mapping[Any, int]]],
+    agreement: Agreement,
+    notes: tuple[str, ...],
+    confidence: float,
+) -> Beside:
+    """Groups of one log or of several, each with the numbers of its populations, beside everybody."""
+    kinds = [part for part, _ in parts]
+    explanations = join_all([part.explanations for part in kinds])
+    codes, first = explanations.group()
+    groups = np.concatenate([numbered(part.populations, group) for part, group in parts])
+    known = [label for part in kinds for label in part.predicted[0]]
+    labels = sorted(set(known)) if agreement.of_numbers else in_order(known)
+    values = np.array(labels, np.float64) if agreement.of_numbers else np.arange(float(len(labels)))
+    place = {label: number for number, label in enumerate(labels)}
+    predicted = np.concatenate([numbered(part.predicted, place) for part in kinds])
+    rows, clusters = np.concatenate([part.rows for part in kinds]), None
+    if all(part.clusters is not None for part in kinds):
+        named = [part.clusters for part in kinds if part.clusters is not None]
+        place = {
+            name: number for number, name in enumerate(dict.fromkeys(name for names, _ in named for name in names))
+        }
+        clusters = np.concatenate([numbered(each, place) for each in named])
+        seen = values[predicted] if agreement.of_numbers else predicted
+        key, prediction, cluster = (np.repeat(column, rows) for column in (codes, seen, clusters))
+        sample = Sample(Plain(key), prediction, clusters=cluster, agreement=agreement)
+        notes = (*notes, *((BY_PREDICTION,) if sizes_matter(sample) else ()))
+    ones, kernel = np.ones(len(rows)), agreement.over(values)
+    counted = Kinds.counted(codes, predicted, groups, rows, ones, clusters, kernel, agreement.itself)
+    return Beside(
+        notes, confidence, kinds=counted, labels=labels, distinct=explanations.take(first), agreement=agreement
+    )

@@ -17,17 +17,13 @@ from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
 from faithscope.notes import of_kind
 from faithscope.sample import Sample
-from faithscope.tables.engine.missing import NULLS, Nulls
-from faithscope.tables.log.columns import Names, named_columns
-from faithscope.tables.log.conditions import ChosenRows, to_moment
-from faithscope.tables.log.discretizers import known_to_engines
-from faithscope.tables.log.kinds import NumberColumns
-from faithscope.tables.log.opening import open_log
-from faithscope.tables.log_sample import LogRows, in_groups, read_rows
+from faithscope.tables.engine.answers import NULLS, Nulls
+from faithscope.tables.log.conditions import only_rows, to_moment
+from faithscope.tables.log.layout import known_to_engines, open_log
+from faithscope.tables.log.rows import KINDS, AuditOptions, NumberColumns
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.options import KINDS, AuditOptions
-from faithscope.tables.scopes import encoding, scoped_by, scoped_measures
-from faithscope.tables.sources.source import LogSource, open_source
+from faithscope.tables.scopes import LogRows, encoding, in_groups, read_rows, scoped_by, scoped_measures
+from faithscope.tables.sources.source import LogSource, Names, open_source
 
 _SAID = {"predictions": "prediction", "X": "inputs", "weights": "weights", "clusters": "clusters"}
 # What is answered where the rows are, if no other option is given; all else is measured in memory.
@@ -189,15 +185,16 @@ class Log:
             return self._read(rows, None)
 
     @contextmanager
-    def _opened(self, source: LogSource | None = None) -> Iterator[ChosenRows]:
+    def _opened(self, source: LogSource | None = None) -> Iterator[LogSource]:
         """The rows that are asked about, all in one state."""
         source = self._source() if source is None else source
         with source.one_state():
-            yield ChosenRows(source).where(self.where).since(self.since, self.time)
+            chosen = self.where is not None or self.since is not None
+            yield only_rows(source, self.where, self.since, self.time) if chosen else source
 
-    def _source(self, at_once: bool = False) -> LogSource:
+    def _source(self) -> LogSource:
         """The log as it is now; the rows of a query, which can be read once, as they were then."""
-        return self._read_once if query_kind(self.table) else open_source(self.table, self.connect, at_once=at_once)
+        return self._read_once if query_kind(self.table) else open_source(self.table, self.connect)
 
     @cached_property
     def _read_once(self) -> LogSource:
@@ -237,7 +234,7 @@ class Log:
             found = self._counted(name, rows, options)
             return self._in_memory(verb, rows, options) if found is None else found
 
-    def _counted(self, name: str, rows: ChosenRows, options: dict[str, Any]) -> Any:
+    def _counted(self, name: str, rows: LogSource, options: dict[str, Any]) -> Any:
         """What the engine says of these rows; None if it cannot count them."""
         by = options.get("by")
         asked = {option: value for option, value in options.items() if value is not None}
@@ -246,9 +243,9 @@ class Log:
         settings = self._options(**{option: value for option, value in asked.items() if option not in ("by", "words")})
         if not known_to_engines(settings.discretizer):
             return None
-        columns = () if by is None else named_columns(rows.source.columns, by, "by")
-        measured = MeasuredLog.of(rows.source, settings, columns)
-        notes = (*rows.notes, *measured.log.notes)
+        columns = () if by is None else rows.named(by, "by")
+        measured = MeasuredLog.of(rows, settings, columns)
+        notes = (*measured.log.source.notes, *measured.log.notes)
         if name == "consistency":
             return noted(measured.consistency, notes) if by is None else measured.by(columns)
         if name == "leakage":
@@ -270,7 +267,7 @@ class Log:
         asked_for = both.sufficiency if name == "sufficiency" else both.necessity
         return None if asked_for is None else noted(asked_for, notes)
 
-    def _in_memory(self, verb: Callable[..., Any], rows: ChosenRows, options: dict[str, Any]) -> Any:
+    def _in_memory(self, verb: Callable[..., Any], rows: LogSource, options: dict[str, Any]) -> Any:
         """What a verb says of the rows, once they are here."""
         takes, by = inspect.signature(verb).parameters, options.pop("by", None)
         if self.weights is not None and "weights" not in takes:
@@ -288,8 +285,7 @@ class Log:
             return verb(*handed, **options)
         return in_groups(known.by, lambda groups: verb(*handed, **options, by=groups))
 
-    def _read(self, rows: ChosenRows, by: Names | None, agreement: Any = None) -> LogRows:
-        columns = rows.source.columns
-        groups = () if by is None else named_columns(columns, by, "by")
-        log, seen = open_log(rows.source, replace(self._options(agreement=agreement), raw=True), groups)
-        return read_rows(log, seen.rows, groups, rows.notes)
+    def _read(self, rows: LogSource, by: Names | None, agreement: Any = None) -> LogRows:
+        groups = () if by is None else rows.named(by, "by")
+        log, seen = open_log(rows, replace(self._options(agreement=agreement), raw=True), groups)
+        return read_rows(log, seen.rows, groups)

@@ -4,7 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Spread
 from faithscope.counting.counts import Counts
@@ -12,6 +16,7 @@ from faithscope.counting.profile import Profile
 from faithscope.discretizers.base import steps
 from faithscope.discretizers.reason_codes import ReasonCodes
 from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.inputs.repeats import LARGEST, NOTICED, odd_occurrence
 from faithscope.measures.comparing.beside import Beside, beside_notes
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations, measure_group
@@ -20,21 +25,25 @@ from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
 from faithscope.measures.notes import given_code_note
 from faithscope.notes import of_kind
-from faithscope.sample import Sample, weightless_note
-from faithscope.tables.counts import FetchedKinds, Labels, counted, read_labels, read_numbers
-from faithscope.tables.engine.answers import fetch, fetch_line
-from faithscope.tables.engine.expressions import Table
-from faithscope.tables.engine.missing import dropped_note, refuse_missing, scan
-from faithscope.tables.engine.shown_columns import refuse_nested
-from faithscope.tables.fetched import FetchedRows, beside
-from faithscope.tables.log.kinds import ReasonColumn, SetColumn
-from faithscope.tables.log.opening import open_log
-from faithscope.tables.log.rows import AuditedLog, KeyedRows
+from faithscope.sample import Sample, repeated_note, weightless_note
+from faithscope.tables.counts import FetchedKinds, FetchedRows, Labels, beside, counted, read_labels
+from faithscope.tables.engine.answers import (
+    column,
+    dropped_note,
+    fetch,
+    fetch_line,
+    numbers_of,
+    refuse_missing,
+    refuse_nested,
+    row_count,
+    scan,
+    shown,
+)
+from faithscope.tables.engine.engines import Table, literal
+from faithscope.tables.log.layout import open_log
+from faithscope.tables.log.rows import AuditedLog, AuditOptions, KeyedRows, ReasonColumn, SetColumn
 from faithscope.tables.log.streams import FetchedStream
-from faithscope.tables.options import AuditOptions
-from faithscope.tables.repeats import repeat_notes
-from faithscope.tables.sources.snapshot import changed, refuse_change
-from faithscope.tables.sources.source import LogSource
+from faithscope.tables.sources.source import LogSource, changed, refuse_change
 
 _MOST_GROUPS = 1000
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
@@ -55,7 +64,6 @@ class MeasuredLog:
     @classmethod
     def of(cls, source: LogSource, options: AuditOptions, carried: Sequence[str] = ()) -> "MeasuredLog":
         """The log with its rows counted; `carried` are other columns that will be asked for."""
-        options.check_counted()
         with source.one_state():
             log, seen = open_log(source, options, carried)
             measured = cls(log, seen.rows, source)
@@ -75,35 +83,41 @@ class MeasuredLog:
     @cached_property
     def labels(self) -> Labels:
         """The labels that occur; of numbers, how many there are and their ends."""
-        labels = self._labels()
+        labels = read_labels(self.log.rows(labels_alone=True))
         if not labels.n:
             raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
         return labels
 
-    def _labels(self) -> Labels:
-        return (read_numbers if self.agreement.of_numbers else read_labels)(self.log.labels())
-
     @cached_property
     def consistency(self) -> Estimate:
         """The estimate of all rows."""
-        options, fetched = self.log.options, self.fetched
+        options, fetched, log, reasons = self.log.options, self.fetched, self.log, self.reasons
         if fetched is not None:
             whole = measure_consistency(fetched.sample, options.confidence, options.interval)
             if isinstance(whole.counts, Counts):
                 whole = replace(whole, counts=fetched.named(whole.counts))
         else:
-            whole = self.estimate(self._counted(self.rows)[None])
+            whole = self.estimate(counted(self.rows, self.labels)[None])
         if whole.clusters == 1 and whole.n > 1:
             raise BadInput(
-                f"All {whole.n:,} rows are of one cluster in column {self.log.clusters[0]!r}, so none can be checked "
+                f"All {whole.n:,} rows are of one cluster in column {log.clusters[0]!r}, so none can be checked "
                 "against another: name another column, or leave clusters away if rows are independent."
             )
-        whole = noted(whole, (*repeat_notes(self.log, whole, self.total), *_given_codes(self.rows)))
-        whole = noted(whole, self._reason_notes())
+        notes = list(repeat_notes(log, whole, self.total))
+        if isinstance(log.kind, SetColumn) and log.kind.holds == "codes" and not self.agreement.of_numbers:
+            table = self.rows.table
+            lines = fetch(table.select(label=table["label"], given=table[self.rows.keys[0]].length() > 0).distinct())
+            given, left = (
+                [line["label"] for line in lines.to_pylist() if bool(line["given"]) is has] for has in (True, False)
+            )
+            notes += given_code_note(given, left)
+        for step in steps(options.discretizer):  # what reason codes count against
+            notes += step._facing(None) if isinstance(step, ReasonCodes) and reasons is None else ()
+        whole = noted(whole, tuple(notes) if reasons is None else (*notes, *reasons.notes))
         dropped = self.total - self._left - whole.n
-        if dropped < 0 or self.log.options.nulls != "drop":
+        if dropped < 0 or options.nulls != "drop":
             refuse_change(self.total - self._left, whole.n)
-        return noted(whole, (*dropped_note(dropped), *weightless_note(self.log.weightless)))
+        return noted(whole, (*dropped_note(dropped), *weightless_note(log.weightless)))
 
     @property
     def _left(self) -> int:
@@ -134,41 +148,35 @@ class MeasuredLog:
         found = measure_leakage(sample, discretizer, options.confidence, options.interval, words)
         return replace(found, consistency=self.consistency)
 
-    def _reason_notes(self) -> tuple[str, ...]:
-        """What a reader should know of reasons in words, and of what reason codes count against."""
-        if self.reasons is not None:
-            return self.reasons.notes
-        codes = [step for step in steps(self.log.options.discretizer) if isinstance(step, ReasonCodes)]
-        return tuple(note for step in codes for note in step._facing(None))
-
     @contextmanager
     def asked(self) -> Iterator[None]:
         """Questions inside are all about one state of the log, and about the state that was audited."""
         source = self.log.source
         with source.one_state():
             if not source.still and not source.files and self.log.stream is None:
-                now = self._labels()
+                now = read_labels(self.log.rows(labels_alone=True))
                 if self.labels.counts != now.counts:
                     raise changed(f"{self.labels.n:,} rows at first, {now.n:,} later, or other labels")
             yield
 
     def parts(self, rows: KeyedRows, names: Sequence[str], missing: int) -> dict[Any, CountedRows]:
         """The rows counted by other columns, in which at most so many rows are missing a value."""
-        parts = self._counted(rows, names)
-        n = sum(int(counts.n) for counts in parts.values())
+        found: Mapping[Any, CountedRows] = (
+            counted(rows, self.labels, names)
+            if self.fetched is None
+            else FetchedRows.of(rows, self.labels.n, self.agreement, names).parts
+        )
+        n = sum(int(counts.n) for counts in found.values())
         if not self.labels.n - missing <= n <= self.labels.n:
             raise changed(f"{self.labels.n:,} rows at first, {n:,} later")
-        return parts
-
-    def _counted(self, rows: KeyedRows, names: Sequence[str] = ()) -> dict[Any, CountedRows]:
-        if self.log.counted_here:
-            return dict(FetchedRows.of(rows, self.labels.n, self.agreement, names).parts)
-        return dict(counted(rows, self.labels, names))
+        return dict(found)
 
     @cached_property
     def fetched(self) -> FetchedRows | None:
         """The rows in memory, if predictions are numbers, or have clusters or weights; None if engines count them."""
-        return FetchedRows.of(self.rows, self.labels.n, self.agreement) if self.log.counted_here else None
+        if not (self.agreement.of_numbers or self.log.clusters or self.log.weights):
+            return None
+        return FetchedRows.of(self.rows, self.labels.n, self.agreement)
 
     def estimate(self, counts: CountedRows) -> Estimate:
         """An estimate from what was counted."""
@@ -180,13 +188,10 @@ class MeasuredLog:
     def by(self, columns: Sequence[str]) -> Populations:
         """An estimate per population: the values of a column; of several, each of them and their combinations."""
         columns = tuple(dict.fromkeys(columns))
-        each = tuple(self._by((column,)) for column in columns) if len(columns) > 1 else ()
-        return replace(self._by(columns), each=each)
-
-    def _by(self, columns: Sequence[str]) -> Populations:
         names = {f"p{j}": name for j, name in enumerate(columns)}
-        missing = self.missing(columns)
-        return self.populations(self.log.rows(names), tuple(names), missing, crossed_name(columns))
+        rows, missing = self.log.rows(names), self.missing(columns)
+        each = tuple(self.by([column]) for column in columns) if len(columns) > 1 else ()
+        return replace(self.populations(rows, tuple(names), missing, crossed_name(columns)), each=each)
 
     def missing(self, columns: Sequence[str]) -> int:
         """How many rows may be left out since columns that name populations are missing; raises if they cannot."""
@@ -194,7 +199,15 @@ class MeasuredLog:
         refuse_nested(source.table.schema(), columns, "a population is one value")
         seen = scan(source.table, columns)
         refuse_missing(seen, nulls)
-        _refuse_fractions(source.table, columns)
+        for name in columns:  # with many values, each of which would be a population of a few rows
+            value = source.table[name]
+            floating = value.type().is_floating()
+            different = fetch_line(source.table.aggregate(n=value.nunique()))["n"] if floating else 0
+            if different > _MOST_NUMBERS:
+                raise BadInput(
+                    f"Column {name!r} holds {different:,} different numbers, each of which would be a population: bin "
+                    "them first, such as with pd.cut or width_bucket."
+                )
         return sum(seen.missing.values()) if nulls == "drop" else 0
 
     def populations(
@@ -267,23 +280,68 @@ def _types(labels: Sequence[Any]) -> frozenset[bool]:
     return frozenset(isinstance(label, str) for label in labels if label is not None)
 
 
-def _refuse_fractions(table: Table, columns: Sequence[str]) -> None:
-    """Raise if a column holds fractions with many values, each of which would be a population of a few rows."""
-    for name in columns:
-        floating = table[name].type().is_floating()
-        different = fetch_line(table.aggregate(n=table[name].nunique()))["n"] if floating else 0
-        if different > _MOST_NUMBERS:
-            raise BadInput(
-                f"Column {name!r} holds {different:,} different numbers, each of which would be a population: bin them "
-                "first, such as with pd.cut or width_bucket."
-            )
+_FEW = 50_000  # rows that are all compared; of more, a sixteenth
+_FIRST = 3  # columns that are compared before all of them
+_LEAST = 64  # a part smaller than one row in so many is not fair
+_PROBED, _PROBED_COLUMNS = 1_000, 8  # rows and columns of numbers that are looked at to choose that sixteenth
 
 
-def _given_codes(rows: KeyedRows) -> tuple[str, ...]:
-    """The note of `given_code_note`, if the log holds codes."""
-    if not isinstance(rows.kind, SetColumn) or rows.kind.holds != "codes" or "label" not in rows.table.columns:
+def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, ...]:
+    """A note if whole rows of the log repeat, more often than chance gives.
+
+    Nothing is told of clustered rows, nor of a log that holds explanations and predictions alone: that these repeat is
+    what is measured. A column that identifies rows tells all of them apart. Nor is anything told if a column cannot be
+    compared, or if the log no longer has the `total` of rows that it had when it was measured.
+    """
+    if estimate.clusters is not None or 1 - estimate.distinct / max(1, estimate.n) < NOTICED:
         return ()
-    table = rows.table.select(label=rows.table["label"], given=rows.table[rows.keys[0]].length() > 0)
-    lines = fetch(table.distinct()).to_pylist()
-    given, left = ([line["label"] for line in lines if bool(line["given"]) is has] for has in (True, False))
-    return given_code_note(given, left)
+    source, schema, others = log.source.table, log.source.table.schema(), log.others
+    if not others or any(name in log.source.wide or shown(name, schema[name]) is None for name in others):
+        return ()
+    ranks = ("is_floating", "is_decimal", "is_integer", "is_string", "is_timestamp", "is_boolean", "is_temporal")
+    columns = {}
+    for name in (*others, *dict.fromkeys(log.used)):
+        kind, how = schema[name], shown(name, schema[name])
+        rank = next((place for place, test in enumerate(ranks) if getattr(kind, test)()), len(ranks))
+        if how is not None:  # those first whose values seldom repeat and are quickly read
+            plain = rank < len(ranks) or kind.is_numeric()
+            columns[name] = min(rank, 5), source[name] if plain else column(source, how)
+    values = [value for _, value in sorted(columns.values(), key=itemgetter(0))]
+    table = source.select(**{f"c{j}": value for j, value in enumerate(values)})
+    part = _part(table, estimate.n) if estimate.n > _FEW else table
+    if _occurrences(part, part.columns[:_FIRST])[1] < NOTICED:
+        return ()
+    times, share = _occurrences(part, part.columns)
+    odd = odd_occurrence(times, int(times @ np.arange(len(times))))
+    if share < NOTICED or odd is None or row_count(table) != total:
+        return ()
+    return repeated_note(share, " of the log")
+
+
+def _part(table: Table, rows: int) -> Table:
+    """About one row in 16, those with a number in some range: equal rows are all among them, or none is.
+
+    All rows if no column of numbers has many different values: then groups are few, and quickly counted.
+    """
+    schema = table.schema()
+    numbers = [name for name, kind in schema.items() if kind.is_floating() or kind.is_integer()][:_PROBED_COLUMNS]
+    probed: Any = fetch(table.select(*numbers).limit(_PROBED)) if numbers else None
+    for name in numbers:
+        values = np.unique([value for value in probed.column(name).to_pylist() if value == value and value is not None])
+        if len(values) > _PROBED / 2:
+            low, high = (values[len(values) * place // 32].item() for place in (15, 17))
+            part = table.filter(table[name].between(literal(low), literal(high)))
+            held = row_count(part)
+            if held * _LEAST >= rows:  # else the first rows are unlike the others: a counter, a date
+                return part
+    return table
+
+
+def _occurrences(table: Table, columns: Sequence[str]) -> tuple[NDArray[np.int64], float]:
+    """How many different rows occur 0, 1, 2, … times by some columns, and the share of rows that repeat another."""
+    groups = table.group_by(list(columns)).aggregate(given=table.count())
+    answer = fetch(groups.group_by("given").aggregate(times=groups.count()))
+    given, times = numbers_of(answer, "given"), numbers_of(answer, "times")
+    counted = np.zeros(LARGEST + 3, np.int64)
+    np.add.at(counted, np.minimum(given, LARGEST + 2), times)
+    return counted, float(1 - times.sum() / max(1, int(given @ times)))

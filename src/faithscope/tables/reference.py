@@ -1,6 +1,6 @@
 """An audit against another log, such as last week's: the same measures of both, and how they differ."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +14,7 @@ from faithscope.measures.comparing.populations import AMONG, BESIDE_REFERENCE, B
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import number
 from faithscope.rounding import in_brackets
-from faithscope.tables.log.kinds import NumberColumns, PairColumns
+from faithscope.tables.log.rows import NumberColumns, PairColumns
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.sources.source import LogSource
 from faithscope.visible import visible
@@ -80,11 +80,8 @@ class Reference:
 
     def _both(self, measure: str) -> list[Difference]:
         """The difference beside the reference, if there is one, and that among themselves."""
-        beside = [self.differences[measure]] if self._compared_beside(measure) else []
-        return [*beside, self.among[measure]]
-
-    def _compared_beside(self, measure: str) -> bool:
-        return measure == "consistency" and self._apart is not None
+        beside = measure == "consistency" and self._apart is not None
+        return [*([self.differences[measure]] if beside else []), self.among[measure]]
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of the reference and of the differences, ready for JSON."""
@@ -106,20 +103,17 @@ class Reference:
 
     def _lines(self, measure: str) -> list[tuple[str, bool]]:
         """Sentences of a measure, and whether it is lower."""
-        both = self._both(measure)
-        words = [f", {BESIDE_REFERENCE}", f", {AMONG}"] if len(both) > 1 else [""]
-        told = zip(both, words, strict=True)
-        return [(self._line(measure, change, whom), change.high < 0) for change, whom in told]
-
-    def _line(self, measure: str, change: Difference, whom: str) -> str:
-        verdict = "lower than" if change.high < 0 else "higher than" if change.low > 0 else "not shown to differ from"
-        confidence = f"{100 * self.audited[measure].confidence:g}%"
-        limits = f"{confidence} interval {in_brackets(change.low, change.high, signed=True)}"
-        before = self.estimates[measure]
-        return (
-            f"{measure} is {verdict} that of {visible(self.name)}{whom}: difference {change.value:+.3f}, {limits}; "
-            f"there {number(before.verified)} of {before.n:,} rows"
-        )
+        both, before, lines = self._both(measure), self.estimates[measure], []
+        for change, whom in zip(both, [f", {BESIDE_REFERENCE}", f", {AMONG}"] if len(both) > 1 else [""], strict=True):
+            told = "lower than" if change.high < 0 else "higher than" if change.low > 0 else "not shown to differ from"
+            confidence = f"{100 * self.audited[measure].confidence:g}%"
+            limits = f"{confidence} interval {in_brackets(change.low, change.high, signed=True)}"
+            line = (
+                f"{measure} is {told} that of {visible(self.name)}{whom}: difference {change.value:+.3f}, {limits}; "
+                f"there {number(before.verified)} of {before.n:,} rows"
+            )
+            lines.append((line, change.high < 0))
+        return lines
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -130,58 +124,43 @@ def aligned(measured: MeasuredLog, reference: MeasuredLog) -> MeasuredLog:
 
     Raises if the two logs were not measured in the same way, so that their difference would say nothing.
     """
-    reference = _alike_discretized(measured, reference)
+    mine, other, options = measured.reasons, reference.reasons, reference.log.options
+    if mine is not None and other is not None:
+        alike = repr(options.discretizer) in (repr(measured.log.options.discretizer), repr(mine.settled))
+        if alike and repr(mine.settled) != repr(other.settled):  # by what was learned from the log, and by its labels
+            reference = MeasuredLog.of(reference.opened, replace(options, discretizer=mine.settled))
     ours, theirs = features_of_log(measured), features_of_log(reference)
     if ours and theirs and ours != theirs and (reference.log.sparse or set(ours) == set(theirs)):
         reference = MeasuredLog.of(reference.opened, replace(reference.log.options, features=ours))
-    _refuse_unlike(measured, reference)
-    return reference
-
-
-def _alike_discretized(measured: MeasuredLog, reference: MeasuredLog) -> MeasuredLog:
-    """The reference measured by what a discretizer learned from the log, and by the labels of the log."""
-    ours, theirs, options = measured.reasons, reference.reasons, reference.log.options
-    if ours is None or theirs is None or repr(ours.settled) == repr(theirs.settled):
-        return reference
-    if repr(options.discretizer) not in (repr(measured.log.options.discretizer), repr(ours.settled)):
-        return reference
-    return MeasuredLog.of(reference.opened, replace(options, discretizer=ours.settled))
-
-
-def features_of_log(measured: MeasuredLog) -> tuple[str, ...]:
-    """The names of the features that explanations have a value for, in order; empty if they have none."""
-    kind = measured.log.kind
-    named = isinstance(kind, PairColumns) or (isinstance(kind, NumberColumns) and kind.named)
-    return kind.names if named else ()
-
-
-def _refuse_unlike(measured: MeasuredLog, reference: MeasuredLog) -> None:
-    ours, theirs = _manner(measured), _manner(reference)
-    for what, own in ours.items():
-        if own != theirs[what]:
+    how, otherwise = _manner(measured), _manner(reference)
+    for what, own in how.items():
+        if own != otherwise[what]:
             raise BadInput(
-                f"The log and its reference differ in {what} ({own or 'none'} and {theirs[what] or 'none'}), so their "
-                "difference would say nothing: audit both in the same way."
+                f"The log and its reference differ in {what} ({own or 'none'} and {otherwise[what] or 'none'}), so "
+                "their difference would say nothing: audit both in the same way."
             )
-    own_names, their_names = features_of_log(measured), features_of_log(reference)
-    if own_names == their_names or (_may_lack(measured) and their_names[: len(own_names)] == own_names):
-        return
-    only = (_named(sorted(set(a) - set(b))) for a, b in ((own_names, their_names), (their_names, own_names)))
+    theirs = features_of_log(reference)
+    # A feature that no row names would change nothing if it counts 0 and its rank does not matter.
+    ranked = any(isinstance(step, Rank) for step in steps(measured.log.options.discretizer))
+    if ours == theirs or (measured.log.sparse and not ranked and theirs[: len(ours)] == ours):
+        return reference
+    only = []
+    for a, b in ((ours, theirs), (theirs, ours)):
+        names = sorted(set(a) - set(b))
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        only.append((", ".join(names[:_SHOWN]) + more) or "none")
     raise BadInput(
         "The log and its reference differ in features ({} only in the log, {} only in the reference), so their "
         "difference would say nothing: audit both with the same features, in the same order.".format(*only)
     )
 
 
-def _may_lack(measured: MeasuredLog) -> bool:
-    """Whether a feature that no row names would change nothing: it counts 0, and its rank does not matter."""
-    ranked = any(isinstance(step, Rank) for step in steps(measured.log.options.discretizer))
-    return measured.log.sparse and not ranked
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return (", ".join(names[:_SHOWN]) + more) or "none"
+def features_of_log(measured: MeasuredLog) -> tuple[str, ...]:
+    """The names of the features that explanations have a value for, in order; empty if they have none."""
+    kind = measured.log.kind
+    if isinstance(kind, NumberColumns) and not kind.named:
+        return ()
+    return kind.names if isinstance(kind, NumberColumns | PairColumns) else ()
 
 
 @contextmanager
@@ -195,7 +174,7 @@ def about_reference() -> Iterator[None]:
 
 def shared_by(source: LogSource, reference: LogSource) -> str | None:
     """The file or the table that two logs share; None if they share none."""
-    shared = set(source.files) & set(reference.files)
+    shared = source.files.items() & reference.files.items()
     table = not source.embedded and not reference.embedded and not source.files and source.name == reference.name
     if shared:
         return repr(next(iter(shared))[0])
@@ -204,12 +183,11 @@ def shared_by(source: LogSource, reference: LogSource) -> str | None:
 
 def _manner(measured: MeasuredLog) -> dict[str, str]:
     log, kind = measured.log, measured.log.kind
-    unnamed = isinstance(kind, NumberColumns) and not kind.named
     return {
         "clusters": " and ".join(log.clusters),
         "weights": " and ".join(log.weights),
         "discretizer": repr(log.options.discretizer if measured.reasons is None else measured.reasons.settled),
         "agreement": repr(log.options.agreement),
         "the kind of explanations": log.kind.what,
-        "the number of features": str(kind.width) if unnamed else "",
+        "the number of features": str(len(kind.names)) if isinstance(kind, NumberColumns) and not kind.named else "",
     }

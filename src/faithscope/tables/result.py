@@ -19,10 +19,10 @@ from faithscope.measures.slices import Slice, Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
 from faithscope.runtime.renamed import renamed
 from faithscope.sinks.lines import in_lines
-from faithscope.tables.log.columns import Names, named_columns, one_column
-from faithscope.tables.log_sample import rows_of_log
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.reference import Reference, aligned
+from faithscope.tables.scopes import rows_of_log
+from faithscope.tables.sources.source import Names
 from faithscope.tables.windows import Windows, over_time
 from faithscope.tables.worst import Examples, apart, worst_counts
 from faithscope.visible import visible
@@ -158,7 +158,7 @@ class Audit(OfOneExplainer):
         """
         from faithscope.tables.scopes import scoped_by
 
-        names = named_columns(self._measured.log.source.columns, columns, "by")
+        names = self._measured.log.source.named(columns, "by")
         if check_word(measure, "measure", MEASURES) == "consistency":
             with self._measured.asked():
                 return self._measured.by(names)
@@ -225,14 +225,14 @@ class Audit(OfOneExplainer):
     @renamed(reference="against")
     def over_time(self, column: str, every: str, against: "Audit | int" = 1) -> Windows:
         """Consistency in each window of time, compared with another audit or with the first so many windows."""
-        one_column(self._measured.log.source.columns, column, "time")
+        self._measured.log.source.named([column], "time")
+        baseline: MeasuredLog | int = 1
         with self._measured.asked():
-            return over_time(self._measured, column, every, self._baseline(against))
-
-    def _baseline(self, against: "Audit | int | None") -> MeasuredLog | int:
-        if isinstance(against, Audit):
-            return aligned(self._measured, against._measured)
-        return 1 if against is None else check_whole(against, "against, an audit or a number of windows,")
+            if isinstance(against, Audit):
+                baseline = aligned(self._measured, against._measured)
+            elif against is not None:
+                baseline = check_whole(against, "against, an audit or a number of windows,")
+            return over_time(self._measured, column, every, baseline)
 
     def __str__(self) -> str:
         return "\n".join([super().__str__(), *map(in_lines, map(visible, (*self._changes(), *self.notes)))])

@@ -3,17 +3,20 @@
 Rules and words speak of columns of the log; importances by the features that they name (`Alike`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.agreements import Spread
+from faithscope.agreements import Agreement, Spread
 from faithscope.discretizers import Original
 from faithscope.discretizers.base import steps
-from faithscope.errors import FaithscopeError, NotScoped
+from faithscope.errors import BadInput, FaithscopeError, NotScoped
+from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.forms import are_codes, names_all
+from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted, refuse_spread
@@ -22,13 +25,30 @@ from faithscope.measures.notes import rules_by_feature
 from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_sufficiency, sufficiency_by
 from faithscope.notes import Note, doubts, of_kind
 from faithscope.relations import Alike
+from faithscope.runtime.memory import need
 from faithscope.sample import Sample
-from faithscope.tables.log.kinds import NumberColumns, PairColumns, RuleColumn, SetColumn
+from faithscope.tables.engine.answers import (
+    Column,
+    as_array,
+    dropped_note,
+    fetch,
+    in_fixed_order,
+    predictions_of,
+    refuse_missing,
+    refuse_nested,
+    row_count,
+    scan,
+    shown,
+)
+from faithscope.tables.engine.engines import engine_of
+from faithscope.tables.log.rows import CLUSTER, AuditedLog, NumberColumns, PairColumns, RuleColumn, SetColumn
 from faithscope.tables.log.writing import DOCUMENT
-from faithscope.tables.log_sample import in_groups, rows_of_log, scoped_rows
 from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.sources.source import refuse_change
 
 _MOST_NAMED = 100_000  # rows of importances
+_MOST = 5_000_000  # rows that are fetched
+_PER_CELL = 100  # bytes of a value of a row, with what is computed of it
 _OF_PAIRS = (
     "sufficiency and necessity were not measured: a log does not say by which distance counterfactuals are near; call "
     "fs.sufficiency(fs.Counterfactuals(points, rows), predictions, rows)"
@@ -122,7 +142,16 @@ def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | 
             raise NotScoped(f"the explanations speak of column {column!r}, which holds predictions or explanations")
         raise NotScoped(f"the log has no column {column!r}, which the explanations speak of")
     log.source.refuse_wide(inputs.values())
-    return scoped_rows(log, measured.consistency.n, inputs, by, measured.missing(by) if by else 0)
+    n, missing = measured.consistency.n, measured.missing(by) if by else 0
+    rows = _fetched(log, inputs, by, n)
+    if not n - missing <= len(rows.explanations) <= n:
+        refuse_change(n, len(rows.explanations))
+    X = rows.X
+    if words:
+        if lacking := X.column(0).null_count:
+            raise NotScoped(f"the document is missing in {several(lacking, 'row', 'rows')}")
+        X = X.column(0).to_pylist()
+    return _sample(rows, measured.agreement, X), rows.by
 
 
 def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample, tuple[Sample, Alike]] | None:
@@ -141,7 +170,7 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
     if kind.order or not kind.named or are_codes(form):
         return None
     missing = [name for name in inputs.values() if name not in held]
-    if missing and any(kind.width > getattr(step, "k", kind.width) for step in steps(options.discretizer)):
+    if missing and any(len(inputs) > getattr(step, "k", len(inputs)) for step in steps(options.discretizer)):
         raise NotScoped(
             f"the log has no column {missing[0]!r} with the values of that feature, so it was not asked whether "
             "explanations name the right features; log the inputs too, and name importances after them, such as "
@@ -156,7 +185,7 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
         )
     if not names_all(form):
         log = replace(log, options=replace(options, discretizer=Original()), stream=None)
-    sample, table, _ = rows_of_log(log)
+    sample, table, _ = rows_of_log(log, measured.consistency.n)
     given = replace(sample, X=table.select(list(inputs.values())).rename_columns(list(inputs)))
     try:
         ruled, _ = given._scoped_by(Alike())
@@ -164,3 +193,114 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
     except FaithscopeError as problem:
         raise NotScoped(str(problem)) from None
     return None if everything else (ruled, (given, Alike()))
+
+
+class LogRows(NamedTuple):
+    """The rows of a log, sorted by all their values, since a log has no order of its own.
+
+    Attributes
+    ----------
+    explanations : Explanations
+    predictions : (n,) array, or (n, k) of several numbers
+    X : Arrow table, list of documents, or None
+        The columns that are neither predictions, explanations, ids, clusters nor weights; None if there are none.
+    weights : (n,) array of float, optional
+    clusters : (n,) array, optional
+    by : dict of str to (n,) array
+        The columns that were asked for as groups.
+    """
+
+    explanations: Explanations
+    predictions: NDArray[Any]
+    X: Any
+    weights: NDArray[np.float64] | None
+    clusters: NDArray[Any] | None
+    by: dict[str, NDArray[Any]]
+
+
+def in_groups(groups: Mapping[str, NDArray[Any]], measure: Callable[[NDArray[Any]], Populations]) -> Populations:
+    """A measure by these columns of groups: of several, by each of them and by all together."""
+    each = [replace(measure(values), by=name) for name, values in groups.items()]
+    if len(each) == 1:
+        return each[0]
+    columns = [values.tolist() for values in groups.values()]
+    crossed = np.empty(len(columns[0]), object)
+    crossed[:] = list(zip(*columns, strict=True))
+    return replace(measure(crossed), by=crossed_name(list(groups)), each=tuple(each))
+
+
+def read_rows(log: AuditedLog, total: int, by: Sequence[str] = ()) -> LogRows:
+    """The rows of a log as they are, of so many with those in which values are missing; `by` are columns of groups."""
+    schema, source = log.source.table.schema(), log.source
+    refuse_nested(schema, by, "a group is one value per row")
+    refuse_missing(scan(source.table, by), log.options.nulls)
+    held: dict[str, Column] = {}
+    words = isinstance(log.kind, SetColumn) and log.kind.words
+    features = {column: feature for feature, column in (source.settings or {}).get("inputs", {}).items()}
+    for name in (name for name in log.others if name not in (*log.ids, *log.inputs)):
+        plain = schema[name].is_string() or schema[name].is_temporal() or shown(name, schema[name]) is not None
+        if plain or (words and name == DOCUMENT):
+            held[features.get(name, name)] = name
+    rows = _fetched(log, held, by)
+    X = rows.X if held else None
+    if words and DOCUMENT in held:
+        X = rows.X.column(DOCUMENT).to_pylist()
+    told = (*rows.explanations.remarks, *source.notes, *log.notes, *dropped_note(total - len(rows.explanations)))
+    return rows._replace(explanations=rows.explanations._with(remarks=tuple(dict.fromkeys(told))), X=X)
+
+
+def _fetched(log: AuditedLog, columns: Mapping[str, Column], by: Sequence[str] = (), n: int | None = None) -> LogRows:
+    """All rows of a log, of which there are n, or not too many, with these columns by name, and groups."""
+    import pyarrow as pa
+
+    short, used = (
+        {f"{letter}{j}": name for j, name in enumerate(names)} for letter, names in (("x", columns), ("g", by))
+    )
+    rows = log.rows(used, {place: columns[name] for place, name in short.items()})
+    many = row_count(rows.table) if n is None else 0
+    if many > _MOST:
+        raise BadInput(
+            f"This is measured in memory, of at most {_MOST:,} rows, and the log has {many:,}: take a part of it, "
+            "by where= or since=."
+        )
+    if n is not None:
+        size = _PER_CELL * n * (len(rows.table.columns) + 1)
+        need(size, f"{n:,} rows under rules or words", "audit a part of the log")
+    answer = in_fixed_order(fetch(rows.table))
+    for place, (name, kind) in enumerate(rows.table.schema().items()):  # Spark's driver hands moments over without zone
+        held = answer.schema.field(name).type
+        if kind.is_timestamp() and held.tz is None and engine_of(rows.table).has_zone(rows.table[name]):
+            answer = answer.set_column(place, name, answer.column(name).cast(pa.timestamp(held.unit, "UTC")))
+    return LogRows(
+        rows.read(answer),
+        predictions_of(answer, rows.predicted or ["label"]),
+        answer.select(list(short)).rename_columns(list(columns)) if short else answer.select(answer.column_names[:1]),
+        rows.weights(answer),
+        predictions_of(answer, [CLUSTER]) if log.clusters else None,
+        {name: as_array(answer.column(place).to_pylist()) for place, name in used.items()},
+    )
+
+
+def _sample(rows: LogRows, agreement: Agreement, X: Any = None) -> Sample:
+    """Rows that were fetched, as a sample."""
+    numbers: dict[Any, int] = {}
+    clusters = None
+    if rows.clusters is not None:
+        clusters = np.array([numbers.setdefault(name, len(numbers)) for name in rows.clusters.tolist()])
+    labels = agreement.read(rows.predictions)
+    return Sample(rows.explanations, labels, X, clusters=clusters, weights=rows.weights, agreement=agreement)
+
+
+def rows_of_log(log: AuditedLog, n: int | None = None) -> tuple[Sample, Any, Any]:
+    """The rows of a log, if need be n, as a sample in an order of their own; columns to cut slices from; and ids."""
+    schema, nan_decimals = log.source.table.schema(), engine_of(log.source.table).nan_decimals
+    known: dict[str, Column] = {}
+    for name in log.others:
+        column = name if schema[name].is_temporal() else shown(name, schema[name], nan_decimals=nan_decimals)
+        if column is not None and name not in (*log.clusters, *log.weights):
+            known[name] = column
+    ids, others = ([name for name in known if (name in log.ids) is named] for named in (True, False))
+    if not others:
+        raise BadInput("The log has no columns besides predictions, explanations and ids, so there are no slices.")
+    rows = _fetched(log, known, n=n)
+    return _sample(rows, log.options.agreement), rows.X.select(others), rows.X.select(ids) if ids else None

@@ -24,9 +24,8 @@ from faithscope.measures.comparing.populations import (
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.sinks.card import Table
-from faithscope.tables.engine.engines import engine_of
-from faithscope.tables.engine.expressions import DAY, Expression, floor_to
-from faithscope.tables.engine.missing import is_missing, refuse_far, refuse_missing, scan
+from faithscope.tables.engine.answers import is_missing, refuse_far, refuse_missing, scan
+from faithscope.tables.engine.engines import DAY, Expression, engine_of, floor_to
 from faithscope.tables.log.rows import KeyedRows
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.visible import visible
@@ -253,67 +252,43 @@ def over_time(
         table = rows.table.filter(~is_missing(rows.table["moment"]))
         return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
 
-    rows = windowed()
+    rows, agreement = windowed(), measured.agreement
     parts = measured.parts(rows, ("window",), seen.missing.get(column, 0))
     if len(parts) > _MOST_WINDOWS:
         raise BadInput(f"every={every!r} gives {len(parts):,} windows: choose a longer one.")
-    by_variance = isinstance(measured.agreement, Spread)
-    asked = measured.beside(rows, ("window",), list(parts)) if by_variance else None
+    spread = isinstance(agreement, Spread)  # whose estimates are shares of the variance of all windows
+    asked = measured.beside(rows, ("window",), list(parts)) if spread else None
     estimates = dict(zip(map(width.start, parts), measured.among(parts, asked), strict=True))
-    among = _compared(measured, rows, parts, Windows(every, estimates, next(iter(estimates.values())), ""), reference)
-    other = reference if isinstance(reference, MeasuredLog) else None
-    found = _beside(among, measured, rows, list(parts), other)
+    starts, first, other = list(estimates), 1, None
+    if isinstance(reference, MeasuredLog):
+        other, first, base, against = reference, 0, reference.consistency, reference.log.source.name
+    elif reference == 1 or len(starts) == 1:
+        base, against = estimates[starts[0]], f"the window of {starts[0]:{_MINUTE}}"
+    elif reference >= len(starts):
+        raise BadInput(f"against={reference} takes all {len(starts)} windows: pass a smaller number of windows.")
+    else:
+        first, against = reference, f"the first {reference} windows, up to that of {starts[reference - 1]:{_MINUTE}}"
+        table, numbers = rows.table, list(parts)[:reference]
+        inside = table["window"].isin(numbers)
+        table = table.mutate(window=inside.ifelse(numbers[0], table["window"])) if spread else table.filter(inside)
+        table = table if spread else table.mutate(window=table["window"] * 0 + numbers[0])
+        joined = replace(rows, table=table)
+        rest = measured.labels.n - sum(int(parts[number].n) for number in numbers)
+        together = measured.parts(joined, ("window",), rest)
+        asked = measured.beside(joined, ("window",), list(together)) if spread else None
+        base = measured.among(together, asked)[list(together).index(numbers[0])]
+    found = Windows(every, estimates, base, against, first)
+    beside = None if spread else measured.beside(rows, ("window",), list(parts), other)
+    if beside is not None:
+        answered = beside.answered_by(range(first) if first else [len(parts)])
+        asking = {start: answered.estimate(number) for number, start in enumerate(estimates)}
+        found = replace(found, estimates=asking, among=found, _apart=answered.checked_difference)
     if not by:
         return found
     names = {f"p{j}": name for j, name in enumerate(by)}
     missing = measured.labels.n - sum(counts.n for counts in parts.values()) + measured.missing(by)
     title = crossed_name([*by, f"windows of {every}"])
-    grouped = windowed(names)
     crossed = measured.populations(
-        grouped, (*names, "window"), missing, title, lambda group: (*group[:-1], width.start(group[-1]))
+        windowed(names), (*names, "window"), missing, title, lambda group: (*group[:-1], width.start(group[-1]))
     )
     return replace(found, by=crossed)
-
-
-def _compared(
-    measured: MeasuredLog, rows: KeyedRows, parts: Mapping[int, Any], windows: Windows, reference: MeasuredLog | int
-) -> Windows:
-    """The windows among themselves, with what they are compared with."""
-    starts = list(windows.estimates)
-    if isinstance(reference, MeasuredLog):
-        return replace(windows, reference=reference.consistency, against=reference.log.source.name)
-    if reference == 1 or len(starts) == 1:
-        return replace(windows, against=f"the window of {starts[0]:{_MINUTE}}", first=1)
-    if reference >= len(starts):
-        raise BadInput(f"against={reference} takes all {len(starts)} windows: pass a smaller number of windows.")
-    first = {number: counts.n for number, counts in list(parts.items())[:reference]}
-    against = f"the first {reference} windows, up to that of {starts[reference - 1]:{_MINUTE}}"
-    return replace(windows, reference=_together(measured, rows, first), against=against, first=reference)
-
-
-def _beside(
-    among: Windows, measured: MeasuredLog, rows: KeyedRows, numbers: Sequence[int], reference: MeasuredLog | None = None
-) -> Windows:
-    """The same windows beside the reference, if they can be measured so."""
-    found = None if isinstance(measured.agreement, Spread) else measured.beside(rows, ("window",), numbers, reference)
-    if found is None:
-        return among
-    answering = range(among.first) if among.first else [len(numbers)]
-    asked = found.answered_by(answering)
-    estimates = {start: asked.estimate(number) for number, start in enumerate(among.estimates)}
-    return replace(among, estimates=estimates, among=among, _apart=asked.checked_difference)
-
-
-def _together(measured: MeasuredLog, rows: KeyedRows, windows: dict[int, int]) -> Estimate:
-    """The estimate of all rows of some windows, the first ones, whose numbers of rows are known."""
-    first, window = min(windows), rows.table["window"]
-    if isinstance(measured.agreement, Spread):  # beside the others, whose variance counts too
-        joined = replace(rows, table=rows.table.mutate(window=window.isin(list(windows)).ifelse(first, window)))
-        parts = measured.parts(joined, ("window",), measured.labels.n)
-        return measured.among(parts, measured.beside(joined, ("window",), list(parts)))[list(parts).index(first)]
-    table = rows.table.filter(window.isin(list(windows)))
-    table = table.mutate(window=table["window"] * 0)
-    (counts,) = measured.parts(
-        replace(rows, table=table), ("window",), measured.labels.n - sum(windows.values())
-    ).values()
-    return measured.estimate(counts)

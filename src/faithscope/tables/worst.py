@@ -1,32 +1,30 @@
 """Where explanations fail: those with most disagreeing pairs of rows, and rows that contradict them."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from faithscope.agreements import Agreement, Same
+from faithscope.agreements import Same
 from faithscope.counting.counts import Counts
-from faithscope.explanations.base import Explanations, readable
+from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import counterexamples, disagreeing_pairs, stranger_pairs
 from faithscope.sample import Sample
-from faithscope.tables.counts import FetchedKinds, cells
-from faithscope.tables.engine.answers import coded, fetch, in_fixed_order, predictions_of
-from faithscope.tables.engine.engines import engine_of
-from faithscope.tables.engine.expressions import Expression, Table
-from faithscope.tables.engine.shown_columns import shown
-from faithscope.tables.fetched import FetchedRows
-from faithscope.tables.log.kinds import RuleColumn
-from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog, KeyedRows
+from faithscope.tables.counts import FetchedKinds, FetchedRows, cells
+from faithscope.tables.engine.answers import coded, fetch, in_fixed_order, predictions_of, shown
+from faithscope.tables.engine.engines import Table, engine_of
+from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog, KeyedRows, RuleColumn
 
 _ALL = 2**31 - 2  # kinds of rows: Spark takes no larger limit
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
 _COLUMNS = 6  # of a row that has no id
 _CHARACTERS = 40  # of a cell
+_COUNTER = re.compile(r"(?i)^(unnamed: \d+|index|(.*[\W_])?id)$")  # what numbers rows, if nobody named an id
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,34 +82,14 @@ def _kinds(rows: KeyedRows) -> FetchedKinds:
     return kinds
 
 
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """Some rows of each label of the worst explanations, to be shown.
+class Examples(NamedTuple):
+    """Some rows of each label of the worst explanations, to be shown, with the columns that the measure does not read.
 
-    Attributes
-    ----------
-    explanations, labels
-        One per row; numbers as an array.
-    rows : NamedRows
-        The columns that the measure does not read.
-    compared : pyarrow.Table or None
-        The columns that say how near two rows are; None if there are none.
-    clusters : (n,) array or None
-        The cluster of each row by number; None if rows are independent.
+    What the sample holds of them says how near two rows are.
     """
 
-    explanations: Explanations
-    labels: Any
+    sample: Sample
     rows: NamedRows
-    compared: Any
-    clusters: Ints | None = None
-    agreement: Agreement = field(default_factory=Same)
-
-    @property
-    def sample(self) -> Sample:
-        """These rows, with what says how near two of them are."""
-        labels = self.labels if self.agreement.of_numbers else to_labels(self.labels)
-        return Sample(self.explanations, labels, self.compared, clusters=self.clusters, agreement=self.agreement)
 
     @classmethod
     def of(cls, log: AuditedLog, rows: KeyedRows, fetched: FetchedRows | None, k: int) -> "Examples":
@@ -120,22 +98,25 @@ class Examples:
         columns = {name: shown(name, schema[name], nan_decimals=nan_decimals) for name in log.others}
         known = {name: column for name, column in columns.items() if column is not None}
         short = {f"x{j}": column for j, column in enumerate(known.values())}
-        numbers = log.options.agreement.of_numbers
-        if fetched is not None and numbers:
+        agreement = log.options.agreement
+        if fetched is not None and agreement.of_numbers:
             candidates = log.rows(shown=short)
             answer = _rows_far_apart(candidates, fetched, k, list(short))
+            labels = predictions_of(answer, candidates.predicted)
         else:
             among = None if log.stream is None else fetch(_worst(rows, k).select(*rows.keys))
             candidates = log.rows(shown=short, among=among)
             answer = _some_rows(candidates, fetched, k, list(short))
+            values = answer.column("label").to_pylist()
+            labels = to_labels(list(map(str, values)) if None in values else values)
         table = answer.select(list(short)).rename_columns(list(known))
         lists = table.to_pydict()
-        named = NamedRows({name: lists.pop(name) for name in log.ids}, lists)
+        counters = [name for name in lists if _COUNTER.search(name) and len(set(lists[name])) == answer.num_rows]
+        named = NamedRows({name: lists.pop(name) for name in (*log.ids, *counters) if name in lists}, lists)
         compared = table.select(list(lists)) if lists else None
         clusters = coded(answer, [CLUSTER])[1] if candidates.clustered else None
-        labels = predictions_of(answer, candidates.predicted) if numbers else _labels(answer)
-        agreement = log.options.agreement
-        return cls(candidates.read(answer), labels, named, compared, clusters, agreement)
+        sample = Sample(candidates.read(answer), labels, compared, clusters=clusters, agreement=agreement)
+        return cls(sample, named)
 
 
 def _rows_far_apart(rows: KeyedRows, numbers: FetchedRows, k: int, columns: Sequence[str]) -> Any:
@@ -150,25 +131,18 @@ def _rows_far_apart(rows: KeyedRows, numbers: FetchedRows, k: int, columns: Sequ
     kind = [*rows.keys, *rows.predicted, *([CLUSTER] if rows.clustered else [])]
     table = table.mutate(place=ibis.row_number().over(ibis.window(group_by=kind, order_by=list(columns) or kind)))
     answer = in_fixed_order(fetch(table.filter(table["place"] == 0).drop("place")))
+
+    def told(codes: Ints, predicted: Floats, clusters: list[Any] | None) -> list[tuple[int, str, Any]]:
+        """What tells rows apart: the number of the explanation, the prediction, and the cluster."""
+        whose = [None] * len(codes) if clusters is None else clusters
+        return list(zip(codes.tolist(), map(repr, predicted.tolist()), whose, strict=True))
+
     owners = answer.column(CLUSTER).to_pylist() if rows.clustered else None
-    lines = _told(numbers.distinct.locate(rows.read(answer)), predictions_of(answer, rows.predicted), owners)
-    whose = numbers.sample.clusters
-    names = numbers.kinds.clusters
+    lines = told(numbers.distinct.locate(rows.read(answer)), predictions_of(answer, rows.predicted), owners)
+    whose, names = numbers.sample.clusters, numbers.kinds.clusters
     owners = None if whose is None or names is None else [names[0][number] for number in whose[chosen]]
-    known = set(_told(wanted.explanations.key[0][:, 0], wanted.labels, owners))
+    known = set(told(wanted.explanations.key[0][:, 0], wanted.labels, owners))
     return answer.take([place for place, line in enumerate(lines) if line in known])
-
-
-def _told(codes: Ints, predicted: Floats, clusters: list[Any] | None) -> list[tuple[int, str, Any]]:
-    """What tells rows apart: the number of the explanation, the prediction, and the cluster."""
-    whose = [None] * len(codes) if clusters is None else clusters
-    return list(zip(codes.tolist(), map(repr, predicted.tolist()), whose, strict=True))
-
-
-def _labels(answer: Any) -> list[Any]:
-    """The labels of fetched rows, missing ones as text."""
-    values = answer.column("label").to_pylist()
-    return list(map(str, values)) if None in values else values
 
 
 def apart(fetched: FetchedRows) -> Ints:
@@ -184,33 +158,20 @@ def _worst(rows: KeyedRows, k: int) -> Table:
     """
     import ibis
 
-    ranked = _ranked_strangers(rows) if rows.clustered else _ranked(rows)
-    return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *rows.keys]).limit(check_whole(k, "k"))
-
-
-def _ranked(rows: KeyedRows) -> Table:
-    """The `rows` of each explanation, and its ordered pairs of rows that are `disagreeing`."""
-    table = cells(rows)
-    sums = table.group_by(list(rows.keys)).aggregate(
-        rows=table["given"].sum().cast("int64"),
-        same=(table["given"] * (table["given"] - 1)).sum().cast("int64"),
-    )
-    return sums.mutate(disagreeing=sums["rows"] * (sums["rows"] - 1) - sums["same"])
-
-
-def _ranked_strangers(rows: KeyedRows) -> Table:
-    """The same, of pairs of rows of different clusters."""
-    import ibis
-
-    table = rows.table.group_by([*rows.keys, "label", CLUSTER]).aggregate(given=rows.table.count().cast("float64"))
-    given, keys = table["given"], list(rows.keys)
-
-    def total(*groups: str) -> Expression:
-        return given.sum().over(ibis.window(group_by=[*keys, *groups]))
-
-    table = table.mutate(disagreeing=given * (total() - total(CLUSTER) - total("label") + given))
-    sums = {"rows": table["given"].sum(), "disagreeing": table["disagreeing"].sum()}
-    return table.group_by(keys).aggregate(**{name: value.cast("int64") for name, value in sums.items()})
+    keys = list(rows.keys)
+    if rows.clustered:
+        table = cells(rows, [CLUSTER])
+        given = table["given"].cast("float64")
+        total, owner, alike = (
+            given.sum().over(ibis.window(group_by=[*keys, *further])) for further in ([], [CLUSTER], ["label"])
+        )
+        table = table.mutate(apart=given * (total - owner - alike + given))
+        apart = table["apart"].sum()
+    else:  # of large logs a window takes long
+        table = cells(rows)
+        apart = table["given"].sum() * table["given"].sum() - (table["given"] * table["given"]).sum()
+    ranked = table.group_by(keys).aggregate(rows=table["given"].sum().cast("int64"), disagreeing=apart.cast("int64"))
+    return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *keys]).limit(check_whole(k, "k"))
 
 
 def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
@@ -226,22 +187,16 @@ def _some_rows(rows: KeyedRows, fetched: FetchedRows | None, k: int, columns: Se
         chosen = rows.table.filter(rows.table["k0"].isin(_worst_texts(rows, fetched, k)))
     else:
         chosen = _among(rows.table, _worst(rows, k), rows.keys)
-    chosen = chosen.mutate(turn=_turn(rows, chosen, columns))
+    turn = ibis.literal(0, "int64")
+    if rows.clustered:  # a row of each cluster comes before any cluster's second
+        whose = ibis.window(group_by=[*rows.keys, "label", CLUSTER], order_by=list(columns) or ["label"])
+        turn = ibis.row_number().over(whose)
+    chosen = chosen.mutate(turn=turn)
     window = ibis.window(group_by=[*rows.keys, "label"], order_by=["turn", *columns])
     numbered = chosen.mutate(number=ibis.row_number().over(window))
     numbered = numbered.mutate(**{CLUSTER: numbered[CLUSTER].cast("string")}) if rows.clustered else numbered
     order = [*rows.keys, "label", "number"]
     return fetch(numbered.filter(numbered["number"] < _EXAMPLES).order_by(order))
-
-
-def _turn(rows: KeyedRows, table: Table, columns: Sequence[str]) -> Expression:
-    """When a row is chosen: a row of each cluster comes before any cluster's second; all at once without clusters."""
-    import ibis
-
-    if not rows.clustered:
-        return ibis.literal(0, "int64")
-    window = ibis.window(group_by=[*rows.keys, "label", CLUSTER], order_by=list(columns) or ["label"])
-    return ibis.row_number().over(window)
 
 
 def _worst_texts(rows: KeyedRows, fetched: FetchedRows | None, k: int) -> list[str]:

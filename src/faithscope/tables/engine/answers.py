@@ -1,17 +1,19 @@
 """Answers of an engine as Arrow tables, whole or in batches."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.columns import to_objects
+from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Ints
-from faithscope.tables.engine.engines import engine_of
-from faithscope.tables.engine.expressions import Expression
-from faithscope.tables.engine.failures import clear_errors
+from faithscope.notes import Note
+from faithscope.tables.engine.engines import DAY, Expression, Table, clear_errors, engine_of, literal
 
 _PER_DAY = {"date32[day]": 1, "date64[ms]": 86_400_000, "s": 86_400} | {
     unit: 86_400 * 10**digits for unit, digits in (("ms", 3), ("us", 6), ("ns", 9))
@@ -20,10 +22,22 @@ _FIRST, _LAST = -719_162, 2_932_897  # days since 1970 of the years 1 to 9999
 
 
 def fetch(expression: Expression) -> Any:
-    """The rows of an Ibis expression, as a pyarrow.Table."""
-    with clear_errors(_doing(expression)):
+    """The rows of an Ibis expression, as a pyarrow.Table; a moment that Python has no value for is an error."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    with clear_errors(f"Reading the log with {expression.get_backend().name}"):
         table = engine_of(expression).fetch(expression)
-    _refuse_far(table)
+    for column in table.columns:
+        if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
+            size = _PER_DAY[column.type.unit if pa.types.is_timestamp(column.type) else str(column.type)]
+            numbers = column.cast(pa.int32()) if pa.types.is_date32(column.type) else column.cast(pa.int64())
+            low, high = (end.as_py() for end in pc.min_max(numbers).values())
+            if low is not None and not _FIRST * size <= low <= high < _LAST * size:
+                raise BadInput(
+                    "The log holds a date or moment that is infinite or outside the years 1 to 9999: leave such rows "
+                    "out, or write the column as text."
+                )
     return table
 
 
@@ -33,20 +47,21 @@ def fetch_line(expression: Expression) -> dict[str, Any]:
     return line
 
 
+def row_count(table: Table) -> int:
+    """How many rows a table has."""
+    return int(fetch_line(table.aggregate(n=table.count()))["n"])
+
+
 def batches(expression: Expression, rows: int) -> Iterator[Any]:
     """The rows of an Ibis expression as pyarrow record batches of about so many rows, never all at once."""
-    with clear_errors(_doing(expression)):
-        reader = engine_of(expression).batches(expression, rows)
+    reader: Iterator[Any] | None = None
     while True:
-        with clear_errors(_doing(expression)):
+        with clear_errors(f"Reading the log with {expression.get_backend().name}"):
+            reader = engine_of(expression).batches(expression, rows) if reader is None else reader
             batch = next(reader, None)
         if batch is None:
             return
         yield batch
-
-
-def _doing(expression: Expression) -> str:
-    return f"Reading the log with {expression.get_backend().name}"
 
 
 def in_fixed_order(table: Any) -> Any:
@@ -59,24 +74,6 @@ def in_fixed_order(table: Any) -> Any:
         for j, column in enumerate(table.columns)
     }
     return table.take(pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys]))
-
-
-def _refuse_far(table: Any) -> None:
-    """Raise if an Arrow table holds a moment that Python has no value for."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    for column in table.columns:
-        if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
-            size = _PER_DAY[column.type.unit if pa.types.is_timestamp(column.type) else str(column.type)]
-            numbers = column.cast(pa.int32()) if pa.types.is_date32(column.type) else column.cast(pa.int64())
-            ends = pc.min_max(numbers)
-            low, high = ends["min"].as_py(), ends["max"].as_py()
-            if low is not None and not _FIRST * size <= low <= high < _LAST * size:
-                raise BadInput(
-                    "The log holds a date or moment that is infinite or outside the years 1 to 9999: leave such rows "
-                    "out, or write the column as text."
-                )
 
 
 def numbers_of(answer: Any, name: str) -> NDArray[np.int64]:
@@ -117,12 +114,161 @@ def with_missing(values: NDArray[Any]) -> NDArray[Any]:
 
 def predictions_of(answer: Any, names: Sequence[str]) -> NDArray[Any]:
     """The predictions of an answer in these columns, (n,) or (n, k)."""
-    columns = [with_missing(values_of(answer, name)) for name in names]
+    held = [answer.column(name) for name in names]
+    columns = [with_missing(to_objects(each.to_pylist()) if each.null_count else each.to_numpy()) for each in held]
     return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
 
-def values_of(answer: Any, name: str) -> NDArray[Any]:
-    """A column of an Arrow table; as objects if some values are missing."""
-    column = answer.column(name)
-    values: NDArray[Any] = to_objects(column.to_pylist()) if column.null_count else column.to_numpy()
-    return values
+Nulls = Literal["error", "drop", "key"]
+NULLS = ("error", "drop", "key")
+_NAMED = 5  # columns that an error names
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What one pass over the used columns counted.
+
+    Attributes
+    ----------
+    rows : int
+    missing : dict
+        The number of values that are null or NaN, for each column that has any.
+    nan : frozenset
+        Columns that hold NaN.
+    largest : dict
+        The largest absolute value of each column of numbers.
+    """
+
+    rows: int
+    missing: Mapping[str, int]
+    nan: frozenset[str]
+    largest: Mapping[str, float]
+
+
+def scan(table: Table, columns: Sequence[str]) -> Scan:
+    """Count what is missing in these columns; an infinite number is an error."""
+    names = list(dict.fromkeys(columns))
+    schema = table.schema()
+    question: dict[str, Any] = {"rows": table.count()}
+    for j, name in enumerate(names):
+        question[f"c{j}"] = table[name].count()
+        if schema[name].is_numeric():
+            question[f"m{j}"] = table[name].abs().max().cast("float64")
+    line, largest, nan = fetch_line(table.aggregate(**question)), {}, {}
+    for j, name in enumerate(names):
+        if f"m{j}" in line:  # a driver may hand NaN, the largest of all, over as null
+            end = line[f"m{j}"]
+            largest[name] = float(end) if end is not None else math.nan if line[f"c{j}"] else 0.0
+    odd = [name for name, value in largest.items() if not math.isfinite(value)]
+    if odd:
+        numbers = [table[name].cast("float64") for name in odd]
+        question = {f"n{j}": value.isnan().sum() for j, value in enumerate(numbers)}
+        # By comparison, since Ibis takes it for granted that Spark has no infinite numbers.
+        question |= {f"i{j}": (value.abs() == literal(math.inf)).sum() for j, value in enumerate(numbers)}
+        found = fetch_line(table.aggregate(**question))
+        refuse_infinite({name: int(found[f"i{j}"]) for j, name in enumerate(odd)})
+        nan = {name: int(found[f"n{j}"]) for j, name in enumerate(odd) if found[f"n{j}"]}
+    missing = {name: line["rows"] - line[f"c{j}"] + nan.get(name, 0) for j, name in enumerate(names)}
+    return Scan(line["rows"], {name: count for name, count in missing.items() if count}, frozenset(nan), largest)
+
+
+def refuse_infinite(counts: Mapping[str, int]) -> None:
+    """Raise if a column holds infinite numbers, given how many each column holds."""
+    name = next((name for name, count in counts.items() if count), None)
+    if name is not None:
+        raise BadInput(
+            f"Column {name!r} holds an infinite number in {counts[name]:,} rows: every value must be finite. "
+            "Leave such rows out of the log."
+        )
+
+
+def refuse_missing(seen: Scan, nulls: Nulls, advice: str = "", numeric: Sequence[str] = ()) -> None:
+    """Raise if values are missing and nobody said what to do with them, or if no row is left; with further advice.
+
+    Missing cannot be a value of columns that must hold numbers, `numeric`.
+    """
+    if seen.rows == 0:
+        raise BadInput("The log has no rows: nothing can be measured.")
+    for name, count in seen.missing.items():
+        if count == seen.rows:
+            raise BadInput(f"Column {name!r} is null in all {count:,} rows: name another column.{advice}")
+    if nulls == "error" and seen.missing:
+        columns = ", ".join(f"{name!r} in {count:,}" for name, count in list(seen.missing.items())[:_NAMED])
+        keyed = ', or nulls="key" (--nulls key) to let missing be a value'
+        raise BadInput(
+            f"Values are missing (null or NaN) in {len(seen.missing)} of the used columns: {columns} of "
+            f'{seen.rows:,} rows. Say nulls="drop" (--nulls drop) to leave such rows out'
+            f"{'' if seen.missing.keys() & set(numeric) else keyed}.{advice}"
+        )
+
+
+def refuse_far(table: Table, column: str) -> None:
+    """Raise if a moment is infinite, or of a year that no date of Python has."""
+    number = engine_of(table).seconds(table[column])
+    infinite = (table[column].notnull() & number.isnull()).sum()
+    ends = fetch_line(table.aggregate(infinite=infinite, low=number.min(), high=number.max()))
+    if ends["infinite"]:
+        raise BadInput(f"Column {column!r} holds an infinite moment in {ends['infinite']:,} rows: leave such rows out.")
+    if ends["low"] is not None and not _FIRST * DAY <= ends["low"] <= ends["high"] < _LAST * DAY:
+        raise BadInput(f"Column {column!r} holds moments outside the years 1 to 9999: leave such rows out.")
+
+
+def dropped_note(rows: int) -> tuple[str, ...]:
+    """How many rows were dropped since values are missing."""
+    return (Note(f"{several(rows, 'row was', 'rows were')} dropped: values missing", "dropped"),) if rows else ()
+
+
+def is_missing(value: Expression) -> Expression:
+    """Whether a value is null or NaN."""
+    return nan_as_null(value).isnull()
+
+
+def nan_as_null(value: Expression) -> Expression:
+    """The value, null if it is a NaN, which engines order and compare in ways of their own."""
+    import ibis
+
+    kind = value.type()
+    if not (kind.is_floating() or (kind.is_decimal() and engine_of(value).nan_decimals)):
+        return value
+    return ibis.ifelse(value.cast("float64").isnan(), ibis.null(kind), value)
+
+
+_LONGEST = 1_000  # characters of a cell; its engine cuts it, so that no long text leaves a database
+
+
+@dataclass(frozen=True)
+class AsText:
+    """A column of the log, by name, as the text that its engine writes it as, cut if it is long."""
+
+    name: str
+
+
+Column = str | AsText
+
+
+def column(table: Table, wanted: Column) -> Expression:
+    """A column of a table, as an expression."""
+    if not isinstance(wanted, AsText):
+        return table[wanted]
+    text = table[wanted.name].cast("string")
+    return (text.length() > _LONGEST).ifelse(text.substr(0, _LONGEST).concat("…"), text)
+
+
+def shown(name: str, kind: Any, *, nan_decimals: bool = False) -> Column | None:
+    """How a column of this type is shown; None if no engine writes it as one text.
+
+    Numbers and truth values come as they are. All else comes as text: a driver may have no value for it (a date in the
+    year 12000, an infinite one), or no type (uuid, inet, json), and a text may be of any length. So do the decimals of
+    an engine in which they may be NaN.
+    """
+    if kind.is_nested() or kind.is_unknown() or kind.is_binary() or kind.is_geospatial():
+        return None
+    plain = kind.is_integer() or kind.is_floating() or kind.is_boolean() or (kind.is_decimal() and not nan_decimals)
+    return name if plain else AsText(name)
+
+
+def refuse_nested(schema: Any, columns: Sequence[str], why: str) -> None:
+    """Raise if a column holds anything but one value in each row."""
+    for name in columns:
+        if schema[name].is_nested():
+            raise WrongType(f"Column {name!r} holds {schema[name]}, but {why}: name a column of texts or numbers.")

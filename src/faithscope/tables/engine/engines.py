@@ -2,14 +2,132 @@
 
 import glob
 import os
+import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import lru_cache
+from inspect import Parameter, Signature
 from itertools import islice
 from typing import Any
 
-from faithscope.tables.engine.expressions import DAY, Connection, Expression, Table, call, floor_to
-from faithscope.tables.engine.failures import clear_errors
+from faithscope.errors import BadInput, FaithscopeError, MissingExtra, TooLarge
+
+Expression = Any  # an Ibis expression of a value, such as a column; Ibis has no static types
+Table = Any  # an Ibis table
+Connection = Any  # an Ibis connection, of which `con` is the driver's own
+DAY = 86400  # seconds
+
+
+def literal(value: Any) -> Expression:
+    """A value as an Ibis literal; floats by their exact text, since an engine may read 0.1 as a decimal first."""
+    import ibis
+
+    if isinstance(value, float):
+        return ibis.literal(repr(value)).cast("float64")
+    if isinstance(value, int) and value >= 2**63:
+        return ibis.literal(value, "uint64")
+    return ibis.literal(value)
+
+
+def call(name: str, value: Expression, answer: Any, *others: Expression) -> Expression:
+    """A function that the engine has and Ibis does not know; `answer` is the type of the result."""
+    import ibis
+
+    def builtin(value: Any) -> Any: ...
+
+    values = (value, *others)
+    parameters = [Parameter(f"value{j}", Parameter.POSITIONAL_OR_KEYWORD) for j in range(len(values))]
+    builtin.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    signature = (tuple(each.type() for each in values), answer)
+    return ibis.udf.scalar.builtin(builtin, name=name, signature=signature)(*values)
+
+
+def as_number(flag: Expression) -> Expression:
+    """A truth value as 0 or 1, null if it is null; Postgres casts it to no wider integer."""
+    return flag.cast("int32")
+
+
+def floor_to(number: Expression, step: int) -> Expression:
+    """Integers divided by a step and floored; engines disagree on how to divide negative ones."""
+    inside = (number % step + step) % step
+    return ((number - inside) / step).round().cast("int64")
+
+
+_EXTRAS = {"psycopg": "postgres", "pyspark": "spark"}
+_INSTALLED = {"ibis", "duckdb", "pyarrow", "pandas"}  # with faithscope
+_PASSWORD = re.compile(r"(?<=:)(?!//)\S*[^\s/](?=@)|(?<=password=)[^\s&]+", re.IGNORECASE)
+_LONGEST = 300  # characters of an engine's own message
+
+
+@contextmanager
+def clear_errors(doing: str, *secrets: str) -> Iterator[None]:
+    """Turn whatever an engine or a driver raises into one line; no password is ever part of it."""
+    try:
+        with warnings.catch_warnings():
+            # Engines and drivers warn each other of changes to come; nobody here can act on it.
+            warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\..*")
+            warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"ibis\..*")
+            yield
+    except (FaithscopeError, KeyboardInterrupt, MemoryError):
+        raise
+    except ImportError as problem:
+        raise MissingExtra(f"{doing} needs {_needed(problem)}.") from None
+    except Exception as problem:  # engines and their drivers share no base class
+        chain = _chain(problem)
+        if any(isinstance(error, KeyboardInterrupt) or is_interruption(error) for error in chain):
+            raise KeyboardInterrupt from None
+        # To close what an error of Postgres has broken fails too, and hides that error.
+        first = next((error for error in reversed(chain) if type(error).__module__.startswith("psycopg")), problem)
+        message = _one_line(first, secrets)
+        if "out of memory" in message.lower():
+            raise TooLarge(f"{doing} failed: {message.rstrip('.')}. Audit a part of the log.") from None
+        raise BadInput(f"{doing} failed: {message}") from None
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Whether this is what DuckDB makes of Ctrl-C during a query."""
+    return type(error).__name__ == "InterruptException" or str(error) == "Query interrupted"
+
+
+def _chain(problem: BaseException) -> list[BaseException]:
+    """An error and those that it came from, the last one first."""
+    chain = [problem]
+    while (why := chain[-1].__cause__ or chain[-1].__context__) is not None and why not in chain:
+        chain.append(why)
+    return chain
+
+
+def _needed(problem: ImportError) -> str:
+    """The package that could not be imported, and how to get it; Ibis wraps the error that names it."""
+    errors = [error for error in _chain(problem) if isinstance(error, ImportError) and error.name]
+    named = [str(error.name).split(".")[0] for error in errors]
+    package = next((name for name in named if name in _EXTRAS), named[0] if named else None)
+    if package is None:
+        return f"a package that cannot be imported ({_one_line(problem, ())})"
+    extra = f"'faithscope[{_EXTRAS[package]}]'" if package in _EXTRAS else package
+    extra = "faithscope" if package in _INSTALLED else extra
+    return f"the package {package!r}, which is not installed: pip install {extra}"
+
+
+def without_password(text: str) -> str:
+    """A text in which whatever may be a password of an address is starred out.
+
+    Examples
+    --------
+    >>> without_password("postgres://reader:secret@host/database")
+    'postgres://reader:***@host/database'
+    """
+    return _PASSWORD.sub("***", text)
+
+
+def _one_line(problem: BaseException, secrets: Sequence[str]) -> str:
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    message = lines[0] if lines else type(problem).__name__
+    for secret in filter(None, secrets):
+        message = message.replace(secret, "***")
+    message = without_password(message)
+    return message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
 
 
 class Backend:
@@ -281,10 +399,9 @@ class Spark(Backend):
 @lru_cache(maxsize=256)
 def _type_name(operation: Any) -> str:
     """What Spark calls the type of a column."""
-    from faithscope.tables.engine.answers import fetch
-
     question = call("typeof", operation.to_expr(), "string").as_table().limit(1)
-    return next(iter(fetch(question).column(0).to_pylist()), "")
+    with clear_errors("Reading the log with pyspark"):
+        return next(iter(Spark().fetch(question).column(0).to_pylist()), "")
 
 
 def _view(connection: Connection, kind: str, files: Sequence[str], **options: Any) -> Table:
@@ -297,15 +414,9 @@ def _view(connection: Connection, kind: str, files: Sequence[str], **options: An
     return connection.table(name)
 
 
-ENGINES: tuple[Backend, ...] = (DuckDB(), Postgres(), Spark())
-_BY_NAME = {engine.name: engine for engine in ENGINES}
+_BY_NAME: dict[str, Backend] = {engine.name: engine for engine in (DuckDB(), Postgres(), Spark())}
 
 
-def engine_of(expression: Expression) -> Backend:
-    """The engine that holds the table of an expression."""
-    return engine_at(expression.get_backend())
-
-
-def engine_at(connection: Connection) -> Backend:
-    """The engine of an Ibis connection; of a backend that has no class of its own, the defaults."""
-    return _BY_NAME.get(connection.name, Backend())
+def engine_of(asked: Expression | Connection) -> Backend:
+    """The engine of an expression or an Ibis connection; of a backend that has no class of its own, the defaults."""
+    return _BY_NAME.get((asked.get_backend() if hasattr(asked, "get_backend") else asked).name, Backend())

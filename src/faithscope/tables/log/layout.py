@@ -1,65 +1,335 @@
-"""Where a log holds what: the columns of predictions, explanations and ids, and the kind of the explanations."""
+"""A log made ready to be counted: which columns hold what, of which kind explanations are, and what is missing."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+
 from faithscope.agreements import Spread
-from faithscope.discretizers import Original
+from faithscope.discretizers import (
+    Chain,
+    Clusters,
+    Codebook,
+    CommonPhrases,
+    Delta,
+    DeltaSign,
+    Discretizer,
+    Floor,
+    Modified,
+    Original,
+    Phrases,
+    Sign,
+    Template,
+    Truncate,
+)
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.tables import Settings, understood
+from faithscope.explanations.importances import Importances
 from faithscope.explanations.rule_text import parse_rule
-from faithscope.tables.engine.answers import fetch
-from faithscope.tables.engine.shown_columns import refuse_nested, shown
-from faithscope.tables.log.columns import (
-    Names,
-    name_list,
-    named_columns,
-    one_column,
-    refuse_ids,
-    several_columns,
-)
-from faithscope.tables.log.kinds import (
+from faithscope.tables.engine.answers import Scan, fetch, fetch_line, refuse_missing, refuse_nested, scan, shown
+from faithscope.tables.log.one_column import list_width, plain_columns
+from faithscope.tables.log.rows import (
+    AuditedLog,
+    AuditOptions,
     KeyColumns,
-    Kind,
     NumberColumns,
     PairColumns,
     ReasonColumn,
     RuleColumn,
     SetColumn,
 )
-from faithscope.tables.log.one_column import list_width, plain_columns
-from faithscope.tables.log.rows import AuditedLog
-from faithscope.tables.options import AuditOptions
-from faithscope.tables.sources.source import LogSource, unpacked
+from faithscope.tables.log.streams import FetchedStream, NumberStream, Stream
+from faithscope.tables.sources.source import LogSource
+
+_CODES = " If these columns hold codes, of which a row may have fewer, pass kind='codes'."
+_EXACT = 2**53  # beyond it two integers may share one float64
+_WORDS = ("phi", "shap", "lime", "importance", "attribution", "contribution")  # in names of columns of importances
+_WIDE = 100  # features beyond which an engine takes longer to read the question than to answer it
 
 
-def laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
-    """The log with its columns named by the caller, by the log itself, or by their names and types."""
-    predictions = _predictions(source, options)
-    weights = _weights(source, options.weights, predictions)
-    source = source.as_numbers((*(predictions if options.agreement.of_numbers else ()), *weights))
-    clusters = _clusters(source, options.clusters, predictions)
-    if weights and weights == clusters:
-        raise BadInput(f"Column {weights[0]!r} is named both for weights and for clusters: name one for each.")
-    ids = _ids(source, options.ids, predictions)
-    with understood():
-        columns = (
-            None
-            if options.explanation is None
-            else _explanation(source, options, predictions, ids, (*clusters, *weights))
+def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = ()) -> tuple[AuditedLog, Scan]:
+    """The log ready to be counted, streamed through NumPy if need be, and what a first pass over it counted.
+
+    Parameters
+    ----------
+    carried : sequence of str
+        Other columns that will be asked for, such as those of populations.
+    """
+    if not isinstance(options.discretizer, Discretizer):
+        raise WrongType(
+            f"discretizer={options.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."
         )
-        settings = _own_settings(source, columns)
-        log = None if settings is None else _own_log(source, predictions, settings, options)
+    log = _laid_out(source, options)
+    source, kind, agreement, chosen = log.source, log.kind, options.agreement, options.discretizer
+    schema = source.table.schema()
+    predicted = log.predictions if agreement.of_numbers else ()
+    for name in predicted:
+        if not (schema[name].is_numeric() or schema[name].is_boolean()):
+            raise WrongType(
+                f"Column {name!r} holds {schema[name]}, but {agreement} compares numbers: name a column of numbers, or "
+                "leave the agreement away, so that predictions are labels."
+            )
+    source.refuse_wide((*log.used, *carried))
+    if steps(chosen) and not isinstance(kind, ReasonColumn):
+        _refuse_unlike(chosen, log)
+    streamed = _in_batches(log)
+    seen = scan(source.table, (*log.predictions, *log.clusters, *log.weights) if streamed else log.used)
+    log = replace(log, nan=seen.nan)
+    stream: Stream | None = None
+    if streamed:
+        stream = importances = NumberStream(log)
+        stream.table(carried)
+        holes = {name: importances.missing[name] for name in importances.features if name in importances.missing}
+        seen = replace(seen, missing={**seen.missing, **holes})
+    elif isinstance(chosen, Floor):
+        largest = max(seen.largest.get(name, 0.0) for name in log.columns)
+        chosen(Importances.made(np.array([[largest]]), None, ""))  # which refuses what is too large
+        log = replace(log, largest=math.nan if seen.nan else largest)
+    texts = isinstance(kind, KeyColumns) and len(log.columns) > 1 and any(schema[c].is_string() for c in log.columns)
+    refuse_missing(seen, options.nulls, _CODES if texts else "", (*log.weights, *predicted))
+    for name in (*predicted, *log.weights):
+        if name in seen.missing and options.nulls == "key":
+            what, why = ("Predictions", f"{agreement} compares") if name in predicted else ("Weights", "weights are")
+            raise BadInput(
+                f"{what} in column {name!r} are missing in {seen.missing[name]:,} rows, and {why} numbers: say "
+                'nulls="drop" (--nulls drop) to leave such rows out.'
+            )
+    for name in (*predicted, *(log.columns if isinstance(kind, NumberColumns | PairColumns) else ())):
+        if schema[name].is_integer() and seen.largest.get(name, 0.0) > _EXACT:
+            raise BadInput(f"Column {name!r} holds integers beyond 2**53, which float64 cannot tell apart: scale them.")
+    for name in log.weights:
+        none = fetch_line(source.table.aggregate(n=(source.table[name] == 0).sum()))["n"]
+        log = replace(log, weightless=int(none or 0))
+    pairs = isinstance(kind, PairColumns) and bool(steps(chosen))
+    if not options.raw and (pairs or isinstance(kind, ReasonColumn)):  # read all at once, to be discretized or folded
+        stream = FetchedStream(log)
+        stream.table(carried)
+    told = () if stream is None or isinstance(kind, ReasonColumn) else stream.notes
+    return replace(log, stream=stream, notes=(*log.notes, *told)), seen
+
+
+def _in_batches(log: AuditedLog) -> bool:
+    """Whether importances are read in batches: to be discretized, or since a question about all is too long."""
+    here = isinstance(log.options.discretizer, Original | Sign | Floor)
+    return isinstance(log.kind, NumberColumns) and not (here and len(log.kind.names) <= _WIDE)
+
+
+def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
+    """The log with its columns named by the caller, by the log itself, or by their names and types."""
+    settings, of_numbers = source.settings, options.agreement.of_numbers
+    names: Any = options.prediction if options.prediction is not None else (settings or {}).get("prediction")
+    if names is None:
+        raise BadInput(
+            f"Say which column is the prediction. The log has: {source.listed}. Name it with prediction=, --prediction."
+        )
+    listed = isinstance(names, list | tuple) and len(names) > 0
+    predictions = source.named(names, "prediction", hidden=()) if listed else source.named([names], "prediction")
+    if len(predictions) > 1 and not isinstance(options.agreement, Spread):
+        raise BadInput(
+            f"A prediction is one column; got {len(predictions)}: name one, or pass agreement=fs.Spread(), which adds "
+            "up columns."
+        )
+    one = "a prediction is one number per row" if of_numbers else "a prediction is one label per row"
+    refuse_nested(source.table.schema(), predictions, one)
+    weights = () if options.weights is None else source.named([options.weights], "weights")
+    source = source.as_numbers((*(predictions if of_numbers else ()), *weights))
+    schema = source.table.schema()
+    for name in weights:
+        if not schema[name].is_numeric():
+            raise WrongType(f"Column {name!r} holds {schema[name]}, and weights are numbers: name a column of numbers.")
+        _refuse_marked({name: "weights"}, "prediction", predictions)
+    clusters = () if options.clusters is None else source.named([options.clusters], "clusters")
+    refuse_nested(schema, clusters, "a cluster is one value per row")
+    for name in clusters:
+        if name in predictions:
+            raise BadInput(
+                f"Column {name!r} is named both for clusters and for prediction, and rows of one cluster are never "
+                "compared: name a column for clusters that says whose the rows are."
+            )
+        if shown(name, schema[name]) is None:
+            raise WrongType(
+                f"Column {name!r} holds {schema[name]}, which cannot be shown as a text: name another for clusters."
+            )
+        if name in weights:
+            raise BadInput(f"Column {name!r} is named both for weights and for clusters: name one for each.")
+    ids = () if options.ids is None else source.named(options.ids, "id")
+    marked = dict.fromkeys(ids, "id")
+    _refuse_marked(marked, "prediction", predictions)
+    refuse_nested(schema, ids, "what identifies a row is one value")
+    for name in ids:
+        if shown(name, schema[name]) is None:
+            raise WrongType(f"Column {name!r} cannot be shown as a text, so it cannot name rows: name another for id.")
+    marked |= {**dict.fromkeys(clusters, "clusters"), **dict.fromkeys(weights, "weights")}
+    columns: tuple[str, ...] = ()
+    if options.explanation is not None:
+        # A glob never means the prediction, nor what identifies rows.
+        exact = [options.explanation] if isinstance(options.explanation, str) else list(options.explanation)
+        _refuse_marked(marked, "explanation", exact)
+        hidden = {*predictions, *marked}.difference(name for name in exact if isinstance(name, str))
+        columns = source.named(options.explanation, "explanation", hidden=hidden)
+    elif settings is None:
+        raise BadInput(f"Say which columns are the explanation, e.g. 'phi_*'. The log has: {source.listed}.")
+    with understood():
+        log = None if settings is None else _own_log(source, predictions, columns, settings, options)
     if log is None:
-        log = _foreign_log(source, predictions, columns or (), options)
-    log = _with_inputs(log)
-    refuse_ids(ids, "explanation", (*log.columns, *log.originals))
-    refuse_ids(clusters, "explanation", (*log.columns, *log.originals), "clusters")
-    refuse_ids(weights, "explanation", (*log.columns, *log.originals), "weights")
-    log = replace(log, ids=tuple(dict.fromkeys((*ids, *clusters, *weights))), clusters=clusters, weights=weights)
-    return _in_order(log, options.features) if options.features else log
+        log = _foreign_log(source, predictions, columns, options)
+    if options.inputs is not None or isinstance(log.kind, ReasonColumn):
+        log = _with_inputs(log)
+    _refuse_marked(marked, "explanation", (*log.columns, *log.originals))
+    log = replace(log, ids=tuple(marked), clusters=clusters, weights=weights)
+    kind, features = log.kind, options.features
+    if not isinstance(kind, NumberColumns | PairColumns) or set(kind.names) != set(features):
+        return log
+    if getattr(kind, "order", "") or len(log.columns) != len(features):
+        return log
+    # In the order of another log, which decides between features of equal size.
+    place = [kind.names.index(name) for name in features]
+    columns, originals = (tuple(held[j] for j in place) if held else () for held in (log.columns, log.originals))
+    return replace(log, columns=columns, originals=originals, kind=replace(kind, names=tuple(features)))
+
+
+def _refuse_marked(marked: Mapping[str, str], role: str, columns: Sequence[Any]) -> None:
+    """Raise if a column that identifies rows, or says whose they are or how much they count, would be measured."""
+    for name in (name for name in marked if name in columns):
+        raise BadInput(
+            f"Column {name!r} is named both for {marked[name]} and for {role}: a column that identifies rows is never "
+            "measured. Leave it out of one of them."
+        )
+
+
+def _own_log(
+    source: LogSource, predictions: tuple[str, ...], columns: Sequence[str], settings: Settings, options: AuditOptions
+) -> AuditedLog | None:
+    """A log that faithscope wrote, by what it says about itself; None if other columns than its own are meant."""
+    held, what = tuple(settings["columns"]), settings["kind"]
+    names, pairs = tuple(settings.get("names") or ()), what == "Counterfactuals"
+    own = held[:1] if what == "Reasons" else held
+    points = tuple(settings["points"]["columns"]) if pairs else own
+    if columns and columns not in (own, points):
+        return None
+    originals = tuple(settings["originals"]["columns"]) if pairs else ()
+    for name in (name for name in (*points, *originals) if name not in source.columns):
+        raise BadInput(
+            f"The log says that its explanations are in column {name!r}, which it no longer has: write it again with "
+            "all its columns, or say which columns are the explanation."
+        )
+    kind: Any
+    if pairs:
+        kind = PairColumns(names or tuple(column.removeprefix("cf_") for column in points), bool(names))
+    elif what in ("Importances", "Rankings"):
+        order: Literal["", "features"] = "features" if what == "Rankings" else ""
+        chosen = names or tuple(f"x{j}" for j in range(len(held)))
+        kind = NumberColumns(chosen, bool(names), settings["form"], order)
+    elif what == "Rules":
+        kind = RuleColumn(tuple(settings["features"]), settings["tree"])
+    elif what == "Plain":
+        kind = KeyColumns(("explanation",), (settings["json"],), False)
+    elif what == "Records":
+        kind = KeyColumns(names, tuple(settings["json"]), True)
+    elif what == "Reasons":
+        kind = ReasonColumn(held[1], tuple(settings["json"][:2]), str(settings["form"]))
+    elif what in _SETS:
+        kind = SetColumn(_SETS[what])
+    else:
+        raise WrongType(f"A log of {what} cannot be audited: write the counterfactuals they belong to.")
+    return AuditedLog(source, options, predictions, points, kind, originals)
+
+
+_SETS: dict[str, Literal["words", "codes", "prototypes"]] = {
+    "Highlights": "words",
+    "Concepts": "words",
+    "Prototypes": "prototypes",
+    "Codes": "codes",
+}
+
+
+def _foreign_log(
+    source: LogSource, predictions: tuple[str, ...], columns: tuple[str, ...], options: AuditOptions
+) -> AuditedLog:
+    """Any other log, by the names and types of its columns, unless the caller says the kind."""
+    features: tuple[str, ...] = ()
+    wanted, sparse = options.kind or ("reasons" if _reads_texts(options.discretizer) else None), False
+    if len(columns) == 1 or wanted == "codes":
+        source, columns, wanted, features, sparse = plain_columns(source, columns, wanted, options)
+    if wanted == "counterfactuals" or (wanted is None and all(name.startswith("cf_") for name in columns)):
+        names = tuple(name.removeprefix("cf_") for name in columns)
+        originals = [next((n for n in (f"original_{f}", f) if n in source.columns), None) for f in names]
+        for feature in (feature for feature, name in zip(names, originals, strict=True) if name is None):
+            raise BadInput(
+                f"Counterfactuals need the rows they belong to: the log has cf_{feature} but neither "
+                f"original_{feature} nor {feature}. Pass kind='keys' to compare the counterfactuals alone."
+            )
+        rows = tuple(name for name in originals if name is not None)
+        return AuditedLog(source.as_numbers((*columns, *rows)), options, predictions, columns, PairColumns(names), rows)
+    numbers = source.as_numbers(columns)
+    schema = numbers.table.schema()
+    types = [schema[name] for name in columns]
+    first = types[0]
+    lists = first.is_array() and len(types) == 1
+    if wanted is None:
+        numeric = all(kind.is_numeric() or kind.is_boolean() for kind in types)
+        several = len(types) > 1 or not isinstance(options.discretizer, Original)  # a single number is a key
+        wanted = "importances" if numeric and several else "keys"
+        if lists:
+            wanted = "words" if first.value_type.is_string() else "importances"
+        elif len(types) == 1 and columns[0] == "rule" and first.is_string():
+            wanted = "rules"
+    log = AuditedLog(source, options, predictions, columns, RuleColumn(), sparse=sparse)
+    if wanted == "importances":
+        for name, kind in zip(columns, types, strict=True):
+            if not (kind.is_numeric() or kind.is_boolean() or (lists and kind.value_type.is_numeric())):
+                raise WrongType(
+                    f"Importances are numbers; column {name!r} holds {kind}: some of its values may not be numbers. "
+                    "Convert it, or leave it out."
+                )
+        if features:
+            return replace(log, kind=NumberColumns(features))
+        log = replace(log, source=numbers)
+        if lists:
+            width = list_width(numbers, columns[0])
+            log = replace(log, kind=NumberColumns(tuple(f"x{j}" for j in range(width)), named=False))
+            if _in_batches(log):
+                return log
+            parts = {f"{columns[0]}[{j}]": numbers.table[columns[0]][j] for j in range(width)}
+            return replace(log, source=replace(numbers, table=numbers.table.mutate(**parts)), columns=tuple(parts))
+        for word in _WORDS:  # the name of phi_age, or of shap_age or age_shap beside a column age, is age
+            for names in (
+                tuple(name.removeprefix(f"{word}_") for name in columns),
+                tuple(name.removesuffix(f"_{word}") for name in columns),
+            ):
+                changed = all(len(name) < len(column) for name, column in zip(names, columns, strict=True))
+                if changed and (columns[0].startswith("phi_") or all(name in schema for name in names)):
+                    return replace(log, kind=NumberColumns(names))
+        return replace(log, kind=NumberColumns(columns))
+    if wanted == "keys":
+        for name in (name for name in columns if schema[name].is_nested()):
+            raise WrongType(f"Column {name!r} holds {schema[name]}: a key is one value; name its parts as columns.")
+        return replace(log, kind=KeyColumns(columns, (False,) * len(columns), len(columns) > 1))
+    if len(columns) > 1:
+        raise BadInput(f"{wanted.capitalize()} sit in one column; got {', '.join(columns)}.")
+    if wanted == "reasons":
+        if not first.is_string():
+            raise WrongType(f"Reasons are a column of texts; {columns[0]!r} holds {first}: name another column.")
+        return replace(log, kind=ReasonColumn())
+    if wanted == "rules":
+        texts = fetch(source.table.select(rule=source.table[columns[0]]).distinct()).column("rule").to_pylist()
+        conditions = [condition for text in texts if text is not None for condition in parse_rule(text)]
+        spoken = {feature for feature, _, _ in conditions}
+        of_text = {
+            feature
+            for feature, _, value in conditions
+            for item in (value if isinstance(value, list | tuple | set | frozenset) else (value,))
+            if isinstance(item, str)
+        }
+        ordered = (*(name for name in source.columns if name in spoken), *sorted(spoken - set(source.columns)))
+        read = source.as_numbers([name for name in ordered if name not in of_text])
+        return replace(log, source=read, kind=RuleColumn(ordered))
+    if not lists:
+        raise WrongType(f"{wanted.capitalize()} are a column of lists; {columns[0]!r} holds {first}.")
+    return replace(log, kind=SetColumn(wanted))  # type: ignore[arg-type]
 
 
 def _with_inputs(log: AuditedLog) -> AuditedLog:
@@ -77,7 +347,7 @@ def _with_inputs(log: AuditedLog) -> AuditedLog:
                 "row as a column and audit it with kind='keys'."
             )
     names = own[2:] if options.inputs is None and log.kind.written else options.inputs
-    inputs = () if not names else tuple(dict.fromkeys(named_columns(log.source.columns, names, "inputs")))
+    inputs = () if not names else log.source.named(names, "inputs")
     odd = next((name for name in inputs if not log.source.table.schema()[name].is_string()), None)
     if odd is not None:
         raise WrongType(f"Inputs are texts; column {odd!r} holds {log.source.table.schema()[odd]}: name another.")
@@ -93,304 +363,41 @@ def _with_inputs(log: AuditedLog) -> AuditedLog:
     return replace(log, inputs=inputs)
 
 
-def _in_order(log: AuditedLog, features: Sequence[str]) -> AuditedLog:
-    """The log with its features in the order of another log, which decides between equal ones; if it has the same."""
-    kind = log.kind
-    pairs = isinstance(kind, PairColumns)
-    if not (pairs or (isinstance(kind, NumberColumns) and not kind.order)) or set(kind.names) != set(features):
-        return log
-    place = [kind.names.index(name) for name in features]
-    columns, names = tuple(log.columns[j] for j in place), tuple(features)
-    if isinstance(kind, PairColumns):
-        originals = tuple(log.originals[j] for j in place)
-        return replace(log, columns=columns, originals=originals, kind=replace(kind, names=names))
-    return replace(log, columns=columns, kind=replace(kind, names=names)) if len(log.columns) == len(names) else log
+def _reads_texts(discretizer: Any) -> bool:
+    """Whether a discretizer, or the first of a chain, takes reasons in words."""
+    while isinstance(discretizer, Chain):
+        discretizer = discretizer.first
+    return isinstance(discretizer, Clusters | Codebook | CommonPhrases | Phrases | Template)
 
 
-def _clusters(source: LogSource, name: str | None, predictions: Sequence[str]) -> tuple[str, ...]:
-    """The column of clusters; empty if rows are independent."""
-    if name is None:
-        return ()
-    column = one_column(source.columns, name, "clusters")
-    schema = source.table.schema()
-    refuse_nested(schema, [column], "a cluster is one value per row")
-    if column in predictions:
-        raise BadInput(
-            f"Column {column!r} is named both for clusters and for prediction, and rows of one cluster are never "
-            "compared: name a column for clusters that says whose the rows are."
-        )
-    if shown(column, schema[column]) is None:
-        raise WrongType(
-            f"Column {column!r} holds {schema[column]}, which cannot be shown as a text: name another for clusters."
-        )
-    return (column,)
-
-
-def _weights(source: LogSource, name: str | None, predictions: Sequence[str]) -> tuple[str, ...]:
-    """The column of weights; empty if rows count alike."""
-    if name is None:
-        return ()
-    column = one_column(source.columns, name, "weights")
-    kind = source.as_numbers([column]).table.schema()[column]
-    if not kind.is_numeric():
-        raise WrongType(f"Column {column!r} holds {kind}, and weights are numbers: name a column of numbers.")
-    refuse_ids([column], "prediction", predictions, "weights")
-    return (column,)
-
-
-def _predictions(source: LogSource, options: AuditOptions) -> tuple[str, ...]:
-    """The column of predictions, or several for an agreement that adds up columns."""
-    names, vectors = options.prediction, isinstance(options.agreement, Spread)
-    if names is None:
-        names = (source.settings or {}).get("prediction")
-    if names is None:
-        known = ", ".join(source.columns[:12])
-        raise BadInput(
-            f"Say which column is the prediction. The log has: {known}. Name it with prediction=, --prediction."
-        )
-    if isinstance(names, str) or not isinstance(names, list | tuple) or not names:
-        columns: tuple[str, ...] = (one_column(source.columns, names, "prediction"),)  # type: ignore[arg-type]
-    else:
-        columns = tuple(dict.fromkeys(several_columns(source.columns, names, "prediction")))
-    if not vectors and len(columns) > 1:
-        raise BadInput(
-            f"A prediction is one column; got {len(columns)}: name one, or pass agreement=fs.Spread(), which adds up "
-            "columns."
-        )
-    what = "a prediction is one number per row" if options.agreement.of_numbers else "a prediction is one label per row"
-    refuse_nested(source.table.schema(), columns, what)
-    return columns
-
-
-def _ids(source: LogSource, names: Names | None, predictions: Sequence[str]) -> tuple[str, ...]:
-    """The columns that identify rows, each once."""
-    ids = () if names is None else tuple(dict.fromkeys(named_columns(source.columns, names, "id")))
-    refuse_ids(ids, "prediction", predictions)
-    schema = source.table.schema()
-    refuse_nested(schema, ids, "what identifies a row is one value")
-    if hidden := [name for name in ids if shown(name, schema[name]) is None]:
-        raise WrongType(f"Column {hidden[0]!r} cannot be shown as a text, so it cannot name rows: name another for id.")
-    return ids
-
-
-def _explanation(
-    source: LogSource,
-    options: AuditOptions,
-    predictions: Sequence[str],
-    ids: Sequence[str],
-    clusters: Sequence[str],
-) -> tuple[str, ...]:
-    """The columns that names or globs mean; a glob never means the prediction, nor what identifies rows."""
-    listed = name_list(options.explanation or (), "explanation")
-    exact = [name for name in listed if isinstance(name, str)]
-    refuse_ids(ids, "explanation", exact)
-    refuse_ids(clusters, "explanation", exact, "clusters")
-    hidden = {*predictions, *ids, *clusters}.difference(exact)
-    return tuple(several_columns([name for name in source.columns if name not in hidden], listed, "explanation"))
-
-
-def _own_settings(source: LogSource, explanation: tuple[str, ...] | None) -> Settings | None:
-    """What the log says about its explanations, if those are the columns that are meant."""
-    settings = source.settings
-    if explanation is None:
-        if settings is None:
-            raise BadInput(
-                f"Say which columns are the explanation, e.g. 'phi_*'. The log has: {', '.join(source.columns[:12])}."
-            )
-        return settings
-    if settings is None:
-        return None
-    own = list(compared_columns(settings))
-    points = settings["points"]["columns"] if settings["kind"] == "Counterfactuals" else own
-    return settings if list(explanation) in (own, points) else None
-
-
-def _own_log(source: LogSource, predictions: tuple[str, ...], settings: Settings, options: AuditOptions) -> AuditedLog:
-    """A log that faithscope wrote, by what it says about itself."""
-    if settings["kind"] != "Counterfactuals":
-        columns = _present(source, compared_columns(settings))
-        return AuditedLog(source, options, predictions, columns, kind_in_log(settings))
-    points, originals = (_present(source, settings[name]["columns"]) for name in ("points", "originals"))
-    names = tuple(settings["names"] or [column.removeprefix("cf_") for column in points])
-    kind = PairColumns(names, settings["names"] is not None)
-    return AuditedLog(source, options, predictions, points, kind, originals)
-
-
-def _present(source: LogSource, columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns in which a log that faithscope wrote says its explanations are, if it still has them."""
-    lost = [name for name in columns if name not in source.columns]
-    if lost:
-        raise BadInput(
-            f"The log says that its explanations are in column {lost[0]!r}, which it no longer has: write it again "
-            "with all its columns, or say which columns are the explanation."
-        )
-    return tuple(columns)
-
-
-def _foreign_log(
-    source: LogSource, predictions: tuple[str, ...], columns: tuple[str, ...], options: AuditOptions
-) -> AuditedLog:
-    """Any other log, by the names and types of its columns."""
-    plain = plain_columns(source, columns, options)
-    source, columns, wanted = plain.source, plain.columns, plain.wanted
-    if wanted == "counterfactuals" or (wanted is None and all(name.startswith("cf_") for name in columns)):
-        return _counterfactuals(source, predictions, columns, options)
-    numbers, discretized = source.as_numbers(columns), not isinstance(options.discretizer, Original)
-    kind = kind_by_columns(numbers.table.schema(), columns, wanted, discretized=discretized)
-    log = AuditedLog(source, options, predictions, columns, kind, notes=plain.notes, sparse=plain.sparse)
-    if isinstance(kind, RuleColumn):
-        features, numeric = _rule_features(source, columns[0])
-        return replace(log, source=source.as_numbers(numeric), kind=RuleColumn(features))
-    if not isinstance(kind, NumberColumns):
-        return log
-    if plain.names:
-        return replace(log, kind=NumberColumns(plain.names))
-    return _of_numbers(replace(log, source=numbers), kind)
-
-
-def _of_numbers(log: AuditedLog, kind: NumberColumns) -> AuditedLog:
-    """Importances in columns of numbers, or in one column of lists."""
-    (column, *others), schema = log.columns, log.source.table.schema()
-    if others or not schema[column].is_array():
-        return log
-    width = list_width(log.source, column)
-    kind = NumberColumns(tuple(f"x{j}" for j in range(width)), named=False)
-    log = replace(log, kind=kind)
-    if log.in_batches:
-        return log
-    source, columns = unpacked(log.source, column, width)
-    return replace(log, source=source, columns=columns)
-
-
-def _counterfactuals(
-    source: LogSource, predictions: tuple[str, ...], columns: tuple[str, ...], options: AuditOptions
-) -> AuditedLog:
-    names = tuple(name.removeprefix("cf_") for name in columns)
-    originals = tuple(_original(source, name) for name in names)
-    source = source.as_numbers((*columns, *originals))
-    return AuditedLog(source, options, predictions, columns, PairColumns(names), originals)
-
-
-def _rule_features(source: LogSource, column: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The features that rules speak of, in the order of the log's columns, then others; and those that are numbers."""
-    texts = fetch(source.table.select(rule=source.table[column]).distinct()).column("rule").to_pylist()
-    conditions = [condition for text in texts if text is not None for condition in parse_rule(text)]
-    named = {feature for feature, _, _ in conditions}
-    text_features = {feature for feature, _, value in conditions if _holds_text(value)}
-    ordered = (*(name for name in source.columns if name in named), *sorted(named - set(source.columns)))
-    return ordered, tuple(name for name in ordered if name not in text_features)
-
-
-def _holds_text(value: Any) -> bool:
-    values = value if isinstance(value, list | tuple | set | frozenset) else (value,)
-    return any(isinstance(item, str) for item in values)
-
-
-def _original(source: LogSource, feature: str) -> str:
-    for name in (f"original_{feature}", feature):
-        if name in source.columns:
-            return name
-    raise BadInput(
-        f"Counterfactuals need the rows they belong to: the log has cf_{feature} but neither original_{feature} nor "
-        f"{feature}. Pass kind='keys' to compare the counterfactuals alone."
+def known_to_engines(discretizer: Any) -> bool:
+    """Whether rows of a log can be discretized on their way into a DuckDB of our own."""
+    known = Floor | Truncate | Sign | Delta | DeltaSign | Modified
+    return isinstance(discretizer, Discretizer) and all(
+        isinstance(step, known) or step.orders_features or _reads_texts(step) for step in steps(discretizer)
     )
 
 
-_WORDS = ("phi", "shap", "lime", "importance", "attribution", "contribution")  # in names of columns of importances
-
-
-def kind_in_log(settings: Settings) -> Kind:
-    """The kind that a log of faithscope's own says it holds."""
-    kind, columns = settings["kind"], settings["columns"]
-    names = tuple(settings.get("names") or ())
-    if kind in ("Importances", "Rankings"):
-        chosen = names or tuple(f"x{j}" for j in range(len(columns)))
-        order: Literal["", "features"] = "features" if kind == "Rankings" else ""
-        return NumberColumns(chosen, bool(names), settings["form"], order)
-    if kind == "Rules":
-        return RuleColumn(tuple(settings["features"]), settings["tree"])
-    if kind in ("Highlights", "Concepts"):
-        return SetColumn("words")
-    if kind in ("Prototypes", "Codes"):
-        return SetColumn("codes" if kind == "Codes" else "prototypes")
-    if kind == "Plain":
-        return KeyColumns(("explanation",), (settings["json"],), False)
-    if kind == "Reasons":
-        return ReasonColumn(columns[1], tuple(settings["json"][:2]), str(settings["form"]))
-    if kind == "Records":
-        return KeyColumns(names, tuple(settings["json"]), True)
-    raise WrongType(f"A log of {kind} cannot be audited: write the counterfactuals they belong to.")
-
-
-def compared_columns(settings: Settings) -> tuple[str, ...]:
-    """The columns by which explanations of a log of faithscope's own are compared."""
-    return tuple(settings["columns"][:1] if settings["kind"] == "Reasons" else settings["columns"])
-
-
-def kind_by_columns(schema: Any, columns: Sequence[str], wanted: str | None, *, discretized: bool) -> Kind:
-    """The kind that the types and names of the columns say, unless the caller does.
-
-    Parameters
-    ----------
-    schema : ibis.Schema
-    columns : names of the columns that hold the explanation
-    wanted : str, optional
-        importances, keys, reasons, codes, rules, words or prototypes; counterfactuals are known by their names.
-    discretized : bool
-        Whether a discretizer follows, so that a single number must be an importance.
-    """
-    types = [schema[name] for name in columns]
-    kind = wanted or _guess(types, columns, discretized)
-    if kind == "importances":
-        _refuse_text(types, columns)
-        return NumberColumns(_feature_names(columns, schema))
-    if kind == "keys":
-        nested = next((name for name in columns if schema[name].is_nested()), None)
-        if nested is not None:
-            raise WrongType(f"Column {nested!r} holds {schema[nested]}: a key is one value; name its parts as columns.")
-        return KeyColumns(tuple(columns), (False,) * len(columns), len(columns) > 1)
-    if len(columns) > 1:
-        raise BadInput(f"{kind.capitalize()} sit in one column; got {', '.join(columns)}.")
-    if kind == "reasons":
-        if not types[0].is_string():
-            raise WrongType(f"Reasons are a column of texts; {columns[0]!r} holds {types[0]}: name another column.")
-        return ReasonColumn()
-    if kind == "rules":
-        return RuleColumn()
-    if not types[0].is_array():
-        raise WrongType(f"{kind.capitalize()} are a column of lists; {columns[0]!r} holds {types[0]}.")
-    return SetColumn(kind)  # type: ignore[arg-type]
-
-
-def _guess(types: Sequence[Any], columns: Sequence[str], discretized: bool) -> str:
-    if len(types) == 1 and types[0].is_array():
-        return "words" if types[0].value_type.is_string() else "importances"
-    if len(types) == 1 and columns[0] == "rule" and types[0].is_string():
-        return "rules"
-    numeric = all(kind.is_numeric() or kind.is_boolean() for kind in types)
-    return "importances" if numeric and (len(types) > 1 or discretized) else "keys"
-
-
-def _refuse_text(types: Sequence[Any], columns: Sequence[str]) -> None:
-    if len(types) == 1 and types[0].is_array() and types[0].value_type.is_numeric():
-        return
-    for name, kind in zip(columns, types, strict=True):
-        if not (kind.is_numeric() or kind.is_boolean()):
-            raise WrongType(
-                f"Importances are numbers; column {name!r} holds {kind}: some of its values may not be numbers. "
-                "Convert it, or leave it out."
+def _refuse_unlike(discretizer: Any, log: AuditedLog) -> None:
+    """Raise if a discretizer does not take the explanations of a log."""
+    first, kind = steps(discretizer)[0], log.kind
+    if _reads_texts(first):
+        raise WrongType(
+            f"{first!r} discretizes reasons in words; the log holds {kind.what}. Name a column of texts as the "
+            "explanation, and pass kind='reasons'."
+        )
+    if not known_to_engines(discretizer):
+        raise WrongType(
+            f"{discretizer!r} is not known to engines: use Floor, Truncate, Sign, Rank, SignOfTop, TopFeatures, "
+            "ReasonCodes, Delta, DeltaSign or Modified, or discretize before you write the log."
+        )
+    if isinstance(first, Delta | DeltaSign | Modified):
+        if not isinstance(kind, PairColumns):
+            raise WrongType(f"{first!r} discretizes counterfactuals (columns cf_*); the log holds {kind.what}.")
+    elif not isinstance(kind, NumberColumns) or kind.order:
+        hint = " Take the change first: Delta() | ..." if isinstance(kind, PairColumns) else ""
+        if kind.what == "keys":
+            hint = (
+                ' If they are meant to be numbers, pass kind="importances", --kind importances: it names what is none.'
             )
-
-
-def _feature_names(columns: Sequence[str], schema: Any) -> tuple[str, ...]:
-    """The names of features: of phi_age, or of shap_age or age_shap beside a column age, it is age."""
-    for word in _WORDS:
-        for names in (
-            tuple(name.removeprefix(f"{word}_") for name in columns),
-            tuple(name.removesuffix(f"_{word}") for name in columns),
-        ):
-            changed = all(len(name) < len(column) for name, column in zip(names, columns, strict=True))
-            known = all(name in schema for name in names) or columns[0].startswith("phi_")
-            if changed and known:
-                return names
-    return tuple(columns)
+        raise WrongType(f"{first!r} discretizes importances; the log holds {kind.what}.{hint}")

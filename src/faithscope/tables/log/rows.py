@@ -1,30 +1,289 @@
-"""The rows of a log as engines group them: a label, and the columns that tell explanations apart."""
+"""The rows of a log as engines group them: how explanations sit in its columns, and read when they come back."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from faithscope.discretizers import Floor, Original, Sign
-from faithscope.discretizers.base import steps
+import numpy as np
+from numpy.typing import NDArray
+
+from faithscope.agreements import Agreement, Same
+from faithscope.discretizers import Discretizer, Original, Sign
+from faithscope.errors import BadInput
+from faithscope.explanations.arrow.columns import read_column, to_objects
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.codes import Codes
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.importances import Importances, Rankings
+from faithscope.explanations.keys import Plain, Records
+from faithscope.explanations.prototypes import Prototypes
+from faithscope.explanations.reasons import Reasons
+from faithscope.explanations.rule_text import parse_rule
+from faithscope.explanations.rules import Rules
+from faithscope.inputs.checks import check_word
 from faithscope.inputs.weights import Floats, to_weights
-from faithscope.tables.engine.answers import fetch_line
-from faithscope.tables.engine.expressions import Expression, Table, as_number
-from faithscope.tables.engine.missing import is_missing, without_nan
-from faithscope.tables.engine.shown_columns import Column, column
-from faithscope.tables.log.discretizers import coarsened
-from faithscope.tables.log.kinds import Coarse, Kind, NumberColumns, PairColumns, ReasonColumn, SetColumn
-from faithscope.tables.log.streams import KEY, Stream
-from faithscope.tables.options import AuditOptions
-from faithscope.tables.sources.source import LogSource
+from faithscope.measures.intervals.margins import check_confidence
+from faithscope.tables.engine.answers import NULLS, Column, Nulls, column, is_missing, nan_as_null
+from faithscope.tables.engine.engines import Expression, Table, as_number, literal
+from faithscope.tables.sources.source import LogSource, Names
+
+if TYPE_CHECKING:
+    from faithscope.tables.log.streams import Stream
 
 VALUE = "y0"  # the column of predicted numbers, or the first of several
 CLUSTER = "cluster"  # the column of clusters, if rows are clustered
+KEY = "k0"  # the column of keys of explanations that were discretized here
 WEIGHT = "weight"  # the column of weights, if rows do not count alike
-_WIDE = 100  # features beyond which an engine takes longer to read the question than to answer it
+_WHOLE = 2.0**53  # beyond it every double is a whole number
 _NONE: Mapping[Any, Any] = MappingProxyType({})
+
+KINDS = ("importances", "keys", "reasons", "codes", "rules", "words", "prototypes", "counterfactuals")
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """How a log is read and measured; `faithscope.audit` says what each of these is.
+
+    `features` are those of the log that this one is compared with, in its order; empty for the log's own. `raw` reads
+    rows as they are, with all their inputs, to be discretized in memory.
+    """
+
+    prediction: Names | None
+    explanation: Names | None
+    kind: str | None
+    discretizer: Discretizer
+    nulls: Nulls
+    ids: Names | None
+    confidence: float
+    interval: str | None
+    agreement: Agreement = field(default_factory=Same)
+    clusters: str | None = None
+    weights: str | None = None
+    features: tuple[str, ...] = ()
+    inputs: Names | None = None
+    unseen: bool = False
+    raw: bool = False
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        check_word(self.nulls, "nulls", NULLS)
+        check_word(self.kind, "kind", KINDS, optional=True)
+
+
+Values = Sequence[Any]  # Arrow columns of key values, one entry per explanation
+
+
+@dataclass(frozen=True)
+class NumberColumns:
+    """Importances: one number per feature.
+
+    Attributes
+    ----------
+    order : str
+        "" for importances, "features" if value j is the feature of rank j.
+    shape : tuple of int, optional
+        Of the map that values are regions of.
+    """
+
+    names: tuple[str, ...]
+    named: bool = True
+    form: str = ""
+    order: Literal["", "features"] = ""
+    shape: tuple[int, ...] | None = None
+
+    what: ClassVar[str] = "importances"
+
+    def read(self, values: Values) -> Explanations:
+        """Explanations from their values; a missing number is NaN, as nothing else says it."""
+        columns = [column.to_numpy(zero_copy_only=False).astype(np.float64) + 0.0 for column in values]
+        return self.of(np.column_stack(columns) if len(columns[0]) else np.empty((0, len(self.names))))
+
+    def of(self, matrix: NDArray[Any]) -> Importances:
+        """Explanations from their values as a matrix."""
+        names = self.names if self.named else None
+        if not self.order:
+            return Importances.made(matrix, names, self.form, shape=self.shape)
+        return Rankings.made(matrix.astype(np.int64), names, self.form)
+
+
+@dataclass(frozen=True)
+class KeyColumns:
+    """Keys: one value per row, or several named ones, that are only equal or different."""
+
+    names: tuple[str, ...]
+    json: tuple[bool, ...]
+    record: bool
+
+    what: ClassVar[str] = "keys"
+
+    def read(self, values: Values) -> Explanations:
+        """Explanations from their values; a missing one reads None."""
+        columns = [read_column(column, as_json) for column, as_json in zip(values, self.json, strict=True)]
+        if not self.record:
+            return Plain.__new__(Plain)._with(values=to_objects(columns[0]))
+        rows = to_objects(list(zip(*columns, strict=True)))
+        return Records.__new__(Records)._with(values=rows, names=self.names)
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """Counterfactuals: a point and the row it belongs to."""
+
+    names: tuple[str, ...]
+    named: bool = True
+
+    what: ClassVar[str] = "counterfactuals"
+
+    def read(self, values: Values) -> Explanations:
+        """The points alone, which are what tells counterfactuals apart; counterfactuals if their rows follow."""
+        if len(values) == len(self.names):
+            return KeyColumns(self.names, (False,) * len(self.names), True).read(values)
+        import pyarrow as pa
+
+        points, rows = (
+            pa.table(list(part), list(self.names)) for part in (values[: len(self.names)], values[len(self.names) :])
+        )
+        made = Counterfactuals(points, rows)
+        return made if self.named else made._with(names=None)
+
+
+@dataclass(frozen=True)
+class SetColumn:
+    """A set of words, of codes, or of indices of prototypes, as a list."""
+
+    holds: Literal["words", "codes", "prototypes"]
+
+    @property
+    def what(self) -> str:
+        """What these are."""
+        return "highlighted words" if self.words else self.holds
+
+    @property
+    def words(self) -> bool:
+        """Whether these are words, which apply to documents that hold them."""
+        return self.holds == "words"
+
+    def read(self, values: Values) -> Explanations:
+        """Explanations from their values; a missing list reads like an empty one."""
+        rows = [items or [] for items in values[0].to_pylist()]
+        if self.holds == "codes":
+            return Codes.made(tuple(sorted(items)) for items in rows)
+        return Highlights(rows) if self.words else Prototypes(to_objects(rows))
+
+
+@dataclass(frozen=True)
+class RuleColumn:
+    """Rules as text in the rule grammar, or JSON."""
+
+    features: tuple[str, ...] | None = None
+    tree: str | None = None
+
+    what: ClassVar[str] = "rules"
+
+    def read(self, values: Values) -> Explanations:
+        """Explanations from their texts."""
+        coded = values[0].dictionary_encode()
+        rules = Rules.from_conditions([parse_rule(text) for text in coded.dictionary.to_pylist()], self.features)
+        if coded.indices.null_count:
+            raise BadInput('A missing rule says nothing: drop such rows with nulls="drop", or write "true".')
+        return rules._with(codes=rules.codes[coded.indices.to_numpy()], tree=self.tree)
+
+
+@dataclass(frozen=True)
+class ReasonColumn:
+    """Reasons in words: a column of texts, of which a log of our own has two, as compared and as written.
+
+    Attributes
+    ----------
+    written : str
+        The column of the texts as written; empty if that of the explanation holds them.
+    json : tuple of bool
+        Which of the two columns hold JSON, as those of texts with lone surrogates do.
+    form : str
+        How a discretizer changed the texts before they were logged.
+    """
+
+    written: str = ""
+    json: tuple[bool, ...] = (False, False)
+    form: str = ""
+
+    what: ClassVar[str] = "reasons in words"
+
+    def read(self, values: Values) -> Explanations:
+        """Reasons from their texts as written; as compared, if the log holds these; and those that they are about."""
+        import pyarrow as pa
+
+        texts, *others = values
+        folded = read_column(others.pop(0), self.json[0]) if self.written else None
+        about = pa.table([column.fill_null("") for column in others], [f"a{j}" for j in range(len(others))])
+        reasons = Reasons(read_column(texts, self.json[1] and folded is not None), about if others else None)
+        return reasons if folded is None else reasons._with(folded=to_objects(folded), form=self.form)
+
+
+@dataclass(frozen=True)
+class PackedNumbers:
+    """Importances of which each row is its own bytes, so that equal rows are equal blobs and nothing is ever merged.
+
+    Attributes
+    ----------
+    numbers : NumberColumns
+    dtype : numpy dtype
+        Of the numbers: floats, or small whole ones; the largest that the type holds stands for missing, unless it has
+        no signs, as ranks, which are never missing.
+    """
+
+    numbers: NumberColumns
+    dtype: np.dtype[Any]
+
+    what: ClassVar[str] = "importances"
+
+    @property
+    def _missing(self) -> int:
+        return int(np.iinfo(self.dtype).max)
+
+    def packed(self, values: NDArray[Any]) -> Any:
+        """One blob per row, as an Arrow array."""
+        import pyarrow as pa
+
+        if self.dtype.kind != "f" and values.dtype.kind == "f":
+            values = np.where(np.isnan(values), self._missing, values)
+        rows: NDArray[Any] = np.ascontiguousarray(values, self.dtype)
+        if self.dtype.kind == "f":
+            rows = rows + 0.0  # -0.0 is 0.0
+            rows[np.isnan(rows)] = np.nan  # of which there are many
+        blob = pa.binary(self.dtype.itemsize * rows.shape[1])
+        return pa.FixedSizeBinaryArray.from_buffers(blob, len(rows), [None, pa.py_buffer(rows)])
+
+    def read(self, values: Values) -> Explanations:
+        """Explanations from the blobs; NaN for a missing number."""
+        joined = b"".join(values[0].to_pylist())
+        matrix = np.frombuffer(joined, self.dtype).reshape(-1, len(self.numbers.names)).astype(np.float64)
+        if self.dtype.kind == "i":
+            matrix[matrix == self._missing] = np.nan
+        return self.numbers.of(matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbered:
+    """Explanations that are in memory, by number."""
+
+    explanations: Explanations
+    what: str
+
+    def read(self, values: Values) -> Explanations:
+        """Explanations from their numbers; a missing one reads None."""
+        if not values[0].null_count:
+            return self.explanations.take(values[0].to_numpy())
+        held = self.explanations.folded if isinstance(self.explanations, Reasons) else self.explanations.values  # type: ignore[attr-defined]
+        items = [None if number is None else held[number] for number in values[0].to_pylist()]
+        return Plain.__new__(Plain)._with(values=to_objects(items))
+
+
+Kind = NumberColumns | KeyColumns | PairColumns | SetColumn | RuleColumn | ReasonColumn
+Coarse = Kind | PackedNumbers | Numbered  # what key columns hold once explanations were discretized
 
 
 @dataclass(frozen=True)
@@ -55,6 +314,10 @@ class AuditedLog:
         What discretizes the explanations here, if the engine does not.
     inputs : tuple of str
         The columns of the texts that reasons are about, if they are read.
+    weightless : int
+        How many rows have weight 0.
+    largest : float
+        The largest absolute value of an importance; NaN or infinite if it is not known.
     """
 
     source: LogSource
@@ -69,8 +332,10 @@ class AuditedLog:
     nan: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     sparse: bool = False
-    stream: Stream | None = None
+    stream: "Stream | None" = None
     inputs: tuple[str, ...] = ()
+    weightless: int = 0
+    largest: float = math.inf
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -78,68 +343,53 @@ class AuditedLog:
         return (*self.predictions, *self.columns, *self.originals, *self.inputs, *self.clusters, *self.weights)
 
     @property
-    def counted_here(self) -> bool:
-        """Whether rows are fetched by kind and measured in memory: numbers, clusters and weights are."""
-        return bool(self.options.agreement.of_numbers or self.clusters or self.weights)
-
-    @property
     def others(self) -> tuple[str, ...]:
         """Every column that may be shown beside prediction and explanation, those that identify rows first."""
-        measured = (*self.predictions, *self.columns, *self.originals, *self._as_written)
+        measured = (*self.predictions, *self.columns, *self.originals, getattr(self.kind, "written", ""))
         return tuple(name for name in dict.fromkeys((*self.ids, *self.source.columns)) if name not in measured)
 
-    @property
-    def _as_written(self) -> tuple[str, ...]:
-        """The column of reasons as written, if there is one beside that in which they are compared."""
-        return (self.kind.written,) if isinstance(self.kind, ReasonColumn) and self.kind.written else ()
-
-    @property
-    def in_batches(self) -> bool:
-        """Whether importances are read in batches: to be discretized, or since a question about all is too long."""
-        here = isinstance(self.options.discretizer, Original | Sign | Floor) and self.kind.width <= _WIDE
-        return isinstance(self.kind, NumberColumns) and not here
-
-    @property
-    def at_once(self) -> bool:
-        """Whether explanations are read all at once, to be discretized or folded."""
-        if self.options.raw:
-            return False
-        changes = isinstance(self.kind, PairColumns) and bool(steps(self.options.discretizer))
-        return changes or isinstance(self.kind, ReasonColumn)
-
-    def labels(self) -> Table:
-        """The table of the predictions alone, which no engine should have to discretize for."""
-        source, place = self._kept()
-        return source.select(**self._predicted(source, place))
-
-    def _predicted(self, source: Table, place: Mapping[Column, str]) -> dict[str, Expression]:
-        """The predictions: the column `label`, or for numbers the columns `y0` …"""
-        if not self.options.agreement.of_numbers:
-            return {"label": self._clean(source, self.predictions[0], place)}
-        return {f"y{j}": self._number(source, name, place) for j, name in enumerate(self.predictions)}
-
     def rows(
-        self, used: Mapping[str, str] = _NONE, shown: Mapping[str, Column] = _NONE, among: Any = None
+        self,
+        used: Mapping[str, str] = _NONE,
+        shown: Mapping[str, Column] = _NONE,
+        among: Any = None,
+        labels_alone: bool = False,
     ) -> "KeyedRows":
         """The rows to be counted, with other columns of the log under new names; columns only shown may be missing.
 
-        `among`, an Arrow table of keys, says which explanations are enough if they are discretized here.
+        `among`, an Arrow table of keys, says which explanations are enough if they are discretized here. Rows of weight
+        0 count nowhere; if rows with missing values are dropped, those in which a used value is missing are left out.
         """
-        source, place = self._kept(tuple(used.values()), tuple(shown.values()), among)
-        beside = self._predicted(source, place)
+        counted = (*self.predictions, *self.clusters, *self.weights, *used.values())
+        place: Mapping[Column, str] = _NONE  # what columns of the log are called, if not by their own name
+        if self.stream is None:
+            table = self._known(self.source.table, (*self.used, *used.values()))
+        else:
+            table, place = self.stream.table((*counted, *shown.values()), among)
+            table = self._known(table, [place[name] for name in counted])
+        if self.weights and not self.options.raw:
+            weight = table[place.get(self.weights[0], self.weights[0])]
+            table = table.filter((weight != 0) | weight.isnull())
+        numbers = self.options.agreement.of_numbers
+        named = (
+            {f"y{j}": name for j, name in enumerate(self.predictions)} if numbers else {"label": self.predictions[0]}
+        )
+        beside = {short: self._value(table, name, place, numeric=numbers) for short, name in named.items()}
+        if labels_alone:  # which no engine should have to discretize for
+            return KeyedRows(table.select(**beside), self.kind, ())
         if self.clusters:
-            beside[CLUSTER] = self._clean(source, self.clusters[0], place)
+            beside[CLUSTER] = self._value(table, self.clusters[0], place)
         if self.weights:
-            beside[WEIGHT] = self._number(source, self.weights[0], place)
-        beside |= {name: self._clean(source, wanted, place) for name, wanted in used.items()}
-        beside |= {name: column(source, place.get(wanted, wanted)) for name, wanted in shown.items()}
+            beside[WEIGHT] = self._value(table, self.weights[0], place, numeric=True)
+        beside |= {short: self._value(table, name, place) for short, name in used.items()}
+        beside |= {short: column(table, place.get(wanted, wanted)) for short, wanted in shown.items()}
         if self.stream is not None:
-            return KeyedRows(source.select(**beside, **{KEY: source[KEY]}), self.stream.coarse_kind, (KEY,))
-        keys, kind, chosen = self._values(source), self.kind, self.options.discretizer
+            return KeyedRows(table.select(**beside, **{KEY: table[KEY]}), self.stream.coarse_kind, (KEY,))
+        keys, kind, chosen = self._keys(table, whole=self.options.raw), self.kind, self.options.discretizer
         if isinstance(kind, NumberColumns) and not isinstance(chosen, Original):
-            keys = {name: coarsened(chosen, value) for name, value in keys.items()}
+            keys = {name: _coarsened(chosen, value, self.largest) for name, value in keys.items()}
             kind = replace(kind, form=" | ".join(filter(None, (kind.form, repr(chosen)))))
-        return KeyedRows(source.select(**beside, **keys), kind, tuple(keys))
+        return KeyedRows(table.select(**beside, **keys), kind, tuple(keys))
 
     def raw(self, beside: Mapping[str, Column]) -> Table:
         """Columns of the log under new names, then all that explanations are made of, before they are discretized."""
@@ -149,61 +399,48 @@ class AuditedLog:
             held = {f"k{j}": source[name] for j, name in enumerate(self.columns)}
             keys = {key: value.cast("float64") if value.type().is_decimal() else value for key, value in held.items()}
         else:
-            source = self._without_missing(source, self.used)
-            keys = self._values(source, whole=True)
+            source = self._known(source, self.used)
+            keys = self._keys(source, whole=True)
         return source.select(**{name: column(source, wanted) for name, wanted in beside.items()}, **keys)
 
-    def _kept(
-        self, used: Sequence[str] = (), shown: Sequence[Column] = (), among: Any = None
-    ) -> tuple[Table, Mapping[Column, str]]:
-        """The rows to be counted, and the names that columns of the log have there if not their own.
-
-        If rows with missing values are dropped, those in which a used value is missing are left out.
-        """
-        if self.stream is None:
-            return self._weighed(self._without_missing(self.source.table, (*self.used, *used)), _NONE), _NONE
-        counted = (*self.predictions, *self.clusters, *self.weights, *used)
-        table, place = self.stream.table((*counted, *shown), among)
-        return self._weighed(self._without_missing(table, [place[name] for name in counted]), place), place
-
-    def _weighed(self, table: Table, place: Mapping[Column, str]) -> Table:
-        """The rows without those of weight 0, which count nowhere; all rows if they are read as they are."""
-        if not self.weights or self.options.raw:
-            return table
-        weight = table[place.get(self.weights[0], self.weights[0])]
-        return table.filter((weight != 0) | weight.isnull())
-
-    @cached_property
-    def weightless(self) -> int:
-        """How many rows have weight 0."""
-        if not self.weights:
-            return 0
-        weight = self.source.table[self.weights[0]]
-        return int(fetch_line(self.source.table.aggregate(n=(weight == 0).sum()))["n"] or 0)
-
-    def _without_missing(self, table: Table, columns: Sequence[str]) -> Table:
+    def _known(self, table: Table, columns: Sequence[str]) -> Table:
+        """The rows without those in which one of these columns is missing, if such are dropped."""
         if self.options.nulls != "drop":
             return table
         return table.filter([~is_missing(table[name]) for name in dict.fromkeys(columns)])
 
-    def _values(self, source: Table, whole: bool = False) -> dict[str, Expression]:
-        """The columns k0 … by which explanations are told apart; the `whole` of what they are made of, or if `raw`."""
-        whole = whole or self.options.raw
+    def _keys(self, source: Table, *, whole: bool) -> dict[str, Expression]:
+        """The columns k0 … by which explanations are told apart; or the `whole` of what they are made of."""
         if isinstance(self.kind, SetColumn):
             return {"k0": source[self.columns[0]].unique().sort()}
         numeric = isinstance(self.kind, NumberColumns | PairColumns)
-        read = self._number if numeric else self._clean
-        names = (*self._as_written, *self.columns, *((*self.originals, *self.inputs) if whole else ()))
-        return {f"k{j}": read(source, name) for j, name in enumerate(names)}
+        written = [self.kind.written] if isinstance(self.kind, ReasonColumn) and self.kind.written else []
+        names = (*written, *self.columns, *((*self.originals, *self.inputs) if whole else ()))
+        return {f"k{j}": self._value(source, name, numeric=numeric) for j, name in enumerate(names)}
 
-    def _number(self, source: Table, name: str, place: Mapping[Column, str] = _NONE) -> Expression:
-        value = self._clean(source, name, place)
+    def _value(
+        self, source: Table, name: str, place: Mapping[Column, str] = _NONE, *, numeric: bool = False
+    ) -> Expression:
+        value = source[place.get(name, name)]
+        value = nan_as_null(value) if name in self.nan and self.options.nulls == "key" else value
+        if not numeric:
+            return value
         value = as_number(value) if value.type().is_boolean() else value
         return value.cast("float64") if value.type().is_numeric() else value
 
-    def _clean(self, source: Table, name: str, place: Mapping[Column, str] = _NONE) -> Expression:
-        value = source[place.get(name, name)]
-        return without_nan(value) if name in self.nan and self.options.nulls == "key" else value
+
+def _coarsened(discretizer: Any, value: Expression, largest: float) -> Expression:
+    """A number discretized where it is: by `Sign` or `Floor` alone, which every engine works out fast."""
+    import ibis
+
+    if isinstance(discretizer, Sign):
+        return value.sign().cast("float64")
+    scale = literal(10.0**discretizer.decimals)
+    if largest * 10.0**discretizer.decimals < _WHOLE:  # a question that is read in half the time
+        return (value * scale).floor().cast("float64") / scale
+    whole = (value * scale).abs() < literal(_WHOLE)  # else the floor, an integer in Ibis, may not hold it
+    floor = ibis.ifelse(whole, value * scale, literal(0.0)).floor().cast("float64")
+    return ibis.ifelse(whole, floor, value * scale) / scale + literal(0.0)
 
 
 @dataclass(frozen=True)

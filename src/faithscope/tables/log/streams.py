@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +23,10 @@ from faithscope.inputs.weights import to_weights
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
-from faithscope.tables.engine.answers import batches, coded, predictions_of
-from faithscope.tables.engine.expressions import Connection, Table
-from faithscope.tables.engine.failures import clear_errors
-from faithscope.tables.engine.missing import refuse_infinite
-from faithscope.tables.engine.shown_columns import Column
-from faithscope.tables.log.kinds import Coarse, NumberColumns, Numbered, PackedNumbers, ReasonColumn
-from faithscope.tables.sources.snapshot import changed, refuse_change
-
-if TYPE_CHECKING:
-    from faithscope.tables.log.rows import AuditedLog
-
-KEY = "k0"  # the column of keys; the log's own columns are c0, c1, … beside it
+from faithscope.tables.engine.answers import Column, batches, coded, predictions_of, refuse_infinite
+from faithscope.tables.engine.engines import Connection, Table, clear_errors
+from faithscope.tables.log.rows import KEY, AuditedLog, Coarse, NumberColumns, Numbered, PackedNumbers, ReasonColumn
+from faithscope.tables.sources.source import changed, refuse_change
 
 _CELLS = 2**21  # importances in a batch
 _MOST_ROWS = 2**17
@@ -57,7 +49,7 @@ class Stream(ABC):
     notes: tuple[str, ...] = ()
     _kept: tuple[Table, dict[Column, str]] | None = None
 
-    def __init__(self, log: "AuditedLog") -> None:
+    def __init__(self, log: AuditedLog) -> None:
         self.log = log
 
     @abstractmethod
@@ -93,7 +85,7 @@ class Stream(ABC):
         for number, (batch, keys, kept) in enumerate(self._keyed(expression, len(place))):
             rows += batch.num_rows
             held = pa.table({KEY: keys, **{short: batch.column(short).cast(kind) for short, kind in kinds.items()}})
-            begin = f"INSERT INTO {name}" if number else f"CREATE TABLE {name} AS"
+            begin = f"INSERT INTO {name}" if number else f"CREATE TEMP TABLE {name} AS"
             with clear_errors("Keeping the explanations in DuckDB"):
                 scratch.register("batch", held if kept is None else held.filter(pa.array(kept)))
                 if among is not None:
@@ -103,7 +95,7 @@ class Stream(ABC):
                 scratch.unregister("batch")
         self.rows = rows if self.rows is None else self.rows
         refuse_change(self.rows, rows)
-        return self._connection.table(name), place
+        return self._connection.table(name, database=("temp", "main")), place
 
     @cached_property
     def _connection(self) -> Connection:
@@ -188,15 +180,15 @@ class NumberStream(Stream):
 
     coarse_kind: PackedNumbers
 
-    def __init__(self, log: "AuditedLog") -> None:
+    def __init__(self, log: AuditedLog) -> None:
         super().__init__(log)
         assert isinstance(log.kind, NumberColumns)
         self.kind, self.missing, self._infinite = log.kind, Counter[str](), Counter[str]()
-        lists = len(self.log.columns) < self.kind.width
-        self.features = tuple(f"{self.log.columns[0]}[{j}]" for j in range(self.kind.width))
+        lists = len(self.log.columns) < len(self.kind.names)
+        self.features = tuple(f"{self.log.columns[0]}[{j}]" for j in range(len(self.kind.names)))
         self.features = self.features if lists else self.log.columns
         # A step that does not follow from the one before says so at once.
-        coarse = self._coarse(np.empty((0, self.kind.width)), self.kind.form)
+        coarse = self._coarse(np.empty((0, len(self.kind.names))), self.kind.form)
         self.notes = coarse.remarks
         order = "features" if isinstance(coarse, Rankings) else self.kind.order
         names = coarse.names or tuple(f"x{j}" for j in range(coarse.values.shape[1]))
@@ -212,7 +204,7 @@ class NumberStream(Stream):
     def _keyed(self, expression: Table, start: int) -> Iterator[tuple[Any, Any, NDArray[np.bool_] | None]]:
         self._infinite.clear()
         seen = self.missing if self.rows is None else Counter()
-        for batch in batches(expression, max(1, min(_MOST_ROWS, _CELLS // self.kind.width))):
+        for batch in batches(expression, max(1, min(_MOST_ROWS, _CELLS // len(self.kind.names)))):
             values = self._values(batch, start)
             missing = _look(values, self.features, seen, self._infinite)
             kept = None if missing is None or self.log.options.nulls != "drop" else ~missing
@@ -226,11 +218,11 @@ class NumberStream(Stream):
         try:
             lists = batch.column(start)
             if not pa.types.is_nested(lists.type):
-                columns = [_floats(batch.column(start + j)) for j in range(self.kind.width)]
+                columns = [_floats(batch.column(start + j)) for j in range(len(self.kind.names))]
                 return np.ascontiguousarray(np.stack(columns).T)
-            values = np.full((len(lists), self.kind.width), np.nan)
+            values = np.full((len(lists), len(self.kind.names)), np.nan)
             valid = lists.is_valid().to_numpy(zero_copy_only=False)
-            values[valid] = _floats(lists.flatten()).reshape(-1, self.kind.width)
+            values[valid] = _floats(lists.flatten()).reshape(-1, len(self.kind.names))
         except pa.ArrowInvalid as problem:
             if "not in range" not in str(problem):
                 raise

@@ -17,8 +17,7 @@ from faithscope.errors import BadInput
 from faithscope.runtime.files import expanded
 from faithscope.runtime.forks import anew_in_children
 from faithscope.runtime.memory import available
-from faithscope.tables.engine.expressions import Connection
-from faithscope.tables.engine.failures import clear_errors
+from faithscope.tables.engine.engines import Connection, clear_errors
 
 _LIKE = "it looks like postgres://user@host/database or duckdb://file.duckdb."
 _PATIENCE = 10  # seconds to wait for a database
@@ -40,67 +39,55 @@ def embedded(**settings: str) -> Connection:
         # DuckDB 2.0 takes Parquet's statistics, which leave NaN out, as proof that there is none.
         "disabled_optimizers": "statistics_propagation,filter_pushdown",
     }
-    connection: Connection = ibis.duckdb.connect(**{**usual, **private(**settings)})
-    return _without_bar(connection)
+    return beside(ibis.duckdb.connect(**{**usual, **private(**settings)}))
 
 
 def private(**settings: str) -> dict[str, str]:
-    """These settings of a DuckDB, with a limit of memory, and a folder for what spills that nobody else can read."""
-    return {**_room(), **settings, "temp_directory": _scratch(os.getpid(), settings.get("temp_directory"))}
+    """These settings of a DuckDB, with a folder for what spills that nobody else can read, and a limit of memory.
+
+    The limit is by the memory that is free; by itself DuckDB would take 80% of all, whoever else holds some of it.
+    """
+    room = available()
+    limit = {"memory_limit": f"{max(_LEAST, int(0.8 * room / 2**20))}MiB"} if room < inf else {}
+    return {**limit, **settings, "temp_directory": _scratch(os.getpid(), settings.get("temp_directory"))}
 
 
 def shared() -> Connection:
     """A connection to a DuckDB in memory that this process keeps: to begin one takes longer than to read many a log.
 
-    Its views are temporary, and nobody else's. A table would stay: make it in a DuckDB of its own.
+    Temporary views and tables are this connection's alone, and go with it.
     """
     import duckdb
 
     with _lock:
         kept = _kept.get(os.getpid())
-        if kept is None or not _answers(kept):
-            kept = _kept[os.getpid()] = _forgetful(embedded())
+        try:
+            if kept is not None:
+                kept.raw_sql("SELECT true")
+        except duckdb.Error:  # after some errors a DuckDB never works again
+            kept = None
+        if kept is None:
+            kept = _kept[os.getpid()] = embedded()
+            # Since 1.3 DuckDB remembers what files held, here for as long as the process lives.
+            if kept.raw_sql("FROM duckdb_settings() WHERE name = 'enable_external_file_cache'").fetchall():
+                kept.raw_sql("SET enable_external_file_cache = false")
         with suppress(duckdb.OutOfMemoryException):  # another log is being read, and holds more than that
-            for name, value in _room().items():
-                kept.raw_sql(f"SET {name} = '{value}'")
-        return _without_bar(beside(kept))
-
-
-def _room() -> dict[str, str]:
-    """A limit by the memory that is free; by itself DuckDB would take 80% of all, whoever else holds some of it."""
-    room = available()
-    return {"memory_limit": f"{max(_LEAST, int(0.8 * room / 2**20))}MiB"} if room < inf else {}
-
-
-def _without_bar(connection: Connection) -> Connection:
-    """The bar would go to standard output. In a notebook without ipywidgets it is off, and setting it is an error."""
-    if connection.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
-        connection.raw_sql("SET enable_progress_bar = false")
-    return connection
-
-
-def _forgetful(connection: Connection) -> Connection:
-    """Since 1.3 DuckDB remembers what files held, here for as long as the process lives."""
-    if connection.raw_sql("FROM duckdb_settings() WHERE name = 'enable_external_file_cache'").fetchall():
-        connection.raw_sql("SET enable_external_file_cache = false")
-    return connection
-
-
-def _answers(connection: Connection) -> bool:
-    """Whether a DuckDB still works: after some errors it never does again."""
-    import duckdb
-
-    try:
-        return bool(connection.raw_sql("SELECT true").fetchall()[0][0])
-    except duckdb.Error:
-        return False
+            if limit := private().get("memory_limit"):
+                kept.raw_sql(f"SET memory_limit = '{limit}'")
+        return beside(kept)
 
 
 def beside(connection: Connection) -> Connection:
-    """Another connection to the DuckDB of this one, which costs no time to start, and shares its memory limit."""
+    """Another connection to the DuckDB of this one, which costs no time to start, and shares its memory limit.
+
+    It shows no bar, which would go to standard output. In a notebook without ipywidgets there is none, and setting it
+    is an error.
+    """
     import ibis
 
     second: Connection = ibis.duckdb.from_connection(connection.con.cursor())
+    if second.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+        second.raw_sql("SET enable_progress_bar = false")
     return second
 
 
@@ -109,8 +96,10 @@ def connect_to(address: str) -> Connection:
     if address in ("spark", "pyspark", "spark://", "pyspark://"):
         with clear_errors("Connecting to Spark"):
             import ibis
+            from pyspark.sql import SparkSession
 
-            session: Connection = ibis.pyspark.connect(_spark_session())
+            active = SparkSession.getActiveSession() or SparkSession.builder.appName("faithscope").getOrCreate()
+            session: Connection = ibis.pyspark.connect(active)
             return session
     parts = _parts(address)
     if parts.scheme == "duckdb":
@@ -200,9 +189,3 @@ def _end(number: int, frame: Any) -> None:
     _remove_folders()
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)
-
-
-def _spark_session() -> Any:
-    from pyspark.sql import SparkSession
-
-    return SparkSession.getActiveSession() or SparkSession.builder.appName("faithscope").getOrCreate()

@@ -1,26 +1,58 @@
-"""Where a log lives: a file or a glob, a frame, an Ibis table, or a table in a database; all of it only read."""
+"""Where a log lives: a file or a glob, a frame, a query, an Ibis table, or a table in a database; all of it only read.
 
+All questions of an audit are about one state of the log, though others write to it meanwhile: engines with transactions
+are asked in one (`Backend.one_state`). If an engine has none, or a log is files, what the questions counted must add up
+to the same rows; what does not is an error, never an answer.
+"""
+
+import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow.tables import Settings, read_settings
-from faithscope.inputs.arrays import is_frame
+from faithscope.explanations.arrow.tables import METADATA, Settings, read_settings
+from faithscope.inputs.arrays import is_frame, to_items
 from faithscope.inputs.hints import hint
-from faithscope.inputs.queries import query_kind
+from faithscope.inputs.queries import Query, query_kind
 from faithscope.runtime.files import expanded
-from faithscope.tables.engine.engines import engine_at, engine_of
-from faithscope.tables.engine.expressions import Connection, Expression, Table, call
-from faithscope.tables.engine.failures import clear_errors, without_password
-from faithscope.tables.sources.connections import beside, connect_to, embedded, is_embedded, shared
-from faithscope.tables.sources.files import MOST_DIGITS, READERS, CsvCells, LogFiles, suffix, wide_decimals
-from faithscope.tables.sources.queries import read_query
-from faithscope.tables.sources.snapshot import Stamps, refuse_rewritten, stamps
+from faithscope.tables.engine.answers import batches, column, shown
+from faithscope.tables.engine.engines import (
+    Connection,
+    Expression,
+    Table,
+    call,
+    clear_errors,
+    engine_of,
+    without_password,
+)
+from faithscope.tables.sources.connections import beside, connect_to, is_embedded, shared
+from faithscope.tables.sources.files import MOST_DIGITS, CsvCells, read_csv, widened
+
+Names = str | Sequence[str]
 
 _NAMED = 8  # tables that an error names
+_LISTED = 12  # columns
+_ROWS = 2**16  # of a query at once
+_REMOTE = ("s3://", "gs://", "az://", "abfss://", "hdfs://", "http://", "https://", "dbfs:")
+READERS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
+READERS |= dict.fromkeys((".json", ".jsonl", ".ndjson"), "json")
+
+
+def changed(seen: str) -> BadInput:
+    """The error if a log was written to between two questions."""
+    return BadInput(f"The log was written to while it was audited ({seen}): audit it again, or a copy of it.")
+
+
+def refuse_change(before: int, now: int) -> None:
+    """Raise if two questions counted different numbers of rows."""
+    if before != now:
+        raise changed(f"{before:,} rows at first, {now:,} later")
 
 
 @dataclass(frozen=True)
@@ -38,16 +70,16 @@ class LogSource:
         The cells of CSV files, of which the table has made numbers and moments.
     embedded : bool
         Whether it is read by a DuckDB in memory of our own.
-    shared : bool
-        Whether other logs are read by that DuckDB too.
     still : bool
         Whether it stays as it is for as long as it is open: a copy, or a DuckDB file, which DuckDB locks.
-    files : tuple
+    files : dict of str to os.stat_result
         Its local files, as they were when it was opened.
     wide : dict of str to int
         The number of digits of each column of decimals with more digits than DuckDB keeps, so that it would round them.
     numeric : tuple of str
         Columns that were asked for as numbers.
+    notes : tuple of str
+        Which rows were left out, and how the explanation was read, if that is not plain.
     """
 
     table: Table
@@ -55,11 +87,11 @@ class LogSource:
     settings: Settings | None = None
     cells: CsvCells | None = None
     embedded: bool = False
-    shared: bool = False
     still: bool = False
-    files: Stamps = ()
+    files: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     wide: Mapping[str, int] = field(default_factory=dict)
     numeric: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -70,18 +102,19 @@ class LogSource:
     def one_state(self) -> Iterator[None]:
         """All questions inside are about one state of the log, as far as its engine can say."""
         connection = self.table.get_backend()
-        with nullcontext() if self.still or self.files else engine_at(connection).one_state(connection):
+        with nullcontext() if self.still or self.files else engine_of(connection).one_state(connection):
             yield
-        refuse_rewritten(self.files)
+        for file, stamp in self.files.items():
+            if _stamps([file]) != {file: stamp}:
+                raise changed(f"{file!r} is no longer the file that was opened")
 
     def scratch(self) -> Connection:
-        """A DuckDB to keep tables of our own in: the one that reads this log alone, if there is one, else a new one."""
-        return beside(self.table.get_backend()) if self.embedded and not self.shared else embedded()
+        """A connection to a DuckDB of our own, to keep temporary tables in."""
+        return beside(self.table.get_backend()) if self.embedded else shared()
 
     def refuse_wide(self, columns: Iterable[str]) -> None:
         """Raise if one of these columns cannot be read as it is."""
-        name = next((name for name in columns if name in self.wide), None)
-        if name is not None:
+        for name in (name for name in columns if name in self.wide):
             raise WrongType(
                 f"Column {name!r} holds decimals of {self.wide[name]} digits, of which DuckDB keeps at most "
                 f"{MOST_DIGITS}: write it with fewer digits, or as text."
@@ -101,8 +134,35 @@ class LogSource:
         numeric = (*self.numeric, *columns)
         return replace(self, table=self.cells.typed(numeric), numeric=numeric)
 
+    def named(self, names: Names, role: str, *, hidden: Iterable[str] | None = None) -> tuple[str, ...]:
+        """The columns that one name or several mean; with `hidden`, a glob means all columns but these.
 
-def open_source(log: Any, connect: str | None = None, *, at_once: bool = False) -> LogSource:
+        Columns that a glob means are in the order of the log; a column's own name is no glob.
+        """
+        listed = [names] if isinstance(names, str) else to_items(names, f"{role}, the names of columns,")
+        chosen: dict[str, None] = {}
+        for name in listed:
+            if not isinstance(name, str):
+                takes = "is the name of a column" if hidden is None else "takes names of columns or globs"
+                raise WrongType(f"{role} {takes}; got {name!r}.")
+            known = [each for each in self.columns if hidden is None or each not in hidden]
+            like = [] if hidden is None or name in known else [each for each in known if fnmatchcase(each, name)]
+            if name not in known and not like:
+                close = hint(name if hidden is None else name.strip("*"), known)
+                raise BadInput(f"The log has no column {name!r} for {role}. {close}")
+            chosen.update(dict.fromkeys(like or [name]))
+        if not chosen and hidden is not None:
+            raise BadInput(f"No column was named for {role}. The log has: {self.listed}.")
+        return tuple(chosen)
+
+    @property
+    def listed(self) -> str:
+        """The names of the first columns, for a sentence."""
+        more = len(self.columns) - _LISTED
+        return ", ".join(self.columns[:_LISTED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def open_source(log: Any, connect: str | None = None) -> LogSource:
     """A log, whatever holds it.
 
     Parameters
@@ -111,8 +171,6 @@ def open_source(log: Any, connect: str | None = None, *, at_once: bool = False) 
     connect : str, optional
         The database: an Ibis address such as ``postgres://user:password@host/database``, or ``spark`` for the
         current session. Without it DuckDB reads files in place.
-    at_once : bool
-        Whether a log in files is read and then let go, so that it needs no DuckDB of its own.
     """
     if isinstance(log, LogSource):
         return log
@@ -120,30 +178,130 @@ def open_source(log: Any, connect: str | None = None, *, at_once: bool = False) 
         with clear_errors("Reading the Ibis table"):
             return LogSource(_with_known_types(engine_of(log).readable(log)), "Ibis table")
     if kind := query_kind(log):
-        table, settings = read_query(log, kind)
-        return LogSource(_with_known_types(table), kind, settings, embedded=True, still=True)
+        return _from_query(log, kind)
     if is_frame(log):
         return _from_frame(log)
-    paths = _paths(log)
-    if connect is not None:
-        return _from_database(paths, connect)
-    with clear_errors("Starting DuckDB"):
-        return replace(_from_files(shared() if at_once else embedded(), paths), embedded=True, shared=at_once)
-
-
-def unpacked(source: LogSource, column: str, width: int) -> tuple[LogSource, tuple[str, ...]]:
-    """The log with the numbers of a list column in columns of their own, and the names of these."""
-    numbers = {f"{column}[{j}]": source.table[column][j] for j in range(width)}
-    return replace(source, table=source.table.mutate(**numbers)), tuple(numbers)
-
-
-def _paths(log: Any) -> list[str]:
-    paths = [log] if isinstance(log, str | os.PathLike) else log
-    if not isinstance(paths, Sequence) or not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
+    given = [log] if isinstance(log, str | os.PathLike) else log
+    if not isinstance(given, Sequence) or not given or not all(isinstance(path, str | os.PathLike) for path in given):
         raise WrongType(
             f"A log is a file, a glob, a frame or an Ibis table; got {type(log).__name__}: pass one of these."
         )
-    return [expanded(path) for path in paths]
+    paths: list[str] = [expanded(path) for path in given]
+    if connect is None:
+        with clear_errors("Starting DuckDB"):
+            return replace(_from_files(shared(), paths), embedded=True)
+    connection, alone = connect_to(connect), len(paths) == 1
+    is_file = os.path.isdir(paths[0]) or suffix(paths[0]) in READERS
+    if alone and not (is_file if connection.name == "pyspark" else os.path.exists(paths[0])):
+        return _from_table(connection, paths[0])
+    return replace(_from_files(connection, paths), embedded=is_embedded(connect))
+
+
+def _from_files(connection: Connection, paths: list[str]) -> LogSource:
+    """The files that paths, folders and globs mean, each once, whatever links lead to it, as one log."""
+    import pyarrow.parquet as pq
+
+    found = sorted({file for path in paths for file in _matching(path)}, key=lambda name: (len(name), name))
+    once: dict[Any, str] = {}
+    for file in found:  # two names of one file may be links, or hard links
+        identity: Any = os.path.realpath(file) if os.path.isfile(file) else file
+        if os.path.isfile(file) and (status := os.stat(file)).st_nlink > 1:
+            identity = status.st_dev, status.st_ino
+        once.setdefault(identity, file)
+    files = sorted(once.values())
+    for file in (file for file in files if suffix(file) not in READERS):
+        raise BadInput(
+            f"{without_password(file)!r} is no kind of file that can be read: a log is Parquet, CSV or JSON lines."
+        )
+    kind, *others = {READERS[suffix(file)] for file in files}
+    if others:
+        raise BadInput(f"The log mixes kinds of files ({', '.join(files[:3])}): pass files of one kind.")
+    name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+    with clear_errors(f"Reading {name}"):
+        opened, engine, cells = _stamps(files), engine_of(connection), None
+        taken = [file if file.startswith(_REMOTE) else engine.file_name(file) for file in files]
+        schemas: list[Any] = [
+            pq.read_schema(file) if kind == "parquet" and not file.startswith(_REMOTE) else None for file in files
+        ]
+        if kind == "csv":
+            cells = read_csv(connection, files, taken)
+            table = cells.typed()
+        elif kind == "json":
+            table = engine.read_json(connection, taken)
+        else:  # files with the same columns and types together
+            groups: dict[Any, list[str]] = {}
+            for schema, file in zip(schemas, taken, strict=True):
+                groups.setdefault(tuple((each.name, str(each.type)) for each in schema or ()), []).append(file)
+            tables = [engine.read_parquet(connection, group) for group in groups.values()]
+            table = tables[0] if len(tables) == 1 else widened(tables)
+        said = {None if schema is None else (schema.metadata or {}).get(METADATA) for schema in schemas}
+        settings = read_settings(schemas[0].empty_table()) if len(said) == 1 and None not in said else None
+        wide = {name: digits for schema in schemas for name, digits in _wide_decimals(schema or ()).items()}
+        return LogSource(_with_known_types(table), name, settings, cells, files=opened, wide=wide)
+
+
+def _matching(path: str) -> list[str]:
+    """The files that a path, a folder or a glob means, but for those whose names say that they are not finished."""
+    if path.startswith(_REMOTE) or os.path.isfile(path):
+        return [path]
+    if os.path.isdir(path):
+        files, seen = [], {os.path.realpath(path)}
+        for place, folders, held in os.walk(path, followlinks=True):  # each folder once, whatever links lead to it
+            real = {
+                name: os.path.realpath(os.path.join(place, name)) for name in sorted(folders) if name[0] not in "_."
+            }
+            folders[:] = [name for name, folder in real.items() if folder not in seen]
+            seen.update(real.values())
+            files += [os.path.join(place, name) for name in held if name[0] not in "_." and suffix(name) in READERS]
+    else:
+        parts = path.split(os.sep)
+        fixed = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+        # A name that begins with _ or a dot is that of an unfinished write, unless the glob says it.
+        wanted = {part[0] for part in parts[fixed:] if part.startswith(("_", "."))}
+        files = [
+            file
+            for file in glob.glob(path, recursive=True)
+            if os.path.isfile(file) and not any(part[:1] in {"_", "."} - wanted for part in file.split(os.sep)[fixed:])
+        ]
+    if files:
+        return files
+    folder = Path(path).parent
+    beside = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
+    advice = f" {hint(Path(path).name, beside)}" if beside else ""
+    raise BadInput(f"No file matches {without_password(path)!r}: check the path, or quote the glob.{advice}")
+
+
+def suffix(file: str) -> str:
+    """How the name of a file ends, its compression left out.
+
+    Examples
+    --------
+    >>> suffix("logs/March.CSV.gz")
+    '.csv'
+    """
+    return Path(file.removesuffix(".gz").removesuffix(".zst")).suffix.lower()
+
+
+def _stamps(files: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+    """What tells that local files are still those that were opened."""
+    known = {file: os.stat(file) for file in files if os.path.exists(file)}
+    return {file: (status.st_ino, status.st_size, status.st_mtime_ns) for file, status in known.items()}
+
+
+def _wide_decimals(schema: Any) -> dict[str, int]:
+    """Columns of decimals with more digits than engines keep, and how many; DuckDB makes doubles of them."""
+    import pyarrow as pa
+
+    decimals = [field for field in schema if pa.types.is_decimal(field.type)]
+    return {field.name: field.type.precision for field in decimals if field.type.precision > MOST_DIGITS}
+
+
+def _with_known_types(table: Table) -> Table:
+    """The table with moments in nanoseconds with a zone, for which Ibis has no type, as exact moments of UTC."""
+    unknown = [name for name, kind in table.schema().items() if kind.is_unknown() and "TIMESTAMPTZ_NS" in str(kind)]
+    since = {name: call("epoch_ns", table[name], "int64") for name in unknown}
+    exact = {name: call("make_timestamp_ns", number, "timestamp(9)") for name, number in since.items()}
+    return table.mutate(**exact) if unknown else table
 
 
 def _from_frame(frame: Any) -> LogSource:
@@ -155,9 +313,20 @@ def _from_frame(frame: Any) -> LogSource:
         elif hasattr(frame, "to_arrow"):
             table = frame.to_arrow()
         else:
-            table = _with_maps(pa.Table.from_pandas(frame, preserve_index=False), frame)
-        connection = embedded()
-        wide = wide_decimals(table.schema)
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+            for position, held in enumerate(table.schema):
+                if not pa.types.is_struct(held.type):
+                    continue
+                # As maps, in one order of keys: structs have all fields, and dictionaries may leave keys out.
+                rows = [row if isinstance(row, dict) else None for row in frame.iloc[:, position].tolist()]
+                names = list(dict.fromkeys(name for row in rows for name in row or ()))
+                with suppress(pa.ArrowInvalid, pa.ArrowTypeError):  # other values than numbers
+                    items = [
+                        None if row is None else [(name, row[name]) for name in names if name in row] for row in rows
+                    ]
+                    table = table.set_column(position, held.name, pa.array(items, pa.map_(pa.string(), pa.float64())))
+        connection = shared()
+        wide = _wide_decimals(table.schema)
         for name in wide:  # DuckDB reads no such table at all
             position = table.column_names.index(name)
             table = table.set_column(position, name, pa.nulls(table.num_rows, pa.float64()))
@@ -166,63 +335,21 @@ def _from_frame(frame: Any) -> LogSource:
         return LogSource(rows, "frame", read_settings(table), embedded=True, still=True, wide=wide)
 
 
-def _with_maps(table: Any, frame: Any) -> Any:
-    """An Arrow table with dictionaries of numbers as maps: structs have all fields, dictionaries may leave keys out."""
-    import pyarrow as pa
-
-    for position, column in enumerate(table.schema):
-        if pa.types.is_struct(column.type):
-            held = frame.iloc[:, position].tolist()
-            names = list(dict.fromkeys(name for row in held if isinstance(row, dict) for name in row))
-            with suppress(pa.ArrowInvalid, pa.ArrowTypeError):  # other values than numbers
-                rows = [_items(row, names) if isinstance(row, dict) else None for row in held]
-                maps = pa.array(rows, pa.map_(pa.string(), pa.float64()))
-                table = table.set_column(position, column.name, maps)
-    return table
-
-
-def _items(row: Mapping[str, Any], names: Sequence[str]) -> list[tuple[str, Any]]:
-    """The items of a dictionary in the order of these names, so that all rows have one order."""
-    return [(name, row[name]) for name in names if name in row]
-
-
-def _from_files(connection: Connection, paths: list[str]) -> LogSource:
-    files = LogFiles.matching(paths)
-    name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-    with clear_errors(f"Reading {name}"):
-        opened = stamps(files.names)
-        table, cells = files.read(connection)
-        return LogSource(_with_known_types(table), name, files.settings, cells, files=opened, wide=files.wide)
-
-
-def _with_known_types(table: Table) -> Table:
-    """The table with moments in nanoseconds with a zone, for which Ibis has no type, as exact moments of UTC."""
-    unknown = [name for name, kind in table.schema().items() if kind.is_unknown() and "TIMESTAMPTZ_NS" in str(kind)]
-    since = {name: call("epoch_ns", table[name], "int64") for name in unknown}
-    exact = {name: call("make_timestamp_ns", number, "timestamp(9)") for name, number in since.items()}
-    return table.mutate(**exact) if unknown else table
-
-
-def _from_database(names: list[str], address: str) -> LogSource:
-    connection = connect_to(address)
-    if len(names) == 1 and connection.name != "pyspark" and not os.path.exists(names[0]):
-        return _from_table(connection, names[0])
-    is_file = os.path.isdir(names[0]) or suffix(names[0]) in READERS
-    if connection.name == "pyspark" and len(names) == 1 and not is_file:
-        return _from_table(connection, names[0])
-    return replace(_from_files(connection, names), embedded=is_embedded(address))
-
-
 def _from_table(connection: Connection, name: str) -> LogSource:
     from ibis.common.exceptions import TableNotFound
 
     *schema, last = name.split(".")
+    engine = engine_of(connection)
     with clear_errors("Looking for the table"):
         try:
             table = connection.table(last, database=".".join(schema) or None)
         except TableNotFound:
-            tables = engine_at(connection).tables(connection)
-            raise BadInput(f"The database has no table {without_password(name)!r}{_there(name, tables)}") from None
+            tables = engine.tables(connection)
+            same = [table for table in tables if table.split(".")[-1].casefold() == last.casefold()]
+            there = f". {hint(name, tables)}" if tables else ", nor any other that may be read."
+            if same:
+                there = f"; it has {', '.join(same[:_NAMED])}: write the whole name."
+            raise BadInput(f"The database has no table {without_password(name)!r}{there}") from None
         except Exception as problem:
             if "disabled by configuration" not in str(problem):
                 raise
@@ -230,14 +357,68 @@ def _from_table(connection: Connection, name: str) -> LogSource:
                 f"{name!r} is a view of other files, which a DuckDB file that is handed over may not read: pass the "
                 f"files themselves, or in Python duckdb.connect(file, read_only=True).table({name!r})."
             ) from None
-        engine = engine_at(connection)
         return LogSource(_with_known_types(engine.readable(table)), name, still=engine.locked)
 
 
-def _there(name: str, tables: list[str]) -> str:
-    """Which tables there are: those of the same name in another schema, those of a similar name, else the first few."""
-    last = name.split(".")[-1].casefold()
-    same = [table for table in tables if table.split(".")[-1].casefold() == last]
-    if same:
-        return f"; it has {', '.join(same[:_NAMED])}: write the whole name."
-    return f". {hint(name, tables)}" if tables else ", nor any other that may be read."
+def _from_query(query: Any, kind: Query) -> LogSource:
+    """The rows of a query, read once, in batches, into a DuckDB of our own that spills to disk."""
+
+    def read() -> Iterator[Any]:
+        """Arrow tables or record batches, with one clear line for whatever the query raises on its way."""
+        held: Iterator[Any] | None = None
+        while True:
+            with clear_errors(f"Reading the {kind}"):
+                if held is None:
+                    held = iter(_batches(query, kind))
+                batch = next(held, None)
+            if batch is None:
+                return
+            yield batch
+
+    rows = read()
+    first = next(rows, None)
+    if first is None:
+        raise BadInput("The log has no rows: nothing can be measured.")
+    table = kept(chain([first], rows))
+    settings = read_settings(first.schema.empty_table())
+    return LogSource(_with_known_types(table), kind, settings, embedded=True, still=True)
+
+
+def _batches(query: Any, kind: Query) -> Iterable[Any]:
+    """The rows of a query, never all at once."""
+    if kind == "lazy frame":
+        return (frame.to_arrow() for frame in query.collect_batches(chunk_size=_ROWS))
+    if kind == "dataset":
+        return query.to_batches(batch_size=_ROWS)  # type: ignore[no-any-return]
+    if kind == "reader":
+        return query  # type: ignore[no-any-return]
+    if kind == "cursor":
+        raise WrongType("A DuckDB connection or cursor is no log: pass con.table('name') or con.sql('SELECT …').")
+    read = getattr(query, "to_arrow_reader", None) or query.fetch_arrow_reader
+    return read(_ROWS)  # type: ignore[no-any-return]
+
+
+def kept(batches: Iterable[Any]) -> Table:
+    """All batches as one table of a DuckDB; an error if there is no row."""
+    from ibis.util import gen_name
+
+    connection, name, rows = shared(), gen_name("faithscope_log"), 0
+    for number, batch in enumerate(batches):
+        rows += batch.num_rows
+        with clear_errors("Copying the log into DuckDB"):
+            connection.con.register("batch", batch)
+            begin = f"INSERT INTO {name}" if number else f"CREATE TEMP TABLE {name} AS"
+            connection.con.execute(f"{begin} SELECT * FROM batch")
+            connection.con.unregister("batch")
+    if not rows:
+        raise BadInput("The log has no rows: nothing can be measured.")
+    return connection.table(name, database=("temp", "main"))
+
+
+def copied(source: LogSource) -> LogSource:
+    """The log in a DuckDB that spills to disk, read once in batches; columns that cannot be shown are left out."""
+    table, schema = source.table, source.table.schema()
+    how = {name: name if schema[name].is_string() else shown(name, schema[name]) for name in table.columns}
+    wanted = table.select(**{name: column(table, form) for name, form in how.items() if form is not None})
+    copy = kept(batches(wanted, _ROWS))
+    return replace(source, table=copy, cells=None, embedded=True, still=True, files={})
