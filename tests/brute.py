@@ -40,26 +40,20 @@ def sufficiency(covers, predictions):
     return total / n, silent / n
 
 
-def necessity(
-    covers,
-    predictions,
-    agree=lambda a, b: a == b,
-    weights=None,
-    clusters=None,
-    given=None,
-):
+def necessity(covers, predictions, agree=lambda a, b: a == b, weights=None, clusters=None, given=None, asks=None):
     """Necessity, the unverifiable share and the chance level for any relation, agreement, weights and clusters.
 
     Pairs of rows of different clusters are weighed by explanation and prediction: ``Σ G · Σ w w' K C / Σ w w' K``, with
-    G the weight of the rows that were `given` an explanation (each its own by default), get a prediction, and lie under
-    the explanation, or do not.
+    G the weight of the rows that ask (all by default), were `given` an explanation (each its own by default), get a
+    prediction, and lie under the explanation, or do not.
     """
     n = len(predictions)
     weight = [1.0] * n if weights is None else [float(w) for w in weights]
     cluster, given = list(range(n)) if clusters is None else list(clusters), range(n) if given is None else given
     groups = {}
     for i in range(n):
-        groups.setdefault((given[i], predictions[i], bool(covers[i][i])), []).append(i)
+        if asks is None or asks[i]:
+            groups.setdefault((given[i], predictions[i], bool(covers[i][i])), []).append(i)
     total = silent = chance = checked = 0.0
     for rows in groups.values():
         mass = sum(weight[i] for i in rows)
@@ -72,37 +66,11 @@ def necessity(
         total += mass * sum(each * agree(predictions[i], predictions[j]) for i, j, each in covered) / alike
         chance += mass * sum(each for *_, each in covered) / sum(each for *_, each in pairs)
         checked += mass
-    return total / sum(weight), silent / sum(weight), chance / checked if checked else None
+    whole = checked + silent
+    return total / whole, silent / whole, chance / checked if checked else None
 
 
-def clustered(given, covers, table, clusters, weights):
-    """M̂ and U: pairs of a row given and a row covered, of different clusters, explanation by explanation.
-
-    ``Σ G · Σ w w' K / Σ w w'``, with G the weight of an explanation's rows that lie under it, or that do not.
-    """
-    import numpy as np
-
-    total = silent = 0.0
-    for explanation in np.unique(given):
-        for own in (True, False):
-            rows = (given == explanation) & (np.diag(covers) == own)
-            pairs = rows[:, None] & covers & (clusters[:, None] != clusters[None, :])
-            mass = np.outer(weights, weights) * pairs
-            if pairs.any():
-                total += weights[rows].sum() * (mass * table).sum() / mass.sum()
-            else:
-                silent += weights[rows].sum()
-    return total / weights.sum(), silent / weights.sum()
-
-
-def encoding(
-    given,
-    covers,
-    predictions,
-    agree=lambda a, b: a == b,
-    weights=None,
-    clusters=None,
-):
+def encoding(given, covers, predictions, agree=lambda a, b: a == b, weights=None, clusters=None):
     """Agreement with rows given the same less that with others covered; who is alone, and who covers no others.
 
     Pairs of rows of different clusters are weighed by explanation, of rows that lie under it and of those that do not.

@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from brute import clustered
-
 
 class Brute(NamedTuple):
     """The value, the unverifiable share, the chance level and the upper end, by the definition."""
@@ -26,75 +24,58 @@ def agreement_of(name, eps):
     }[name]
 
 
-def brute(
-    covers,
-    y,
-    agree,
-    w=None,
-    codes=None,
-    clusters=None,
-):
-    """The mean over rows of the mean agreement with the other rows covered; with weights or clusters, by explanation.
+def mean_over_pairs(covers, table, codes, weights, clusters, asks=True, answers=True):
+    """The mean of a table over pairs of a row that asks and a row covered that answers, and which rows find nobody.
+
+    Pairs are of different clusters, explanation by explanation: ``Σ G · Σ w w' K / Σ w w'``, with G the weight of an
+    explanation's rows that lie under it, or that do not.
+    """
+    asks, total, silent = asks | np.zeros(len(codes), bool), 0.0, np.zeros(len(codes), bool)
+    for explanation in np.unique(codes[asks]):
+        for own in (True, False):
+            rows = asks & (codes == explanation) & (np.diag(covers) == own)
+            pairs = rows[:, None] & covers & answers & (clusters[:, None] != clusters)
+            mass = np.outer(weights, weights) * pairs
+            if pairs.any():
+                total += weights[rows].sum() * (mass * table).sum() / mass.sum()
+            else:
+                silent |= rows
+    return total / weights[asks].sum(), silent
+
+
+def brute(covers, y, agree, codes, weights=None, clusters=None, asks=True, answers=True):
+    """The mean over rows that ask of the mean agreement with the other rows covered that answer.
 
     Parameters
     ----------
     covers : (n, n) array
         Whether row i's explanation covers row j.
-    codes : (n,) array, optional
-        The explanation of each row, for weights; by default rows with the same row of `covers` have the same one.
+    codes : (n,) array
+        The explanation of each row.
     clusters : (n,) array, optional
         Rows of one cluster are not compared.
     """
-    table = np.asarray(agree(y[:, None], y[None, :]), np.float64)
-    if w is None and clusters is None:
-        return _of_table(covers, table)
-    return _weighted(covers, table, np.ones(len(y)) if w is None else w, _codes(covers, codes), clusters)
+    n, table = len(y), np.asarray(agree(y[:, None], y[None, :]), np.float64)
+    weights = np.ones(n) if weights is None else weights
+    how = (weights, np.arange(n) if clusters is None else clusters, asks, answers)
+    value, silent = mean_over_pairs(covers, table, codes, *how)
+    chance, nobody = mean_over_pairs(np.ones_like(covers), table, np.zeros(n), *how)
+    unverifiable = weights[silent].sum() / weights[asks | np.zeros(n, bool)].sum()
+    return Brute(value, unverifiable, np.nan if nobody.any() else chance, value + unverifiable)
 
 
-def brute_spread(covers, y, w=None, codes=None):
+def brute_spread(covers, y, codes, weights=None, asks=True, answers=True):
     """``1 - (W + S) / T`` by the definition; NaN if all predictions are the same."""
-    columns, weights = (y - y[0]).reshape(len(y), -1), np.ones(len(y)) if w is None else w  # so that nothing cancels
+    n, columns = len(y), (y - y[0]).reshape(len(y), -1)  # so that nothing cancels
+    weights = np.ones(n) if weights is None else weights
     distance = 0.5 * ((columns[:, None, :] - columns[None, :, :]) ** 2).sum(axis=2)
-    within = _of_table(covers, distance) if w is None else _weighted(covers, distance, w, _codes(covers, codes))
-    mean = (weights[:, None] * columns).sum(axis=0) / weights.sum()
-    squares = weights * ((columns - mean) ** 2).sum(axis=1)
-    freedom = weights.sum() - (weights**2).sum() / weights.sum()
-    silent = ~_others(covers).any(axis=1)
+    within, silent = mean_over_pairs(covers, distance, codes, weights, np.arange(n), asks, answers)
+    alone = mean_over_pairs(covers, distance, codes, weights, np.arange(n), answers, answers)[1]
+    squares = weights * ((columns - weights @ columns / weights.sum()) ** 2).sum(axis=1)
+    asked = weights[asks | np.zeros(n, bool)].sum()
+    unverifiable = weights[silent].sum() / asked
     if not distance.any():
-        return Brute(np.nan, within.unverifiable, 0.0, np.nan)
-    whole, alone = squares.sum() / freedom, squares[silent].sum() / freedom
-    return Brute(1 - (within.value + alone) / whole, within.unverifiable, 0.0, 1 - within.value / whole)
-
-
-def _others(covers):
-    return covers & ~np.eye(len(covers), dtype=bool)
-
-
-def _codes(covers, codes):
-    return np.unique(covers, axis=0, return_inverse=True)[1].reshape(-1) if codes is None else codes
-
-
-def _of_table(covers, table):
-    n, value, silent = len(table), 0.0, 0
-    for row, others in zip(table, _others(covers), strict=True):
-        if others.any():
-            value += row[others].mean()
-        else:
-            silent += 1
-    chance = (table.sum() - np.trace(table)) / (n * (n - 1)) if n > 1 else np.nan
-    return Brute(value / n, silent / n, float(chance), (value + silent) / n)
-
-
-def _weighted(
-    covers,
-    table,
-    w,
-    codes,
-    clusters=None,
-):
-    """`clustered`, and the chance level: the mean agreement of all pairs of different clusters."""
-    cluster = np.arange(len(w)) if clusters is None else clusters
-    value, silent = clustered(codes, covers, table, cluster, w)
-    mass = np.outer(w, w) * (cluster[:, None] != cluster)
-    chance = (mass * table).sum() / mass.sum() if mass.any() else np.nan
-    return Brute(value, silent, float(chance), value + silent)
+        return Brute(np.nan, unverifiable, 0.0, np.nan)
+    freedom = (weights.sum() - weights @ weights / weights.sum()) / squares.sum()
+    upper = 1 - within * freedom
+    return Brute(upper - squares[alone].sum() / squares.sum() * weights.sum() / asked, unverifiable, 0.0, upper)

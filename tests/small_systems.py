@@ -155,23 +155,24 @@ class System:
             return fs.consistency(explanations, y, **asked)
         return MEASURES[measure][0](explanations, y, X, relation=relation, **asked)
 
-    def brute(self, measure, name, predictions=None, kept=None):
+    def brute(self, measure, name, predictions=None, kept=None, **asked):
         """What the definition says, of some of the rows; for encoding, `upper` is the share that is exclusive."""
         rows = np.arange(self.n) if kept is None else np.flatnonzero(kept)
         y = np.asarray(self.predictions if predictions is None else predictions)[rows]
         y = y if name == "labels" else y.astype(float)
         weights, clusters = (None if one is None else one[rows] for one in (self.weights, self.clusters))
+        asked = {who: mask[rows] for who, mask in asked.items()}
         covers, codes = self.covers(measure)[np.ix_(rows, rows)], self.codes[rows]
         if name == "spread":
-            return brute_spread(covers, y, weights, codes)
+            return brute_spread(covers, y, codes, weights, **asked)
         agree = agreement_of(name, self.eps)
         if measure == "necessity":
-            value, silent, chance = brute.necessity(covers, y, agree, weights, clusters, codes)
+            value, silent, chance = brute.necessity(covers, y, agree, weights, clusters, codes, **asked)
             return Brute(value, silent, np.nan if chance is None else chance, value + silent)
         if measure == "encoding":
             value, alone, exclusive = brute.encoding(codes, covers, y, agree, weights, clusters)
             return Brute(np.nan if value is None else value, alone + exclusive, np.nan, exclusive)
-        return brute_measure(covers, y, agree, weights, codes, clusters)
+        return brute_measure(covers, y, agree, codes, weights, clusters, **asked)
 
     def sample(self, measure, name, predictions=None):
         explanations, X, _ = self.given(measure)

@@ -42,6 +42,8 @@ from tables.logs import (
     ROWS,
     RULES,
     VALUES,
+    WEIGHT,
+    WEIGHTS,
     assert_same,
     assert_same_groups,
     table,
@@ -51,6 +53,7 @@ from tables.logs import (
 FACTORS = {
     "agreement": [None, "close:0.3", "tolerance:0.3", "spread"],
     "clustered": [False, True],
+    "weighted": [False, True],
     "nulls": ["error", "drop", "key"],
     "where": [None, f"\"{POPULATION}\" <> 'north'"],
     "interval": [None, "proven"],
@@ -60,11 +63,11 @@ FACTORS = {
 WEEKS = np.array([str(week) for week in pd.Series(MOMENTS).dt.to_period("W").dt.start_time])
 
 
-def can_meet(agreement, clustered, nulls, where, interval, within, engine):
+def can_meet(agreement, clustered, weighted, nulls, where, interval, within, engine):
     """What is refused is tested where it is refused."""
     if agreement == "spread" and (clustered or interval):
         return False
-    return not (clustered and interval) and not (agreement and nulls == "key")
+    return not ((clustered or weighted) and interval) and not (agreement and nulls == "key")
 
 
 def covering():
@@ -87,10 +90,12 @@ ELSEWHERE = [row for row in SETTINGS if row[-1] != "duckdb"]
 ARRAY = [(kind, *row[:-1], "duckdb") for kind, row in zip(KINDS, itertools.cycle(SETTINGS), strict=False)]
 ARRAY += zip([kind for kind in KINDS if not kind.startswith("JSON")], *zip(*ELSEWHERE, strict=True), strict=False)
 ARRAY += [  # what explanations cover is counted in other ways
-    ("rules", None, True, "error", None, None, "populations", "duckdb"),
-    ("words", "spread", False, "drop", None, None, "populations", "duckdb"),
-    ("rules", None, False, "drop", FACTORS["where"][1], None, "crossed", "postgres"),
-    ("words", None, False, "error", None, None, "windows", "spark"),
+    ("rules", None, True, False, "error", None, None, "populations", "duckdb"),
+    ("rules", None, False, True, "error", None, None, "populations", "duckdb"),
+    ("words", "spread", False, False, "drop", None, None, "populations", "duckdb"),
+    ("words", None, True, True, "error", None, None, "populations", "duckdb"),
+    ("rules", None, False, False, "drop", FACTORS["where"][1], None, "crossed", "postgres"),
+    ("words", None, False, True, "error", None, None, "windows", "spark"),
 ]
 AT_ONCE = [*ARRAY[: len(KINDS)], *(next(row for row in ARRAY if row[-1] == engine) for engine in engines.NAMES[1:])]
 
@@ -98,46 +103,51 @@ AT_ONCE = [*ARRAY[: len(KINDS)], *(next(row for row in ARRAY if row[-1] == engin
 @pytest.mark.parametrize(
     ("kind", *FACTORS), [pytest.param(*row, marks=[pytest.mark.thorough] * (row not in AT_ONCE)) for row in ARRAY]
 )
-def test_a_log_gives_what_memory_gives(kind, agreement, clustered, nulls, where, interval, within, engine):
-    place = ARRAY.index((kind, agreement, clustered, nulls, where, interval, within, engine))
+def test_a_log_gives_what_memory_gives(kind, agreement, clustered, weighted, nulls, where, interval, within, engine):
+    place = ARRAY.index((kind, agreement, clustered, weighted, nulls, where, interval, within, engine))
     explanations, columns, how, X = KINDS[kind]
     chosen = DISCRETIZERS.get(kind, [None])
     discretizer = chosen[place % len(chosen)]
     labels, customers = NUMBERS if agreement else [LABELS, MANY_LABELS][place % 2], CUSTOMERS
     silent, nobody = (np.arange(ROWS) % k == (0 if nulls != "error" else k) for k in (11, 13))
     given, owners = (np.where(holes, None, a) for holes, a in ((silent, labels), (nobody, customers)))
-    log = engines.put(engine, "whole", table(columns, given, owners))
+    log = engines.put(engine, "whole", table({**columns, WEIGHT: WEIGHTS}, given, owners))
     kept = (POPULATIONS != "north") | (where is None)
     if nulls == "drop":
         kept &= ~(silent | nobody & clustered)
     if nulls == "key":
         labels, customers = np.where(silent, "missing", labels.astype(str)), np.where(nobody, -1, customers)
-    sample = Sample.of(explanations, labels, X, None, agreement, customers if clustered else None)
+    weights = WEIGHTS if weighted else None
+    sample = Sample.of(explanations, labels, X, weights, agreement, customers if clustered else None)
     sample = sample.take(np.flatnonzero(kept))
     raw, labels, coarse = sample.explanations, labels[kept], sample.discretized(discretizer)
-    how = {**how, "prediction": LABEL, "discretizer": discretizer, "nulls": nulls, "where": where}
+    how = {**how, "prediction": LABEL, "nulls": nulls}
+    options = {"agreement": agreement, "interval": interval, "discretizer": discretizer}
+    given = {"clusters": customers[kept] if clustered else None, "weights": sample.weights}
+    expected = fs.consistency(raw, labels, **given, **options)
+    columns_of = {"clusters": CUSTOMER if clustered else None, "weights": WEIGHT if weighted else None}
+    declared = fs.Log(**log, **how, **columns_of).only(where)
+    assert_same(fs.consistency(declared, **options), expected)
     asked = {"populations": {"by": POPULATION}, "crossed": {"by": [POPULATION, "half"]}}
     parts_of = asked.get(within, {"time": MOMENT, "every": "1w"})
-    options = {"agreement": agreement, "interval": interval}
-    audited = audit(**log, **how, **options, **parts_of, clusters=CUSTOMER if clustered else None)
-    clusters = customers[kept] if clustered else None
-    assert_same(audited.consistency, fs.consistency(raw, labels, discretizer=discretizer, clusters=clusters, **options))
+    audited = audit(**log, **how, **columns_of, where=where, **options, **parts_of)
+    assert_same(audited.consistency, expected)
     crossed = [f"{population}|{half}" for population, half in zip(POPULATIONS, HALVES, strict=True)]
     groups = np.array({"populations": POPULATIONS, "crossed": crossed, "windows": WEEKS}[within])[kept].tolist()
     parts = audited.windows if within == "windows" else audited.populations
     assert_same_groups(parts, coarse, groups, interval)
-    if agreement is None and "cf_x" not in columns:  # changes are written in other digits
+    if agreement is None and not weighted and "cf_x" not in columns:  # changes are written in other digits
         assert_same_worst(audited, coarse, clustered)
     if X is not None and interval is None:  # which is proven for consistency alone
-        assert_same_scopes(audited, sample, clustered)
+        assert_same_scopes(audited, declared, sample)
         if within != "windows":
             assert_same_scopes_of_groups(audited, sample, groups)
-    if agreement is None and not clustered and nulls != "key":
+    if agreement is None and not clustered and not weighted and nulls != "key":
         monitor = fs.Monitor(by=POPULATION)
         moments = pd.Series(MOMENTS)[kept].tolist()
         added = monitor.add(raw, labels, discretizer=discretizer, when=moments, by=POPULATIONS[kept])
         with pytest.warns(UserWarning, match="added before"):
-            logged = monitor.add_log(**log, **how, by=POPULATION, when=MOMENT)
+            logged = monitor.add_log(**log, **how, where=where, discretizer=discretizer, by=POPULATION, when=MOMENT)
         assert (logged.batch, logged.rows, logged.counted) == (added.batch, len(labels), False)
 
 
@@ -166,20 +176,25 @@ def assert_same_worst(audited, sample, clustered):
     assert len(audited.X) > places[["row_a", "row_b"]].to_numpy().max()
 
 
-def assert_same_scopes(audited, sample, clustered):
-    """Sufficiency and necessity, of the rows that were fetched."""
-    options = {"agreement": sample.agreement, "clusters": sample.clusters}
+def assert_same_scopes(audited, declared, sample):
+    """Sufficiency and necessity, of the rows that were fetched, and encoding."""
+    given = (sample.explanations, sample.labels, sample.X)
+    options = {"agreement": sample.agreement, "clusters": sample.clusters, "weights": sample.weights}
+    plain = sample.clusters is None and sample.weights is None  # others are left out in blocks
     for measure in (fs.sufficiency, fs.necessity):
         ours = getattr(audited, measure.__name__)
         if measure is fs.necessity and sample.agreement == fs.Spread():
             assert ours is None
             continue
-        theirs = measure(sample.explanations, sample.labels, sample.X, **options)
-        assert (ours.value, ours.unverifiable) == pytest.approx((theirs.value, theirs.unverifiable), abs=1e-9)
-        if not clustered and (measure is fs.sufficiency or sample.agreement == Same()):  # others are left out in blocks
+        theirs, told = measure(*given, **options), measure(declared, agreement=sample.agreement)
+        for each in (ours, told):
+            assert (each.value, each.unverifiable) == pytest.approx((theirs.value, theirs.unverifiable), abs=1e-9)
+        if plain and (measure is fs.sufficiency or sample.agreement == Same()):
             assert_same(ours, theirs)
-    if sample.agreement == Same() and not clustered:
-        assert audited.sufficiency.counts == fs.sufficiency(sample.explanations, sample.labels, sample.X).counts
+    if sample.agreement == Same():
+        assert fs.encoding(declared).value == pytest.approx(fs.encoding(*given, **options).value, abs=1e-9)
+        if plain:
+            assert audited.sufficiency.counts == fs.sufficiency(*given).counts
 
 
 def assert_same_scopes_of_groups(audited, sample, groups):
@@ -190,7 +205,8 @@ def assert_same_scopes_of_groups(audited, sample, groups):
         if getattr(audited, measure.__name__) is None:
             assert parts is None
             continue
-        theirs = measure(*given, clusters=sample.clusters, agreement=sample.agreement, by=groups)
+        options = {"clusters": sample.clusters, "weights": sample.weights, "agreement": sample.agreement}
+        theirs = measure(*given, **options, by=groups)
         for ours, other in ((parts, theirs), (parts.among, theirs.among)):
             told = [
                 sorted((each.n, each.value, each.unverifiable) for each in part.estimates.values())

@@ -77,4 +77,6 @@ def test_a_single_column_of_rows_is_not_taken_for_predictions():
     bounds = np.ceil(4 * X[:, 0]) / 4
     rules = fs.Rules.from_conditions([[("x", "<=", float(bound))] for bound in bounds], features=["x"])
     found = fs.sufficiency(rules, outputs, X, agreement=fs.Spread())
-    assert found.value == pytest.approx(brute_spread(X[:, 0][None, :] <= bounds[:, None], outputs).value, abs=1e-9)
+    assert found.value == pytest.approx(
+        brute_spread(X[:, 0][None, :] <= bounds[:, None], outputs, bounds).value, abs=1e-9
+    )

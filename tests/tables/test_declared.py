@@ -11,79 +11,54 @@ import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, NotProven, NotScoped, WrongType
 from refused import refused
 from tables import engines
-from tables.logs import CUSTOMER, CUSTOMERS, KINDS, LABEL, LABELS, MOMENT, NUMBERS, POPULATION, POPULATIONS, ROWS, table
+from tables.logs import (
+    CUSTOMER,
+    KINDS,
+    LABEL,
+    LABELS,
+    MOMENT,
+    NUMBERS,
+    POPULATION,
+    POPULATIONS,
+    ROWS,
+    WEIGHT,
+    WEIGHTS,
+    table,
+)
 
-WEIGHTS = np.random.default_rng(3).uniform(0.5, 2, ROWS).round(2)
-WEIGHTS[:3] = 0  # rows that do not count
 
-
-def logged(kind, engine="duckdb", predictions=LABELS, **how):
+def logged(kind, predictions=LABELS, **how):
     columns, said = KINDS[kind][1], KINDS[kind][2]
-    rows = table(columns, predictions).append_column("how much", pa.array(WEIGHTS))
-    return fs.Log(**engines.put(engine, f"declared {kind}", rows), prediction=LABEL, **said, **how)
+    rows = table({**columns, WEIGHT: WEIGHTS}, predictions)
+    return fs.Log(**engines.put("duckdb", f"declared {kind}", rows), prediction=LABEL, **said, **how)
 
 
-def assert_equal(ours, theirs, ends=True):
+def assert_equal(ours, theirs):
     assert (ours.n, ours.distinct) == (theirs.n, theirs.distinct)
-    for name in ("value", "unverifiable", "chance", *(("low", "high") if ends else ())):
+    for name in ("value", "unverifiable", "chance", "low", "high"):
         assert getattr(ours, name) == pytest.approx(getattr(theirs, name), abs=1e-9), name
 
 
-@engines.EACH
-@pytest.mark.parametrize("kind", ["columns", "lists", "counterfactuals", "codes", "reasons", "rules", "words"])
-@pytest.mark.parametrize("given", [(), ("clusters",), ("weights",), ("clusters", "weights")])
-def test_rows_of_a_log_count_as_they_do_in_memory(kind, engine, given):
-    names = {"clusters": CUSTOMER, "weights": "how much"}
-    values = {"clusters": CUSTOMERS, "weights": WEIGHTS}
-    log = logged(kind, engine, **{name: names[name] for name in given})
-    options = {name: values[name] for name in given}
-    explanations, X = KINDS[kind][0], KINDS[kind][3]
-    assert_equal(fs.consistency(log), fs.consistency(explanations, LABELS, **options))
-    if X is None:
-        return
-    # Rows of one cluster, or that have weights, are left out in blocks, by all columns that a log has.
-    ends = not given
-    assert_equal(fs.sufficiency(log), fs.sufficiency(explanations, LABELS, X, **options), ends)
-    assert_equal(fs.necessity(log), fs.necessity(explanations, LABELS, X, **options), ends)
-    assert fs.encoding(log).value == pytest.approx(fs.encoding(explanations, LABELS, X, **options).value, abs=1e-9)
-
-
-@pytest.mark.parametrize("kind", ["columns", "reasons", "rules"])
-def test_audits_weigh_rows_as_verbs_do(kind):
-    log = logged(kind, weights="how much", time=MOMENT)
-    audit, by = fs.audit(log, by=POPULATION, every="1w"), fs.consistency(log, by=POPULATION)
-    assert_equal(audit.consistency, fs.consistency(log))
-    for group, estimate in by.estimates.items():
-        assert_equal(audit.populations[group], estimate)
-    assert sum(window.n for window in audit.windows.estimates.values()) == audit.consistency.n < ROWS
-    if kind == "rules":
-        assert_equal(audit.sufficiency, fs.sufficiency(log))
-        assert_equal(audit.necessity, fs.necessity(log))
-
-
-def by_half(a, b):
-    return np.exp(-np.abs(a - b))
-
-
-@pytest.mark.parametrize("agreement", ["close:0.3", "spread", by_half])
-def test_numbers_by_any_agreement(agreement):
-    ours = fs.consistency(logged("columns", predictions=NUMBERS), discretizer="sign", agreement=agreement)
-    assert_equal(ours, fs.consistency(KINDS["columns"][0], NUMBERS, discretizer="sign", agreement=agreement))
-
-
 FEATURES = KINDS["columns"][0].names
-FREELY = [fs.Grouped({"both": list(FEATURES[:2]), **{name: [name] for name in FEATURES[2:]}}), lambda given: given]
+GROUPED = fs.Grouped({"both": list(FEATURES[:2]), **{name: [name] for name in FEATURES[2:]}})
 
 
-@pytest.mark.parametrize("discretizer", FREELY)
-def test_discretizers_that_no_engine_knows_are_those_of_memory(discretizer):
-    ours = fs.consistency(logged("columns"), discretizer=discretizer)
-    assert_equal(ours, fs.consistency(KINDS["columns"][0], LABELS, discretizer=discretizer))
+@pytest.mark.parametrize(
+    ("predictions", "options"),
+    [
+        (LABELS, {"discretizer": GROUPED}),
+        (LABELS, {"discretizer": lambda given: given}),
+        (NUMBERS, {"discretizer": "sign", "agreement": lambda a, b: np.exp(-np.abs(a - b))}),
+    ],
+)
+def test_discretizers_and_agreements_that_no_engine_knows_are_those_of_memory(predictions, options):
+    ours = fs.consistency(logged("columns", predictions=predictions), **options)
+    assert_equal(ours, fs.consistency(KINDS["columns"][0], predictions, **options))
 
 
 def test_reasons_leak_the_same():
     texts, words = KINDS["reasons"][0], ["yes", "no"]
-    for how, options in (({}, {}), ({"weights": "how much"}, {"weights": WEIGHTS})):
+    for how, options in (({}, {}), ({"weights": WEIGHT}, {"weights": WEIGHTS})):
         ours = fs.leakage(logged("reasons", **how), words=words, discretizer=fs.Template())
         theirs = fs.leakage(texts, LABELS, words=words, discretizer=fs.Template(), **options)
         assert (ours.share, ours.own) == pytest.approx((theirs.share, theirs.own))
@@ -95,7 +70,7 @@ def test_certificates_plans_and_groups():
     certificate = fs.certify(log, discretizers=["sign", "rank"], interval=None)
     assert certificate.low == pytest.approx(fs.certify(explanations, LABELS, ["sign", "rank"], interval=None).low)
     assert str(fs.plan(log)) == str(fs.plan(fs.consistency(explanations, LABELS)))
-    for weights, options in ((None, {}), ("how much", {"weights": WEIGHTS})):
+    for weights, options in ((None, {}), (WEIGHT, {"weights": WEIGHTS})):
         ours = fs.consistency(logged("columns", weights=weights), discretizer="sign", by=POPULATION)
         theirs = fs.consistency(explanations, LABELS, discretizer="sign", by=POPULATIONS, **options)
         for group, estimate in theirs.estimates.items():
