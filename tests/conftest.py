@@ -1,5 +1,6 @@
 """What all tests share: how properties are explored, and the marks by which `make quick` leaves tests out."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,9 @@ ENGINES = {"postgres", "spark", "in_postgres"}
 
 
 def pytest_configure(config):
-    """Begin what the workers share, in the process that starts them."""
+    """Begin what the workers share, in the process that starts them; each of them has one thread for small models."""
     if not hasattr(config, "workerinput"):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
         once.begin()
 
 

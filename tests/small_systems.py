@@ -209,12 +209,15 @@ class System:
 
 
 def systems(measure, seeds=(0,), kinds=None, names=AGREEMENTS, most=24):
-    """Every kind of predictions with its agreements, plain, weighted, clustered and both; and how it is told apart."""
+    """Every kind of predictions with its agreements, plain, weighted, clustered or both; and how it is told apart."""
+    every = kinds is not None
     if kinds is None:  # what rules, consistency and within do with awkward numbers, the others do by the same code
         kinds = KINDS if measure in ("rules", "consistency", "within") else FEW
-    for seed, kind, weighted, clustered in product(seeds, kinds, (False, True), (False, True)):
+    for seed, (place, kind), weighted, clustered in product(seeds, enumerate(kinds), (False, True), (False, True)):
         if measure == "within" and weighted:
             continue  # it takes no weights
+        if not every and (weighted ^ clustered) != place % 2:
+            continue  # each kind is met by two of the four, in turn
         system = System.random(kind, seed, most, weighted=weighted, clustered=clustered)
         for name in ("labels",) if kind in LABELS else names:
             if measure == "necessity" and (kind, name) in (("eps below all", "own"), ("in tenths", "close")):

@@ -142,7 +142,8 @@ def test_json_stands_alone_on_standard_output_whatever_a_model_prints(folder):
 
 
 @pytest.mark.parametrize(
-    "encoding", ["ascii", "utf-8", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("latin-1", "cp1252"))]
+    "encoding",
+    ["ascii", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("utf-8", "latin-1", "cp1252"))],
 )
 @pytest.mark.slow
 def test_any_encoding_of_a_terminal_will_do(folder, encoding):

@@ -80,11 +80,17 @@ def test_truths_of_numbers_are_those_of_all_pairs(study, covers):
 SIZES = {"reasons": 300, "judged": 300, "intervals": 300, "plans": 250, "attacks": 200}
 
 
-@pytest.mark.parametrize(("part", "every"), [("intervals", 1), ("attacks", 9), ("plans", 1), ("studies", 6)])
+@pytest.mark.parametrize(
+    ("part", "every"),
+    [
+        *(("intervals", 4), ("attacks", 9), ("plans", 1), ("studies", 24)),
+        *(pytest.param(*part, marks=pytest.mark.thorough) for part in (("intervals", 1), ("studies", 6))),
+    ],
+)
 def test_intervals_of_a_large_sample_hold_the_truth_of_every_named_system(study, part, every):
     for line in list(study(part).lines())[:: every if part == "attacks" else 1]:
         n = SIZES.get(line.name.split("/")[0], 1_000)
-        for name, system in list(line.systems.items())[:: every if part == "studies" else 1]:
+        for name, system in list(line.systems.items())[:: every if part in ("intervals", "studies") else 1]:
             for interval, answer in line.ask(system, n, next(line.chances(name, 1))).items():
                 judged = part != "studies" or line.bar(name, interval, n) is not None
                 hard = interval == "before" or name.startswith(("unseen", "customers"))
@@ -120,6 +126,7 @@ def test_the_folder_is_not_taken_for_the_coverage_package():
     assert "ImportError: benchmarks/coverage is a folder of scripts" in told.stderr
 
 
+@pytest.mark.thorough
 def test_the_gate_is_shut_by_a_cell_below_its_bar_and_what_is_kept_can_be_told_again(study, tmp_path, monkeypatch):
     monkeypatch.delenv("FAITHSCOPE_DATA", raising=False)
     spec = importlib.util.spec_from_file_location("coverage_main", FOLDER / "coverage" / "__main__.py")

@@ -229,7 +229,6 @@ BLOCKS = [
     ("shap | missing values", "shap.coalitions._PAIR_CELLS", 100),
     ("shap | plain", "shap.coalitions._CELLS", 500),
     ("lime, own draws | plain", "lime._VALUES", 300 * 6 * 5),
-    ("lime, own draws | plain", "lime._VALUES", 1),
     ("lime | missing values", "lime._AT_A_TIME", 3_000),
     ("lime | missing values", "lime._BYTES", 2_000),
     ("lime | missing values", "lime.WORKERS", 5),

@@ -153,7 +153,14 @@ MEASURED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "aside"), [*((name, 100_000) for name in MEASURED), ("euclidean", 0)])
+@pytest.mark.parametrize(
+    ("name", "aside"),
+    [
+        *((name, 100_000) for name in ("curve", "balls")),
+        ("euclidean", 0),
+        *(pytest.param(name, 100_000, marks=thorough) for name in MEASURED if name not in ("curve", "balls")),
+    ],
+)
 def test_an_estimate_is_the_one_of_the_cpu(gpu, name, aside, monkeypatch):
     monkeypatch.setattr("faithscope.counting.gpu.covering._ASIDE", aside)  # counts of more rows are made in a thread
     for found, expected in zip(*(MEASURED[name](device=device) for device in ("cuda", "cpu")), strict=True):

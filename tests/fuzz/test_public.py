@@ -8,7 +8,7 @@ import faithscope as fs
 from faithscope.evaluation.assertions import Unfaithful
 from faithscope.integrations import sklearn
 from fuzz.calls import CALLS, KEYS, NEEDED, PHI, REASONS, RULES, THINGS, TRAIN, methods, parameters, predict, public
-from fuzz.hostile import MISPLACED, drawn_for
+from fuzz.hostile import drawn_for
 from fuzz.outcomes import REFUSED, budget, survives
 from listed import names
 
@@ -93,15 +93,6 @@ def test_hostile_input_gets_a_valid_answer_or_one_sentence(name, times):
         try_hostile_input(room, name, call, good, accepted, times * len(accepted))
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", CALLS)
-def test_whatever_is_put_into_any_parameter_gets_an_answer_or_one_sentence(name):
-    call, good = CALLS[name]
-    for parameter in known(name)[1]:
-        for odd in MISPLACED.values():
-            put("misplaced", f"{name}, {parameter}", call, good | {parameter: odd})
-
-
 @MANY
 @pytest.mark.parametrize("kind", THINGS)
 def test_methods_of_results_take_hostile_input_too(kind, times):
@@ -114,4 +105,6 @@ def test_methods_of_results_take_hostile_input_too(kind, times):
         good = {each: NEEDED[each] for each in accepted if each in NEEDED}
         put("results", f"{kind}.{name}", getattr(thing, name), good)
         if accepted:
-            try_hostile_input("results", f"{kind}.{name}", getattr(thing, name), good, accepted, times * len(accepted))
+            try_hostile_input(
+                "results", f"{kind}.{name}", getattr(thing, name), good, accepted, max(1, times * len(accepted) // 3)
+            )

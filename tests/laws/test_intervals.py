@@ -70,7 +70,7 @@ def test_the_interval_is_the_jackknife_of_brute_force(measure):
         else:
             assert found.low <= 1e-6, why
         assert found.high == pytest.approx(min(1.0, max(0.0, high)), abs=1e-6), why
-    assert asked >= 30
+    assert asked >= 12
 
 
 @pytest.mark.parametrize("name", AGREEMENTS)
@@ -146,10 +146,12 @@ def test_a_tolerance_moves_the_upper_end_further_than_labels_can():
         assert name == "close" or 4 * abs(before - after) == pytest.approx(3)
 
 
-@pytest.mark.parametrize("name", ["few common", *(pytest.param(key, marks=pytest.mark.thorough) for key in SYSTEMS)])
+@pytest.mark.parametrize(
+    "name", [pytest.param(key, marks=[pytest.mark.thorough] * (key != "few common")) for key in SYSTEMS]
+)
 def test_the_mean_squared_error_stays_below_both_bounds(name):
     system, rng, n = SYSTEMS[name], np.random.default_rng(4), 80
-    found = [fs.consistency(*system.draw(n, rng)) for _ in range(300)]
+    found = [fs.consistency(*system.draw(n, rng)) for _ in range(60)]
     error = np.mean([(one.value - system.truth) ** 2 for one in found])
     assert error <= fs.mse_bound(p=system.p, n=n)
     assert np.mean([fs.mse_bound(one) >= error for one in found]) >= 0.95

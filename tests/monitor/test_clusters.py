@@ -47,8 +47,7 @@ def test_clusters_of_one_row_change_nothing(options):
     assert mine == theirs
 
 
-@MEASURES
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("options", "seed"), [({}, 0), ({"scopes": TEXTS}, 1)])
 def test_a_cluster_counts_by_a_row_of_its_first_day_whatever_the_order_and_the_batches(options, seed):
     rows = customers(12 + 24 * seed, 9, seed, days=3)
     rows["d"] = [(when - START).days for when in rows["day"]]

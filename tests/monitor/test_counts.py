@@ -19,7 +19,7 @@ ROWS = st.lists(
 
 
 @MEASURES
-@settings(max_examples=12)  # each is added in parts, and measured by group and by day
+@settings(max_examples=5)  # each is added in parts, and measured by group and by day
 @given(lines=ROWS, parts=st.integers(1, 4))
 def test_how_rows_are_divided_into_batches_does_not_matter(options, lines, parts):
     """Also of rows that their own rules do not cover."""
@@ -45,8 +45,8 @@ def test_how_rows_are_divided_into_batches_does_not_matter(options, lines, parts
 def test_nothing_changes_if_days_are_closed_and_monitors_added_up(tmp_path, monkeypatch, options, monitors, compacted):
     if compacted:
         quickly(monkeypatch, OPEN_DAYS=2, OPEN_MONTHS=0, FIRST_DAYS=0)
-    rows = drawn(700, days=14)
-    rows["day"] = [day + 2 * (day - START) for day in rows["day"]]  # so that they lie in two months
+    rows = drawn(400, days=8 if monitors > 1 else 14)
+    rows["day"] = [day + 4 * (day - START) for day in rows["day"]]  # so that they lie in two months
     each = [fs.Monitor(tmp_path / str(side), **options, by="g") for side in range(monitors)]
     how = {"prediction": "y", "explanation": "rule", "kind": "rules" if options else "keys"}
     for place, (day, part) in enumerate(rows.groupby("day")):
@@ -88,8 +88,7 @@ def test_a_batch_in_both_monitors_counts_once(options):
     assert (first + fs.Monitor(**options)).to_dict() == first.to_dict()
 
 
-@MEASURES
-@pytest.mark.parametrize("compacted", [False, True])
+@pytest.mark.parametrize(("options", "compacted"), [({}, True), ({"scopes": TEXTS}, False)])
 def test_a_batch_counts_once_and_its_name_is_not_taken_for_other_rows(tmp_path, monkeypatch, options, compacted):
     if compacted:
         quickly(monkeypatch, OPEN_DAYS=0)

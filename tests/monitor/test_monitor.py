@@ -256,9 +256,9 @@ MISSING = (None,)  # how a monitor names the rows whose group is missing: None s
 ALIKE = [(MISSING, "None"), (MISSING, "(None)"), ("all rows", "x"), (1, "1"), (DATE, str(DATE)), (b"x", "b'x'")]
 
 
-@pytest.mark.parametrize("pair", [*ALIKE, *(pair[::-1] for pair in ALIKE[::2])])
+@pytest.mark.parametrize("pair", [*ALIKE, ALIKE[0][::-1]])
 def test_groups_that_read_the_same_stay_apart_at_every_door_and_an_alarm_of_either_is_told(pair, tmp_path):
-    monitor = fs.Monitor(tmp_path / "state.duckdb", by="g", at_least=0.9)
+    monitor = fs.Monitor(tmp_path / "state.duckdb" if pair == ALIKE[0] else None, by="g", at_least=0.9)
     for group, labels in zip(pair, (GOOD, BAD), strict=True):
         columns = {"k": ["a"] * len(labels), "y": labels, "g": [None if group is MISSING else group] * len(labels)}
         monitor.add_log(
@@ -276,7 +276,7 @@ def test_groups_that_read_the_same_stay_apart_at_every_door_and_an_alarm_of_eith
     numbers = [line.rsplit(" ", 1)[0] for line in looked(monitor, prometheus).splitlines() if line[0] != "#"]
     assert len(set(numbers)) == len(numbers)
     assert len({line.name for line in monitor._record().lines}) == 3
-    for words in ("--at-least 0.9", "--fail-under 0.7"):
+    for words in ("--at-least 0.9", "--fail-under 0.7") if pair == ALIKE[0] else ():
         status = CliRunner().invoke(app, ["monitor", "report", "--state", monitor._store.name, *words.split()])
         assert status.exit_code == 1
 
@@ -284,7 +284,7 @@ def test_groups_that_read_the_same_stay_apart_at_every_door_and_an_alarm_of_eith
 def test_a_loss_is_found_and_a_promise_that_holds_raises_no_alarm():
     rng = np.random.default_rng(0)
     monitor = fs.Monitor(at_least=0.85, by="region")
-    for day in range(40):
+    for day in range(32):
         leaf, region = rng.integers(0, 30, 600), rng.choice(["eu", "us"], 600)
         wrong = rng.random(600) < np.where((day >= 25) & (region == "us"), 0.4, 0.02)
         monitor.add(leaf, leaf % 2 ^ wrong, when=DAY + pd.Timedelta(days=day), by=region)
@@ -346,7 +346,7 @@ def test_cases_that_come_back_in_later_batches_are_noticed_and_nothing_is_said_t
 
     def watched(returning):
         monitor = fs.Monitor(at_least=0.6)
-        for day in range(1, 29):
+        for day in range(1, 15):
             customers = rng.choice(60, 20, replace=False)
             given = of_customers[customers] if returning else rng.integers(0, 60, 20)
             told = labels[customers] if returning else given % 2

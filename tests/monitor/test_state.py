@@ -127,12 +127,12 @@ def test_a_damaged_file_is_refused_in_a_sentence_at_once(tmp_path, monkeypatch, 
     path = tmp_path / "state.duckdb"
     add_days(fs.Monitor(path), 2)
     content, refused = path.read_bytes(), 0
-    for place in (40, 4200, 9000, 12_300, *(len(content) * np.array([0.2, 0.5, 0.8])).astype(int).tolist()):
+    for place in (40, 9000, 12_300, len(content) // 2):
         path.write_bytes(damage(content, place))
         (tmp_path / "state.duckdb.wal").unlink(missing_ok=True)
         refused += refusals(path, monkeypatch)
         injected("a state that is damaged")
-    assert refused > 7
+    assert refused > 3
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def systems(many, agreement):
 
 HOW = [(None, "customer"), (fs.Close(1.0), "customer"), (fs.Tolerance(1.0), "customer")]
 HOW += [(fs.Close(0.3), None), (fs.Tolerance(0.3), None), (fs.Spread(), None)]
-ASKED = [("duckdb", 100, *how) for how in HOW]
+ASKED = [("duckdb", 40, *how) for how in HOW]
 ASKED += [
     pytest.param(*case, marks=pytest.mark.thorough) for case in (("postgres", 35, *HOW[1]), ("spark", 14, *HOW[0]))
 ]

@@ -29,7 +29,7 @@ SOON = ["forest", "histograms", "xgboost"]
 
 @pytest.mark.parametrize("name", graded(SOON, [*SOON, "boosting", "lightgbm"]))
 def test_without_any_of_its_conditions_the_bound_fails(name):
-    boxes, bound = searched(fitted(name, 3), table(3)[0][:60])
+    boxes, bound = searched(fitted(name, 3), table(3)[0][:25])
     for final in (boxes, widen(boxes, bound)):
         assert bound.proves(final.reach).all()
         for j in range(6):

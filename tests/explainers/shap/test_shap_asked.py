@@ -57,8 +57,9 @@ def asked_about_all(monkeypatch):
     return values
 
 
-@pytest.mark.parametrize("function", [curved, three])
-@pytest.mark.parametrize("settings", [{}, {"evaluations": 160}, {"evaluations": 2**12}])
+@pytest.mark.parametrize(
+    ("function", "settings"), [(curved, {}), (three, {"evaluations": 160}), (curved, {"evaluations": 2**12})]
+)
 @pytest.mark.parametrize("name", [*TABLES, "words"])
 def test_values_and_errors_are_those_of_asking_about_every_mixture(name, settings, function, asked_about_all):
     table = TABLES.get(name, WORDS)
