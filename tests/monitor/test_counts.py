@@ -45,8 +45,9 @@ def test_how_rows_are_divided_into_batches_does_not_matter(options, lines, parts
 def test_nothing_changes_if_days_are_closed_and_monitors_added_up(tmp_path, monkeypatch, options, monitors, compacted):
     if compacted:
         quickly(monkeypatch, OPEN_DAYS=2, OPEN_MONTHS=0, FIRST_DAYS=0)
-    rows = drawn(400, days=8 if monitors > 1 else 14)
-    rows["day"] = [day + 4 * (day - START) for day in rows["day"]]  # so that they lie in two months
+    n, days, apart = (400, 8, 4) if monitors > 1 else (700, 14, 2)  # so that they lie in two months
+    rows = drawn(n, days=days)
+    rows["day"] = [day + apart * (day - START) for day in rows["day"]]
     each = [fs.Monitor(tmp_path / str(side), **options, by="g") for side in range(monitors)]
     how = {"prediction": "y", "explanation": "rule", "kind": "rules" if options else "keys"}
     for place, (day, part) in enumerate(rows.groupby("day")):

@@ -41,7 +41,7 @@ NUMBERS = np.round(VALUES[:, 1] + 0.3 * RNG.normal(size=ROWS), 1)
 POPULATIONS, HALVES = RNG.choice(["north", "sö'uth"], ROWS), np.arange(ROWS) % 2
 CUSTOMERS = RNG.integers(0, 60, ROWS)
 WEIGHT, WEIGHTS = "how much", np.random.default_rng(3).uniform(0.5, 2, ROWS).round(2)
-WEIGHTS[:3] = 0  # rows that do not count
+WEIGHTS[1:4] = 0  # rows that do not count
 MOMENTS = [
     datetime.datetime(1969, 12, 28, 23) + datetime.timedelta(hours=int(h)) for h in RNG.integers(0, 24 * 30, ROWS)
 ]
