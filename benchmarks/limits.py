@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -126,15 +127,13 @@ def first_positive(X):
     return np.asarray(X)[:, 0] > 0
 
 
-def shap(background, rows):
-    explainer = explainers.Shap(first_positive, numbers(background), **PERMUTATION)
-    return partial(explainer.explain, numbers(rows))
+def making(explainer, train, rows, d=D, **how):
+    """An explainer is made, of some training rows, and asked about others."""
+    known, X = numbers(train, d), numbers(rows, d)
+    return lambda: explainer(first_positive, known, **how).explain(X)
 
 
-def making(explainer, train, d, rows, background=None, **how):
-    """An explainer is made and asked about some rows of its training rows."""
-    X = numbers(train, d)
-    return lambda: explainer(first_positive, X[:background], **how).explain(X[:rows])
+shap = partial(making, explainers.Shap, output="margin", algorithm="permutation")
 
 
 def report(n):
@@ -148,16 +147,16 @@ def report(n):
     return write
 
 
-def audited_json(keys: int) -> Callable[[], object]:
+def audited_json(keys):
     rows = [json.dumps(dict(enumerate(row))) for row in numbers(5_000, keys).round(3).tolist()]
     frame = pd.DataFrame({"phi": rows, "y": labels(5_000)})
     return partial(fs.audit, frame, prediction="y", explanation="phi", **TOP)
 
 
-def audited_csv(unused: int) -> Callable[[], object]:
+def audited_csv(unused):
     frame = pd.DataFrame(numbers(2_000, unused).round(3)).assign(key=labels(2_000, 9), y=labels(2_000))
 
-    def read() -> object:
+    def read():
         with tempfile.TemporaryDirectory() as folder:
             frame.to_csv(Path(folder) / "log.csv", index=False)
             return fs.audit(Path(folder) / "log.csv", prediction="y", explanation="key")
@@ -165,11 +164,10 @@ def audited_csv(unused: int) -> Callable[[], object]:
     return read
 
 
-def contradicted(n: int) -> Callable[[], object]:
+def contradicted(n):
     return partial(fs.evaluate(labels(n), ["same"] * n, numbers(n), progress=False).counterexamples, 10)
 
 
-PERMUTATION = {"output": "margin", "algorithm": "permutation"}
 FLOOR, TOP = {"discretizer": fs.Floor(1)}, {"discretizer": fs.SignOfTop(5)}
 consistent, within = partial(partial, fs.consistency), partial(partial, fs.within)
 CASES = {
@@ -233,24 +231,15 @@ CASES = {
     "compare": Case(f"explainers; 100,000 rows of {D} numbers", 4, compared),
     "Shap, rows": Case(f"rows of {D} features, background 10", 1000, lambda n: shap(10, n)),
     "Shap, background": Case(f"background of 100 rows, {D} features", 100, lambda n: shap(n, 100)),
-    "Shap, features": Case(
-        "features; 10 rows, background 1",
-        100,
-        lambda d: making(explainers.Shap, 10, d, 10, 1, **PERMUTATION),
-        power=2.0,
-    ),
-    "Lime, rows": Case(
-        f"rows of {D} features, 5,000 draws",
-        100,
-        lambda n: partial(explainers.Lime(first_positive, numbers(1000)).explain, numbers(n)),
-    ),
+    "Shap, features": Case("features; 10 rows, background 1", 100, lambda d: shap(1, 10, d), power=2.0),
+    "Lime, rows": Case(f"rows of {D} features, 5,000 draws", 100, lambda n: making(explainers.Lime, 1000, n)),
     "Lime, features": Case(
-        "features of 10 rows, 5,000 draws", 50, lambda d: making(explainers.Lime, 1000, d, 10), power=2.0
+        "features of 10 rows, 5,000 draws", 50, lambda d: making(explainers.Lime, 1000, 10, d), power=2.0
     ),
     "Anchors, training rows": Case(
-        f"training rows of {D}; 100 explained", 10**4, lambda n: making(explainers.Anchors, n, D, 100)
+        f"training rows of {D}; 100 explained", 10**4, lambda n: making(explainers.Anchors, n, 100)
     ),
-    "Anchors, features": Case("features of 10 rows", 50, lambda d: making(explainers.Anchors, 1000, d, 10)),
+    "Anchors, features": Case("features of 10 rows", 50, lambda d: making(explainers.Anchors, 1000, 10, d)),
     "report": Case(f"explanations of {D} numbers, all different", 25_000, report),
 }
 
@@ -260,14 +249,7 @@ MACHINE = 24 * GIB  # what sizes are extrapolated to
 PATIENCE = 6  # times the limit that a process may take, making its input included
 
 
-@dataclass(frozen=True)
-class Run:
-    """What one size took."""
-
-    size: int
-    seconds: float
-    peak: int  # bytes beyond imports
-    note: str = ""
+Run = namedtuple("Run", "size seconds peak note")  # what one size took; the peak in bytes beyond imports
 
 
 def measure(name, size):

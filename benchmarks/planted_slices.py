@@ -10,15 +10,14 @@ as found if a slice is listed on just its columns, of which at least 60% of the 
 round; so three weeks are found if they are dated to within a week.
 """
 
-import argparse
 import json
-import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import faithscope as fs
+from ratios import clock, options
 
 ROWS, CODES, SECOND, DAYS = 3_000, 24, 3, 181
 START = pd.Timestamp("2026-01-01")
@@ -90,17 +89,15 @@ def study(draws, first):
     """How often each fault is found, and something else beside it, in draws from the first seed on."""
     results = []
     for fault in FAULTS:
-        found = other = 0
-        share = []
+        told = []
         for seed in range(first, first + draws):
             evaluation, where = draw(fault, seed)
-            slices = evaluation.slices().found
-            hits = [named(each, fault, where, evaluation.X) for each in slices]
-            found += any(hits)
-            other += len(hits) > sum(hits)
-            share.append(where.mean())
-        results.append({"fault": fault, "rows": np.mean(share), "found": found / draws, "other": other / draws})
-        print(f"{fault:<34} {np.mean(share):>6.1%} of rows   found {found:>3} of {draws}   another slice {other:>3}")
+            hits = [named(each, fault, where, evaluation.X) for each in evaluation.slices().found]
+            told.append((where.mean(), any(hits), not all(hits)))
+        rows, found, other = np.mean(told, axis=0)
+        results.append({"fault": fault, "rows": rows, "found": found, "other": other})
+        hits = f"found {found * draws:>3.0f} of {draws}   another slice {other * draws:>3.0f}"
+        print(f"{fault:<34} {rows:>6.1%} of rows   {hits}")
     return results
 
 
@@ -112,23 +109,16 @@ def speed(rows=1_000_000, columns=20):
         X[f"x{number}"] = rng.normal(size=rows) if number % 2 else rng.integers(0, 30, rows).astype(str)
     where = FAULTS["a region since March"][0](X).to_numpy()
     codes = np.column_stack([shuffled(rng, first, where), second])
-    evaluation = fs.evaluate(denied, codes, X)
-    start = time.perf_counter()
-    slices = evaluation.slices()
-    print(f"{rows:,} rows, {X.shape[1]} columns: {time.perf_counter() - start:.1f} s")
-    print(slices)
+    seconds, slices = clock(fs.evaluate(denied, codes, X).slices)
+    print(f"{rows:,} rows, {X.shape[1]} columns: {seconds:.1f} s\n{slices}")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--draws", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=3_000)  # the draws before it were looked at while slices were made
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--speed", action="store_true")
-    options = parser.parse_args()
-    if options.speed:
+    # The draws before this seed were looked at while slices were made.
+    asked = options(__doc__, draws=100, seed=3_000, json=Path, speed=False)
+    if asked.speed:
         speed()
     else:
-        results = study(options.draws, options.seed)
-        if options.json:
-            options.json.write_text(json.dumps({"draws": options.draws, "faults": results}, indent=1) + "\n")
+        results = study(asked.draws, asked.seed)
+        if asked.json:
+            asked.json.write_text(json.dumps({"draws": asked.draws, "faults": results}, indent=1) + "\n")
