@@ -152,14 +152,10 @@ def against_plain_rows(sizes):
             "Tolerance": timed(values, numbers, agreement=fs.Tolerance(0.5)),
         }
         best = race(work, sizes.runs)
-        for names, over, bar in (
-            (("weights by label", "clusters"), "the default", None),
-            (("Spread",), "the default", 2),
-            (("Close", "Tolerance"), "the default", 4),
-        ):
-            for name in names:
-                times = {who: best[who] for who in (name, over)}
-                yield slower(f"time of {name} over {over}, n = {n:,}, {spread}", times, at_most=bar)
+        plain = best.pop("the default")
+        for (name, seconds), bar in zip(best.items(), (None, None, 2, 4, 4), strict=True):
+            what = f"time of {name} over the default, n = {n:,}, {spread}"
+            yield slower(what, {name: seconds, "the default": plain}, at_most=bar)
 
 
 def import_time(sizes):

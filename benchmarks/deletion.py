@@ -46,15 +46,10 @@ def trained(rows, labels):
 
 def of_quantus(measure, network, rows, predicted, importances, **settings):
     """A measure of Quantus: its mean over rows, which are series with one channel to it."""
-
-    class Series(nn.Module):
-        def forward(self, series):
-            return network(series.flatten(1))
-
     known = {"perturb_baseline": 0.0, "disable_warnings": True, "display_progressbar": False, "abs": False}
     asked = measure(**known, normalise=False, **settings)
     answers = asked(
-        model=Series().eval(),
+        model=nn.Sequential(nn.Flatten(), network).eval(),
         x_batch=rows.numpy()[:, None],
         y_batch=predicted.numpy(),
         a_batch=importances[:, None].astype(np.float32),
@@ -115,12 +110,7 @@ def lines():
         yield f"{name:<22}{told:>24}{signs.value:>9.2f}{together:>15.2f}{flipped:>15.2f}{off:>15.4f}"
 
 
-def main(words=None):
-    """Print the table, and keep it."""
-    options(__doc__, words)
+if __name__ == "__main__":
+    options(__doc__)
     warnings.filterwarnings("ignore")
     tell(lines(), "deletion.txt")
-
-
-if __name__ == "__main__":
-    main()

@@ -94,12 +94,7 @@ def above(whole, pool):
     return sum(moved.right(sample, whole.confidence).low > whole.chance for sample in samples)
 
 
-def main(words=None):
-    """Print the table, and keep it."""
-    warnings.filterwarnings("ignore", "Stochastic Optimizer")  # a network that is not trained to the end will do
-    quick = options(__doc__, words, quick=False).quick
-    tell(lines(quick), None if quick else "direction.txt")
-
-
 if __name__ == "__main__":
-    main()
+    warnings.filterwarnings("ignore", "Stochastic Optimizer")  # a network that is not trained to the end will do
+    quick = options(__doc__, quick=False).quick
+    tell(lines(quick), None if quick else "direction.txt")

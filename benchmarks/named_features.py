@@ -41,6 +41,8 @@ def line(name):
         fs.sufficiency(fs.Importances(each, names=list(X)), predictions, X, relation=fs.Alike(3))
         for each in (values, values[:, ::-1])
     )
+    gains = {"beyond random": right.beyond_random, "beyond the same": right.beyond_global}
+    gains["reversed beyond random"] = wrong.beyond_random
     return {
         "table": name,
         "rows": len(X),
@@ -49,9 +51,7 @@ def line(name):
         "columns reversed": wrong.value,
         "random three": right.value - right.beyond_random.value,
         "the same three": right.value - right.beyond_global.value,
-        "beyond random": "{:+.3f} ({:+.3f} to {:+.3f})".format(*right.beyond_random),
-        "beyond the same": "{:+.3f} ({:+.3f} to {:+.3f})".format(*right.beyond_global),
-        "reversed beyond random": "{:+.3f} ({:+.3f} to {:+.3f})".format(*wrong.beyond_random),
+        **{name: "{:+.3f} ({:+.3f} to {:+.3f})".format(*gain) for name, gain in gains.items()},
     }
 
 
@@ -76,16 +76,11 @@ def draw(kept, path):
     save_panels([dots], points, None, path, width=470, height=26 * len(rows))
 
 
-def main():
-    """Measure, print and keep the table, or draw the one that was kept."""
+if __name__ == "__main__":
     chosen = options(__doc__, only=[], plot=Path)
     if chosen.plot:
         draw((RESULTS / KEPT).read_text().splitlines(), chosen.plot)
-        return
-    lines = [line(name) for name in chosen.only or NAMES]
-    machine = describe_machine(("faithscope", "scikit-learn", "shap"))
-    tell([machine, "", *markdown(lines)], None if chosen.only else KEPT)
-
-
-if __name__ == "__main__":
-    main()
+    else:
+        lines = [line(name) for name in chosen.only or NAMES]
+        machine = describe_machine(("faithscope", "scikit-learn", "shap"))
+        tell([machine, "", *markdown(lines)], None if chosen.only else KEPT)

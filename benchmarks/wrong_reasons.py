@@ -148,9 +148,7 @@ def of_signs(name, known):
     whole = known.signs()
     pairs = whole._moved
     found = [pairs.right(np.isin(pairs.named.rows, rows), whole.confidence) for rows in samples(whole.n, 3)]
-    flipped, mistaken = (
-        sum(mark) for mark in ([each.low > 0.5 for each in found], [each.high < 0.5 for each in found])
-    )
+    flipped, mistaken = sum(each.low > 0.5 for each in found), sum(each.high < 0.5 for each in found)
     return f"{name:<14}{whole.n:>7,}{whole.value:>8.3f}{whole.tiny + whole.ties:>7.0%}{flipped:>10}{mistaken:>6}"
 
 
@@ -173,11 +171,6 @@ def lines(names):
     yield from signs
 
 
-def main(words=None):
-    """Print the tables, and keep them."""
-    chosen = options(__doc__, words, only=[]).only
-    tell(lines(chosen or (*PAPER, *OTHERS)), None if chosen else "wrong_reasons.txt")
-
-
 if __name__ == "__main__":
-    main()
+    chosen = options(__doc__, only=[]).only
+    tell(lines(chosen or (*PAPER, *OTHERS)), None if chosen else "wrong_reasons.txt")

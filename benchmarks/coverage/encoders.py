@@ -102,8 +102,8 @@ def rules(X, column, bound=2.0, fifths=False):
     low, high = np.full(X.shape, -np.inf), np.full(X.shape, np.inf)
     high[np.arange(len(X)), column] = bound
     if fifths:
-        low[:, 0] = np.minimum((5 * X[:, 0]).astype(int), 4) / 5
-        high[:, 0] = (np.minimum((5 * X[:, 0]).astype(int), 4) + 1) / 5
+        fifth = np.minimum((5 * X[:, 0]).astype(int), 4)
+        low[:, 0], high[:, 0] = fifth / 5, (fifth + 1) / 5
     return in_bins(low, high, [f"x{j}" for j in range(COLUMNS)])
 
 

@@ -162,6 +162,11 @@ def ends(result, truth):
     return result.low, result.high, truth
 
 
+def columns_of(table, name):
+    """The ends of intervals that a table has in two columns."""
+    return table[f"{name}_low"].to_numpy(), table[f"{name}_high"].to_numpy()
+
+
 def in_bins(lower, upper, features):
     """One rule per row: every feature within its bin, ``lower < x <= upper``; an infinite end is no bound."""
     rows = []

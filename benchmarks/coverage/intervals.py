@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from harness import Line, ends, none, said
+from harness import Line, columns_of, ends, none, said
 from systems import COVERED, EQUAL_LABELS, EQUAL_LABELS_COVERED, GIVEN, HUBS, WITHIN, label_weights
 
 import faithscope as fs
@@ -113,15 +113,10 @@ def local(system, n, rng):
     rows, table = evaluation.local(), evaluation.table()
     share = system.q[table["explanation"].astype(float).astype(int), table["label"].astype(int)]
     return {
-        "local consistency, a row": (*ends_of(rows, "consistency"), system.q[explanations, labels]),
-        "purity, an explanation": (*ends_of(table, "purity"), share),
+        "local consistency, a row": (*columns_of(rows, "consistency"), system.q[explanations, labels]),
+        "purity, an explanation": (*columns_of(table, "purity"), share),
         "purity, as if the label were named first": (*named_first(table["purity"], table["n"]), share),
     }
-
-
-def ends_of(table, name):
-    """The columns of an interval."""
-    return table[f"{name}_low"].to_numpy(), table[f"{name}_high"].to_numpy()
 
 
 def named_first(share, rows):
@@ -177,8 +172,8 @@ def locally_sufficient(system, n, rng):
     share = shares[scopes["explanation"].map(kind), scopes["label"].astype(int)]
     first = named_first(scopes["precision"].fillna(0), np.round(scopes["coverage"] * n).astype(int))
     return {
-        "local sufficiency, a row": (*ends_of(rows, "sufficiency"), shares[kinds, labels]),
-        "precision, a rule": (*ends_of(scopes, "precision"), share),
+        "local sufficiency, a row": (*columns_of(rows, "sufficiency"), shares[kinds, labels]),
+        "precision, a rule": (*columns_of(scopes, "precision"), share),
         "precision, as if the label were named first": (*first, share),
     }
 

@@ -67,6 +67,16 @@ def linear(x, rng=None):
     return (x - 0.5) * SLOPES
 
 
+def backward(x, rng):
+    """The same in reverse order."""
+    return linear(x)[:, ::-1]
+
+
+def to_five(x):
+    """Weights from 1 to 5."""
+    return 1 + 4 * x[:, 5]
+
+
 def tenths(x, rng):
     """What a linear model predicts, to a tenth."""
     return np.round((x - 0.5) @ SLOPES, 1)
@@ -80,7 +90,7 @@ def mostly_zero(n, rng):
 
 NAMING = {
     "what counts most": Naming(linear),
-    "columns reversed": Naming(lambda x, rng: linear(x)[:, ::-1]),
+    "columns reversed": Naming(backward),
     "anything": Naming(lambda x, rng: rng.normal(size=x.shape)),
     "one row in ten is a coin": Naming(
         linear, lambda x, rng: np.where(rng.random(len(x)) < 0.1, rng.random(len(x)) < 0.5, (x - 0.5) @ SLOPES > 0)
@@ -88,22 +98,24 @@ NAMING = {
     "rarely predicted": Naming(linear, lambda x, rng: (x - 0.5) @ SLOPES > 2.2),
     "mostly 0": Naming(lambda x, rng: np.abs(linear(x)) + 0.1, draw=mostly_zero),
     "clusters of 4": Naming(linear, cluster=4),
-    "weighted 1 to 5": Naming(linear, weigh=lambda x: 1 + 4 * x[:, 5]),
-    "reversed, weighted 1 to 5": Naming(lambda x, rng: linear(x)[:, ::-1], weigh=lambda x: 1 + 4 * x[:, 5]),
+    "weighted 1 to 5": Naming(linear, weigh=to_five),
+    "reversed, weighted 1 to 5": Naming(backward, weigh=to_five),
     "numbers": Naming(linear, tenths, eps=1.0),
-    "numbers, columns reversed": Naming(lambda x, rng: linear(x)[:, ::-1], tenths, eps=1.0),
-    "numbers, weighted": Naming(linear, tenths, eps=1.0, weigh=lambda x: 1 + 4 * x[:, 5]),
+    "numbers, columns reversed": Naming(backward, tenths, eps=1.0),
+    "numbers, weighted": Naming(linear, tenths, eps=1.0, weigh=to_five),
 }
 
 
 def naming(system, n, rng):
     """The interval of sufficiency by `Alike`, and those of the two paired differences."""
     x, phi, y = system.rows(n, rng)
-    clusters = None if system.cluster == 1 else np.arange(n) // system.cluster
     weights = None if system.weigh is None else system.weigh(x)
-    agreement = None if system.eps is None else fs.Close(system.eps)
-    known = {"clusters": clusters, "weights": weights, "agreement": agreement}
-    found = fs.sufficiency(phi, y, x, relation=fs.Alike(system.k, BINS), **known)
+    known = {
+        "clusters": None if system.cluster == 1 else np.arange(n) // system.cluster,
+        "agreement": None if system.eps is None else fs.Close(system.eps),
+        "relation": fs.Alike(system.k, BINS),
+    }
+    found = fs.sufficiency(phi, y, x, weights=weights, **known)
     (truth, shares), order = system.truths, np.argsort(-np.average(np.abs(phi), axis=0, weights=weights), kind="stable")
     everybody = tuple(np.sort(order[: system.k]).tolist())  # of this sample: the largest of equal ones differ
     return {

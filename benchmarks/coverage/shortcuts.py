@@ -6,7 +6,7 @@
 """
 
 import numpy as np
-from harness import Line, always, ends, in_bins, said
+from harness import Line, always, columns_of, ends, in_bins, said
 
 import faithscope as fs
 
@@ -69,7 +69,7 @@ def tables(sizes, n, rng):
         which = codes if name == "local" else np.array([place[text] for text in table["explanation"]])
         label = table["prediction" if name == "local" else "label"].to_numpy()
         truth = np.where(label == 1, share[which], 1 - share[which])
-        answers[name] = (table[f"{measure}_low"].to_numpy(), table[f"{measure}_high"].to_numpy(), truth)
+        answers[name] = (*columns_of(table, measure), truth)
     return answers
 
 

@@ -150,8 +150,9 @@ def settle_kind(connection: Any, batch: Batch, where: str) -> None:
             f"The explanations in {where!r} were discretized by {discretizer}, these by {batch.discretizer}: use one "
             "discretizer, or begin another state."
         )
-    pairs = zip(json.loads(held.get("features") or "[]"), batch.features or (), strict=False)
-    for place, (old, new) in enumerate(pairs):
+    features = batch.features or ()  # of one kind, so as many
+    known = json.loads(held.get("features") or "null") or features
+    for place, (old, new) in enumerate(zip(known, features, strict=True)):
         if old != new:
             raise BadInput(
                 f"Feature {place} is called {old!r} in {where!r} and {new!r} here: pass the same features in the same "
