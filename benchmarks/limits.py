@@ -81,17 +81,38 @@ def differing(groups, against):
     return partial(evaluation.by(labels(10**5, groups)).differences, against=against)
 
 
-def ruled(n, rules, many):
-    """Rules of three conditions on 20 columns, ten thresholds per column; every row has one, which may not hold."""
-    X, random = numbers(n, 20), default_rng(2)
-    at, on = random.integers(10, size=(rules, 3)), np.array([random.permutation(20)[:3] for _ in range(rules)])
-    bounds = np.linspace(-1.35, 1.35, 10)
-    written = [
-        [(int(j), "<=" if t % 2 else ">", float(bounds[t])) for j, t in zip(*rule, strict=True)]
-        for rule in zip(on, at, strict=True)
-    ]
-    one_each = fs.Rules.from_conditions(written, [f"x{j}" for j in range(20)])
-    return partial(fs.sufficiency, one_each.take(np.arange(n) % rules), labels(n, many), X)
+COLUMNS = 20  # of rows that have rules
+THRESHOLDS = np.linspace(-1.35, 1.35, 10)  # of every column, about its tenths; above or not: 400 conditions in all
+written = partial(fs.Rules.from_conditions, features=range(COLUMNS))
+
+
+def ruled(rows, rules, labels, width):
+    """Rows, so many labels, the conditions of each rule, so many, and the number of the rule that each row is given.
+
+    The first rows are given rule 0, 1, …, which hold there, as anchors do; others one that covers them, if tries find
+    it.
+    """
+    random = default_rng(1)  # by which no two of 20,000 rules are equal
+    X = np.asfortranarray(random.standard_normal((rows, COLUMNS)))
+    total = X[:, 0] + X[:, 1] + X[:, 2]
+    label = np.searchsorted(np.quantile(total, np.arange(1, labels) / labels), total)
+    on = np.argsort(random.random((rules, COLUMNS)), axis=1)[:, :width]
+    bound = THRESHOLDS[random.integers(10, size=(rules, width))]
+    above = X[np.arange(rules)[:, None], on] > bound
+    given = np.concatenate([np.arange(rules), random.integers(rules, size=rows - rules)])
+    for _ in range(20):
+        rule = given[rules:]
+        holds = (X[np.arange(rules, rows)[:, None], on[rule]] > bound[rule]) == above[rule]
+        missed = rules + np.flatnonzero(~holds.all(axis=1))
+        given[missed] = random.integers(rules, size=len(missed))
+    parts = zip(on.tolist(), np.where(above, ">", "<=").tolist(), bound.tolist(), strict=True)
+    return X, label, [list(zip(*rule, strict=True)) for rule in parts], given
+
+
+def under_rules(rows, rules, many):
+    """Rules of three conditions, so many labels."""
+    X, predicted, conditions, given = ruled(rows, rules, many, 3)
+    return partial(fs.sufficiency, written(conditions).take(given), predicted, X)
 
 
 def highlighted(n, words, chosen):
@@ -199,9 +220,13 @@ CASES = {
     "differences, each": Case("groups of 100,000 rows, every 2", 25, lambda many: differing(many, "each"), 10**3, 2.0),
     "differences, rest": Case("groups of 100,000 rows, with the rest", 25, lambda many: differing(many, "rest"), 10**3),
     "monitor, text": Case("groups of 100,000 rows in 20 days", 40, watched, 10**3),
-    "sufficiency, rows": Case("rows; 1,000 rules, 7 labels", 10**5, lambda n: ruled(n, 1000, 7)),
-    "sufficiency, rules": Case("rules; 100,000 rows, 7 labels", 10**3, lambda rules: ruled(10**5, rules, 7), 10**5),
-    "sufficiency, labels": Case("labels; 100,000 rows, 1,000 rules", 100, lambda many: ruled(10**5, 1000, many), 10**5),
+    "sufficiency, rows": Case("rows; 1,000 rules, 7 labels", 10**5, lambda n: under_rules(n, 1000, 7)),
+    "sufficiency, rules": Case(
+        "rules; 100,000 rows, 7 labels", 10**3, lambda rules: under_rules(10**5, rules, 7), 10**5
+    ),
+    "sufficiency, labels": Case(
+        "labels; 100,000 rows, 1,000 rules", 100, lambda many: under_rules(10**5, 1000, many), 10**5
+    ),
     "rules, conditions": Case(
         "conditions of one rule on one feature",
         2000,

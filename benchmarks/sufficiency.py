@@ -28,7 +28,7 @@ from faithscope.counting.cover import over_batches
 from faithscope.counting.rows import Rows
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
-from limits import highlighted
+from limits import COLUMNS, THRESHOLDS, highlighted, ruled, written
 from ratios import (
     FEATURES,
     Line,
@@ -45,8 +45,7 @@ from ratios import (
     run,
 )
 
-COLUMNS, LABELS, WIDTH = 20, 7, 4  # of the rows; conditions of a rule
-THRESHOLDS = np.linspace(-1.35, 1.35, 10)  # of every column, about its tenths; above or not: 400 conditions in all
+LABELS, WIDTH = 7, 4  # of the rows; conditions of a rule
 TAU = 3.0  # about 1 pair in 100 of standard normal vectors is within it
 ROOM = 200  # MB of memory beside the bitmaps
 
@@ -63,30 +62,9 @@ SIZES = {  # in full and quickly
 }
 
 
-written = partial(fs.Rules.from_conditions, features=range(COLUMNS))
-
-
-def ruled(rows, rules):
-    """Rows, labels, the conditions of each rule, and those that each row is given.
-
-    The first rows are given rule 0, 1, …, which hold there, as anchors do; others one that covers them, if tries find
-    it.
-    """
-    random = default_rng(1)  # by which no two of 20,000 rules are equal
-    X = np.asfortranarray(random.standard_normal((rows, COLUMNS)))
-    total = X[:, 0] + X[:, 1] + X[:, 2]
-    labels = np.searchsorted(np.quantile(total, np.arange(1, LABELS) / LABELS), total)
-    on = np.argsort(random.random((rules, COLUMNS)), axis=1)[:, :WIDTH]
-    bound = THRESHOLDS[random.integers(10, size=(rules, WIDTH))]
-    above = X[np.arange(rules)[:, None], on] > bound
-    given = np.concatenate([np.arange(rules), random.integers(rules, size=rows - rules)])
-    for _ in range(20):
-        rule = given[rules:]
-        holds = (X[np.arange(rules, rows)[:, None], on[rule]] > bound[rule]) == above[rule]
-        missed = rules + np.flatnonzero(~holds.all(axis=1))
-        given[missed] = random.integers(rules, size=len(missed))
-    parts = zip(on.tolist(), np.where(above, ">", "<=").tolist(), bound.tolist(), strict=True)
-    conditions = [list(zip(*rule, strict=True)) for rule in parts]
+def given_rules(rows, rules):
+    """Rows, labels, the conditions of each rule, and those that each row is given."""
+    X, labels, conditions, given = ruled(rows, rules, LABELS, WIDTH)
     return X, labels, conditions, [conditions[rule] for rule in given]
 
 
@@ -124,7 +102,7 @@ def covered_by_label(rules, labels, X):
 
 def against_a_loop(sizes):
     looped, total = sizes.looped, sizes.rules
-    X, labels, conditions, given = ruled(sizes.rows, total)
+    X, labels, conditions, given = given_rules(sizes.rows, total)
     rules = written(given)
     if len(rules.distinct) != total:
         sys.exit("Not all rules differ, so the times mean nothing.")
@@ -148,7 +126,7 @@ def reading_bitmaps(rules, rows):
 def at_a_middle_size(sizes):
     """All rules are looped over: the masks that the loop keeps cost it as much however many rules follow."""
     rows, rules = sizes.middle
-    X, labels, conditions, given = ruled(rows, rules)
+    X, labels, conditions, given = given_rules(rows, rules)
     work = {
         "faithscope": partial(covered_by_label, written(given), labels, X),
         "loop over kept masks": lambda: loop_over_rules(labels, conditions, cache(partial(compare, X))),
@@ -160,7 +138,7 @@ def at_a_middle_size(sizes):
 def peak_beyond_rows(rows, rules):
     """MB at most held, beyond rows and labels, by making the rules and measuring their sufficiency."""
     before = peak_bytes()
-    X, labels, _, given = ruled(rows, rules)
+    X, labels, _, given = given_rules(rows, rules)
     fs.sufficiency(written(given), labels, X)
     return (peak_bytes() - before - X.nbytes - labels.nbytes) / 1e6
 
