@@ -151,10 +151,8 @@ def by_people(dev, test):
     heads = f"{'value':>6} {'95% interval':>14} {'chance':>8} {'beyond':>7} {'different':>9}"
     yield f"{'two people say the same by':{SHOWN}}{heads}"
     for name, same in repeated(dev, test).items():
-        yield (
-            f"{name:{SHOWN}}{same.value:6.3f} [{same.low:.3f}, {same.high:.3f}] {same.chance:7.3f} "
-            f"{same.adjusted:7.3f} {same.distinct:9,}"
-        )
+        further = f"{same.chance:7.3f} {same.adjusted:7.3f} {same.distinct:9,}"
+        yield f"{name:{SHOWN}}{same.value:6.3f} [{same.low:.3f}, {same.high:.3f}] {further}"
 
 
 def beside_a_model(dev, test, rows):

@@ -70,24 +70,22 @@ def trained(**settings):
 
 
 class Contestant:
-    """Some rows, what explains them, and the model that it asks, whose time and rows are counted."""
+    """Some rows, what explains them, and the model that it asks, whose time is counted."""
 
     def __init__(self, answer, rows, make):
         """Have an explainer made of the model as a function: `make` gives a function from rows to explanations."""
-        self.answer, self.rows, self.best = answer, rows, float("inf")
-        self.seconds = self.asked = 0
+        self.answer, self.rows, self.best, self.seconds = answer, rows, float("inf"), 0
         self.explain = make(self)
 
     def __call__(self, rows):
         """Ask the model."""
         seconds, answer = clock(partial(self.answer, rows))
         self.seconds += seconds
-        self.asked += len(rows)
         return answer
 
     def run(self):
         """Explain the rows once more."""
-        self.seconds = self.asked = 0
+        self.seconds = 0
         seconds, answer = clock(partial(self.explain, self.rows))
         if seconds < self.best:
             self.best, self.inside = seconds, self.seconds / seconds
