@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.datasets.adult_sample import adult_sample
 from faithscope.datasets.catalog import CATALOG, ArchiveSource, content_of
 from faithscope.datasets.download import Unreachable, fetch
 from faithscope.errors import BadInput
+from faithscope.inputs.array_types import Array
 from faithscope.runtime.files import to_path, write_atomically
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Dataset:
 
     name: str
     X: "pd.DataFrame"
-    y: NDArray[Any]
+    y: Array
     classes: tuple[Any, ...]
     categorical: tuple[str, ...]
 

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
-
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
+from faithscope.inputs.array_types import Array
 
 _TRAITS = ("reads_rows", "reads_maps", "reads_beyond_text", "asks_labels", "orders_features", "learns")
 
@@ -41,7 +40,7 @@ class Discretizer(ABC):
     def __call__(self, explanations: Explanations) -> Explanations:
         """The same rows with coarser explanations."""
 
-    def _room(self, values: NDArray[Any]) -> NDArray[Any] | None:
+    def _room(self, values: Array) -> Array | None:
         """How many missing importances of each row stay missing, in the order of the features; None for all."""
         return None
 

@@ -15,6 +15,7 @@ from faithscope.explanations.distances.cells import cell_text
 from faithscope.explanations.forms import signs
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Records
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.date_numbers import span
 
 
@@ -95,14 +96,14 @@ class Modified(_OfCounterfactuals):
         return Importances.made((given.points != given.originals).astype(np.int8), given.names, repr(self))
 
 
-def _is_number(column: NDArray[Any]) -> bool:
+def _is_number(column: Array) -> bool:
     """Whether these are numbers, some of which may be missing."""
     return column.dtype != object or all(
         item is None or (isinstance(item, int | float | np.number) and not isinstance(item, bool)) for item in column
     )
 
 
-def _change(new: NDArray[Any], old: NDArray[Any], dates: bool) -> list[Any]:
+def _change(new: Array, old: Array, dates: bool) -> list[Any]:
     """Changes of one feature, all of one type: texts for dates, else numbers, or tuples if one has no difference."""
     pairs = list(zip(new, old, strict=True))
     if dates:
@@ -123,7 +124,7 @@ def _date_change(new: int | None, old: int | None) -> str:
     return span(new - old)
 
 
-def _direction(new: NDArray[Any], old: NDArray[Any]) -> NDArray[np.int8]:
+def _direction(new: Array, old: Array) -> NDArray[np.int8]:
     direction = np.asarray(new != old, np.int8)
     if _is_number(new) and _is_number(old):
         known = np.asarray((new != None) & (old != None), bool)  # noqa: E711

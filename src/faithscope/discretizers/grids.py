@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.forms import in_blocks
+from faithscope.inputs.array_types import Array, Floats
 
 _COLORS = (1, 3, 4)  # channels of gray, of colors, and of colors with transparency
 _WORDS = {1: ("step",), 2: ("row", "column"), 3: ("plane", "row", "column")}
@@ -62,7 +61,7 @@ class Grid:
         ]
         return [[(int(places[0]), int(places[-1])) for places in axis] for axis in axes]
 
-    def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
+    def sums(self, values: Array) -> Floats:
         """The sum of each region, in double precision: (n, cells of a map) to (n, regions); infinite if too large."""
         total = np.empty((len(values), int(np.prod(self.regions))))
         starts = [[first for first, _ in spans] for spans in self.spans]

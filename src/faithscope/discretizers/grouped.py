@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers.importances import OfImportances
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.importances import Importances
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.hints import hint
 from faithscope.inputs.pipelines import features_of_columns
 
@@ -80,12 +80,10 @@ class Grouped(OfImportances):
         """
         return cls(features_of_columns(pipe))
 
-    def _values(self, importances: Importances) -> NDArray[np.float64]:
+    def _values(self, importances: Importances) -> Floats:
         return _sums(importances.values, self._layout(importances.names)[1])
 
-    def _coarser(
-        self, importances: Importances, values: NDArray[Any], kind: type[Importances] = Importances
-    ) -> Importances:
+    def _coarser(self, importances: Importances, values: Array, kind: type[Importances] = Importances) -> Importances:
         names, members = self._layout(importances.names)
         most = max(map(len, members))  # the standard error of a sum is at most the sum of the standard errors
         coarser = super()._coarser(importances, values, kind)
@@ -149,7 +147,7 @@ def _in_place(names: tuple[str, ...], groups: list[tuple[str, list[int]]]) -> tu
     return tuple(name for name, _ in layout), [places for _, places in layout]
 
 
-def _sums(values: NDArray[Any], members: list[list[int]]) -> NDArray[np.float64]:
+def _sums(values: Array, members: list[list[int]]) -> Floats:
     """The sum of these columns for each member; one column after the other, so that rows do not depend on others."""
     sums = np.zeros((len(values), len(members)))
     try:

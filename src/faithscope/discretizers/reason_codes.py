@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers.importances import OfImportances
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.forms import CODES, MARKS, in_blocks, last_step
 from faithscope.explanations.importances import OWN_CLASSES, Importances
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.notes import Note
 
@@ -78,7 +78,7 @@ class ReasonCodes(OfImportances):
         coarser = super().__call__(explanations)
         return coarser._with(remarks=(*coarser.remarks, *self._facing(coarser.label)))
 
-    def _values(self, importances: Importances) -> NDArray[Any]:
+    def _values(self, importances: Importances) -> Array:
         self._refuse(importances)
         places = most_negative(importances.values, self.k)
         return places if self.ordered else (places > 0).astype(np.int8)
@@ -141,7 +141,7 @@ class ReasonCodes(OfImportances):
             return False
         return _is_number(label) == _is_number(str(self.against))
 
-    def _room(self, values: NDArray[Any]) -> NDArray[Any]:
+    def _room(self, values: Array) -> Array:
         """How many missing importances of each row may be reasons, after those that are."""
         return np.asarray(self.k - (values < 0).sum(axis=1))
 
@@ -169,7 +169,7 @@ class ReasonCodes(OfImportances):
             )
 
 
-def spoken_of(values: NDArray[Any], names: Sequence[Any], place: NDArray[np.int64]) -> Any:
+def spoken_of(values: Array, names: Sequence[Any], place: Ints) -> Any:
     """The label that importances speak of, by rows: they add up to more where it is predicted; None if it is unclear.
 
     SHAP values add up to the output for their label, so that of two labels the one predicted for the larger sums is
@@ -205,7 +205,7 @@ def _is_number(label: str) -> bool:
         return False
 
 
-def most_negative(values: NDArray[Any], k: int) -> NDArray[Any]:
+def most_negative(values: Array, k: int) -> Array:
     """The place of each value among the k most negative of its row, from 1, the earlier of equal ones; 0 for others."""
     most = min(k, values.shape[1])
     places = np.zeros(values.shape, np.min_scalar_type(-most - 2))  # the largest number means missing in engines

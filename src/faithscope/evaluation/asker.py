@@ -59,7 +59,7 @@ class Asker:
         """The explanations of an explainer for rows, or the ready explanations that stand in its place."""
         function = function_of(explainer, "explain")
         if isinstance(explainer, Explanations) or function is None:
-            return as_explanations(explainer)
+            return _over_columns(as_explanations(explainer), X)
         told, n = takes_progress(function), rows_of(X)
 
         def explain(rows: Any, step: Step, start: int = 0) -> Explanations:

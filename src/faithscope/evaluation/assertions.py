@@ -280,7 +280,7 @@ def _reason(estimate: Estimate, wanted: float) -> str:
         return f"{silent} {asked}: ask about more pairs (fs.pairs_to_ask), or {rows}"
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
         return f"more rows than these {estimate.n:,} would make it narrower"
-    coarser = f"{rows}, or make explanations coarser"
+    coarser = f"{rows}, or make explanations coarser, such as importances by discretizer=fs.SignOfTop(3)"
     if estimate.method == "kept rows":
         share = f"as if {most - least:.0%} of the {estimate.n:,} rows were unverifiable"
         return f"weights or clusters leave as much open {share}: {coarser}"

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, blocks
@@ -17,7 +16,7 @@ from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower, paired, pairwise, to_metric_name
 from faithscope.explanations.distances.points import numbers_only
 from faithscope.inputs.alignment import index_of, taken
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
 from faithscope.inputs.rows import rows_of
@@ -138,7 +137,7 @@ class Originals:
     """
 
     rows: Floats
-    labels: NDArray[Any]
+    labels: Array
 
     def take(self, which: Any) -> "Originals":
         """Some of the rows, in any order, each as often as it is wanted."""
@@ -156,7 +155,7 @@ class Flips:
     outcomes: Outcomes
     table: Space
     known: Floats
-    labels: NDArray[Any]
+    labels: Array
     distances: "_Gower | _Numbers"
     candidates: int
 
@@ -190,7 +189,7 @@ class Flips:
         predictions = self.outcomes.ask(self.table.decode(points))
         return ~self.outcomes.agree(predictions, originals.labels)
 
-    def _starts(self, rows: Floats, labels: NDArray[Any]) -> tuple[Ints, Floats]:
+    def _starts(self, rows: Floats, labels: Array) -> tuple[Ints, Floats]:
         """The nearest known rows with another prediction: owners in ascending order, and points, the nearest first."""
         known, own, sections = self._comparable(labels)
         owners, points = [np.empty(0, np.int64)], [self.known[:0]]
@@ -206,7 +205,7 @@ class Flips:
         order = np.argsort(np.concatenate(owners), kind="stable")
         return np.concatenate(owners)[order], np.concatenate(points)[order]
 
-    def _comparable(self, labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], list[Ints]]:
+    def _comparable(self, labels: Array) -> tuple[Array, Array, list[Ints]]:
         """Predictions of known rows and of others as numbers, and sections of the others that are much alike.
 
         Rows of a section agree with the same known rows, or nearly, so that few distances are measured in vain.
@@ -293,7 +292,7 @@ def _smallest(distances: Floats, barred: Bools, k: int) -> tuple[Ints, Ints]:
     return row[open_], column[open_]
 
 
-def _first_of_each(owner: Ints, k: int, *keys: NDArray[Any]) -> Ints:
+def _first_of_each(owner: Ints, k: int, *keys: Array) -> Ints:
     """Positions of the first k points of each owner, sorted by the last key, then the one before it, then position."""
     order = np.lexsort((*keys, owner))
     ordered = owner[order]

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.base import Explainer, Progress
@@ -18,7 +17,7 @@ from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gow
 from faithscope.explainers.space import Space
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.alignment import index_of, taken
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.models import Model
 from faithscope.inputs.rows import rows_of
@@ -236,7 +235,7 @@ def _explainer(coded: _Coded, known: Floats, method: str) -> Any:
     return dice_ml.Dice(data, dice_ml.Model(model=coded, backend="sklearn"), method=method)
 
 
-def _decimals(column: NDArray[Any]) -> int:
+def _decimals(column: Array) -> int:
     """Decimals of the most frequent values, as dice-ml counts them; its own count fails if a value is written 1e-05."""
     if column.dtype.kind != "f":
         return 0

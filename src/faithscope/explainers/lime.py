@@ -20,15 +20,14 @@ from faithscope.explainers.shared.classes import (
     warn_if_predicted,
 )
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
-from faithscope.explainers.space import Space, to_categorical
+from faithscope.explainers.space import Categories, Space, to_categorical
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_flag, check_whole, check_word
 from faithscope.inputs.chunks import WORKERS, in_threads
+from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import group
-from faithscope.inputs.missing import missing_values
 from faithscope.inputs.models import Model, is_torch_module, of_both_classes, probability_function, to_outputs
-from faithscope.inputs.rebuilt import columns_with_names
 from faithscope.inputs.rows import take_rows
 from faithscope.inputs.seeds import canonical, generators
 from faithscope.runtime.blas import one_blas_thread
@@ -237,7 +236,7 @@ class Lime(Explainer):
     def _outputs(self, rows: Floats, table: Space, drawn: Places) -> tuple[Floats, Floats]:
         """Probabilities of every class, or numbers, of rows and of draws: (n, classes) and (draws, classes)."""
         columns = [
-            np.concatenate([table.decode_column(j, rows[:, j]), feature.values[drawn[j]]])
+            np.concatenate([table.scales[j].decode(rows[:, j]), feature.values[drawn[j]]])
             for j, feature in enumerate(self._features)
         ]
         count = len(rows) + drawn.shape[1]
@@ -352,8 +351,8 @@ class _Feature:
         Of the training values, if numbers are seen as they are; a missing one counts as the mean.
     """
 
-    values: NDArray[Any]
-    told: NDArray[Any]
+    values: Array
+    told: Array
     borders: Floats | None = None
     mean: float = 0.0
     deviation: float = 0.0
@@ -375,15 +374,15 @@ def _learn_features(table: Space, rows: Floats, discretize: bool) -> list[_Featu
     places = 2 ** int(np.clip(_TABLES - np.ceil(np.log2(rows.shape[1])), _FEWEST, _BITS))
     features = []
     for j, column in enumerate(rows.T):
-        known = table.categories[j]
-        if known is not None:
-            starts = _starts(column.astype(np.intp), len(known) + 2, places)
-            palette = table.palette(j, int(column.max()))
+        scale = table.scales[j]
+        if isinstance(scale, Categories):
+            starts = _starts(column.astype(np.intp), len(scale.known) + 2, places)
+            palette = scale.palette(int(column.max()))
             features.append(_Feature(np.repeat(palette, np.diff(starts)[: len(palette)]), _bins(starts)))
             continue
         learn = _quarters if discretize else _normal
         values, how = learn(column, places, bool(table.whole[j]))
-        features.append(_Feature(table.decode_column(j, values), **how))
+        features.append(_Feature(scale.decode(values), **how))
     return features
 
 
@@ -445,13 +444,9 @@ def _middles(count: int) -> Floats:
 def _with_truth_values(X: Any, categorical: Iterable[int | str]) -> list[int | str]:
     """The categorical columns, and all columns of True and False."""
     named = to_categorical(categorical)
-    for j, column in enumerate(columns_with_names(X)[1]):
-        flags = column.dtype.kind == "b"
-        if column.dtype == object:
-            missing = missing_values(column)
-            kinds = set(map(type, column[~missing]))
-            flags = bool(missing.any()) and not missing.all() and kinds <= {bool, np.bool_}
-        named += [j] if flags else []
+    for j, column in enumerate(Rows(X).columns):
+        kinds = set(map(type, column.values[~column.missing])) if column.values.dtype == object else {object}
+        named += [j] if column.values.dtype == bool or (kinds and kinds <= {bool, np.bool_}) else []
     return named
 
 
@@ -483,10 +478,10 @@ class _Scaled(NamedTuple):
         scales = np.where(reach > 0, reach, 1.0)
         return cls(centers, scales, np.ascontiguousarray((apart / scales[..., None, :]).swapaxes(-1, -2)))
 
-    def terms(self, rows: int, features: int, kind: Any) -> NDArray[Any]:
+    def terms(self, rows: int, features: int, kind: Any) -> Array:
         """What `_lines` takes, (rows, features + 1 + classes, draws), with features to be filled in."""
         classes, draws = self.outputs.shape[-2:]
-        terms: NDArray[Any] = np.empty((rows, features + 1 + classes, draws), kind)
+        terms: Array = np.empty((rows, features + 1 + classes, draws), kind)
         terms[:, features], terms[:, features + 1 :] = 1.0, self.outputs
         return terms
 
@@ -496,7 +491,7 @@ class _Scaled(NamedTuple):
         return np.asarray((lines[:, :-1] + own[:, :, None] * lines[:, -1:]) * self.scales[..., None] + 0.0)
 
 
-def _lines(terms: NDArray[Any], squares: NDArray[Any], own: Floats, signs: Floats) -> Floats:
+def _lines(terms: Array, squares: Array, own: Floats, signs: Floats) -> Floats:
     """Linear models around rows: coefficients are ``base + slope · output``, linear in the output of the row itself.
 
     Ridge regressions with an intercept, in which draws have weights by a kernel of width 0.75 √d, and the row itself
@@ -592,7 +587,7 @@ class _Regressions:
                 parts = [places[block] for block in blocks(len(places), step)]
                 yield from map(solve, parts) if len(parts) == 1 else in_threads(solve, parts)
 
-    def _contrasts(self, seen: Floats) -> tuple[Ints, list[NDArray[Any]]]:
+    def _contrasts(self, seen: Floats) -> tuple[Ints, list[Array]]:
         """Draws compared with values that rows have, one line per feature and value; and the lines of each row, (n, d).
 
         Of every line there are its columns and squares, (k, draws), own and signs, (k,), as `_lines` takes them. A bin

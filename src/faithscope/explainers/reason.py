@@ -14,7 +14,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.space import encode_numbers
+from faithscope.explainers.space import Numbers
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import KNOWN, has_trees, read_forest
 from faithscope.explanations.base import claims
@@ -22,14 +22,13 @@ from faithscope.explanations.conditions.condition import Condition, conjoin, to_
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
-from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.checks import check_flag
-from faithscope.inputs.columns import default_names, distinct_names
+from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
 from faithscope.inputs.labels import to_labels
 from faithscope.inputs.models import Model, owner_of
-from faithscope.inputs.rebuilt import columns_with_names
 from faithscope.runtime.memory import in_memory
 
 _CELLS = 2**20  # leaves x rows looked at at once
@@ -91,7 +90,7 @@ class SufficientReason(Explainer):
         self.minimal, self.widen = check_flag(minimal, "minimal"), check_flag(widen, "widen")
         self._forest = _proven(model)
         self.eps = self._checked(eps)
-        self._names = columns_with_names(X_train)[0] if X_train is not None and is_frame(X_train) else None
+        self._names = frame_names(X_train) if X_train is not None and is_frame(X_train) else None
         self._listed = self._positions(order)
         self._training: Codes | None = None
         if X_train is not None:
@@ -205,21 +204,20 @@ class SufficientReason(Explainer):
 
     def _read(self, X: Any) -> tuple[Floats, tuple[str, ...]]:
         """Rows as a matrix, and the features' names."""
-        given, columns = columns_with_names(X)
+        given = Rows(X)
         width, known = self._forest.features, self._forest.names or self._names
-        if not columns and not is_frame(X):
-            columns = [np.empty(0)] * width
+        columns = given.columns or ([] if given.named else [Column("", np.empty(0))] * width)
         if len(columns) != width:
             raise BadInput(f"Rows have {len(columns)} features but the model was fitted with {width}: pass the same.")
-        if is_frame(X):
-            for own, other in zip(given, known or (), strict=False):
-                if own.replace(" ", "_") != other.replace(" ", "_"):  # LightGBM keeps names so
-                    raise BadInput(
-                        f"Rows have the column {own!r} where the model, or X_train, has {other!r}: pass the same "
-                        "columns in the same order."
-                    )
-        names = distinct_names(given if is_frame(X) else known or default_names(width))
-        rows = np.column_stack([encode_numbers(column, name) for column, name in zip(columns, names, strict=True)])
+        for own, other in zip(given.names, known or (), strict=False) if given.named else ():
+            if own.replace(" ", "_") != other.replace(" ", "_"):  # LightGBM keeps names so
+                raise BadInput(
+                    f"Rows have the column {own!r} where the model, or X_train, has {other!r}: pass the same "
+                    "columns in the same order."
+                )
+        names = distinct_names(given.names if given.named else known or default_names(width))
+        coded = [Numbers(name).encode(column)[0] for name, column in zip(names, columns, strict=True)]
+        rows = np.column_stack(coded)
         missing = np.argwhere(np.isnan(rows))
         if len(missing) and not self._forest.takes_missing:
             row, j = missing[0]

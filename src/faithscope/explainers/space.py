@@ -1,25 +1,22 @@
 """The space that a model's rows lie in: rows of any library as a matrix of floats, and back as the model reads them."""
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
-from faithscope.inputs.array_types import Bools, Floats
-from faithscope.inputs.arrays import declared_categories, is_frame, to_items
+from faithscope.inputs.array_types import Array, Bools, Floats
+from faithscope.inputs.arrays import EXACT, INTEGERS, to_items, to_objects
+from faithscope.inputs.columns import Column, Rows, default_names
 from faithscope.inputs.dates import UNITS, Moment, hold_dates, to_ticks
 from faithscope.inputs.hints import hint
-from faithscope.inputs.missing import is_missing, missing_values
-from faithscope.inputs.rebuilt import ArrayRows, Rebuild, columns_with_names, columns_with_zones, rebuilder
+from faithscope.inputs.rebuilt import ArrayRows, Rebuild, rebuilder
 
 _SHOWN = 5  # names of columns that are listed
-_EXACT = 2**53
-_REAL = (int, float, np.integer, np.floating, np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,26 +30,18 @@ class Space:
     ----------
     names : tuple of str
         The features; x0, x1, … for a plain array.
-    categories : tuple of tuples, or None for numbers and dates
-        The categories of each feature in training, in order.
+    scales : tuple of Numbers, Dates or Categories
+        How the values of each feature become floats, and floats become values.
     rebuild : callable
         From columns to rows as the model reads them: an array, or a pandas, polars or Arrow table.
-    dates : tuple of Dates, or None for numbers and categories
-    markers : tuple
-        What a missing value of each feature looks like: None or the like in a column of Python objects, else NaN.
     kinds : tuple of dtypes
         The type of each column; whole numbers are int64, also if some of them are missing.
-    others : tuple of tuples
-        The categories of each feature that rows have and no training row has; none before rows are read.
     """
 
     names: tuple[str, ...]
-    categories: tuple[tuple[Any, ...] | None, ...]
+    scales: "tuple[Numbers | Dates | Categories, ...]"
     rebuild: Rebuild
-    dates: "tuple[Dates | None, ...]"
-    markers: tuple[Any, ...]
     kinds: tuple[np.dtype[Any], ...]
-    others: tuple[tuple[Any, ...], ...]
 
     @classmethod
     def learn(cls, X: Any, categorical: Iterable[int | str] = ()) -> "Space":
@@ -68,21 +57,31 @@ class Space:
         """
         if hasattr(X, "__next__"):
             raise WrongType("Training rows are an iterator, and they are read more than once: pass a list.")
-        names, columns, zoned = columns_with_zones(X)
-        if not columns or not len(columns[0]):
+        rows = Rows(X)
+        if not rows.names or not len(rows):
             raise BadInput("Training rows are empty: at least one row and one column are needed.")
-        chosen = {_position(column, names) for column in to_categorical(categorical)} | declared_categories(X)
-        kept = [column if j in chosen else _plain(column) for j, column in enumerate(columns)]
-        dates = tuple(
-            Dates.learn(column, zoned[j]) if j not in chosen and hold_dates(column) else None
-            for j, column in enumerate(kept)
-        )
-        categories = tuple(
-            None if dates[j] or (column.dtype.kind in "biuf" and j not in chosen) else _known_categories(column)
-            for j, column in enumerate(kept)
-        )
-        markers = tuple(_marker(X, j, column) for j, column in enumerate(columns))
-        return cls(names, categories, rebuilder(X, columns), dates, markers, _kinds(X, columns), ((),) * len(names))
+        chosen = {_position(column, rows.names) for column in to_categorical(categorical)}
+        types = X.schema.types if hasattr(X, "column_names") else getattr(X, "dtypes", [""] * len(rows.names))
+        scales: list[Numbers | Dates | Categories] = []
+        kinds = []
+        for j, (column, kind) in enumerate(zip(rows.columns, types, strict=True)):
+            values, missing = column.values, column.missing
+            objects, categories = values.dtype == object, j in chosen or column.declared
+            typed = hasattr(X, "iloc") and kind.kind in "biuf"  # pandas' own type, which knows missing
+            marker = next(iter(values[missing]), None) if objects and not typed else np.nan
+            numbers = values.dtype.kind in "biuf"
+            if objects and missing.any() and column.family == "number":
+                numbers = not _beyond_floats(values)
+            if not categories and hold_dates(values):
+                scales.append(Dates.learn(column))
+            elif categories or not numbers:
+                scales.append(Categories(column.name, _known_categories(column), marker))
+            else:
+                scales.append(Numbers(column.name, marker))
+            whole = values.dtype.kind in "iu" or str(kind).lower().startswith(("int", "uint"))
+            whole = whole or (objects and all(type(item) is int for item in values[~column.missing]))
+            kinds.append(np.dtype(np.int64) if whole else values.dtype)
+        return cls(rows.names, tuple(scales), rebuilder(rows, X), tuple(kinds))
 
     @property
     def axes(self) -> tuple[int, ...] | None:
@@ -90,9 +89,19 @@ class Space:
         return getattr(self.rebuild, "axes", None)
 
     @property
+    def categories(self) -> tuple[tuple[Any, ...] | None, ...]:
+        """The categories of each feature in training, in order; None for numbers and dates."""
+        return tuple(scale.known if isinstance(scale, Categories) else None for scale in self.scales)
+
+    @property
     def categorical(self) -> Bools:
         """Which features are categories."""
-        return np.array([known is not None for known in self.categories], bool)
+        return np.array([isinstance(scale, Categories) for scale in self.scales], bool)
+
+    @property
+    def whole(self) -> Bools:
+        """Which features are dates: their cuts must be whole numbers of the unit, so that rules can name them."""
+        return np.array([isinstance(scale, Dates) for scale in self.scales], bool)
 
     def encode(self, X: Any) -> Floats:
         """Rows as an (n, d) matrix of floats."""
@@ -100,40 +109,36 @@ class Space:
 
     def read(self, X: Any) -> "tuple[Floats, Space]":
         """Rows as a matrix, and the space with their own categories, which decodes it."""
-        names, columns = columns_with_names(X)
-        if not columns and not (len(X) if hasattr(X, "__len__") else 0):
+        rows = Rows(X)
+        if not rows.names and not len(rows):
             return np.empty((0, len(self.names))), self
-        if len(columns) != len(self.names):
-            raise BadInput(self._other_width(names if is_frame(X) else None, len(columns)))
-        if is_frame(X) and names != self.names:
-            columns = self._in_order(names, columns)
-        coded, others = [], []
-        for column, name, known, dates in zip(columns, self.names, self.categories, self.dates, strict=True):
-            strange: dict[Any, int] = {}
-            if known is not None:
-                coded.append(_encode_categories(known, column, strange))
-            else:
-                coded.append(encode_numbers(column, name) if dates is None else dates.encode(column, name))
-            others.append(tuple(strange))
-        matrix = np.column_stack(coded) if len(coded[0]) else np.empty((0, len(coded)))
-        return matrix, replace(self, others=tuple(others))
+        if len(rows.names) != len(self.names):
+            raise BadInput(self._other_width(rows))
+        places = self._places(rows.names) if rows.named and rows.names != self.names else range(len(self.names))
+        coded, scales = zip(
+            *(scale.encode(rows.column(place)) for scale, place in zip(self.scales, places, strict=True)), strict=True
+        )
+        return np.column_stack(coded), replace(self, scales=scales)
 
     def alike(self, matrix: Floats) -> Floats:
         """A matrix in which all categories that no training row has are one, whatever other rows were read."""
         return np.minimum(matrix, [np.inf if known is None else len(known) + 1 for known in self.categories])
 
-    def _other_width(self, names: tuple[str, ...] | None, width: int) -> str:
+    def _other_width(self, rows: Rows) -> str:
         """What to say of rows with more or fewer columns than training rows have: which ones, if they have names."""
-        told = f"Rows have {several(width, 'feature', 'features')} but training rows have {len(self.names)}"
-        if names is None or _only_numbered(names) or _only_numbered(self.names):
+        told = f"Rows have {several(len(rows.names), 'feature', 'features')} but training rows have {len(self.names)}"
+        if _only_numbered(rows.names) or _only_numbered(self.names):
             return f"{told}: pass the same columns."
-        more, fewer = (_listed(own, others) for own, others in ((names, self.names), (self.names, names)))
-        sides = (("only these rows have", more), ("only training rows have", fewer))
-        only = ", ".join(f"{which} {columns}" for which, columns in sides if columns)
-        return f"{told}: {only or 'some columns stand twice'}. Pass the same columns."
+        sides = (("only these rows have", rows.names, self.names), ("only training rows have", self.names, rows.names))
+        only = []
+        for which, own, others in sides:
+            strange = [name for name in own if name not in others]
+            more = f" and {len(strange) - _SHOWN} more" if len(strange) > _SHOWN else ""
+            only += [f"{which} {', '.join(map(repr, strange[:_SHOWN]))}{more}"] if strange else []
+        return f"{told}: {', '.join(only) or 'some columns stand twice'}. Pass the same columns."
 
-    def _in_order(self, names: tuple[str, ...], columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """The columns in the order of training, by name; by position if either table only numbers its columns."""
+    def _places(self, names: tuple[str, ...]) -> Iterable[int]:
+        """The positions of the columns of training, by name; as they are if either table only numbers its columns."""
         if set(names) == set(self.names):
             if len(set(names)) < len(names):
                 twice = max(names, key=names.count)
@@ -141,9 +146,9 @@ class Space:
                     f"Rows have two columns {twice!r}, and their columns are in another order than those of training "
                     "rows: give each column its own name, or pass the columns in the order of training."
                 )
-            return [columns[names.index(name)] for name in self.names]
+            return map(names.index, self.names)
         if _only_numbered(names) or _only_numbered(self.names):
-            return columns
+            return range(len(names))
         strange = next(name for name in names if name not in self.names)
         raise BadInput(
             f"Rows have a column {strange!r} that training rows do not have. {hint(strange, self.names)} "
@@ -153,73 +158,22 @@ class Space:
     def decode(self, matrix: Floats) -> Any:
         """Rows as the model reads them, from an (n, d) matrix that this space, or the one it was read with, has made.
 
-        A category that the column's type cannot hold is missing.
+        Examples
+        --------
+        >>> space = Space.learn([["red", 1.0], ["blue", 2.0]])
+        >>> matrix = space.encode([["blue", 3.0]])
+        >>> matrix, space.decode(matrix)
+        (array([[0., 3.]]), array([['blue', 3.0]], dtype=object))
         """
         numeric = isinstance(self.rebuild, ArrayRows) and self.rebuild.dtype.kind in "biuf"
-        if numeric and not self.categorical.any() and not self.whole.any():  # an array of numbers, as the matrix is
+        if numeric and all(isinstance(scale, Numbers) for scale in self.scales):  # an array of numbers, as the matrix
             return self.rebuild(matrix.T)
-        return self.rebuild([self.decode_column(j, matrix[:, j]) for j in range(len(self.names))])
-
-    def decode_column(self, j: int, values: Floats) -> NDArray[Any]:
-        """The column of feature j as `rebuild` takes it."""
-        dates = self.dates[j]
-        if self.categories[j] is not None:
-            places = values.astype(np.int64)
-            return self.palette(j, int(places.max(initial=0)))[places]
-        if dates is not None:
-            return dates.decode(values)
-        marker = self.markers[j]
-        missing = np.isnan(values) if not isinstance(marker, float) else np.zeros(0, bool)
-        return np.where(missing, marker, values.astype(object)) if missing.any() else values
-
-    def palette(self, j: int, last: int) -> NDArray[Any]:
-        """What the model sees for each place of a category, up to the last place, at least of the known ones."""
-        known, marker = self.categories[j] or (), self.markers[j]
-        plain = last <= len(known) and all(type(value) in (int, float, bool) for value in known)
-        if plain and last < len(known):
-            return np.array(known)
-        if plain and isinstance(marker, float):
-            return np.array([*known, marker], np.float64)
-        return as_objects(known if last < len(known) else [*known, marker, *self.others[j][: last - len(known)]])
-
-    def readable(self, j: int, value: float) -> Any:
-        """A number as a rule names it: the number of a date, which must be whole, as that date."""
-        dates = self.dates[j]
-        return float(value) if dates is None else dates.moment(value)
-
-    @property
-    def whole(self) -> Bools:
-        """Which features are dates: their cuts must be whole numbers of the unit, so that rules can name them."""
-        return np.array([dates is not None for dates in self.dates], bool)
-
-
-def _plain(column: NDArray[Any]) -> NDArray[Any]:
-    """A column as it is, unless it holds Python numbers of which some are missing: then as floats."""
-    if column.dtype != object or isinstance(column[0], str):
-        return column
-    missing = missing_values(column)
-    numbers = _as_numbers(column) if missing.any() and not missing.all() else None
-    return column if numbers is None else numbers
-
-
-def _marker(X: Any, j: int, column: NDArray[Any]) -> Any:
-    """What a missing value looks like in a column of Python objects, None by default; NaN in any other column."""
-    typed = hasattr(X, "iloc") and X.dtypes.iloc[j].kind in "biuf"  # pandas' own type, which knows missing
-    if column.dtype != object or typed:
-        return np.nan
-    return next((item for item in column if is_missing(item)), None)
-
-
-def _listed(names: tuple[str, ...], known: tuple[str, ...]) -> str:
-    """The names that are not known, the first few of them."""
-    strange = [name for name in names if name not in known]
-    more = f" and {len(strange) - _SHOWN} more" if len(strange) > _SHOWN else ""
-    return ", ".join(map(repr, strange[:_SHOWN])) + more
+        return self.rebuild([scale.decode(matrix[:, j]) for j, scale in enumerate(self.scales)])
 
 
 def _only_numbered(names: tuple[str, ...]) -> bool:
     """Whether columns have no names of their own: those of an array, or of a frame that was made from one."""
-    return names in (tuple(map(str, range(len(names)))), tuple(f"x{j}" for j in range(len(names))))
+    return names in (tuple(map(str, range(len(names)))), default_names(len(names)))
 
 
 def to_categorical(given: Any) -> list[Any]:
@@ -236,205 +190,215 @@ def _position(column: int | str, names: tuple[str, ...]) -> int:
     raise BadInput(f"categorical names {column!r}, which is no column of the training rows: {', '.join(names[:12])}.")
 
 
-def _kinds(X: Any, columns: list[NDArray[Any]]) -> tuple[np.dtype[Any], ...]:
-    """The type of each column; whole numbers stay whole numbers if some of them are missing."""
-    declared = X.schema.types if hasattr(X, "column_names") else getattr(X, "dtypes", [""] * len(columns))
-    kinds = []
-    for column, kind in zip(columns, declared, strict=True):
-        whole = column.dtype.kind in "iu" or str(kind).lower().startswith(("int", "uint"))
-        if not whole and column.dtype == object:
-            whole = all(type(item) is int or is_missing(item) for item in column)
-        kinds.append(np.dtype(np.int64) if whole else column.dtype)
-    return tuple(kinds)
-
-
-# One column as floats and back.
-
-
-def _as_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
-    """A column of numbers; Python's own numbers become floats, and missing ones NaN. None if it holds anything else."""
-    if column.dtype.kind in "biuf":
-        return column
-    if column.dtype != object:
-        return None
-    missing = missing_values(column)
-    present = column[~missing].tolist()
-    if not all(isinstance(number, _REAL) and not isinstance(number, np.timedelta64) for number in present):
-        return None
-    if missing.any() and _beyond_floats(column):
-        return None
-    numbers = np.full(len(column), np.nan)
-    numbers[~missing] = present
-    return numbers
-
-
-def encode_numbers(column: NDArray[Any], name: str) -> Floats:
-    """Numbers as floats, NaN if missing; raises if the column holds infinite numbers or anything else."""
-    numbers = _as_numbers(column) if len(column) else np.empty(0)
-    if numbers is None:
-        wrong = [row for row, item in enumerate(column.tolist()) if not (isinstance(item, _REAL) or is_missing(item))]
-        raise WrongType(
-            f"Column {name!r} held numbers in training but holds {column.tolist()[wrong[0] if wrong else 0]!r} here"
-            f"{_at(wrong)}: convert it."
-        )
-    large = _beyond_floats(column)
-    if large:
-        raise BadInput(
-            f"Column {name!r} holds whole numbers beyond 2**53, which floats cannot tell apart,{_at(large)}: name it "
-            "in categorical, or leave it out."
-        )
-    values = numbers.astype(np.float64)
-    infinite = np.flatnonzero(np.isinf(values))
-    if len(infinite):
-        raise BadInput(f"Column {name!r} holds {values[infinite[0]]}{_at(infinite)}: every number must be finite.")
-    return values
-
-
 def _at(rows: Any) -> str:
     """Words for the rows at which something was seen: the first, and how many more."""
     more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
-    return f" at row {rows[0]}{more}" if len(rows) else ""
+    return f" at row {rows[0]}{more}"
 
 
-def _beyond_floats(column: NDArray[Any]) -> list[int]:
+def _beyond_floats(values: Array) -> list[int]:
     """Rows whose whole number is too large to be told apart from its neighbors as a float."""
-    if column.dtype.kind in "iu":
-        return list(np.flatnonzero((column > _EXACT) | (column < -_EXACT)).tolist())
-    items = column.tolist() if column.dtype == object else []
-    return [row for row, item in enumerate(items) if isinstance(item, int | np.integer) and abs(int(item)) > _EXACT]
+    if values.dtype.kind in "iu":
+        return list(np.flatnonzero((values > EXACT) | (values < -EXACT)).tolist())
+    items = values.tolist() if values.dtype == object else []
+    return [row for row, item in enumerate(items) if isinstance(item, INTEGERS) and abs(int(item)) > EXACT]
 
 
 @dataclass(frozen=True)
-class Dates:
-    """A column of dates as numbers of a unit since 1970: the coarsest unit in which all training dates are whole.
+class Numbers:
+    """A column of numbers; a missing one is NaN, and becomes what the column has for it."""
+
+    name: str
+    marker: Any = np.nan
+
+    def encode(self, column: Column) -> "tuple[Floats, Numbers]":
+        """Numbers as floats; raises if the column holds infinite numbers, too large ones, or anything else."""
+        stray, large = column.stray("number"), _beyond_floats(column.values)
+        if stray is not None:
+            rows = range(stray, len(column.values))
+            wrong = [row for row in rows if column.take(np.array([row])).stray("number") is not None]
+            raise WrongType(
+                f"Column {self.name!r} held numbers in training but holds {column.values.tolist()[stray]!r} here"
+                f"{_at(wrong)}: convert it."
+            )
+        if large:
+            raise BadInput(
+                f"Column {self.name!r} holds whole numbers beyond 2**53, which floats cannot tell apart,{_at(large)}: "
+                "name it in categorical, or leave it out."
+            )
+        values = column.numbers.astype(np.float64)
+        infinite = np.flatnonzero(np.isinf(values))
+        if len(infinite):
+            raise BadInput(
+                f"Column {self.name!r} holds {values[infinite[0]]}{_at(infinite)}: every number must be finite."
+            )
+        return values, self
+
+    def decode(self, values: Floats) -> Array:
+        """The column as `Space.rebuild` takes it."""
+        missing = np.isnan(values) if not isinstance(self.marker, float) else np.zeros(0, bool)
+        return np.where(missing, self.marker, values.astype(object)) if missing.any() else values
+
+    def readable(self, value: float) -> Any:
+        """A number as a rule names it."""
+        return float(value)
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A column of categories, as places among the m known ones: m for a missing value, then those of `others`.
 
     Attributes
     ----------
-    unit : str
-        The unit of the numbers, as NumPy calls it: "D" if all training dates are whole days.
-    dtype : str
-        The type of what `decode` returns: ``M8[us]`` and the like.
-    zoned : bool
-        Whether the column has a time zone; numbers are then in UTC.
-    example : date, optional
-        A training value, if the column holds Python's own dates; `decode` returns dates of its type.
+    name : str
+    known : tuple
+        The categories of training rows, in order.
+    marker : object
+        What a missing value looks like: None or the like in a column of Python objects, else NaN.
+    others : tuple
+        The categories that rows have and no training row has; none before rows are read.
     """
 
-    unit: str
-    dtype: str
-    zoned: bool = False
-    example: Any = None
+    name: str
+    known: tuple[Any, ...]
+    marker: Any = None
+    others: tuple[Any, ...] = ()
 
-    @classmethod
-    def learn(cls, column: NDArray[Any], zoned: bool) -> "Dates":
-        """The unit and type of a column for which `hold_dates` is true."""
-        ticks, each = to_ticks(column)
-        present = ticks[~missing_values(column)]
-        unit = next(name for name, many in UNITS.items() if not (present % max(1, many // each)).any() or many <= each)
-        if column.dtype.kind == "M":
-            own = next(name for name, many in UNITS.items() if each % many == 0)
-            return cls(unit, f"M8[{own}]", zoned)
-        example = next(date for date in column if not is_missing(date))
-        fine = "ns" if getattr(example, "nanosecond", None) is not None else "us"
-        return cls(unit, f"M8[{fine}]", getattr(example, "tzinfo", None) is not None, example)
+    def encode(self, column: Column) -> "tuple[Floats, Categories]":
+        """The place of each value, and the categories with the others that the column has."""
+        codes, values = _coded(column)
+        places = {value: place for place, value in enumerate(self.known)}
+        others = tuple(value for value in values if value not in places)
+        places |= {value: len(self.known) + 1 + place for place, value in enumerate(others)}
+        coded = np.array([*map(places.__getitem__, values), len(self.known)], np.float64)[codes]
+        return coded, replace(self, others=others)
 
-    def encode(self, column: NDArray[Any], name: str) -> Floats:
-        """Dates as numbers, NaN if missing; raises if floats cannot hold a date exactly."""
-        missing = missing_values(column)
-        if missing.all():
-            return np.full(len(column), np.nan)
-        if not hold_dates(column):
-            raise WrongType(
-                f"Column {name!r} held dates in training but holds {column[~missing].tolist()[0]!r} here: convert it."
-            )
-        ticks, each = to_ticks(column)
-        many = UNITS[self.unit]
-        values = ticks.astype(np.float64) * (each // many) if each >= many else _divided(ticks, many // each)
-        values = np.where(missing, np.nan, values)
-        again, own = to_ticks(self._dates(values))
-        wrong = again != ticks if own == each else again.astype(object) * own != ticks.astype(object) * each
-        lost = np.flatnonzero(~missing & wrong)
-        if len(lost):
-            raise BadInput(
-                f"Column {name!r} holds {column[lost[0]]}{_at(lost)}, which is too fine for floats that count the unit "
-                f"of the training dates, {self.unit!r}, since 1970: round the dates."
-            )
-        return np.asarray(values, np.float64)
+    def decode(self, values: Floats) -> Array:
+        """The column as `Space.rebuild` takes it."""
+        places = values.astype(np.int64)
+        return self.palette(int(places.max(initial=0)))[places]
 
-    def decode(self, values: Floats) -> NDArray[Any]:
-        """Dates of the column's own type, rounded to its precision."""
-        dates = self._dates(values)
-        return dates if self.example is None else _like(self.example, dates)
-
-    def _dates(self, values: Floats) -> NDArray[Any]:
-        many = UNITS[self.unit] // UNITS[np.datetime_data(self.dtype)[0]]
-        missing = np.isnan(values)
-        present = np.where(missing, 0.0, values)
-        whole = np.floor(present)
-        ticks = whole.astype(np.int64) * many + np.rint((present - whole) * many).astype(np.int64)
-        dates: NDArray[Any] = ticks.astype(self.dtype)
-        dates[missing] = np.datetime64("NaT")
-        return dates
-
-    def moment(self, value: float) -> Moment:
-        """A whole number of units as a date that rules can name."""
-        return Moment(int(value) * UNITS[self.unit], self.zoned)
+    def palette(self, last: int) -> Array:
+        """What the model sees for each place of a category, up to the last place, at least of the known ones."""
+        known = self.known
+        plain = last <= len(known) and all(type(value) in (int, float, bool) for value in known)
+        if plain and last < len(known):
+            return np.array(known)
+        if plain and isinstance(self.marker, float):
+            return np.array([*known, self.marker], np.float64)
+        return to_objects(known if last < len(known) else [*known, self.marker, *self.others[: last - len(known)]])
 
 
-def _divided(ticks: NDArray[Any], many: int) -> Floats:
-    whole, rest = np.divmod(ticks, many)
-    return np.asarray(whole.astype(np.float64) + rest.astype(np.float64) / many)
+def _coded(column: Column) -> tuple[Any, Any]:
+    try:
+        return column.coded
+    except TypeError:
+        row, item = next((row, item) for row, item in enumerate(column.values) if type(item).__hash__ is None)
+    raise WrongType(
+        f"Rows hold a {type(item).__name__} ({item!r}) at row {row}, which can be no category: use a tuple, a string, "
+        "or a column per value."
+    )
 
 
-def _like(example: Any, dates: NDArray[Any]) -> NDArray[Any]:
-    """Dates as objects of the example's type, in its time zone; None if missing."""
-    if hasattr(example, "nanosecond"):
-        objects = [None if np.isnat(date) else type(example)(date) for date in dates]
-    elif isinstance(example, datetime.datetime):
-        objects = dates.astype("M8[us]").tolist()
-    else:
-        objects = dates.astype("M8[D]").tolist()
-    zone = getattr(example, "tzinfo", None)
-    if zone is not None:
-        objects = [date and date.replace(tzinfo=datetime.UTC).astimezone(zone) for date in objects]
-    return as_objects(objects)
-
-
-def _known_categories(column: NDArray[Any]) -> tuple[Any, ...]:
+def _known_categories(column: Column) -> tuple[Any, ...]:
     """The distinct values of a column that are not missing, in order."""
-    _refuse_unhashable(column)
-    values = set(column[~missing_values(column)].tolist())
+    values = _coded(column)[1]
     try:
         return tuple(sorted(values))
     except TypeError:
         return tuple(sorted(values, key=lambda value: (type(value).__name__, str(value))))
 
 
-def _refuse_unhashable(column: NDArray[Any]) -> None:
-    items = column.tolist()
-    unhashable = {kind for kind in set(map(type, items)) if kind.__hash__ is None}
-    for row, item in enumerate(items if unhashable else ()):
-        if type(item) in unhashable:
+@dataclass(frozen=True)
+class Dates:
+    """A column of dates as numbers of a unit since 1970: the coarsest unit in which all training dates are whole.
+
+    A date finer than the unit is a fraction of it.
+
+    Attributes
+    ----------
+    name : str
+    unit : str
+        NumPy's name of the unit: "D", "h", "m", "s", "ms", "us" or "ns".
+    dtype : str
+        The column's own precision, as NumPy writes it.
+    zoned : bool
+        Whether its dates have a time zone; they are then in UTC.
+    example : date, optional
+        One of the column's dates if they are Python objects, and not of a dtype.
+    """
+
+    name: str
+    unit: str
+    dtype: str
+    zoned: bool = False
+    example: Any = None
+
+    @classmethod
+    def learn(cls, column: Column) -> "Dates":
+        """The unit and type of a column for which `hold_dates` is true."""
+        ticks, each = column.ticks
+        present, zoned = ticks[~column.missing], column.zoned or "zone" in column.family
+        unit = next(name for name, many in UNITS.items() if not (present % max(1, many // each)).any() or many <= each)
+        if column.values.dtype.kind == "M":
+            own = next(name for name, many in UNITS.items() if each % many == 0)
+            return cls(column.name, unit, f"M8[{own}]", zoned)
+        example = column.values[~column.missing][0]
+        fine = "ns" if getattr(example, "nanosecond", None) is not None else "us"
+        return cls(column.name, unit, f"M8[{fine}]", zoned, example)
+
+    def encode(self, column: Column) -> "tuple[Floats, Dates]":
+        """Dates as numbers, NaN if missing; raises if floats cannot hold a date exactly."""
+        missing = column.missing
+        if missing.all():
+            return np.full(len(missing), np.nan), self
+        if not hold_dates(column.values):
             raise WrongType(
-                f"Rows hold a {type(item).__name__} ({item!r}) at row {row}, which can be no category: use a tuple, a "
-                "string, or a column per value."
+                f"Column {self.name!r} held dates in training but holds {column.values[~missing].tolist()[0]!r} here: "
+                "convert it."
             )
+        ticks, each = column.ticks
+        many = UNITS[self.unit]
+        if each >= many:
+            values = ticks.astype(np.float64) * (each // many)
+        else:
+            whole, rest = np.divmod(ticks, many // each)
+            values = whole.astype(np.float64) + rest.astype(np.float64) / (many // each)
+        values = np.where(missing, np.nan, values)
+        again, own = to_ticks(self._dates(values))
+        wrong = again != ticks if own == each else again.astype(object) * own != ticks.astype(object) * each
+        lost = np.flatnonzero(~missing & wrong)
+        if len(lost):
+            raise BadInput(
+                f"Column {self.name!r} holds {column.values[lost[0]]}{_at(lost)}, which is too fine for floats that "
+                f"count the unit of the training dates, {self.unit!r}, since 1970: round the dates."
+            )
+        return np.asarray(values, np.float64), self
 
+    def decode(self, values: Floats) -> Array:
+        """Dates of the column's own type, rounded to its precision; of Python objects in their time zone."""
+        dates, example = self._dates(values), self.example
+        if example is None:
+            return dates
+        if hasattr(example, "nanosecond"):
+            objects = [None if np.isnat(date) else type(example)(date) for date in dates]
+        else:
+            objects = dates.astype("M8[us]" if isinstance(example, datetime.datetime) else "M8[D]").tolist()
+        zone = getattr(example, "tzinfo", None)
+        if zone is not None:
+            objects = [date and date.replace(tzinfo=datetime.UTC).astimezone(zone) for date in objects]
+        return to_objects(objects)
 
-def _encode_categories(known: tuple[Any, ...], column: NDArray[Any], strange: dict[Any, int]) -> Floats:
-    """Place of each value among the m known categories: m if it is missing, then those that are added to `strange`."""
-    _refuse_unhashable(column)
-    get = {value: place for place, value in enumerate(known)}.get
-    items = column.tolist()
-    places = np.array([get(item, -1) for item in items], np.float64)
-    for row in np.flatnonzero(places < 0).tolist():
-        new = not is_missing(items[row])
-        places[row] = len(known) + (1 + strange.setdefault(items[row], len(strange)) if new else 0)
-    return places
+    def _dates(self, values: Floats) -> Array:
+        many = UNITS[self.unit] // UNITS[np.datetime_data(self.dtype)[0]]
+        missing = np.isnan(values)
+        present = np.where(missing, 0.0, values)
+        whole = np.floor(present)
+        ticks = whole.astype(np.int64) * many + np.rint((present - whole) * many).astype(np.int64)
+        dates: Array = ticks.astype(self.dtype)
+        dates[missing] = np.datetime64("NaT")
+        return dates
 
-
-def as_objects(items: Sequence[Any]) -> NDArray[Any]:
-    """A vector of Python objects, also if these are sequences themselves."""
-    objects = np.empty(len(items), object)
-    objects[:] = items
-    return objects
+    def readable(self, value: float) -> Moment:
+        """A whole number of units as a date that rules can name."""
+        return Moment(int(value) * UNITS[self.unit], self.zoned)

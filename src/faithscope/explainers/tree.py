@@ -5,18 +5,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Spread, to_agreement
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress
-from faithscope.explainers.space import Space
+from faithscope.explainers.space import Categories, Dates, Space
 from faithscope.explanations.conditions.condition import Condition, conjoin
 from faithscope.explanations.conditions.condition import to_condition as condition
 from faithscope.explanations.conditions.conjunctions import Conjunction
 from faithscope.explanations.conditions.tree_paths import digest, leaves_of, paths, read_tree, rules_of
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Bools, Floats
+from faithscope.inputs.array_types import Array, Bools, Floats
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import Words
 from faithscope.inputs.labels import to_labels, to_predictions
@@ -130,7 +129,7 @@ class TreePath(Explainer):
         return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, trained_missing))
 
 
-def _tree_and_target(model: Any, answer: Any, agreement: Any) -> tuple[Any, NDArray[Any]]:
+def _tree_and_target(model: Any, answer: Any, agreement: Any) -> tuple[Any, Array]:
     """The class of the tree that is fitted to a model's answer, and the answer as this tree takes it.
 
     Whole numbers are too many to be labels if more than 50 of them, and more than 9 in 10 rows, are different.
@@ -171,7 +170,7 @@ def _indicators(table: Space, matrix: Floats, missing: Sequence[bool]) -> Floats
     for j, known in enumerate(table.categories):
         column = matrix[:, [j]]
         if known is None:
-            columns.append(np.ceil(column) if table.dates[j] else column)
+            columns.append(np.ceil(column) if table.whole[j] else column)
         else:
             columns.append((column == np.arange(len(known) + missing[j])).astype(np.float64))
     return np.concatenate(columns, axis=1)
@@ -188,15 +187,15 @@ def _readable_paths(splits: Any, table: Space, missing: Sequence[bool]) -> dict[
     def translated(indicator: Condition) -> Condition:
         """A condition on a column of the indicators as a condition on its feature."""
         feature, category = meanings[indicator.position]
-        name, dated = table.names[feature], table.dates[feature] is not None
-        if table.categories[feature] is not None:
+        name, scale = table.names[feature], table.scales[feature]
+        if isinstance(scale, Categories):
             # A missing value is none of the categories.
             other = "!= or missing" if missing[feature] and category is not None else "!="
             return condition(feature, name, "==" if indicator.low > 0 else other, category)
         bounds = []
         for _, operator, value in indicator.triples():
             # The whole date before a threshold, since the tree sees whole dates only.
-            bound = table.readable(feature, np.floor(value)) if dated and value is not None else value
+            bound = scale.readable(np.floor(value)) if isinstance(scale, Dates) and value is not None else value
             bounds.append(condition(feature, name, operator, bound))
         return conjoin(bounds)[0]
 

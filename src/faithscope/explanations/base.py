@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import Incompatible
 from faithscope.inputs.alignment import index_of, joined, taken
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.chunks import rows_at
 from faithscope.inputs.grouping import Column, group, locate
 from faithscope.runtime.memory import FEWER_ROWS, need
@@ -44,7 +44,7 @@ class Explanations(ABC):
 
     index: Any = None
     remarks: tuple[str, ...] = ()
-    claimed: NDArray[Any] | None = None
+    claimed: Array | None = None
     claim: str = ""
 
     _per_row: ClassVar[tuple[str, ...]]
@@ -92,7 +92,7 @@ class Explanations(ABC):
     def __repr__(self) -> str:
         return f"<{len(self):,} explanations: {visible(self.kind)}>"
 
-    def take(self, rows: NDArray[Any] | Sequence[int] | slice) -> Self:
+    def take(self, rows: Array | Sequence[int] | slice) -> Self:
         """The explanations of some rows, by position or by a mask."""
         chosen = rows if isinstance(rows, slice) else np.asarray(rows, None if len(rows) else np.int64)
         if not isinstance(chosen, slice):
@@ -116,11 +116,11 @@ class Explanations(ABC):
         }
         return self._with(**columns, index=joined(self.index, other.index), remarks=remarks, **claims)
 
-    def group(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def group(self) -> tuple[Ints, Ints]:
         """Number the rows by explanation, exactly: the number of each row, and the first row with each number."""
         return group(self.key)
 
-    def locate(self, wanted: "Explanations") -> NDArray[np.int64]:
+    def locate(self, wanted: "Explanations") -> Ints:
         """The position of each wanted explanation among these distinct ones; -1 if it is not among them."""
         self.check_comparable(wanted)
         return locate(self.key, wanted.key)
@@ -163,7 +163,7 @@ def join_all(parts: Sequence[Explanations]) -> Explanations:
     return join_all(parts[:half]).join(join_all(parts[half:]))
 
 
-def claims(columns: Mapping[str, Sequence[float] | NDArray[np.float64]]) -> NDArray[Any]:
+def claims(columns: Mapping[str, Sequence[float] | Floats]) -> Array:
     """Numbers that an explainer says of its own explanations, by name: one structured row per explanation."""
     arrays = {name: np.asarray(column, np.float64) for name, column in columns.items()}
     claimed = np.empty(len(next(iter(arrays.values()))), [(name, np.float64) for name in arrays])

@@ -9,12 +9,12 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import readable
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.alignment import index_of
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.missing import is_missing
@@ -95,14 +95,14 @@ def _sets(codes: Any, separator: str | None) -> list[tuple[str, ...]]:
     return _from_entries(rows, separator)
 
 
-def _refuse_marks(columns: Sequence[NDArray[Any]]) -> None:
+def _refuse_marks(columns: Sequence[Array]) -> None:
     """Raise if all cells of several columns are 0 or 1: these mark who has a code, and are none."""
     cells = [cell for column in columns for cell in column.tolist() if not is_missing(cell)]
     if len(columns) > 1 and all(isinstance(cell, Number) for cell in cells) and set(cells) == {0, 1}:
         raise BadInput(LOOK_LIKE_MARKS)
 
 
-def _from_entries(rows: NDArray[Any], separator: str | None) -> list[tuple[str, ...]]:
+def _from_entries(rows: Array, separator: str | None) -> list[tuple[str, ...]]:
     if separator is None:
         texts = [text for text in rows if isinstance(text, str)]
         if any(_is_list(text) for text in texts):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import Explanations, readable, shorten
@@ -13,6 +12,7 @@ from faithscope.explanations.distances.cells import cell_text, to_cells
 from faithscope.explanations.distances.points import Points, same_metric, to_metric
 from faithscope.explanations.importances import to_names
 from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.array_types import Array, Bools, Floats
 from faithscope.inputs.arrays import declared_categories, to_objects
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.grouping import Column
@@ -48,8 +48,8 @@ class Counterfactuals(Explanations):
     ('income 52, years 3', 'nearer than 12 to income 40, years 3')
     """
 
-    points: NDArray[Any]
-    originals: NDArray[Any]
+    points: Array
+    originals: Array
     names: tuple[str, ...] | None = None
     metric: Any = "euclidean"
     dates: tuple[bool, ...] = ()
@@ -119,8 +119,8 @@ class Counterfactuals(Explanations):
 class Balls(Explanations):
     """Open balls: each covers the rows nearer to its center than its radius."""
 
-    centers: NDArray[Any]
-    radii: NDArray[np.float64]
+    centers: Array
+    radii: Floats
     metric: Any
     names: tuple[str, ...] | None = None
     dates: tuple[bool, ...] = ()
@@ -150,18 +150,18 @@ class Balls(Explanations):
         super().check_comparable(other)
         _check_metrics(self, other)
 
-    def inside(self, X: Any) -> Callable[[int, int], NDArray[np.bool_]]:
+    def inside(self, X: Any) -> Callable[[int, int], Bools]:
         """``mask(start, stop)``: which rows of X lie inside balls start to stop."""
         rows = Points(self.centers[:0], self.metric, self.names).sample(X)
 
-        def mask(start: int, stop: int) -> NDArray[np.bool_]:
+        def mask(start: int, stop: int) -> Bools:
             centers = Points(self.centers[start:stop], self.metric)
             return centers.from_all(rows) < self.radii[start:stop, None]
 
         return mask
 
 
-def _in_words(names: Sequence[str], cells: NDArray[Any], dates: Sequence[bool]) -> str:
+def _in_words(names: Sequence[str], cells: Array, dates: Sequence[bool]) -> str:
     """The text of one row's cells, with their features' names."""
     columns = zip(names, cells, dates or [False] * len(cells), strict=True)
     return shorten([f"{name} {cell_text(value, is_date)}" for name, value, is_date in columns])
@@ -175,5 +175,5 @@ def _check_metrics(first: "Counterfactuals | Balls", second: Any) -> None:
         )
 
 
-def _rows_key(rows: NDArray[Any]) -> Column:
+def _rows_key(rows: Array) -> Column:
     return rows if rows.dtype != object else to_objects(list(map(tuple, rows.tolist())))

@@ -1,10 +1,11 @@
 """What is left of importances after discretizers: their form is these in turn, as ``Floor(decimals=1) | Sign()``."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from faithscope.inputs.array_types import Array
 
 SIGNS = ("Sign(", "SignOfTop(", "DeltaSign(")  # the last discretizers that leave signs, without sizes
 MARKS = ("TopFeatures(", "TopRegions(", "Modified(")  # those that leave only which features
@@ -38,18 +39,18 @@ def only_named(form: str) -> bool:
     return last_step(form).startswith(("TopRegions(", "TopFeatures(", CODES))
 
 
-def in_blocks(values: NDArray[Any]) -> Iterator[slice]:
+def in_blocks(values: Array) -> Iterator[slice]:
     """Blocks of rows, so that their order, at 8 bytes per value, is never in memory as a whole."""
     step = max(1, _CELLS // max(1, values.shape[1]))
     return (slice(start, start + step) for start in range(0, len(values), step))
 
 
-def signs(values: NDArray[Any]) -> NDArray[np.int8]:
+def signs(values: Array) -> NDArray[np.int8]:
     """-1, 0 or 1 for each value."""
     return (values > 0).astype(np.int8) - (values < 0)
 
 
-def top_signs(values: NDArray[Any], k: int) -> NDArray[np.int8]:
+def top_signs(values: Array, k: int) -> NDArray[np.int8]:
     """The signs of the k values largest in size per row, the earlier of equal ones; 0 for the others."""
     kept = signs(values)
     for block in in_blocks(kept) if k < kept.shape[1] else ():

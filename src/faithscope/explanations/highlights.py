@@ -6,12 +6,12 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.conditions.conjunctions import Conjunctions, Postings, number_conjunctions
 from faithscope.inputs.alignment import index_of
+from faithscope.inputs.array_types import Bools
 from faithscope.inputs.arrays import frame_columns, is_frame, to_items, to_vector
 from faithscope.inputs.checks import check_function, same_length
 from faithscope.inputs.rows import rows_of
@@ -75,7 +75,7 @@ class Highlights(Conjunctions):
     def item(self, row: int) -> Any:
         return frozenset(self.conjunction(row))
 
-    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[NDArray[np.bool_]]:
+    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Bools]:
         which, rows = self.postings(conditions, X)
         documents = rows_of(X)
         order = np.argsort(which, kind="stable")

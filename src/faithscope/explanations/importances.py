@@ -7,7 +7,6 @@ from math import isfinite
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.alike import alike_rules
@@ -24,6 +23,7 @@ from faithscope.explanations.forms import (
 )
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.axes import flattened
 from faithscope.inputs.checks import check_whole, same_length
@@ -88,7 +88,7 @@ class Importances(Explanations):
     'age 0.5, job -0.1'
     """
 
-    values: NDArray[Any]
+    values: Array
     names: tuple[str, ...] | None = None
     form: str = ""  # the discretizers that were applied; "" for none
     error: float = 0.0
@@ -116,7 +116,7 @@ class Importances(Explanations):
         self._fill(names=to_names(names, columns, matrix.shape[1], "Importances"))
 
     @classmethod
-    def made(cls, values: NDArray[Any], names: tuple[str, ...] | None, form: str, **known: Any) -> Self:
+    def made(cls, values: Array, names: tuple[str, ...] | None, form: str, **known: Any) -> Self:
         """Importances that a discretizer made; their values are known to be finite numbers, so they are not checked."""
         return cls.__new__(cls)._with(values=values, names=names, form=form, **known)
 
@@ -173,7 +173,7 @@ class Importances(Explanations):
         shape = other.shape if self.shape is None else self.shape
         return both._with(shape=shape, doubt=self.doubt or other.doubt, label=label)
 
-    def locate(self, wanted: Explanations) -> NDArray[np.int64]:
+    def locate(self, wanted: Explanations) -> Ints:
         return super().locate(self._with_my_order(wanted) if isinstance(wanted, Importances) else wanted)
 
     def _with_my_order(self, other: Any) -> Any:
@@ -185,10 +185,10 @@ class Importances(Explanations):
             return other
         return other._reordered(np.array([places[name] for name in self.names]))._with(names=self.names)
 
-    def _reordered(self, places: NDArray[np.int64]) -> Self:
+    def _reordered(self, places: Ints) -> Self:
         return self._with(values=self.values[:, places])
 
-    def named(self, k: int | None = None) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    def named(self, k: int | None = None) -> tuple[Array, tuple[str, ...] | None]:
         """Which features each row names, 1 for those and 0 for the others, and what the features are called.
 
         These are the k largest in size, the earlier of equal ones, and never a feature of importance 0; by default 3,
@@ -200,7 +200,7 @@ class Importances(Explanations):
             return (signs(sizes) if names_all(self.form) else top_signs(sizes, _NAMED)), names
         return top_signs(sizes, check_whole(k, "k, the number of named features,")), names
 
-    def sizes(self) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    def sizes(self) -> tuple[Array, tuple[str, ...] | None]:
         """How large each feature is in each row, whatever its sign and class, and what the features are called."""
         values, names = np.abs(self.values), self.names
         if last_step(self.form) == "Sign()":
@@ -296,13 +296,13 @@ class Rankings(Importances):
     def kind(self) -> str:
         return f"rankings of {super().kind.removeprefix('importances over ')}"
 
-    def sizes(self) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    def sizes(self) -> tuple[Array, tuple[str, ...] | None]:
         raise BadInput(
             "A ranking from lowest to highest does not say which features are the largest in size: pass the "
             "importances themselves."
         )
 
-    def _reordered(self, places: NDArray[np.int64]) -> Self:
+    def _reordered(self, places: Ints) -> Self:
         return self._with(values=np.argsort(places)[self.values].astype(self.values.dtype))
 
     def describe(self, row: int) -> str:

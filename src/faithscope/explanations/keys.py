@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations, readable
 from faithscope.inputs.alignment import index_of
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import to_objects, to_vector
 from faithscope.inputs.date_numbers import exact_objects
 from faithscope.inputs.dates import has_zone, hold_dates
@@ -20,7 +20,7 @@ from faithscope.visible import visible
 _LARGEST = np.uint64(np.iinfo(np.int64).max)
 
 
-def exact_column(column: NDArray[Any], values: Any, what: str) -> NDArray[Any]:
+def exact_column(column: Array, values: Any, what: str) -> Array:
     """Keys that `to_keys` made of values: integers, finite floats, booleans or Python objects."""
     if column.dtype.kind == "f":
         refuse_nonfinite(column[:, None], what)
@@ -44,7 +44,7 @@ class Plain(Explanations):
     [0, 1, 0]
     """
 
-    values: NDArray[Any]
+    values: Array
 
     _per_row: ClassVar[tuple[str, ...]] = ("values",)
 
@@ -73,7 +73,7 @@ class Plain(Explanations):
             refuse_mixed(both.values, "Explanations")
         return both
 
-    def locate(self, wanted: Explanations) -> NDArray[np.int64]:
+    def locate(self, wanted: Explanations) -> Ints:
         self.check_comparable(wanted)
         assert isinstance(wanted, Plain)
         known, others = self._alike(wanted)

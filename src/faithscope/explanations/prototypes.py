@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.conditions.conjunctions import Conjunction, Shared, number_conjunctions
 from faithscope.explanations.distances.points import Points
 from faithscope.inputs.alignment import index_of
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame, to_array, to_vector
 from faithscope.inputs.checks import is_whole
 from faithscope.inputs.grouping import group
@@ -88,7 +88,7 @@ class Prototypes(Shared):
         indices = np.concatenate(blocks) if blocks else np.empty((0, k), np.int64)
         return Prototypes(indices)._with(points=self.points)
 
-    def within(self, indices: Sequence[Any], X: Any, tau: float) -> Iterator[NDArray[np.bool_]]:
+    def within(self, indices: Sequence[Any], X: Any, tau: float) -> Iterator[Bools]:
         """For each of these prototypes, the rows within tau of it."""
         assert self.points is not None
         rows, chosen = self.points.sample(X), np.array(indices, np.int64)
@@ -97,7 +97,7 @@ class Prototypes(Shared):
             yield from self.points.take(chosen[start : start + step]).from_all(rows) <= tau
 
 
-def _smallest(distances: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def _smallest(distances: Floats, k: int) -> Ints:
     """The columns of the k smallest entries of each row; among equal ones the earlier."""
     if k == 1:
         return np.asarray(distances.argmin(axis=1))[:, None]
@@ -108,7 +108,7 @@ def _smallest(distances: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     return np.asarray(chosen)
 
 
-def _refuse_beyond(distinct: tuple[Conjunction, ...], codes: NDArray[np.int64], size: int) -> None:
+def _refuse_beyond(distinct: tuple[Conjunction, ...], codes: Ints, size: int) -> None:
     wrong = next((i for i, members in enumerate(distinct) if members and int(members[-1]) >= size), None)  # type: ignore[call-overload]
     if wrong is not None:
         row = int((codes == wrong).argmax())
@@ -117,7 +117,7 @@ def _refuse_beyond(distinct: tuple[Conjunction, ...], codes: NDArray[np.int64], 
         )
 
 
-def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
+def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], Ints]:
     """The distinct sets, each ascending and without repetitions, and which of them each row was given."""
     matrix = to_matrix(indices, "Prototypes")[0] if is_frame(indices) else to_array(indices, "Prototypes")
     if matrix is None or matrix.ndim == 1:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.folding import fold
@@ -52,9 +52,9 @@ class Reasons(Explanations):
     ([0, 0, 1], 'he is  OLD')
     """
 
-    texts: NDArray[Any]
-    folded: NDArray[Any]
-    about: NDArray[Any]  # the input of each row; None if there is none
+    texts: Array
+    folded: Array
+    about: Array  # the input of each row; None if there is none
     form: str = ""
 
     _settings: ClassVar[tuple[str, ...]] = ("form",)
@@ -72,12 +72,12 @@ class Reasons(Explanations):
         self._fill(index=index_of(texts) if labels is None else labels)
 
     @classmethod
-    def made(cls, texts: NDArray[Any], folded: NDArray[Any], about: NDArray[Any], form: str = "") -> "Reasons":
+    def made(cls, texts: Array, folded: Array, about: Array, form: str = "") -> "Reasons":
         """Reasons of texts that were checked and folded before; `form` says how a discretizer changed them."""
         return cls.__new__(cls)._with(texts=texts, folded=folded, about=about, form=form)
 
     @property
-    def inputs(self) -> NDArray[Any] | None:
+    def inputs(self) -> Array | None:
         """The text that each reason is about; None if none were given."""
         return None if all(item is None for item in self.about) else self.about
 
@@ -159,7 +159,7 @@ def empty_note(empty: int) -> tuple[str, ...]:
     return (f"{several(empty, 'reason is', 'reasons are')} empty, which is one explanation",) if empty else ()
 
 
-def to_texts(values: Any, what: str) -> NDArray[Any]:
+def to_texts(values: Any, what: str) -> Array:
     """One text per row, none missing: an array of Python's own str."""
     if is_frame(values):
         names, columns = frame_columns(values)
@@ -180,7 +180,7 @@ def to_texts(values: Any, what: str) -> NDArray[Any]:
     return to_objects([item if type(item) is str else str.__str__(item) for item in column])
 
 
-def per_text(column: NDArray[Any], work: Callable[[str], Any]) -> NDArray[Any]:
+def per_text(column: Array, work: Callable[[str], Any]) -> Array:
     """What a function makes of each text, asked once about texts that are equal."""
     codes, first = group([column])
     return to_objects([work(text) for text in column[first]])[codes]
@@ -192,7 +192,7 @@ def shown(text: str) -> str:
     return visible(cut) if cut.strip() else repr(cut)
 
 
-def _joined(inputs: Any) -> NDArray[Any]:
+def _joined(inputs: Any) -> Array:
     """The input of each row; of several columns, one after the other."""
     if not is_frame(inputs):
         return to_texts(inputs, "Inputs")

@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, Removed
 from faithscope.explanations.base import Explanations, shorten
@@ -22,7 +21,7 @@ from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunc
 from faithscope.explanations.conditions.holding import decoded, holds, joined_categories
 from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.rule_text import NEVER, OR_MISSING, Triple, read_texts
-from faithscope.inputs.array_types import Array, Bools
+from faithscope.inputs.array_types import Array, Bools, Ints
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.hints import hint
@@ -62,7 +61,7 @@ class Rules(Conjunctions):
     tree: str | None = None
     positional: bool = True
     categories: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
-    claimed: NDArray[Any] | None = None
+    claimed: Array | None = None
 
     _settings: ClassVar[tuple[str, ...]] = ("features", "tree", "positional", "categories")
 
@@ -196,7 +195,7 @@ class Rules(Conjunctions):
         tree = self.tree if self.tree == other.tree else None
         return super().join(other)._with(tree=tree, categories=joined_categories(self.categories, other.categories))
 
-    def locate(self, wanted: Explanations) -> NDArray[np.int64]:
+    def locate(self, wanted: Explanations) -> Ints:
         if not isinstance(wanted, Rules) or self.features == wanted.features:
             return super().locate(wanted)
         first, second = self._over_one_list(wanted)
@@ -261,13 +260,13 @@ class Rules(Conjunctions):
         """
         return (mask for _, mask in self._masks(range(len(conditions)), conditions, X, None))
 
-    def masks(self, conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None) -> Iterator[tuple[int, Bools]]:
+    def masks(self, conditions: Sequence[Any], X: Any, order: Ints | None) -> Iterator[tuple[int, Bools]]:
         # One column after the other, so that only one at a time is held in this order.
         by_column = sorted(range(len(conditions)), key=lambda number: conditions[number].position)
         return self._masks(by_column, conditions, X, order)
 
     def _masks(
-        self, numbers: Iterable[int], conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None
+        self, numbers: Iterable[int], conditions: Sequence[Any], X: Any, order: Ints | None
     ) -> Iterator[tuple[int, Bools]]:
         rows, places = self._located({c.position: c for c in conditions if c.position >= 0}, X)
         known: dict[int, tuple[Column, Column]] = {}

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.missing import is_missing, refuse_rows
 from faithscope.inputs.queries import query_kind, refuse_query
 from faithscope.inputs.tensors import is_tensor, to_host
@@ -27,7 +27,7 @@ def is_frame(values: object) -> bool:
     return (hasattr(values, "columns") or hasattr(values, "column_names")) and hasattr(values, "shape")
 
 
-def frame_columns(frame: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
+def frame_columns(frame: Any) -> tuple[tuple[str, ...], list[Array]]:
     """Names and columns of a pandas, polars or Arrow table."""
     return frame_names(frame), [to_vector(frame_column(frame, j)) for j in range(frame_width(frame))]
 
@@ -65,7 +65,7 @@ def is_row(item: object) -> bool:
     return isinstance(item, list) or (hasattr(item, "__array__") and not isinstance(item, np.generic))
 
 
-def to_array(values: Any, what: str) -> NDArray[Any] | None:
+def to_array(values: Any, what: str) -> Array | None:
     """A NumPy array, or a tensor of another library as one, no value of it masked; None for anything else."""
     if isinstance(values, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(values)
@@ -76,7 +76,7 @@ def to_array(values: Any, what: str) -> NDArray[Any] | None:
     return to_host(values) if is_tensor(values) else None
 
 
-def to_vector(values: Any, what: str = "Input") -> NDArray[Any]:
+def to_vector(values: Any, what: str = "Input") -> Array:
     """One column as a NumPy array: numbers, booleans or dates by their dtype, anything else as Python objects."""
     refuse_query(values, what)
     array = to_array(values, what)
@@ -90,7 +90,7 @@ def to_vector(values: Any, what: str = "Input") -> NDArray[Any]:
     return array if fits or array.ndim > 1 else to_objects(array.tolist() if array.dtype.kind != "f" else list(array))
 
 
-def _library_vector(column: Any) -> NDArray[Any]:
+def _library_vector(column: Any) -> Array:
     need(_text_bytes(column), f"A column of {len(column):,} texts", "drop it, or shorten or number its texts")
     if hasattr(column, "combine_chunks") and hasattr(column, "type"):
         column = column.combine_chunks()
@@ -132,7 +132,7 @@ def _refuse_model(values: Any, what: str) -> None:
         )
 
 
-def sequence_vector(values: Iterable[Any], what: str) -> NDArray[Any]:
+def sequence_vector(values: Iterable[Any], what: str) -> Array:
     """A list as an array: of numbers if all items are of one plain type, else of the items as they are."""
     if isinstance(values, dict | set | frozenset):
         raise WrongType(f"{what} came as a {type(values).__name__}, whose items have no order: pass a list.")
@@ -160,7 +160,7 @@ def sequence_vector(values: Iterable[Any], what: str) -> NDArray[Any]:
     return to_objects(items)
 
 
-def to_objects(items: Sequence[Any]) -> NDArray[Any]:
+def to_objects(items: Sequence[Any]) -> Array:
     """Python objects as an array of one axis; `numpy.array` would unpack lists and tuples.
 
     Examples

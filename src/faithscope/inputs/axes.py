@@ -4,9 +4,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.tensors import is_tensor, to_host
 
 
@@ -55,7 +55,7 @@ def _inner_shape(item: Any) -> tuple[int, ...]:
         return ()
 
 
-def are_interactions(values: NDArray[Any]) -> bool:
+def are_interactions(values: Array) -> bool:
     """Whether each row is a symmetric matrix, as shap's interactions of every two features are."""
     if values.ndim < 3 or not values.shape[1] == values.shape[2] > 1 or values.dtype.kind != "f":
         return False
@@ -75,7 +75,7 @@ def _refuse_classes_first(shape: tuple[int, ...]) -> None:
         )
 
 
-def _doubt(values: NDArray[Any]) -> str:
+def _doubt(values: Array) -> str:
     """What the axes of an array may be, if not the map of a row."""
     seen = f"Importances must have shape (n_rows, n_features); got {values.shape}"
     if are_interactions(values):

@@ -8,7 +8,8 @@ from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from faithscope.inputs.array_types import Array
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -66,7 +67,7 @@ def in_threads(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
             yield waiting.popleft().result()
 
 
-def rows_at(array: Any, rows: NDArray[Any] | slice) -> Any:
+def rows_at(array: Any, rows: Array | slice) -> Any:
     """``array[rows]``, in threads if many rows are named by their positions.
 
     Examples
@@ -89,7 +90,7 @@ def rows_at(array: Any, rows: NDArray[Any] | slice) -> Any:
     return taken
 
 
-def sort_in_place(numbers: NDArray[Any]) -> None:
+def sort_in_place(numbers: Array) -> None:
     """``numbers.sort()``: parts in threads, which are then merged.
 
     Examples

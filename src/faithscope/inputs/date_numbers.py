@@ -4,21 +4,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.dates import UNITS, Moment, to_ticks
 from faithscope.inputs.missing import missing_values
 
 
-def nanoseconds(column: NDArray[Any]) -> list[int | None]:
+def nanoseconds(column: Array) -> list[int | None]:
     """Dates or spans as whole numbers, whatever their unit and however far away; None for a missing one."""
     ticks, unit = to_ticks(column)
     pairs = zip(ticks.tolist(), missing_values(column).tolist(), strict=True)
     return [None if missing else tick * unit for tick, missing in pairs]
 
 
-def exact_objects(column: NDArray[Any], *, zoned: bool) -> NDArray[Any]:
+def exact_objects(column: Array, *, zoned: bool) -> Array:
     """Dates or spans of any unit and library as Python's own: equal if they are the same, midnight and its day too.
 
     Those that Python's own cannot hold, such as nanoseconds, are a `Moment`, or NumPy's span.

@@ -7,10 +7,10 @@ from functools import total_ordering
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.inputs.arrays import frame_column, frame_names, frame_width, to_vector
+from faithscope.inputs.array_types import Array
+from faithscope.inputs.arrays import frame_column, to_vector
 from faithscope.inputs.missing import is_missing, missing_values
 
 UNITS = {  # in nanoseconds, coarsest first
@@ -108,7 +108,7 @@ def _nanoseconds(value: datetime.date) -> int:
     )
 
 
-def to_ticks(column: NDArray[Any]) -> tuple[NDArray[Any], int]:
+def to_ticks(column: Array) -> tuple[Array, int]:
     """A column of dates as whole numbers of a unit, and that unit in nanoseconds; any number for a missing date.
 
     Parameters
@@ -133,7 +133,7 @@ def to_ticks(column: NDArray[Any]) -> tuple[NDArray[Any], int]:
         return np.array(ticks, object), 1
 
 
-def hold_dates(column: NDArray[Any]) -> bool:
+def hold_dates(column: Array) -> bool:
     """Whether a column holds dates: at least one, no other values but missing ones, all with a time zone or none."""
     if column.dtype.kind == "M":
         return True
@@ -149,13 +149,7 @@ def hold_dates(column: NDArray[Any]) -> bool:
     return len(kinds) == 1
 
 
-def dated_columns(frame: Any) -> tuple[tuple[str, ...], list[NDArray[Any]], list[bool]]:
-    """Names and columns of a table, dates with a time zone in UTC, and which columns have a time zone."""
-    pairs = [dated_column(frame, j) for j in range(frame_width(frame))]
-    return frame_names(frame), [column for column, _ in pairs], [zoned for _, zoned in pairs]
-
-
-def dated_column(frame: Any, j: int) -> tuple[NDArray[Any], bool]:
+def dated_column(frame: Any, j: int) -> tuple[Array, bool]:
     """One column of a table, dates with a time zone in UTC, and whether it has a time zone."""
     column = frame_column(frame, j)
     zoned = has_zone(column)
@@ -169,6 +163,6 @@ def has_zone(column: Any) -> bool:
     return (getattr(kind, "tz", None) or getattr(kind, "time_zone", None)) is not None
 
 
-def in_utc(series: Any) -> NDArray[Any]:
+def in_utc(series: Any) -> Array:
     """A pandas column with a time zone as datetime64, in UTC."""
     return np.asarray(series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.chunks import CHUNK, over_chunks, rows_at
 from faithscope.inputs.narrowing import narrowed
 
-Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 Rows = NDArray[np.signedinteger[Any]]  # positions of rows, in 32 bits where these do
-Column = NDArray[Any]  # (n, w) numeric, or (n,) of Python objects
+Column = Array  # (n, w) numeric, or (n,) of Python objects
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)

@@ -5,9 +5,9 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.dates import Moment
@@ -27,7 +27,7 @@ _SWAPPED = "; if they are explanations, two arguments are swapped"
 _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
 
 
-def to_keys(column: NDArray[Any], what: str) -> NDArray[Any]:
+def to_keys(column: Array, what: str) -> Array:
     """What `to_vector` gave, if it is one hashable value per row, none missing, and all of one type."""
     if column.ndim != 1:
         raise BadInput(f"{what} must be one value per row; got shape {column.shape}.")
@@ -41,7 +41,7 @@ def to_keys(column: NDArray[Any], what: str) -> NDArray[Any]:
     return column
 
 
-def _refuse_incomparable(column: NDArray[Any], what: str) -> None:
+def _refuse_incomparable(column: Array, what: str) -> None:
     """Raise, naming the first row, if a value has no hash or cannot be compared with those before it."""
     if set(map(type, column)) <= _COMPARABLE:
         return
@@ -68,7 +68,7 @@ def _refuse_incomparable(column: NDArray[Any], what: str) -> None:
             )
 
 
-def refuse_mixed(column: NDArray[Any], what: str) -> None:
+def refuse_mixed(column: Array, what: str) -> None:
     """Raise, naming both rows, if an object array holds values of different families of types."""
     if len(set(map(type, column))) <= 1:
         return
@@ -89,7 +89,7 @@ def _family(item: object) -> str:
     return next((t.__name__ for t in (str, bytes, tuple, frozenset) if isinstance(item, t)), type(item).__name__)
 
 
-def to_labels(given: Any, what: str = "Predictions", *, numbers: bool = False) -> NDArray[Any]:
+def to_labels(given: Any, what: str = "Predictions", *, numbers: bool = False) -> Array:
     """Labels or groups, one per row, as an array of numbers, booleans, dates or Python objects.
 
     Parameters
@@ -133,12 +133,12 @@ def _labels_alone(given: Any) -> Any:
     return given if labels is None else labels
 
 
-def _are_flags(labels: NDArray[Any]) -> bool:
+def _are_flags(labels: Array) -> bool:
     """Whether a table holds 0 and 1 alone, as floats."""
     return labels.ndim == 2 and labels.dtype.kind == "f" and bool(((labels == 0) | (labels == 1)).all())
 
 
-def to_predictions(given: Any, *, part: bool = False) -> NDArray[Any]:
+def to_predictions(given: Any, *, part: bool = False) -> Array:
     """The model's predicted labels; refuses numbers that are nearly all different.
 
     Called once, on all predictions: some rows may look continuous although the whole does not.
@@ -151,7 +151,7 @@ def to_predictions(given: Any, *, part: bool = False) -> NDArray[Any]:
     return refuse_continuous(to_labels(given, numbers=not part), part=part)
 
 
-def refuse_continuous(labels: NDArray[Any], *, part: bool = False) -> NDArray[Any]:
+def refuse_continuous(labels: Array, *, part: bool = False) -> Array:
     """Labels that `to_labels` gave, unless they are numbers that are nearly all different."""
     if labels.dtype.kind in "iuf" and _may_be_numbers(labels):
         values, rows = np.unique(labels, return_counts=True)
@@ -159,7 +159,7 @@ def refuse_continuous(labels: NDArray[Any], *, part: bool = False) -> NDArray[An
     return labels
 
 
-def to_number_predictions(given: Any, agreement: str, *, vectors: bool = False) -> NDArray[np.float64]:
+def to_number_predictions(given: Any, agreement: str, *, vectors: bool = False) -> Floats:
     """Predictions that are finite numbers, (n,); or (n, k) if `vectors` are taken.
 
     Parameters
@@ -182,7 +182,7 @@ def to_number_predictions(given: Any, agreement: str, *, vectors: bool = False) 
     return numbers[:, 0] if numbers.shape[1] == 1 else numbers
 
 
-def _prediction_table(given: Any) -> NDArray[Any]:
+def _prediction_table(given: Any) -> Array:
     """What a caller hands over as predictions, as an array of any number of axes."""
     if is_frame(given):
         _, columns = frame_columns(given)
@@ -193,7 +193,7 @@ def _prediction_table(given: Any) -> NDArray[Any]:
     return column
 
 
-def _real(table: NDArray[Any], agreement: str) -> NDArray[Any]:
+def _real(table: Array, agreement: str) -> Array:
     """A table of numbers, decimals and long doubles as floats; raises, naming the first row that is no number."""
     if table.dtype.kind == "f" and table.dtype.itemsize > 8:
         with np.errstate(over="ignore"):  # infinite ones are refused later
@@ -215,7 +215,7 @@ def _real(table: NDArray[Any], agreement: str) -> NDArray[Any]:
     )
 
 
-def _may_be_numbers(labels: NDArray[Any]) -> bool:
+def _may_be_numbers(labels: Array) -> bool:
     """Whether nearly all may differ: a cheap look before they are sorted."""
     if len(labels) < _FEWEST:
         return False
@@ -223,7 +223,7 @@ def _may_be_numbers(labels: NDArray[Any]) -> bool:
     return wide or (labels.dtype.kind == "f" and int((labels != np.floor(labels)).sum()) > len(labels) / 2)
 
 
-def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str, *, part: bool = False) -> None:
+def refuse_numbers(values: Array, rows: Array, bins: str, *, part: bool = False) -> None:
     """Raise if labels are numbers that nearly all differ, from 20 rows on.
 
     Fractions are refused if the different ones are more than half as many as the rows; whole numbers if more than 50 of
@@ -257,7 +257,7 @@ def refuse_numbers(values: NDArray[Any], rows: NDArray[Any], bins: str, *, part:
         )
 
 
-def to_numbers(values: Any, what: str) -> NDArray[np.float64]:
+def to_numbers(values: Any, what: str) -> Floats:
     """One finite number per row, such as weights."""
     column = to_labels(values, what)
     numbers = as_floats(column[:, None], what)

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.inputs.array_types import Array, Bools, Ints
 
 
-def missing_values(column: NDArray[Any]) -> NDArray[np.bool_]:
+def missing_values(column: Array) -> Bools:
     """Which rows hold None, NaN, NaT or a library's NA."""
     if column.dtype.kind in "fMm":
         return np.asarray(np.isnan(column) if column.dtype.kind == "f" else np.isnat(column))
@@ -33,7 +33,7 @@ def is_missing(item: object) -> bool:
         return False
 
 
-def refuse_missing(column: NDArray[Any], what: str, name: object = None) -> None:
+def refuse_missing(column: Array, what: str, name: object = None) -> None:
     """Raise if values of a column are missing, with the first row and how many more there are.
 
     Parameters
@@ -47,7 +47,7 @@ def refuse_missing(column: NDArray[Any], what: str, name: object = None) -> None
     refuse_rows(np.flatnonzero(missing_values(column)), what, lambda row: column[row], name)
 
 
-def refuse_rows(rows: NDArray[np.int64], what: str, value: Any, name: object = None) -> None:
+def refuse_rows(rows: Ints, what: str, value: Any, name: object = None) -> None:
     """Raise if there are rows with a missing value; ``value(row)`` is what stands there."""
     if len(rows):
         place = f"row {rows[0]}" if name is None else f"row {rows[0]}, column {name!r}"

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.chunks import over_chunks
 
 _FEW = 4096  # rows that are not worth it
@@ -13,7 +13,7 @@ _SCALES = (1.0, 10.0, 100.0, 1000.0)  # what discretizers multiply by before the
 _KINDS: tuple[Any, ...] = (np.int8, np.int16)
 
 
-def narrowed(block: NDArray[Any]) -> NDArray[Any]:
+def narrowed(block: Array) -> Array:
     """Small integers whose rows are equal exactly where those of the block are; the block itself if there are none.
 
     Parameters
@@ -37,7 +37,7 @@ def narrowed(block: NDArray[Any]) -> NDArray[Any]:
     return block
 
 
-def _scaled(block: NDArray[Any], scale: float, kind: Any) -> NDArray[Any] | None:
+def _scaled(block: Array, scale: float, kind: Any) -> Array | None:
     """The integers that give the block exactly when divided by the scale; None unless all of them do."""
     small = np.empty(block.shape, kind)
     wrong: list[int] = []

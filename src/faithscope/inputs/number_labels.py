@@ -4,12 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.chunks import rows_at, sort_in_place
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _MAGNITUDE = np.int64(2**63 - 1)
 
@@ -42,7 +39,7 @@ class NumberLabels(Sequence[Any]):
     def __iter__(self) -> Iterator[float]:
         return iter(self._values.tolist())
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self._values, dtype, copy=True) if copy else np.asarray(self._values, dtype)
 
     def __eq__(self, other: object) -> bool:
@@ -55,7 +52,7 @@ class NumberLabels(Sequence[Any]):
         return repr(tuple(self))
 
 
-def number_floats(numbers: NDArray[Any]) -> tuple[Floats, Ints]:
+def number_floats(numbers: Array) -> tuple[Floats, Ints]:
     """The distinct numbers, ascending, and the position of each row's number among them; -0.0 is 0.0.
 
     Examples
@@ -74,7 +71,7 @@ def number_floats(numbers: NDArray[Any]) -> tuple[Floats, Ints]:
     return ordered[fresh], place
 
 
-def _ascending(numbers: NDArray[Any]) -> Ints:
+def _ascending(numbers: Array) -> Ints:
     """The order in which numbers ascend.
 
     Integers are sorted faster than positions are: the leading bits of each number, which ascend with it, and then its

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import (
     EXACT,
     FLOATS,
@@ -24,7 +24,7 @@ from faithscope.runtime.memory import need
 _NO_NUMBERS = (bool, np.timedelta64)  # although Python and NumPy count them among the integers
 
 
-def to_matrix(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+def to_matrix(values: Any, what: str) -> tuple[Array, tuple[str, ...] | None]:
     """Finite numbers, and the names of their columns.
 
     Returns
@@ -46,7 +46,7 @@ def to_matrix(values: Any, what: str) -> tuple[NDArray[Any], tuple[str, ...] | N
     return matrix, names
 
 
-def to_table(values: Any, what: str) -> NDArray[Any]:
+def to_table(values: Any, what: str) -> Array:
     """An array, or a list of rows, as an array of shape (n_rows, n_features)."""
     array = to_array(values, what)
     table = rows_to_array(values, what) if array is None else array
@@ -56,7 +56,7 @@ def to_table(values: Any, what: str) -> NDArray[Any]:
     return table
 
 
-def _stack_numbers(columns: list[NDArray[Any]], names: Sequence[str], what: str) -> NDArray[Any]:
+def _stack_numbers(columns: list[Array], names: Sequence[str], what: str) -> Array:
     for name, column in zip(names, columns, strict=True):
         refuse_missing(column, what, name)
         if column.dtype.kind not in "biuf":
@@ -71,11 +71,11 @@ def need_cells(each: int, rows: int, features: int, what: str) -> None:
     need(each * rows, f"{what} ({rows:,} rows, {features:,} features)", "sample rows, or pass arrays of fewer features")
 
 
-def _first_value(column: NDArray[Any]) -> str:
+def _first_value(column: Array) -> str:
     return f"{type(column[0]).__name__} ({column[0]!r})" if len(column) else "no rows"
 
 
-def rows_to_array(values: Any, what: str) -> NDArray[Any]:
+def rows_to_array(values: Any, what: str) -> Array:
     """A list of rows as an array; raises, naming the first row of another length, if they are ragged."""
     items = list(sequence_vector(values, what))
     single = next((i for i, row in enumerate(items) if isinstance(row, str) or not hasattr(row, "__iter__")), None)
@@ -97,7 +97,7 @@ def rows_to_array(values: Any, what: str) -> NDArray[Any]:
     return np.array(rows) if rows else np.empty((0, 0))
 
 
-def as_floats(matrix: NDArray[Any], what: str) -> NDArray[Any]:
+def as_floats(matrix: Array, what: str) -> Array:
     """Floats as they are; integers as float64 if that loses nothing, else an error."""
     if matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 8:
         return matrix
@@ -110,7 +110,7 @@ def as_floats(matrix: NDArray[Any], what: str) -> NDArray[Any]:
     return matrix.astype(np.float64)
 
 
-def _numbers_from_objects(matrix: NDArray[Any], what: str) -> NDArray[np.float64]:
+def _numbers_from_objects(matrix: Array, what: str) -> Floats:
     """An object array as numbers; raises, naming the first entry that is no number."""
     items = matrix.reshape(-1).tolist()
     usable = {t for t in set(map(type, items)) if issubclass(t, (*INTEGERS, *FLOATS)) and t not in _NO_NUMBERS}
@@ -127,7 +127,7 @@ def _numbers_from_objects(matrix: NDArray[Any], what: str) -> NDArray[np.float64
     return np.array(items, np.float64).reshape(matrix.shape)
 
 
-def known_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+def known_numbers(values: Array) -> Floats:
     """Numbers and booleans as floats; NaN for what is none."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
@@ -135,7 +135,7 @@ def known_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
     return np.array([float(item) if isinstance(item, kinds) else np.nan for item in values], np.float64)
 
 
-def to_positions(column: NDArray[Any], what: str, below: int = EXACT) -> NDArray[np.int64]:
+def to_positions(column: Array, what: str, below: int = EXACT) -> Ints:
     """Positions, each a whole number from 0; `what` begins the sentence that is raised of anything else."""
     numbers = known_numbers(column)
     wrong = ~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers < below)) | (column.dtype == bool)
@@ -151,7 +151,7 @@ def _refuse_beyond_floats(largest: int, what: str) -> None:
         raise BadInput(f"{what} hold integers beyond 2**53, which float64 cannot tell apart: scale them down.")
 
 
-def refuse_nonfinite(matrix: NDArray[Any], what: str, names: Sequence[str] | None = None) -> None:
+def refuse_nonfinite(matrix: Array, what: str, names: Sequence[str] | None = None) -> None:
     """Raise, naming row and column, if a value is NaN or infinite."""
     bad: list[int] = []
 

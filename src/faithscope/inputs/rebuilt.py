@@ -5,67 +5,44 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from faithscope.errors import BadInput
-from faithscope.inputs.arrays import is_frame, to_array, to_items, to_vector
-from faithscope.inputs.dates import dated_columns
+from faithscope.inputs.array_types import Array
+from faithscope.inputs.arrays import to_array
+from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import flat_rows
 from faithscope.inputs.tensors import is_torch_tensor
 
-Columns = list[NDArray[Any]] | NDArray[Any]  # one array per feature, or the rows of a matrix
+Columns = list[Array] | Array  # one array per feature, or the rows of a matrix
 Rebuild = Callable[[Any], Any]  # from columns to rows; all but arrays take a list of columns
 
 
-def columns_with_names(X: Any) -> tuple[tuple[str, ...], list[NDArray[Any]]]:
-    """Names and columns of rows of any kind; columns without names, such as pixels of images, are x0, x1, …"""
-    return columns_with_zones(X)[:2]
-
-
-def columns_with_zones(X: Any) -> tuple[tuple[str, ...], list[NDArray[Any]], list[bool]]:
-    """The same, and which columns have a time zone."""
-    if is_frame(X):
-        return dated_columns(X)
-    array = to_array(flat_rows(X)[0], "Rows")
-    if array is None:
-        rows = [to_vector(row, "Rows") for row in to_items(X, "Rows")]
-        if len({row.shape for row in rows}) > 1:
-            raise BadInput("Rows are lists of different lengths: give every row one value per feature.")
-        array = np.array(rows) if rows else np.empty((0, 0))
-    if array.ndim != 2:
-        raise BadInput(
-            f"Rows must have shape (n_rows, n_features); got {array.shape}. Pass a single row as X.reshape(1, -1)."
-        )
-    columns = [to_vector(column.tolist()) if array.dtype.kind not in "biufM" else column for column in array.T]
-    return tuple(f"x{j}" for j in range(array.shape[1])), columns, [False] * array.shape[1]
-
-
-def rebuilder(X: Any, columns: list[NDArray[Any]]) -> Rebuild:
-    """A function from columns to rows, of the library that X is of and with the same types."""
+def rebuilder(rows: Rows, X: Any) -> Rebuild:
+    """A function from columns to rows, of the library that X is of and with the same types; `rows` is X as read."""
     if hasattr(X, "iloc"):
         return PandasRows(tuple(X.columns), tuple(X.dtypes))
     if hasattr(X, "column_names"):
-        return ArrowRows(X.schema, _nan_columns(columns, [column.null_count for column in X.columns]))
-    if is_frame(X):
-        return PolarsRows(dict(X.schema), _nan_columns(columns, [column.null_count() for column in X.iter_columns()]))
+        return ArrowRows(X.schema, _nan_columns(rows.columns, [column.null_count for column in X.columns]))
+    if rows.named:
+        return PolarsRows(dict(X.schema), _nan_columns(rows.columns, [each.null_count() for each in X.iter_columns()]))
     flat, axes = flat_rows(X)
     given = to_array(flat, "Rows")
-    kinds = {column.dtype.kind for column in columns}
-    if kinds == {"M"} and given is not None:
-        return ArrayRows(given.dtype)
-    numeric = kinds <= set("biuf")
-    dtype = np.dtype(object) if not numeric else np.dtype(np.float64) if given is None else given.dtype
+    if given is None:  # lists, in which whole numbers may stand beside fractions
+        numeric = all(column.family == "number" and not column.missing.any() for column in rows.columns)
+        dtype = np.dtype(np.float64 if numeric else object)
+    else:
+        kinds = {column.values.dtype.kind for column in rows.columns}
+        dtype = given.dtype if kinds == {"M"} or kinds <= set("biuf") else np.dtype(object)
     return TensorRows(dtype, axes, X.device) if is_torch_tensor(X) else ArrayRows(dtype, axes)
 
 
-def _nan_columns(columns: list[NDArray[Any]], nulls: list[int]) -> tuple[bool, ...]:
+def _nan_columns(columns: list[Column], nulls: list[int]) -> tuple[bool, ...]:
     """Which columns write missing numbers as NaN: those that hold NaN and no nulls."""
     pairs = zip(columns, nulls, strict=True)
-    return tuple(column.dtype.kind == "f" and not null and bool(np.isnan(column).any()) for column, null in pairs)
+    return tuple(each.values.dtype.kind == "f" and not null and bool(each.missing.any()) for each, null in pairs)
 
 
-def _whole(column: NDArray[Any]) -> bool:
+def _whole(column: Array) -> bool:
     """Whether all numbers that are not missing are whole."""
     return column.dtype.kind != "f" or bool(np.array_equal(column, np.floor(column), equal_nan=True))
 
@@ -87,7 +64,7 @@ class ArrayRows:
         rows = self._table(columns)
         return rows if self.axes is None else rows.reshape(len(rows), *self.axes)
 
-    def _table(self, columns: Columns) -> NDArray[Any]:
+    def _table(self, columns: Columns) -> Array:
         if self.dtype.kind in "biufM":
             kind = np.float64 if self.dtype.kind in "biu" else self.dtype
             stacked = columns if isinstance(columns, np.ndarray) else np.stack(columns)
@@ -117,7 +94,7 @@ class PandasRows:
     names: tuple[Any, ...]
     dtypes: tuple[Any, ...]
 
-    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+    def __call__(self, columns: list[Array]) -> Any:
         import pandas as pd
 
         pairs = zip(columns, self.dtypes, strict=True)
@@ -126,7 +103,7 @@ class PandasRows:
         return frame
 
 
-def _pandas_column(column: NDArray[Any], dtype: Any) -> Any:
+def _pandas_column(column: Array, dtype: Any) -> Any:
     import pandas as pd
 
     kind = getattr(dtype, "kind", "O")
@@ -148,7 +125,7 @@ def _pandas_column(column: NDArray[Any], dtype: Any) -> Any:
     return pd.Series(column, dtype=object) if dtype == np.dtype(object) else pd.Series(column).astype(dtype)
 
 
-def _pandas_categories(column: NDArray[Any], dtype: Any) -> Any:
+def _pandas_categories(column: Array, dtype: Any) -> Any:
     """A categorical column; a category that the dtype does not have becomes missing, since pandas cannot hold it."""
     import pandas as pd
 
@@ -168,7 +145,7 @@ class PolarsRows:
     schema: dict[str, Any]
     nan: tuple[bool, ...]
 
-    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+    def __call__(self, columns: list[Array]) -> Any:
         import polars as pl
 
         series = []
@@ -191,7 +168,7 @@ class ArrowRows:
     schema: Any
     nan: tuple[bool, ...]
 
-    def __call__(self, columns: list[NDArray[Any]]) -> Any:
+    def __call__(self, columns: list[Array]) -> Any:
         import pyarrow as pa
 
         arrays = []

@@ -5,13 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import pdtr
 
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.grouping import Words, hash_rows
 from faithscope.inputs.row_hashes import row_blocks, row_hashes
-
-Ints = NDArray[np.int64]
 
 NOTICED = 0.01  # share of repeated rows below which nothing is said
 LARGEST = 250  # occurrences up to which they are compared with what independent draws give
@@ -19,7 +17,7 @@ _UNLIKELY = 0.005
 _MANY = 200_000  # rows above which a part of them is enough
 
 
-def repeated_share(X: Any, beside: Callable[[Ints], Sequence[NDArray[Any]]]) -> float:
+def repeated_share(X: Any, beside: Callable[[Ints], Sequence[Array]]) -> float:
     """Share of rows that repeat an earlier row as a whole, if independent rows do not repeat so; otherwise 0.0.
 
     Of many rows a part is asked that holds all of the rows that are equal to one of its own.

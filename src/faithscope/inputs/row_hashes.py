@@ -7,8 +7,8 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import EXACT, is_frame, to_array
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.dates import hold_dates
@@ -16,8 +16,7 @@ from faithscope.inputs.grouping import Words, hash_rows
 from faithscope.inputs.missing import is_missing
 from faithscope.inputs.rows import rows_of
 
-Ints = NDArray[np.int64]
-Block = NDArray[Any]  # float64 or int64
+Block = Array  # float64 or int64
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # what Python writes of objects that have no text of their own
 
@@ -77,12 +76,12 @@ def _cells(column: Column) -> Block:
     return np.fromiter(map(_digest, values.tolist()), np.int64, len(values))[:, None]
 
 
-def _beyond_floats(values: NDArray[Any]) -> bool:
+def _beyond_floats(values: Array) -> bool:
     """Whether integers are so large that neighbors may be one float."""
     return values.dtype.kind in "iu" and bool(np.abs(values.astype(np.float64)).max(initial=0) >= EXACT)
 
 
-def _floats(block: NDArray[Any]) -> Block:
+def _floats(block: Array) -> Block:
     block = block.astype(np.float64, copy=False)
     with np.errstate(all="ignore"):
         if np.isfinite(block.sum()):

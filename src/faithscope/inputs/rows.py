@@ -3,16 +3,16 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.axes import shape_of
 from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.tensors import is_tensor, to_host
 
 
-def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+def take_rows(X: Any, rows: Ints) -> Any:
     """The rows of X at these positions, in the library's own form."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]

@@ -5,10 +5,9 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
-from faithscope.inputs.array_types import Floats
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import rows_of
@@ -22,7 +21,7 @@ def row_seeds(seed: int, rows: Floats) -> list[int]:
     return [int.from_bytes(_digest(start, row.tobytes()), "little") for row in canonical(rows)]
 
 
-def canonical(numbers: NDArray[Any]) -> Floats:
+def canonical(numbers: Array) -> Floats:
     """Numbers as floats such that equal numbers have equal bytes: there is one zero, and one NaN."""
     plain = np.ascontiguousarray(numbers.astype("<f8") + 0.0)
     plain[np.isnan(plain)] = np.nan
@@ -51,7 +50,7 @@ def _texts(row: tuple[Cell, ...]) -> bytes:
     return "\x1f".join(texts).encode() if any(texts) else b""
 
 
-def _cells(column: NDArray[Any]) -> list[Cell]:
+def _cells(column: Array) -> list[Cell]:
     """The cells of a column; each value is read by itself, so that the others cannot change it. Missing is NaN."""
     if column.dtype.kind in "biuf":
         return [(number.tobytes(), "") for number in canonical(column)]

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_objects
 
 _SET = re.compile(r"\{(\d+(, \d+)*)?\}")
@@ -46,7 +46,7 @@ def _is_scored(answer: Any) -> bool:
     return isinstance(answer, dict) and "label" in answer and "score" in answer
 
 
-def of_sets(columns: Sequence[NDArray[Any]] | NDArray[Any]) -> NDArray[Any] | None:
+def of_sets(columns: Sequence[Array] | Array) -> Array | None:
     """Columns of 0 and 1 in whole numbers or booleans, one per label, as one text per row, "{0, 2}"; else None.
 
     One-hot classes are told apart in the same way, since rows of one class are equal. Floats may be probabilities, and

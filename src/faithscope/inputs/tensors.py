@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
+from faithscope.inputs.array_types import Array
 
 
 def is_tensor(values: object) -> bool:
@@ -19,7 +19,7 @@ def is_torch_tensor(values: object) -> bool:
     return any(kind.__module__ == "torch" and kind.__name__ == "Tensor" for kind in type(values).__mro__)
 
 
-def to_host(values: Any) -> NDArray[Any]:
+def to_host(values: Any) -> Array:
     """A tensor as an array of NumPy: without gradients, on the CPU, dense, and in a precision that NumPy has."""
     if getattr(values, "requires_grad", False) is True:
         values = values.detach()
@@ -34,7 +34,7 @@ def to_host(values: Any) -> NDArray[Any]:
     return np.asarray(values) if hasattr(values, "__array__") else _from_dlpack(values)
 
 
-def _from_dlpack(values: Any) -> NDArray[Any]:
+def _from_dlpack(values: Any) -> Array:
     try:
         return np.from_dlpack(values)
     except (BufferError, RuntimeError, TypeError, ValueError) as why:

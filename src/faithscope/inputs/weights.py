@@ -2,14 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from faithscope.errors import BadInput
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_numbers
-
-Floats = NDArray[np.float64]
 
 _SPAN = 1e9  # the largest weight over the smallest; beyond it their squares cancel
 

@@ -15,7 +15,7 @@ from faithscope.inputs.columns import Rows
 from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.queries import refuse_query
-from faithscope.inputs.rebuilt import columns_with_names, rebuilder
+from faithscope.inputs.rebuilt import Rebuild, rebuilder
 from faithscope.inputs.rows import take_rows
 from faithscope.populations.base import FEWEST, Drawer, Draws, conditions_of, met, seeds_of, uniforms
 
@@ -36,6 +36,8 @@ class SourceRows:
         The values of each feature.
     train : int
         Number of training rows.
+    rebuild : callable
+        From columns to rows as `X_train` holds them.
     """
 
     X_train: Any
@@ -43,16 +45,17 @@ class SourceRows:
     names: tuple[str, ...]
     columns: list[NDArray[Any]]
     train: int
+    rebuild: Rebuild
 
     @classmethod
     def of(cls, X_train: Any, X: Any) -> "SourceRows":
         """Both, after checking that they have the same columns and at least one training row."""
         refuse_query(X_train, "X_train")
-        names, columns = columns_with_names(X_train)
-        if not columns or not len(columns[0]):
+        learned, measured = Rows(X_train), Rows(X)
+        names, own = learned.names, measured.names
+        if not names or not len(learned):
             raise BadInput("X_train is empty: at least one training row is needed to draw from.")
-        own, measured = columns_with_names(X)
-        train, rows = ("a table with named columns" if is_frame(each) else "a plain array" for each in (X_train, X))
+        train, rows = ("a table with named columns" if each.named else "a plain array" for each in (learned, measured))
         if train != rows:
             raise BadInput(f"X_train is {train} and X is {rows}: pass both in the form that the model takes.")
         if len(own) != len(names):
@@ -63,13 +66,13 @@ class SourceRows:
             if name not in own:
                 raise BadInput(f"X has no column {name!r}, which X_train has: pass the same columns. {hint(name, own)}")
         joined = []
-        for name, first in zip(names, columns, strict=True):
-            second = measured[own.index(name)]
+        for column in learned.columns:
+            first, second = column.values, measured.column(own.index(column.name)).values
             kinds = {first.dtype.kind, second.dtype.kind}
             if len(kinds) > 1 and not kinds <= set("iuf"):  # values of different kinds
                 first, second = first.astype(object), second.astype(object)
             joined.append(np.concatenate([first, second]))
-        return cls(X_train, X, names, joined, len(columns[0]))
+        return cls(X_train, X, names, joined, len(learned), rebuilder(learned, X_train))
 
     def places(self, rules: Rules) -> Ints:
         """The position of each feature of rules among these columns; -1 for a feature that rows do not have."""
@@ -83,7 +86,7 @@ class SourceRows:
         drawn = [column[source[:, j]] for j, column in enumerate(self.columns)]
         if isinstance(self.X_train, np.ndarray) and self.X_train.ndim == 2 and self.X_train.dtype.kind in "biuf":
             return np.column_stack(drawn)
-        rows = rebuilder(self.X_train, [column[: self.train] for column in self.columns])(drawn)
+        rows = self.rebuild(drawn)
         for j in np.flatnonzero((source >= self.train).any(axis=0)).tolist() if is_frame(rows) else ():
             strange = missing_values(to_vector(frame_column(rows, j))) & ~missing_values(drawn[j])
             if strange.any():

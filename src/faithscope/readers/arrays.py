@@ -9,13 +9,13 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations, readable
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import OWN_CLASSES, Importances, side_by_side
 from faithscope.explanations.keys import Plain, Records
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_column, frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.axes import are_interactions, shape_of
 from faithscope.inputs.dates import has_zone
@@ -78,7 +78,7 @@ def _importances(values: Any, wanted: Wanted, remarks: Sequence[str]) -> Importa
     return read if read.names else read._with(remarks=(*read.remarks, *_bias_note(read.values)))
 
 
-def _refuse_texts(column: NDArray[Any]) -> None:
+def _refuse_texts(column: Array) -> None:
     """Raise if rows are lists of texts, which may be codes or words."""
     lists = (row for row in column if hasattr(row, "__len__") and getattr(row, "shape", None) != ())
     first: Any = next(filter(len, lists), ())
@@ -102,7 +102,7 @@ def _refuse_single(thing: Any) -> None:
     raise _unknown(thing, "Explanations came as one {}, which is not known here")
 
 
-def _refuse_identities(column: NDArray[Any]) -> None:
+def _refuse_identities(column: Array) -> None:
     """Raise if rows are objects that equal nothing but themselves, so that every explanation would seem unique."""
     unknown = tuple(kind for kind in set(map(type, column)) if _is_unknown(kind))
     if unknown:
@@ -188,7 +188,7 @@ def _of_class(thing: Any, wanted: Wanted) -> tuple[Any, tuple[str, ...]]:
     return values[:, :, check_class(wanted.class_index, shape[2])], ()
 
 
-def of_two(values: NDArray[Any], wanted: Wanted) -> tuple[NDArray[Any], tuple[str, ...]]:
+def of_two(values: Array, wanted: Wanted) -> tuple[Array, tuple[str, ...]]:
     """One number per feature as those of the class wanted, of two: class 1 as they are, class 0 with the other sign."""
     if wanted.class_index in (0, 1):
         how = "with the other sign" if wanted.class_index == 0 else "as they are"
@@ -211,7 +211,7 @@ def _refuse_one_per_row(shape: tuple[int, ...], wanted: Wanted) -> None:
         )
 
 
-def _bias_note(values: NDArray[Any]) -> tuple[str, ...]:
+def _bias_note(values: Array) -> tuple[str, ...]:
     """A note if some columns, the last among them, look like the biases of a boosted model's classes."""
     if len(values) < 10 or values.dtype.kind != "f" or not values.shape[1] or not values[0, -1]:
         return ()
@@ -228,18 +228,18 @@ def _bias_note(values: NDArray[Any]) -> tuple[str, ...]:
     return (f"{seen} the same in every row, as biases of boosted models are, and counted as features: if so, {call}",)
 
 
-def _host(thing: Any) -> NDArray[Any]:
+def _host(thing: Any) -> Array:
     if isinstance(thing, list | tuple):
         return np.array([_host(item) if hasattr(item, "shape") else item for item in thing])
     return to_host(thing) if is_tensor(thing) else np.asarray(thing)
 
 
 def chosen(
-    values: NDArray[Any],
+    values: Array,
     names: Sequence[str] | None,
     class_index: ClassIndex,
     titles: Sequence[str],
-    outputs: NDArray[Any] | None = None,
+    outputs: Array | None = None,
 ) -> Any:
     """The importances of the classes wanted, of an array (n, features, classes).
 
@@ -294,7 +294,7 @@ def one_class(wanted: Wanted, classes: int, what: str) -> int:
     return check_class(min(1, classes - 1) if wanted.class_index is None else wanted.class_index, classes)
 
 
-def _has_bias(values: NDArray[Any], features: int | None) -> bool:
+def _has_bias(values: Array, features: int | None) -> bool:
     """Whether an array is (n, classes, features + 1): its last column is the same in every row, as a bias is.
 
     Other columns may be so only if they are 0, as those of features that a model does not use. A last column of zeros
@@ -308,7 +308,7 @@ def _has_bias(values: NDArray[Any], features: int | None) -> bool:
     return bool(len(values) > 1 and values[0, :, -1].any() and not values[0, :, :-1][constant[:, :-1]].any())
 
 
-def _refuse_unclear(values: NDArray[Any], wanted: Wanted) -> None:
+def _refuse_unclear(values: Array, wanted: Wanted) -> None:
     """Raise if an array may be (n, features, classes) and (n, classes, features) alike."""
     if are_interactions(values):
         raise BadInput(

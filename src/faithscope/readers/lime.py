@@ -5,11 +5,11 @@ from os.path import commonprefix
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import OWN_CLASSES, side_by_side
+from faithscope.inputs.array_types import Floats
 from faithscope.readers.arrays import PREDICTED
 from faithscope.readers.tokens import highlighted
 from faithscope.readers.wanted import ClassIndex, Wanted, first_of, one_per_row, rows_of_objects
@@ -124,7 +124,7 @@ def _predicted(rows: Sequence[Any], known: Sequence[list[int]]) -> tuple[list[li
     return first, (OWN_CLASSES,)
 
 
-def _dense(row: Any, label: int, width: int) -> NDArray[np.float64]:
+def _dense(row: Any, label: int, width: int) -> Floats:
     weights = np.zeros(width)
     for feature, weight in row.local_exp[label]:
         weights[int(feature)] = weight

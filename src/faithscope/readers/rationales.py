@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rule_json import once
 from faithscope.inputs.alignment import index_of
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_objects, to_vector
 from faithscope.inputs.checks import check_word, one_sentence
 from faithscope.inputs.folding import fold
@@ -57,9 +57,9 @@ class Rationales:
     """
 
     reasons: Reasons
-    predictions: NDArray[Any]
-    inputs: NDArray[Any]
-    ids: NDArray[Any]
+    predictions: Array
+    inputs: Array
+    ids: Array
 
     def __len__(self) -> int:
         return len(self.predictions)

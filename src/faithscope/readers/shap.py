@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.axes import are_interactions
 from faithscope.readers.arrays import chosen, label_named, of_two, one_class
 from faithscope.readers.tokens import highlighted
@@ -48,13 +48,13 @@ def _read_rows(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     return _read_values(np.stack(arrays), rows[0], wanted, [row.base_values for row in rows])
 
 
-def _of_one_row(row: Any) -> NDArray[Any]:
+def _of_one_row(row: Any) -> Array:
     """The numbers of an object of one row, without the axis of rows."""
     values, data = np.asarray(row.values), np.shape(row.data)
     return values[0] if values.ndim > 1 and values.shape[0] == 1 and len(data) != 1 else values
 
 
-def _read_values(values: NDArray[Any], thing: Any, wanted: Wanted, bases: Any = None) -> Explanations:
+def _read_values(values: Array, thing: Any, wanted: Wanted, bases: Any = None) -> Explanations:
     names = _names(thing)
     if values.ndim == 2:
         label = label_named(thing.output_names)
@@ -76,7 +76,7 @@ def _read_values(values: NDArray[Any], thing: Any, wanted: Wanted, bases: Any = 
     return _read_maps(values, wanted)
 
 
-def _outputs(values: NDArray[Any], bases: Any) -> NDArray[np.float64] | None:
+def _outputs(values: Array, bases: Any) -> Floats | None:
     """The model's output for each class, to which values and base values add up; None if there are no base values."""
     try:
         total = np.asarray(bases, np.float64).reshape(-1, values.shape[2]) + values.sum(axis=1)
@@ -85,7 +85,7 @@ def _outputs(values: NDArray[Any], bases: Any) -> NDArray[np.float64] | None:
     return total if len(total) == len(values) and np.isfinite(total).all() else None
 
 
-def _read_maps(values: NDArray[Any], wanted: Wanted) -> Explanations:
+def _read_maps(values: Array, wanted: Wanted) -> Explanations:
     """Images: (n, H, W, C), with classes as a fifth axis."""
     if values.ndim == 4:
         wanted.refuse_class("these maps are of one class")

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.tokenizers import split_lower_words, split_words
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.tensors import to_host
 from faithscope.readers.arrays import one_class
 from faithscope.readers.wanted import TOP, Wanted, rows_of_objects
@@ -19,10 +19,10 @@ _SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|UNK|MASK|BOS|EOS)\]|<[^<>\s]*>|<\|[^|]*
 _STARTS = ("Ġ", "▁")  # before the first piece of a word, in byte-pair and SentencePiece vocabularies
 _CONTINUES = "##"  # before a later piece of a word, in WordPiece vocabularies
 
-Parts = tuple[Iterable[str], NDArray[Any]]  # the tokens of one text, and a number for each
+Parts = tuple[Iterable[str], Array]  # the tokens of one text, and a number for each
 
 
-def highlighted(tokens: Sequence[Iterable[str]], scores: Sequence[NDArray[Any]], wanted: Wanted) -> Highlights:
+def highlighted(tokens: Sequence[Iterable[str]], scores: Sequence[Array], wanted: Wanted) -> Highlights:
     """The words largest in size of every text, as many as are wanted.
 
     Pieces of a word count together, and so do its occurrences; among words of the same size the earlier one is kept; a
@@ -46,7 +46,7 @@ def highlighted(tokens: Sequence[Iterable[str]], scores: Sequence[NDArray[Any]],
     return Highlights(largest, split_lower_words if lower else split_words)._with(remarks=(remark,))
 
 
-def _weighed(row: int, tokens: Iterable[str], scores: NDArray[Any]) -> dict[str, float]:
+def _weighed(row: int, tokens: Iterable[str], scores: Array) -> dict[str, float]:
     """Every word of a text with the sum of its tokens' numbers, in the order of the text."""
     pieces, numbers = list(map(str, tokens)), np.asarray(scores, np.float64).reshape(-1)
     if len(pieces) != len(numbers):

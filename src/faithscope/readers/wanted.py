@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.hints import hint
@@ -86,7 +86,7 @@ class Wanted:
             names = self.features
         return self.ordered(Importances(values, names))._with(remarks=remarks, **known)
 
-    def per_class(self, values: NDArray[Any], names: Sequence[str] | None) -> "tuple[NDArray[Any], Any, Wanted]":
+    def per_class(self, values: Array, names: Sequence[str] | None) -> "tuple[Array, Any, Wanted]":
         """An array (n, features, classes) in the order of the features asked for, their names, and what is left to ask.
 
         Features are chosen before classes are put one after the other, which gives them longer names.
@@ -116,7 +116,7 @@ class Wanted:
         return BadInput(f"features= has {many} names, but importances have {columns} columns{advice}.")
 
 
-def _places(names: Sequence[str], wanted: Sequence[str]) -> NDArray[np.int64]:
+def _places(names: Sequence[str], wanted: Sequence[str]) -> Ints:
     """The positions of these features among names that are all different."""
     if len(set(names)) < len(names):
         raise BadInput(

@@ -118,7 +118,7 @@ def test_dates_are_whole_numbers_of_the_coarsest_unit():
     assert table.encode(frame).ravel().tolist() == [19723, 19725]
     later = pd.DataFrame({"day": pd.to_datetime(["2024-01-01T06:00:00.000001"])})
     pd.testing.assert_frame_equal(table.decode(table.encode(later)), later)
-    assert str(table.readable(0, 19725.0)) == "2024-01-03"
+    assert str(table.scales[0].readable(19725.0)) == "2024-01-03"
 
 
 def learned(column):

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.reasons.keys import keys_of, text_digest, to_reasons
@@ -14,6 +13,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.explanations.reasons import shown
 from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group, hash_rows
@@ -48,7 +48,7 @@ class Clusters(Discretizer):
     ['cluster 0: "It is raining."', 'cluster 0: "It is raining."', 'cluster 1: "He sleeps."']
     """
 
-    embeddings: NDArray[Any]
+    embeddings: Array
     k: int
     seed: int
     index: Any  # the row labels of embeddings in a pandas table; None of others
@@ -84,7 +84,7 @@ class Clusters(Discretizer):
         names = [f'cluster {j}: "{shown(written[texts[order[near]]])}"' for j, near in enumerate(nearest.tolist())]
         return keys_of(to_objects(names)[cluster[place[codes]]], reasons, labels_differ)
 
-    def _clustered(self, text: NDArray[np.int64], many: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _clustered(self, text: Ints, many: int) -> tuple[Ints, Ints]:
         """The cluster of each different text, and the text nearest to the center of each cluster."""
         from sklearn.cluster import KMeans
 
@@ -107,7 +107,7 @@ class Clusters(Discretizer):
         return text_digest(np.ascontiguousarray(self.embeddings + 0.0).tobytes())
 
 
-def _means(embeddings: NDArray[np.float64], text: NDArray[np.int64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _means(embeddings: Floats, text: Ints, rows: Floats) -> Floats:
     """The mean embedding of each different text."""
     if (rows == 1).all():
         return embeddings[np.argsort(text)]

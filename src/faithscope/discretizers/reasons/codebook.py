@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.reasons.keys import OTHER, keys_of, text_digest, to_reasons
@@ -17,6 +16,7 @@ from faithscope.discretizers.reasons.patterns import Pattern, Texts, WordMatches
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
+from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.grouping import group
@@ -98,7 +98,7 @@ class Codebook(Discretizer):
         rows = mask.T.astype(np.int64) @ np.bincount(codes, minlength=len(first))
         return keys_of(sets[kinds][codes], reasons, self._notes(rows, len(reasons)))
 
-    def _matches(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+    def _matches(self, texts: Sequence[str]) -> Bools:
         """Which text has a match of which pattern."""
         mask = np.zeros((len(texts), len(self._compiled)), bool)
         columns = np.array([pattern.within_word for pattern in self._compiled])
@@ -110,7 +110,7 @@ class Codebook(Discretizer):
                 mask[start:stop, column] = self._compiled[column].among(batch)
         return mask
 
-    def _notes(self, rows: NDArray[np.int64], n: int) -> tuple[str, ...]:
+    def _notes(self, rows: Ints, n: int) -> tuple[str, ...]:
         """What a reader should know of patterns that tell no two reasons apart."""
         everywhere = [name for name, many in zip(self.names, rows, strict=True) if many == n and n > 1]
         nowhere = [name for name, many in zip(self.names, rows, strict=True) if not many]

@@ -16,9 +16,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.array_types import Bools
 from faithscope.inputs.folding import compatible
 
 Node = tuple[Any, Any]  # an operation of `re._parser` and its argument
@@ -123,7 +123,7 @@ class WordMatches:
         self._numbers: dict[str, int] = {}
         self._bits = np.zeros((0, -(-len(patterns) // 8)), np.uint8)  # of each word, one per pattern
 
-    def among(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+    def among(self, texts: Sequence[str]) -> Bools:
         """Which text has a match of which pattern."""
         if not self._patterns or not texts:
             return np.zeros((len(texts), len(self._patterns)), bool)

@@ -14,9 +14,10 @@ from faithscope.explainers.base import Progress
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.arrays import frame_names, is_frame
+from faithscope.inputs.columns import Rows
 from faithscope.inputs.hints import hint
 from faithscope.inputs.numbers import to_matrix
-from faithscope.inputs.rebuilt import Rebuild, columns_with_names, rebuilder
+from faithscope.inputs.rebuilt import Rebuild, rebuilder
 from faithscope.inputs.rows import flat_rows
 from faithscope.inputs.seeds import row_digests
 
@@ -87,15 +88,15 @@ class NumberRows:
     @classmethod
     def of(cls, X: Any, explainer: str, advice: str) -> "NumberRows":
         """The rows of X; raises, naming a column, if one holds no numbers."""
-        names, columns = columns_with_names(X)
-        wrong = next((j for j, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
+        rows = Rows(X)
+        wrong = next((column for column in rows.columns if column.values.dtype.kind not in "biuf"), None)
         if wrong is not None:
             raise WrongType(
-                f"{explainer} takes rows of numbers, and column {names[wrong]!r} holds {columns[wrong][0]!r}: pass "
+                f"{explainer} takes rows of numbers, and column {wrong.name!r} holds {wrong.values[0]!r}: pass "
                 f"rows as it was fitted on, with a model of such rows; or {advice}, which takes tables as they are."
             )
         matrix = to_matrix(flat_rows(X)[0], "Rows")[0].astype(np.float64)
-        return cls(matrix, rebuilder(X, columns))
+        return cls(matrix, rebuilder(rows, X))
 
     def asking(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """A function of vectors that asks a function of the model's own rows."""

@@ -40,8 +40,8 @@ class Precise(NamedTuple, Generic[Kind]):
     """
 
     explanations: Kind
-    precision: NDArray[np.float64]
-    coverage: NDArray[np.float64]
+    precision: Floats
+    coverage: Floats
 
 
 def mix(numbers: Any) -> Keys:

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explainers.anchors.search import (
@@ -24,10 +23,10 @@ from faithscope.explainers.anchors.search import (
 from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
-from faithscope.explainers.space import Space
+from faithscope.explainers.space import Categories, Space
 from faithscope.explanations.base import claims
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
 from faithscope.inputs.seeds import generators
@@ -228,7 +227,7 @@ class Anchors(Explainer):
             means[block] = precision.reshape(-1, len(searches))
         return cell, anchors, draws, means
 
-    def _labels(self, rows: Floats, table: Space | None = None) -> NDArray[Any]:
+    def _labels(self, rows: Floats, table: Space | None = None) -> Array:
         """The model's predictions for rows of a matrix, asked in blocks that fit in memory."""
         parts = [self._outcomes.ask((table or self.table).decode(rows[block])) for block in blocks(len(rows), _ASKED)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
@@ -244,14 +243,14 @@ class Anchors(Explainer):
 
     def _conditions(self, j: int, code: int) -> list[tuple[int, str, Any]]:
         """The conditions on feature j that a code stands for."""
-        known, edges = self.table.categories[j], self._bins.edges[j]
+        scale, edges = self.table.scales[j], self._bins.edges[j]
         low, high = int(self._bins.low[j, code]), int(self._bins.high[j, code])
-        if known is not None:
-            return [(j, "==", known[low] if low < len(known) else None)]
+        if isinstance(scale, Categories):
+            return [(j, "==", scale.known[low] if low < len(scale.known) else None)]
         if low > len(edges):
             return [(j, "==", None)]
-        above = [(j, ">", self.table.readable(j, edges[low - 1]))] if low else []
-        return above + ([(j, "<=", self.table.readable(j, edges[high]))] if high < len(edges) else [])
+        above = [(j, ">", scale.readable(edges[low - 1]))] if low else []
+        return above + ([(j, "<=", scale.readable(edges[high]))] if high < len(edges) else [])
 
 
 @dataclass(frozen=True, eq=False)
@@ -451,8 +450,8 @@ class TableDraws:
     bins: Bins
     covered: CoveredRows
     cells: Codes
-    labels: NDArray[Any]
-    ask: Callable[[Floats], NDArray[Any]]
+    labels: Array
+    ask: Callable[[Floats], Array]
     outcomes: Outcomes
     batch: int
     seed: int
@@ -465,7 +464,7 @@ class TableDraws:
         return int(self.cells.shape[1])
 
     @cached_property
-    def known(self) -> tuple[NDArray[Any], Ints]:
+    def known(self) -> tuple[Array, Ints]:
         """The distinct predictions of rows, and the place of each row's prediction among them."""
         places, first = group((self.labels.astype(object),))
         return self.labels[first], places
@@ -509,7 +508,7 @@ class TableDraws:
 
         return self.answers.of(self._keys(anchors, batches, place), ask)
 
-    def _as_numbers(self, predictions: NDArray[Any]) -> Floats:
+    def _as_numbers(self, predictions: Array) -> Floats:
         """Numbers as they are; labels by their place among the known ones, with the place after the last for others."""
         if self.outcomes.of_numbers:
             return predictions

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
 from faithscope.explainers.anchors.search import (
@@ -24,7 +23,7 @@ from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explanations.base import claims
 from faithscope.explanations.highlights import Highlights
-from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_function, check_whole
 from faithscope.inputs.documents import Tokenizer, to_documents, words_of
 from faithscope.inputs.seeds import row_digests
@@ -180,7 +179,7 @@ class _MaskedTexts:
     """
 
     tokens: list[list[str]]
-    labels: NDArray[Any]
+    labels: Array
     seeds: Keys
     outcomes: Outcomes
     batch: int
@@ -193,7 +192,7 @@ class _MaskedTexts:
         return [list(dict.fromkeys(words)) for words in self.tokens]
 
     @cached_property
-    def _written(self) -> list[tuple[NDArray[Any], Ints]]:
+    def _written(self) -> list[tuple[Array, Ints]]:
         """The words of each text in order, and the place of each among the distinct ones."""
         places = [{word: place for place, word in enumerate(words)} for words in self.words]
         return [

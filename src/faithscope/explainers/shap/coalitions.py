@@ -4,14 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explainers.base import blocks
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.grouping import group
 from faithscope.runtime.memory import need
 
@@ -203,7 +201,7 @@ class RowPairs:
 Worths = Callable[[RowPairs], Floats]  # outputs of all coalitions of each pair: (p, 2^k, classes)
 
 
-def differing(rows: NDArray[Any], background: NDArray[Any], players: Ints, columns: int) -> Bools:
+def differing(rows: Array, background: Array, players: Ints, columns: int) -> Bools:
     """Which columns differ between rows and background rows in a feature made of them, (n, b, columns)."""
     differ = np.zeros((len(rows), len(background), columns), bool)
     for feature, column in enumerate(players.tolist()):
@@ -212,7 +210,7 @@ def differing(rows: NDArray[Any], background: NDArray[Any], players: Ints, colum
     return differ
 
 
-def affordable(rows: NDArray[Any], background: NDArray[Any], budget: int, players: Ints, columns: int) -> Bools:
+def affordable(rows: Array, background: Array, budget: int, players: Ints, columns: int) -> Bools:
     """Which rows (n,) have no more coalitions than the budget, on average over the background."""
     enough = np.ones(len(rows), bool)
     for block in blocks(len(rows), _PAIR_CELLS // background.size):

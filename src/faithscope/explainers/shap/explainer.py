@@ -328,15 +328,14 @@ class Shap(Explainer):
 
 def _refuse_lost(table: Space, rows: Floats) -> None:
     """Raise if a category does not survive decoding: a categorical column of pandas turns other categories into NaN."""
-    known = [np.inf if known is None else len(known) for known in table.categories]
-    strange = rows[(rows > known).any(axis=1)]
+    strange = rows[(rows > [np.inf if known is None else len(known) for known in table.categories]).any(axis=1)]
     try:
         with warnings.catch_warnings(action="ignore"):  # pandas warns, and will raise
             again = table.encode(table.decode(strange)) if len(strange) else strange
     except Exception as problem:  # every library has an error of its own
         raise BadInput(f"{_LOST} ({problem}). {_SAME}") from problem
     for row, j in np.argwhere((again != strange) & table.categorical):
-        value = table.palette(j, int(strange[row, j]))[-1]
+        value = table.scales[j].decode(strange[[row], j])[0]
         raise BadInput(f"{_LOST}: {value!r} in {table.names[j]!r}. {_SAME}")
 
 

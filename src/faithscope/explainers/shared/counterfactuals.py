@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.space import Space
+from faithscope.explainers.space import Dates, Space
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.inputs.array_types import Bools, Floats, Ints
@@ -39,7 +39,7 @@ def ranges(known: Floats) -> Floats:
 
 def gower(table: Space, known: Floats) -> Gower:
     """Gower's distance for a table's own values, with the ranges of the known rows."""
-    units = [1 if dates is None else UNITS[dates.unit] for dates in table.dates]
+    units = [UNITS[scale.unit] if isinstance(scale, Dates) else 1 for scale in table.scales]
     widths = (ranges(known) * units).tolist()
     return Gower(tuple(None if coded else widths[j] for j, coded in enumerate(table.categorical)))
 

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Same, Tolerance, to_agreement
 from faithscope.errors import BadInput
-from faithscope.inputs.array_types import Bools
+from faithscope.inputs.array_types import Array, Bools
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import refuse_continuous, to_labels
 from faithscope.inputs.models import Model
@@ -52,14 +51,14 @@ class Outcomes:
         """Whether predictions are numbers; labels otherwise."""
         return self.agreement.of_numbers
 
-    def ask(self, rows: Any) -> NDArray[Any]:
+    def ask(self, rows: Any) -> Array:
         """The model's predictions for rows: (n,) labels or floats."""
         answer = Model(self.model).function(numbers=self.of_numbers)(rows)
         predictions = self._labels(answer) if isinstance(self.agreement, Same) else self.agreement.read(answer)
         same_length(rows=rows_of(rows), predictions=len(predictions))
         return predictions
 
-    def _labels(self, answer: Any) -> NDArray[Any]:
+    def _labels(self, answer: Any) -> Array:
         labels = to_labels(answer)
         if not self.told and Model(self.model).gives_numbers(labels, checked=True):
             raise BadInput(
@@ -68,7 +67,7 @@ class Outcomes:
             )
         return refuse_continuous(labels, part=True)
 
-    def agree(self, predictions: NDArray[Any], others: NDArray[Any]) -> Bools:
+    def agree(self, predictions: Array, others: Array) -> Bools:
         """Whether predictions agree, one by one; shapes broadcast."""
         if isinstance(self.agreement, Same):
             return np.asarray(predictions == others, np.bool_)

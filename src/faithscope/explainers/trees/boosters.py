@@ -6,12 +6,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explainers.trees.forest import Forest, Tree
 from faithscope.explanations.conditions.tree_paths import last_to_the_left
-from faithscope.inputs.array_types import Floats
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.models import is_xgboost_booster
 
 _PROBABILITY = ("binary:logistic", "reg:logistic")  # whose base_score is a probability
@@ -105,7 +104,7 @@ def _margins(scores: Any, outputs: int, objective: str) -> tuple[Floats, float]:
     single = np.broadcast_to(np.atleast_1d(np.asarray(scores, np.float32)), (outputs,))
     margins = []
     for kind in (np.float64, np.float32):
-        score: NDArray[Any] = single.astype(kind)
+        score: Array = single.astype(kind)
         with np.errstate(divide="ignore"):
             if objective in _PROBABILITY:
                 score = -np.log(1 / score - 1)

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.explainers.base import blocks
-from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
 
 Link = Literal["identity", "exp", "sigmoid"]
 
@@ -130,7 +129,7 @@ class Forest:
     features: int
     base: Floats
     outputs: Ints | None
-    classes: NDArray[Any] | None
+    classes: Array | None
     link: Link = "identity"
     divisor: float = 1.0
     precision: float = 2.0**-52

@@ -11,9 +11,9 @@ from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_objects as to_objects
 from faithscope.inputs.dates import Moment
 
@@ -131,7 +131,7 @@ _TYPES: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
-def read_array(column: Any, as_json: bool, dtype: str) -> NDArray[Any]:
+def read_array(column: Any, as_json: bool, dtype: str) -> Array:
     """The values of an Arrow column as an array of a known type."""
     return to_objects(read_column(column, as_json)) if dtype == "object" else column.to_numpy().astype(dtype)
 

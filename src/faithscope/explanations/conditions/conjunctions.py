@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations
+from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.grouping import Column
 
-Postings = tuple[NDArray[np.int64], NDArray[np.int64]]  # pairs: numbers of conditions, and the rows on which they hold
+Postings = tuple[Ints, Ints]  # pairs: numbers of conditions, and the rows on which they hold
 Conjunction = tuple[Hashable, ...]  # its parts in one canonical order
 
 
@@ -27,7 +27,7 @@ class Shared(Explanations):
         The tuples, their parts hashable and in canonical order, so that equal explanations are equal tuples.
     """
 
-    codes: NDArray[np.int64]
+    codes: Ints
     distinct: tuple[Conjunction, ...]
 
     _per_row: ClassVar[tuple[str, ...]] = ("codes",)
@@ -36,7 +36,7 @@ class Shared(Explanations):
     def key(self) -> tuple[Column, ...]:
         return (self.codes[:, None],)
 
-    def group(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def group(self) -> tuple[Ints, Ints]:
         rows, first = len(self.codes), np.full(len(self.distinct), len(self.codes))
         first[self.codes[::-1]] = np.arange(rows - 1, -1, -1)
         appearing = np.argsort(first, kind="stable")[: np.count_nonzero(first < rows)]
@@ -58,7 +58,7 @@ class Shared(Explanations):
         own = self._with(codes=numbers[:split][self.codes], distinct=both)
         return super(Shared, own).join(other._with(codes=numbers[split:][other.codes], distinct=both))
 
-    def locate(self, wanted: Explanations) -> NDArray[np.int64]:
+    def locate(self, wanted: Explanations) -> Ints:
         self.check_comparable(wanted)
         assert isinstance(wanted, Shared)
         place = {self.conjunction(row): row for row in range(len(self))}
@@ -70,12 +70,10 @@ class Conjunctions(Shared):
     """Conjunctions of conditions: they apply to the rows on which all conditions hold, the empty one to all rows."""
 
     @abstractmethod
-    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[NDArray[np.bool_]]:
+    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Bools]:
         """For each of the conditions in turn, the (n,) mask of the rows of X on which it holds."""
 
-    def masks(
-        self, conditions: Sequence[Any], X: Any, order: NDArray[np.int64] | None
-    ) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    def masks(self, conditions: Sequence[Any], X: Any, order: Ints | None) -> Iterator[tuple[int, Bools]]:
         """The number of each condition, in any order, and its mask, of rows in that order."""
         return as_they_come(self.holds(conditions, X), order)
 
@@ -84,14 +82,12 @@ class Conjunctions(Shared):
         return None
 
 
-def as_they_come(
-    masks: Iterator[NDArray[np.bool_]], order: NDArray[np.int64] | None
-) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+def as_they_come(masks: Iterator[Bools], order: Ints | None) -> Iterator[tuple[int, Bools]]:
     """Numbered masks of parts, of rows in that order, from masks that are made one after the other."""
     return ((number, mask if order is None else mask[order]) for number, mask in enumerate(masks))
 
 
-def number_conjunctions(given: Sequence[Conjunction]) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
+def number_conjunctions(given: Sequence[Conjunction]) -> tuple[tuple[Conjunction, ...], Ints]:
     """The distinct tuples in order of appearance, and the number of each given tuple."""
     numbers: dict[Conjunction, int] = {}
     codes = np.fromiter((numbers.setdefault(parts, len(numbers)) for parts in given), np.int64, len(given))

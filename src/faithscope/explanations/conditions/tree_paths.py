@@ -5,19 +5,19 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.conditions.condition import Condition, conjoin, to_condition
 from faithscope.explanations.conditions.conjunctions import Conjunction, number_conjunctions
 from faithscope.explanations.rule_text import OR_MISSING
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.columns import Rows, default_names, distinct_names
 from faithscope.inputs.grouping import group
 from faithscope.inputs.rows import rows_of
 
 
-def paths(splits: Any, names: Sequence[str], missing: NDArray[np.bool_]) -> dict[int, Conjunction]:
+def paths(splits: Any, names: Sequence[str], missing: Bools) -> dict[int, Conjunction]:
     """The conditions on the way to each leaf of a scikit-learn ``tree_``, by the leaf's number.
 
     Parameters
@@ -45,9 +45,7 @@ def paths(splits: Any, names: Sequence[str], missing: NDArray[np.bool_]) -> dict
     return to_leaf
 
 
-def rules_of(
-    to_leaf: Mapping[int, Conjunction], reached: NDArray[np.int64], missing: NDArray[np.bool_]
-) -> tuple[tuple[Conjunction, ...], NDArray[np.int64]]:
+def rules_of(to_leaf: Mapping[int, Conjunction], reached: Ints, missing: Bools) -> tuple[tuple[Conjunction, ...], Ints]:
     """The distinct rules of rows, and which of them each row has: that of the leaf it reaches.
 
     Parameters
@@ -85,7 +83,7 @@ def knows_missing(splits: Any) -> bool:
     return bool(((left > right) != splits.missing_go_to_left[inner].astype(bool)).any())
 
 
-def last_to_the_left(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+def last_to_the_left(thresholds: Floats) -> Floats:
     """For each threshold t the largest float64 v with ``float32(v) <= t``, which is how a tree compares.
 
     Some versions of scikit-learn have thresholds that are nan, which no number is below.
@@ -101,7 +99,7 @@ def last_to_the_left(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(single == np.inf, np.inf, last)
 
 
-def digest(splits: Any, missing: NDArray[np.bool_]) -> str:
+def digest(splits: Any, missing: Bools) -> str:
     """A short digest of a tree's splits, and of the features whose missing values its rules speak of."""
     arrays = [splits.children_left, splits.children_right, splits.feature, splits.threshold]
     if missing.any():
@@ -111,7 +109,7 @@ def digest(splits: Any, missing: NDArray[np.bool_]) -> str:
 
 def read_tree(
     tree: Any, X: Any, features: Sequence[Hashable] | None, *, stable: bool
-) -> tuple[NDArray[np.int64], tuple[Conjunction, ...], tuple[str, ...], str]:
+) -> tuple[Ints, tuple[Conjunction, ...], tuple[str, ...], str]:
     """What `Rules.from_tree` is made of: codes, rules, features and the tree's digest.
 
     If `stable`, a row's rule does not depend on the other rows: it says "or missing" only if the tree shows that it was
@@ -139,10 +137,10 @@ def _tree_names(tree: Any, X: Any) -> Sequence[Hashable]:
     return frame_names(X) if is_frame(X) else default_names(tree.n_features_in_)
 
 
-def leaves_of(tree: Any, X: Any) -> NDArray[np.int64]:
+def leaves_of(tree: Any, X: Any) -> Ints:
     """The leaf that each row reaches."""
     try:
-        leaves: NDArray[np.int64] = tree.apply(X)
+        leaves: Ints = tree.apply(X)
     except (TypeError, ValueError) as problem:  # columns that it was not fitted with, or values that are not numbers
         raise BadInput(f"The tree cannot predict these rows: {str(problem).splitlines()[0]}") from None
     return leaves

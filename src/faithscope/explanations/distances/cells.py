@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.explanations.base import readable
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.date_numbers import nanoseconds
@@ -31,7 +31,7 @@ class CellTable:
         Which columns are dates.
     """
 
-    values: NDArray[Any]
+    values: Array
     names: tuple[str, ...] | None
     dates: tuple[bool, ...]
 
@@ -55,7 +55,7 @@ def to_cells(rows: Any, what: str) -> CellTable:
     return CellTable(values, names, dates)
 
 
-def missing_cells(values: NDArray[Any]) -> int:
+def missing_cells(values: Array) -> int:
     """How many cells are missing."""
     return sum(int(missing_values(column).sum()) for column in values.T)
 

@@ -3,10 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
+from faithscope.inputs.array_types import Floats
 
 
 @dataclass(frozen=True, eq=False)

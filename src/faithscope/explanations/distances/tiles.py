@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from faithscope.explanations.distances.metrics import paired, pairwise
 from faithscope.explanations.distances.near import Near
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.runtime.memory import need
 
-Floats = NDArray[np.float64]
-Masks = NDArray[np.bool_]
+Masks = Bools
 Products = NDArray[np.floating[Any]]
 
 _TILE = 2**18  # pairs of a tile, so that their products stay in cache
@@ -129,7 +129,7 @@ def _are_whole(centers: Floats, rows: Floats, radii: Floats) -> bool:
     return bool(4 * (spread**2).sum() + radii.max(initial=0.0) ** 2 + 2 < _EXACT_SINGLE)
 
 
-def _differences(a: Masks, b: Masks) -> NDArray[np.int64]:
+def _differences(a: Masks, b: Masks) -> Ints:
     """The flat positions at which two masks differ, compared eight at a time if they come in eights."""
     if a.size % 8:
         return np.flatnonzero(a != b)
@@ -169,10 +169,10 @@ def masks_near(near: Near) -> Callable[[int, int], Masks]:
     return mask
 
 
-def arranged_masks(near: Callable[[], Near]) -> Callable[[NDArray[np.int64]], Callable[[int, int], Masks]]:
+def arranged_masks(near: Callable[[], Near]) -> Callable[[Ints], Callable[[int, int], Masks]]:
     """``arranged(order)`` gives the masks of the rows in that order."""
 
-    def arranged(order: NDArray[np.int64]) -> Callable[[int, int], Masks]:
+    def arranged(order: Ints) -> Callable[[int, int], Masks]:
         points = near()
         need_distances(points, len(order))
         return masks_near(replace(points, rows=points.rows[order]))
