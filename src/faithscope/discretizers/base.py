@@ -52,6 +52,11 @@ class Discretizer(ABC):
         """The discretizer as it learns from these explanations, which are not measured; itself if it need not learn."""
         return self
 
+    def _fill(self, **attributes: Any) -> None:
+        """Set what it is made of; only where it is made."""
+        for name, value in attributes.items():
+            object.__setattr__(self, name, value)
+
     def __or__(self, other: "Discretizer") -> "Chain":
         if not isinstance(other, Discretizer):
             raise WrongType(f"{self!r} | ... takes another discretizer, such as Sign(); got {other!r}.")
@@ -74,9 +79,11 @@ class Chain(Discretizer):
 
     def __post_init__(self) -> None:
         both = (self.first, self.second)
-        object.__setattr__(self, "traits", frozenset(t for t in _TRAITS if any(getattr(step, t) for step in both)))
-        object.__setattr__(self, "seed", (self.first if self.first.learns else self.second).seed)
-        object.__setattr__(self, "subject", (self.first if self.first.reads_rows else self.second).subject)
+        self._fill(
+            traits=frozenset(trait for trait in _TRAITS if any(getattr(step, trait) for step in both)),
+            seed=(self.first if self.first.learns else self.second).seed,
+            subject=(self.first if self.first.reads_rows else self.second).subject,
+        )
 
     def _knowing_labels(self, labels: Iterable[Any]) -> "Chain":
         labels = tuple(labels)

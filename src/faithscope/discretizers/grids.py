@@ -8,7 +8,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.forms import in_blocks
-from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.array_types import Array, Floats, Names
 
 _COLORS = (1, 3, 4)  # channels of gray, of colors, and of colors with transparency
 _WORDS = {1: ("step",), 2: ("row", "column"), 3: ("plane", "row", "column")}
@@ -73,7 +73,7 @@ class Grid:
             total[rows] = block.reshape(len(block), -1)
         return total
 
-    def names(self, cells: Sequence[str] | None) -> tuple[str, ...]:
+    def names(self, cells: Sequence[str] | None) -> Names:
         """The name of each region: its first and its last cell, if cells have names, else its rows and columns."""
         spans = self.spans
         if cells is None:

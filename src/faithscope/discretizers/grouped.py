@@ -11,7 +11,7 @@ from faithscope.discretizers.importances import OfImportances
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.array_types import Array, Floats, Names
 from faithscope.inputs.hints import hint
 from faithscope.inputs.pipelines import features_of_columns
 
@@ -52,7 +52,7 @@ class Grouped(OfImportances):
                 "Grouped takes the features of each group, such as {'job': ['job_clerk', 'job_cook']}; got "
                 f"{groups!r}."
             )
-        object.__setattr__(self, "groups", tuple((str(parent), _features(parent, groups[parent])) for parent in groups))
+        self._fill(groups=tuple((str(parent), _features(parent, groups[parent])) for parent in groups))
         _refuse_twice([parent for parent, _ in self.groups], "is the name of two groups")
         _refuse_twice([child for _, children in self.groups for child in children], "is named twice in these groups")
 
@@ -83,13 +83,13 @@ class Grouped(OfImportances):
     def _values(self, importances: Importances) -> Floats:
         return _sums(importances.values, self._layout(importances.names)[1])
 
-    def _coarser(self, importances: Importances, values: Array, kind: type[Importances] = Importances) -> Importances:
+    def _coarser(self, importances: Importances, values: Array) -> Importances:
         names, members = self._layout(importances.names)
         most = max(map(len, members))  # the standard error of a sum is at most the sum of the standard errors
-        coarser = super()._coarser(importances, values, kind)
+        coarser = super()._coarser(importances, values)
         return coarser._with(names=names, error=importances.error * most, shape=None)
 
-    def _layout(self, names: tuple[str, ...] | None) -> tuple[tuple[str, ...], list[list[int]]]:
+    def _layout(self, names: Names | None) -> tuple[Names, list[list[int]]]:
         """Names of the sums, and the positions of the features in each."""
         if names is None:
             raise BadInput(
@@ -117,7 +117,7 @@ class Grouped(OfImportances):
         ]
         return _in_place(names, groups)
 
-    def _suffixes(self, names: tuple[str, ...]) -> list[str]:
+    def _suffixes(self, names: Names) -> list[str]:
         """What follows features in names: nothing, or the class if importances hold several."""
         known = set(names)
         if not all(_PER_CLASS in name for name in names) or any(c in known for _, group in self.groups for c in group):
@@ -131,7 +131,7 @@ class Grouped(OfImportances):
         return f"Grouped({ {parent: list(children) for parent, children in self.groups} })"
 
 
-def _in_place(names: tuple[str, ...], groups: list[tuple[str, list[int]]]) -> tuple[tuple[str, ...], list[list[int]]]:
+def _in_place(names: Names, groups: list[tuple[str, list[int]]]) -> tuple[Names, list[list[int]]]:
     """Names and positions of all sums: groups at the places of their first features, the other features between."""
     starts, grouped = {places[0] for _, places in groups}, {j for _, places in groups for j in places}
     given = iter(groups)

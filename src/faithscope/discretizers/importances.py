@@ -21,6 +21,7 @@ class OfImportances(Discretizer):
     """A discretizer that makes one number of every importance."""
 
     cell: int = 3  # bytes that a coarser value takes
+    kind: ClassVar[type[Importances]] = Importances  # that it makes
 
     @abstractmethod
     def _values(self, importances: Importances) -> Array:
@@ -38,11 +39,11 @@ class OfImportances(Discretizer):
         need(self.cell * rows * features, what, "sample rows, or let audit() discretize them in DuckDB")
         return importances
 
-    def _coarser(self, importances: Importances, values: Array, kind: type[Importances] = Importances) -> Importances:
+    def _coarser(self, importances: Importances, values: Array) -> Importances:
         form = f"{importances.form} | {self!r}" if importances.form else repr(self)
         shape = importances.shape if values.shape == importances.values.shape else None
         kept = {name: getattr(importances, name) for name in ("error", "remarks", "label")}
-        return kind.made(values, importances.names, form, shape=shape, **kept)
+        return self.kind.made(values, importances.names, form, shape=shape, **kept)
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,7 @@ class Rank(OfImportances):
     'b < a < c'
     """
 
+    kind = Rankings
     traits = frozenset(["orders_features"])
 
     def _values(self, importances: Importances) -> Array:
@@ -146,9 +148,6 @@ class Rank(OfImportances):
         for block in in_blocks(order):
             order[block] = np.argsort(importances.values[block], axis=1, kind="stable")
         return order
-
-    def _coarser(self, importances: Importances, values: Array, kind: type[Importances] = Rankings) -> Importances:
-        return super()._coarser(importances, values, kind)
 
 
 @dataclass(frozen=True)

@@ -57,17 +57,16 @@ class ReasonCodes(OfImportances):
     traits = frozenset(["orders_features"])
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_whole(self.k, "ReasonCodes' k, the number of reasons it keeps,"))
+        k = check_whole(self.k, "ReasonCodes' k, the number of reasons it keeps,")
         against = self.against.item() if isinstance(self.against, np.generic) else self.against
         if against is not None and not isinstance(against, str | int | float):
             raise WrongType(
                 "against is the favorable label that importances speak of, such as 'approved', a text or a number; got "
                 f"{against!r}."
             )
-        object.__setattr__(self, "against", against)
         if not isinstance(self.ordered, bool | np.bool_):
             raise WrongType(f"ordered must be True or False; got {self.ordered!r}.")
-        object.__setattr__(self, "ordered", bool(self.ordered))
+        self._fill(k=k, against=against, ordered=bool(self.ordered))
 
     def __repr__(self) -> str:
         # A bar would part the discretizers of a chain.

@@ -57,9 +57,9 @@ class Pool(OfImportances):
         grid = _whole_numbers(self.grid, "Pool's grid, the regions along each axis,", "(4, 4) or 8")
         if len(grid) > AXES:
             raise BadInput(f"Pool's grid must have 1, 2 or {AXES} axes; got {grid}.")
-        object.__setattr__(self, "grid", grid)
+        self._fill(grid=grid)
         if self.shape is not None:
-            object.__setattr__(self, "shape", _whole_numbers(self.shape, "Pool's shape of one map", "(28, 28)"))
+            self._fill(shape=_whole_numbers(self.shape, "Pool's shape of one map", "(28, 28)"))
         check_word(self.channels, "channels", ("first", "last"), optional=True)
 
     def __repr__(self) -> str:
@@ -79,10 +79,10 @@ class Pool(OfImportances):
             )
         return sums
 
-    def _coarser(self, importances: Importances, values: Array, kind: type[Importances] = Importances) -> Importances:
+    def _coarser(self, importances: Importances, values: Array) -> Importances:
         grid = self._grid(importances)
         remarks, names = (*importances.remarks, *_summed(grid)), grid.names(importances.names)
-        pooled = super()._coarser(importances, values, kind)
+        pooled = super()._coarser(importances, values)
         return pooled._with(names=names, shape=self.grid, remarks=remarks, index=importances.index)
 
     def _grid(self, importances: Importances) -> Grid:

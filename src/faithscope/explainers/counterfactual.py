@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, ranges, refuse_unflipped, unlike
+from faithscope.explainers.base import Progress, blocks
+from faithscope.explainers.shared.counterfactuals import FlippingExplainer, as_counterfactuals, gower, ranges, unlike
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.space import Space
 from faithscope.explanations.counterfactuals import Counterfactuals
@@ -19,7 +19,6 @@ from faithscope.inputs.alignment import index_of, taken
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
-from faithscope.inputs.rows import rows_of
 
 _DISTANCES = 2**22  # in one block
 _PARTS, _ROUNDS = 4, 5  # a gap is cut in 4 parts 5 times: to a thousandth of it
@@ -27,7 +26,7 @@ _NUMBERS = 2**20  # of candidate points, in one block
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counterfactual(Explainer):
+class Counterfactual(FlippingExplainer):
     """Explains a row by a close point that the model predicts otherwise, with few features changed, and those little.
 
     The training rows nearest to x among those with another prediction are the candidates. Each has as many of its
@@ -78,16 +77,12 @@ class Counterfactual(Explainer):
         check_whole(self.candidates, "candidates")
         Outcomes.of(self.predict, self.agreement, type(self).__name__)  # raises if it cannot be applied
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The state without what was learned, which is learned again."""
-        return {name: value for name, value in self.__dict__.items() if name != "_search"}
-
     @property
     def _outcomes(self) -> Outcomes:
         return Outcomes.of(self.predict, self.agreement, type(self).__name__)
 
     @cached_property
-    def _search(self) -> "Flips":
+    def _learned(self) -> "Flips":
         table = Space.learn(self.X_train, self.categorical)
         known = table.encode(self.X_train)
         known = np.unique(np.where(np.isnan(known), np.inf, known), axis=0)  # missing numbers are equal, and come last
@@ -95,23 +90,13 @@ class Counterfactual(Explainer):
         outcomes, distances = self._outcomes, _distances(self.metric, table, known)
         return Flips(outcomes, table, known, outcomes.ask(table.decode(known)), distances, self.candidates)
 
-    def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
-        """One counterfactual per row; raises if a row has none.
-
-        Parameters
-        ----------
-        X : (n, d) array or table
-        progress : bool or callable, optional
-            True shows how far it is; a function is called with the rows done, and all rows, after every block of them.
-        """
-        counterfactuals, flipped = self.find(X, progress=progress)
-        refuse_unflipped(flipped, rows_of(X), self._outcomes.never_kept())
-        return counterfactuals
+    def _why_none(self) -> str:
+        return self._outcomes.never_kept()
 
     def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
         """One counterfactual per row that has one, and the positions of these rows."""
-        rows, table = self._search.table.read(X)
-        search = replace(self._search, table=table)
+        rows, table = self._learned.table.read(X)
+        search = replace(self._learned, table=table)
         search.distances.check(rows)
         rows = search.settle(rows)
         points, flipped = [search.known[:0]], [np.empty(0, np.int64)]
@@ -121,8 +106,8 @@ class Counterfactual(Explainer):
             points.append(flips)
             flipped.append(owner + block.start)
         where, metric = np.concatenate(flipped), search.distances.metric
-        counterfactuals = as_counterfactuals(table, np.concatenate(points), rows[where], search.known, metric)
-        return counterfactuals._with(index=taken(index_of(X), where)), where
+        index = taken(index_of(X), where)
+        return as_counterfactuals(table, np.concatenate(points), rows[where], search.known, metric, index), where
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 """Counterfactuals by the dice-ml package, for models of scikit-learn's kind."""
 
 import io
-import random
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -12,16 +11,15 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
-from faithscope.explainers.base import Explainer, Progress
-from faithscope.explainers.shared.counterfactuals import as_counterfactuals, gower, refuse_unflipped, unlike
+from faithscope.explainers.base import Progress
+from faithscope.explainers.shared.counterfactuals import FlippingExplainer, as_counterfactuals, gower, unlike
 from faithscope.explainers.space import Space
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.alignment import index_of, taken
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.models import Model
-from faithscope.inputs.rows import rows_of
-from faithscope.inputs.seeds import check_seed, row_seeds
+from faithscope.inputs.seeds import check_seed, row_seeds, seeded
 from faithscope.readers.dice import frame_of
 
 _METHODS = ("random", "genetic", "kdtree")
@@ -29,7 +27,7 @@ _OUTCOME = "outcome"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dice(Explainer):
+class Dice(FlippingExplainer):
     """Explains a row by a counterfactual of dice-ml's, kept only if the model really predicts otherwise.
 
     dice-ml aims at the class that is second most probable for the row: of two classes, the opposite one. It works row
@@ -77,35 +75,21 @@ class Dice(Explainer):
         if not (hasattr(self.model, "predict") and hasattr(self.model, "predict_proba")):
             raise WrongType(f"Dice needs a model with predict and predict_proba; got {type(self.model).__name__}.")
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The state without what was learned, which is learned again."""
-        return {name: value for name, value in self.__dict__.items() if name != "_coded"}
-
     @cached_property
-    def _coded(self) -> "_Coded":
+    def _learned(self) -> "_Coded":
         table = Space.learn(self.X_train, self.categorical)
         whole = np.array([kind.kind in "biu" for kind in table.kinds]) | table.whole
         known = table.encode(self.X_train)
         _refuse_large(known, table, whole)
         return _Coded(self.model, table, whole, _stand_ins(known, table.categorical, whole))
 
-    def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
-        """One counterfactual per row; raises if dice-ml finds none for some row.
-
-        Parameters
-        ----------
-        X : (n, d) array or table
-        progress : bool or callable, optional
-            True shows how far it is; a function is called with the rows done, and all rows, after every row.
-        """
-        counterfactuals, flipped = self.find(X, progress=progress)
-        refuse_unflipped(flipped, rows_of(X), f"dice-ml with method={self.method!r} gives none")
-        return counterfactuals
+    def _why_none(self) -> str:
+        return f"dice-ml with method={self.method!r} gives none"
 
     def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
         """One counterfactual per row for which dice-ml finds one, and the positions of these rows."""
-        (rows, table), known = self._coded.table.read(X), self._coded.table.encode(self.X_train)
-        coded = replace(self._coded, table=table)
+        (rows, table), known = self._learned.table.read(X), self._learned.table.encode(self.X_train)
+        coded = replace(self._learned, table=table)
         points, flipped = rows.copy(), np.zeros(len(rows), bool)
         for row, point in enumerate(_generate(coded, rows, known, self.method, self.seed)):
             flipped[row] = point is not None
@@ -114,8 +98,8 @@ class Dice(Explainer):
                 progress(row + 1, len(rows))
         flipped[flipped] = coded.flips(rows[flipped], points[flipped])
         where, metric = np.flatnonzero(flipped), gower(table, known)
-        counterfactuals = as_counterfactuals(table, points[where], rows[where], known, metric)
-        return counterfactuals._with(index=taken(index_of(X), where)), where
+        index = taken(index_of(X), where)
+        return as_counterfactuals(table, points[where], rows[where], known, metric, index), where
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,13 +247,6 @@ def _quiet(seed: int) -> Iterator[None]:
 
     With dice-ml's own random_seed every feature would draw the same numbers.
     """
-    before, numpy_before = random.getstate(), np.random.get_state()  # noqa: NPY002
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002
-    try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        random.setstate(before)
-        np.random.set_state(numpy_before)  # noqa: NPY002
+    silent = warnings.catch_warnings(action="ignore")
+    with seeded(seed), silent, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        yield

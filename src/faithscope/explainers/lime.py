@@ -365,7 +365,7 @@ class _Feature:
     def seen(self, column: Floats) -> Floats:
         """What regressions see of rows' values."""
         if not self.binned:
-            return np.asarray((np.where(np.isnan(column), self.mean, column) - self.mean) / self.deviation)
+            return (np.where(np.isnan(column), self.mean, column) - self.mean) / self.deviation
         return (column.astype(np.intp) if self.borders is None else quarter_of(column, self.borders)).astype(np.float64)
 
 
@@ -488,7 +488,7 @@ class _Scaled(NamedTuple):
     def coefficients(self, lines: Floats, own: Floats) -> Floats:
         """Vectors (n, classes, d) from bases and slopes, (n, classes + 1, d), and the outputs of rows, (n, classes)."""
         own = (own - self.centers) / self.scales
-        return np.asarray((lines[:, :-1] + own[:, :, None] * lines[:, -1:]) * self.scales[..., None] + 0.0)
+        return (lines[:, :-1] + own[:, :, None] * lines[:, -1:]) * self.scales[..., None] + 0.0
 
 
 def _lines(terms: Array, squares: Array, own: Floats, signs: Floats) -> Floats:
@@ -528,7 +528,7 @@ def _lines(terms: Array, squares: Array, own: Floats, signs: Floats) -> Floats:
     of_outputs = moments[:, :d, d + 1 :] - sums * total[:, 1:].transpose(0, 2, 1) / total[:, :1]
     slope = own - sums / total[:, :1]
     solved = np.linalg.solve(of_pairs + np.eye(d), np.concatenate([of_outputs, slope], axis=2))
-    return np.asarray(solved.transpose(0, 2, 1) * signs[..., None, :])
+    return solved.transpose(0, 2, 1) * signs[..., None, :]
 
 
 @dataclass(frozen=True, eq=False)

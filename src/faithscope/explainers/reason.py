@@ -21,7 +21,7 @@ from faithscope.explanations.base import claims
 from faithscope.explanations.conditions.condition import Condition, conjoin, to_condition
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
+from faithscope.inputs.array_types import Bools, Codes, Floats, Ints, Names
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
@@ -202,7 +202,7 @@ class SufficientReason(Explainer):
         name = Model(self.model).name
         return BadInput(f"The trees of this {name} are not all that decides: {why}, so nothing can be proven.")
 
-    def _read(self, X: Any) -> tuple[Floats, tuple[str, ...]]:
+    def _read(self, X: Any) -> tuple[Floats, Names]:
         """Rows as a matrix, and the features' names."""
         given = Rows(X)
         width, known = self._forest.features, self._forest.names or self._names
@@ -227,7 +227,7 @@ class SufficientReason(Explainer):
             )
         return rows, names
 
-    def _rules(self, boxes: "Sequence[Boxes]", names: tuple[str, ...]) -> Rules:
+    def _rules(self, boxes: "Sequence[Boxes]", names: Names) -> Rules:
         """One rule per box, with what is claimed of it: a precision of 1, and a coverage if training rows are known."""
 
         @cache
@@ -345,7 +345,7 @@ class Boxes:
 
     def without(self, features: Codes | int) -> Codes:
         """How many of the other kept features keep each box out of each leaf."""
-        return np.asarray(self.shut - self.shut_by(features))
+        return self.shut - self.shut_by(features)
 
     def covered(self, cells: Codes) -> Ints:
         """How many rows of cells (N, d) each box covers: (n,)."""
@@ -398,7 +398,7 @@ class Bound(ABC):
     def _least(self, values: Floats, reach: Bools) -> Floats:
         """The least of leaf values that each box reaches, by tree: (trees, n)."""
         reached = np.where(reach, values[:, None], np.inf)
-        return np.asarray(np.minimum.reduceat(reached, self.forest.leaves.starts, axis=0))
+        return np.minimum.reduceat(reached, self.forest.leaves.starts, axis=0)
 
 
 def _total(terms: Floats) -> Floats:
@@ -475,11 +475,11 @@ class NumberBound(Bound):
 
     def slack(self, reach: Bools) -> Floats:
         low, high, rounding = self._ends(reach, self.forest.tolerance, 8)
-        return np.asarray(self.eps - rounding - np.maximum(self.predictions - low, high - self.predictions))
+        return self.eps - rounding - np.maximum(self.predictions - low, high - self.predictions)
 
     def misread(self, reach: Bools) -> Bools:
         low, high, rounding = self._ends(reach, 2 * self.forest.tolerance, 16)
-        return np.asarray((self.predictions < low - rounding) | (self.predictions > high + rounding))
+        return (self.predictions < low - rounding) | (self.predictions > high + rounding)
 
     def take(self, rows: Bools | Ints | slice) -> "NumberBound":
         return replace(self, predictions=self.predictions[rows])

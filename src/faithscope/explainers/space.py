@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
-from faithscope.inputs.array_types import Array, Bools, Floats
+from faithscope.inputs.array_types import Array, Bools, Floats, Names
 from faithscope.inputs.arrays import EXACT, INTEGERS, to_items, to_objects
 from faithscope.inputs.columns import Column, Rows, default_names
 from faithscope.inputs.dates import UNITS, Moment, hold_dates, to_ticks
@@ -38,7 +38,7 @@ class Space:
         The type of each column; whole numbers are int64, also if some of them are missing.
     """
 
-    names: tuple[str, ...]
+    names: Names
     scales: "tuple[Numbers | Dates | Categories, ...]"
     rebuild: Rebuild
     kinds: tuple[np.dtype[Any], ...]
@@ -137,7 +137,7 @@ class Space:
             only += [f"{which} {', '.join(map(repr, strange[:_SHOWN]))}{more}"] if strange else []
         return f"{told}: {', '.join(only) or 'some columns stand twice'}. Pass the same columns."
 
-    def _places(self, names: tuple[str, ...]) -> Iterable[int]:
+    def _places(self, names: Names) -> Iterable[int]:
         """The positions of the columns of training, by name; as they are if either table only numbers its columns."""
         if set(names) == set(self.names):
             if len(set(names)) < len(names):
@@ -171,7 +171,7 @@ class Space:
         return self.rebuild([scale.decode(matrix[:, j]) for j, scale in enumerate(self.scales)])
 
 
-def _only_numbered(names: tuple[str, ...]) -> bool:
+def _only_numbered(names: Names) -> bool:
     """Whether columns have no names of their own: those of an array, or of a frame that was made from one."""
     return names in (tuple(map(str, range(len(names)))), default_names(len(names)))
 
@@ -181,7 +181,7 @@ def to_categorical(given: Any) -> list[Any]:
     return list(given) if isinstance(given, set | frozenset) else to_items(given, "categorical, the columns of codes,")
 
 
-def _position(column: int | str, names: tuple[str, ...]) -> int:
+def _position(column: int | str, names: Names) -> int:
     """The position of a column that is given by its position or its name."""
     if isinstance(column, str) and column in names:
         return names.index(column)

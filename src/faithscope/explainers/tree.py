@@ -155,7 +155,7 @@ def _of_numbers(agreement: Any) -> bool:
 
 
 def _scaled(numbers: Floats) -> Floats:
-    return np.asarray(numbers / (np.abs(numbers).max(initial=0.0) or 1.0))
+    return numbers / (np.abs(numbers).max(initial=0.0) or 1.0)
 
 
 def _missing(table: Space, matrix: Floats) -> Bools:

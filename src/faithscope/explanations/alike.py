@@ -12,14 +12,14 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.conditions.condition import Condition, to_condition
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.dates import Moment
 from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
 
 
-def alike_rules(marks: Array, names: tuple[str, ...] | None, X: Any, bins: int, known: Any = None) -> Rules:
+def alike_rules(marks: Array, names: Names | None, X: Any, bins: int, known: Any = None) -> Rules:
     """For each row, the rule that its named features are as they are: it covers the rows alike in all of them.
 
     Parameters
@@ -67,7 +67,7 @@ def alike_rules(marks: Array, names: tuple[str, ...] | None, X: Any, bins: int, 
     return Rules(numbers, distinct, columns.names)._labelled(X)
 
 
-def _places(columns: Rows, names: tuple[str, ...] | None, width: int) -> Ints:
+def _places(columns: Rows, names: Names | None, width: int) -> Ints:
     """The positions of the features that importances are of."""
     by_position = names is None or not columns.named or names == default_names(width)
     if by_position and width == len(columns.names):
@@ -111,7 +111,7 @@ def _numbers(column: Column) -> Array | None:
     if column.family.startswith("date"):
         ticks, unit = column.ticks
         fits = np.abs(ticks[~column.missing]).max(initial=0) < 2**62 // unit
-        return np.asarray((ticks if fits else ticks.astype(object)) * unit)
+        return (ticks if fits else ticks.astype(object)) * unit
     truths = column.values.dtype == bool or (column.values.dtype == object and bool in map(type, column.values))
     numeric = column.family == "number" or column.values.dtype.kind == "f"
     return column.numbers.astype(np.float64) if numeric and not truths else None

@@ -9,6 +9,7 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.highlights import Highlights, words_by_row
 from faithscope.inputs.alignment import index_of
+from faithscope.inputs.array_types import Names
 from faithscope.inputs.arrays import frame_names, is_frame, to_items
 from faithscope.inputs.hints import hint
 from faithscope.inputs.numbers import to_matrix
@@ -50,7 +51,7 @@ class Concepts(Highlights):
         return f"highlighted concepts, of {len(self.concepts)}"
 
     @property
-    def concepts(self) -> tuple[str, ...]:
+    def concepts(self) -> Names:
         """The names of all concepts, in the order of their columns."""
         return tuple(self.vocabulary or ())
 
@@ -63,7 +64,7 @@ class Concepts(Highlights):
         return _marks(X, self.concepts, "Annotations"), self.vocabulary
 
 
-def _named(matrix: Any, names: Any) -> tuple[str, ...]:
+def _named(matrix: Any, names: Any) -> Names:
     """The concepts, each named once."""
     if names is None and not is_frame(matrix):
         raise BadInput("Concepts need names, one per column: fs.Concepts(matrix, ['stripes', 'hooves']).")
@@ -75,7 +76,7 @@ def _named(matrix: Any, names: Any) -> tuple[str, ...]:
     return concepts
 
 
-def _marks(given: Any, concepts: tuple[str, ...], what: str) -> Any:
+def _marks(given: Any, concepts: Names, what: str) -> Any:
     """A sparse array of the concepts that each row has, its columns in their order."""
     from scipy.sparse import csr_array
 
@@ -100,7 +101,7 @@ def _marks(given: Any, concepts: tuple[str, ...], what: str) -> Any:
     return marks
 
 
-def _of_concepts(frame: Any, concepts: tuple[str, ...], what: str) -> Any:
+def _of_concepts(frame: Any, concepts: Names, what: str) -> Any:
     """The columns of a table that are named as the concepts."""
     names = frame_names(frame)
     missing = next((concept for concept in concepts if names.count(concept) != 1), None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from faithscope.explanations.distances.cells import cell_text, to_cells
 from faithscope.explanations.distances.points import Points, same_metric, to_metric
 from faithscope.explanations.importances import to_names
 from faithscope.inputs.alignment import index_of, same_rows
-from faithscope.inputs.array_types import Array, Bools, Floats
+from faithscope.inputs.array_types import Array, Bools, Floats, Names
 from faithscope.inputs.arrays import declared_categories, to_objects
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.grouping import Column
@@ -50,12 +50,12 @@ class Counterfactuals(Explanations):
 
     points: Array
     originals: Array
-    names: tuple[str, ...] | None = None
+    names: Names | None = None
     metric: Any = "euclidean"
     dates: tuple[bool, ...] = ()
 
-    _per_row: ClassVar[tuple[str, ...]] = ("points", "originals")
-    _settings: ClassVar[tuple[str, ...]] = ("names", "metric", "dates")
+    _per_row = ("points", "originals")
+    _settings = ("names", "metric", "dates")
 
     def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None, metric: Any = None) -> None:
         after, before = to_cells(points, "Counterfactuals"), to_cells(originals, "Originals")
@@ -110,7 +110,7 @@ class Counterfactuals(Explanations):
         return visible(_in_words(self.feature_names, self.points[row], self.dates))
 
     @property
-    def feature_names(self) -> tuple[str, ...]:
+    def feature_names(self) -> Names:
         """The features' names, or x0, x1, … if none were given."""
         return self.names or tuple(f"x{j}" for j in range(self.points.shape[1]))
 
@@ -122,11 +122,11 @@ class Balls(Explanations):
     centers: Array
     radii: Floats
     metric: Any
-    names: tuple[str, ...] | None = None
+    names: Names | None = None
     dates: tuple[bool, ...] = ()
 
-    _per_row: ClassVar[tuple[str, ...]] = ("centers", "radii")
-    _settings: ClassVar[tuple[str, ...]] = ("names", "metric", "dates")
+    _per_row = ("centers", "radii")
+    _settings = ("names", "metric", "dates")
 
     @property
     def key(self) -> tuple[Column, ...]:

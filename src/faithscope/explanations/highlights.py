@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Highlights(Conjunctions):
     tokenizer: Callable[[str], Iterable[str]] = str.split
     vocabulary: Mapping[str, int] | None = None
 
-    _settings: ClassVar[tuple[str, ...]] = ("vocabulary", "tokenizer")
+    _settings = ("vocabulary", "tokenizer")
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from faithscope.explanations.forms import (
 )
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of
-from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.axes import flattened
 from faithscope.inputs.checks import check_whole, same_length
@@ -89,7 +89,7 @@ class Importances(Explanations):
     """
 
     values: Array
-    names: tuple[str, ...] | None = None
+    names: Names | None = None
     form: str = ""  # the discretizers that were applied; "" for none
     error: float = 0.0
     shape: tuple[int, ...] | None = None
@@ -98,8 +98,8 @@ class Importances(Explanations):
     saved: int = 0
     label: str | None = None
 
-    _per_row: ClassVar[tuple[str, ...]] = ("values",)
-    _settings: ClassVar[tuple[str, ...]] = ("names", "form", "error", "shape", "doubt", "asked", "saved", "label")
+    _per_row = ("values",)
+    _settings = ("names", "form", "error", "shape", "doubt", "asked", "saved", "label")
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
         given = values
@@ -116,7 +116,7 @@ class Importances(Explanations):
         self._fill(names=to_names(names, columns, matrix.shape[1], "Importances"))
 
     @classmethod
-    def made(cls, values: Array, names: tuple[str, ...] | None, form: str, **known: Any) -> Self:
+    def made(cls, values: Array, names: Names | None, form: str, **known: Any) -> Self:
         """Importances that a discretizer made; their values are known to be finite numbers, so they are not checked."""
         return cls.__new__(cls)._with(values=values, names=names, form=form, **known)
 
@@ -188,7 +188,7 @@ class Importances(Explanations):
     def _reordered(self, places: Ints) -> Self:
         return self._with(values=self.values[:, places])
 
-    def named(self, k: int | None = None) -> tuple[Array, tuple[str, ...] | None]:
+    def named(self, k: int | None = None) -> tuple[Array, Names | None]:
         """Which features each row names, 1 for those and 0 for the others, and what the features are called.
 
         These are the k largest in size, the earlier of equal ones, and never a feature of importance 0; by default 3,
@@ -200,7 +200,7 @@ class Importances(Explanations):
             return (signs(sizes) if names_all(self.form) else top_signs(sizes, _NAMED)), names
         return top_signs(sizes, check_whole(k, "k, the number of named features,")), names
 
-    def sizes(self) -> tuple[Array, tuple[str, ...] | None]:
+    def sizes(self) -> tuple[Array, Names | None]:
         """How large each feature is in each row, whatever its sign and class, and what the features are called."""
         values, names = np.abs(self.values), self.names
         if last_step(self.form) == "Sign()":
@@ -296,7 +296,7 @@ class Rankings(Importances):
     def kind(self) -> str:
         return f"rankings of {super().kind.removeprefix('importances over ')}"
 
-    def sizes(self) -> tuple[Array, tuple[str, ...] | None]:
+    def sizes(self) -> tuple[Array, Names | None]:
         raise BadInput(
             "A ranking from lowest to highest does not say which features are the largest in size: pass the "
             "importances themselves."
@@ -309,9 +309,7 @@ class Rankings(Importances):
         return visible(" < ".join(self._label(int(feature)) for feature in self.values[row]))
 
 
-def to_names(
-    names: Sequence[str] | None, columns: tuple[str, ...] | None, width: int, what: str
-) -> tuple[str, ...] | None:
+def to_names(names: Sequence[str] | None, columns: Names | None, width: int, what: str) -> Names | None:
     """One name per feature: those given, else those of the columns."""
     if names is None:
         return columns

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from faithscope.explanations.base import Explanations, readable
 from faithscope.inputs.alignment import index_of
-from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.arrays import to_objects, to_vector
 from faithscope.inputs.date_numbers import exact_objects
 from faithscope.inputs.dates import has_zone, hold_dates
@@ -46,7 +46,7 @@ class Plain(Explanations):
 
     values: Array
 
-    _per_row: ClassVar[tuple[str, ...]] = ("values",)
+    _per_row = ("values",)
 
     def __init__(self, values: Any) -> None:
         keys = to_keys(to_vector(values, "Explanations"), "Explanations")
@@ -102,9 +102,9 @@ class Records(Plain):
     'job nurse, years 5'
     """
 
-    names: tuple[str, ...]
+    names: Names
 
-    _settings: ClassVar[tuple[str, ...]] = ("names",)
+    _settings = ("names",)
 
     def __init__(self, columns: Sequence[Any], names: Sequence[str]) -> None:
         exact = []

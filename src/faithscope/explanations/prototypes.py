@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Prototypes(Shared):
 
     points: Points | None = None
 
-    _settings: ClassVar[tuple[str, ...]] = ("points",)
+    _settings = ("points",)
 
     def __init__(self, indices: Any, points: Any = None, metric: Any = "euclidean") -> None:
         distinct, codes = _distinct_sets(indices)

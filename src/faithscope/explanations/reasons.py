@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,8 +57,8 @@ class Reasons(Explanations):
     about: Array  # the input of each row; None if there is none
     form: str = ""
 
-    _settings: ClassVar[tuple[str, ...]] = ("form",)
-    _per_row: ClassVar[tuple[str, ...]] = ("texts", "folded", "about")
+    _settings = ("form",)
+    _per_row = ("texts", "folded", "about")
 
     def __init__(self, texts: Any, inputs: Any = None) -> None:
         column = to_texts(texts, "Reasons")

@@ -21,6 +21,7 @@ from faithscope.explanations.conditions.condition import NOTHING, conjoin, to_co
 from faithscope.explanations.conditions.conjunctions import Conjunction, number_conjunctions
 from faithscope.explanations.rule_text import ANY_OF, BOUNDS, NUMBER, OR_MISSING, SPELLINGS, Triple, to_value
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Names
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_word, is_real
 from faithscope.inputs.columns import Column, Rows, distinct_names
@@ -350,7 +351,7 @@ def _empty_keys(value: Mapping[Any, Any]) -> list[Any]:
     return [key for key, part in value.items() if _plain(key) in _LISTS and isinstance(part, list) and not part]
 
 
-def _key(item: Mapping[Any, Any], names: tuple[str, ...]) -> Any:
+def _key(item: Mapping[Any, Any], names: Names) -> Any:
     """The first of these keys that an object has, in whatever case; None if it has none."""
     if names[0] in item:
         return names[0]
@@ -389,7 +390,7 @@ class Columns:
         The columns of the table, if there is one.
     """
 
-    names: tuple[str, ...] | None
+    names: Names | None
     folded: dict[str, str]
     held: dict[str, Column]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunc
 from faithscope.explanations.conditions.holding import decoded, holds, joined_categories
 from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.rule_text import NEVER, OR_MISSING, Triple, read_texts
-from faithscope.inputs.array_types import Array, Bools, Ints
+from faithscope.inputs.array_types import Array, Bools, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.hints import hint
@@ -57,13 +57,13 @@ class Rules(Conjunctions):
     ('3 < age <= 7', 'everything')
     """
 
-    features: tuple[str, ...]
+    features: Names
     tree: str | None = None
     positional: bool = True
     categories: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     claimed: Array | None = None
 
-    _settings: ClassVar[tuple[str, ...]] = ("features", "tree", "positional", "categories")
+    _settings = ("features", "tree", "positional", "categories")
 
     @classmethod
     def from_conditions(
@@ -214,7 +214,7 @@ class Rules(Conjunctions):
             return self, other
         return self._over(features, bool(lists)), other._over(features, bool(lists))
 
-    def _over(self, features: tuple[str, ...], positional: bool) -> Self:
+    def _over(self, features: Names, positional: bool) -> Self:
         """The same rules over these features, in this order."""
         places = {name: place for place, name in enumerate(features)}
 

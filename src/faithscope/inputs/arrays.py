@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import WrongType
-from faithscope.inputs.array_types import Array
+from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.missing import is_missing, refuse_rows
 from faithscope.inputs.queries import query_kind, refuse_query
 from faithscope.inputs.tensors import is_tensor, to_host
@@ -27,12 +27,12 @@ def is_frame(values: object) -> bool:
     return (hasattr(values, "columns") or hasattr(values, "column_names")) and hasattr(values, "shape")
 
 
-def frame_columns(frame: Any) -> tuple[tuple[str, ...], list[Array]]:
+def frame_columns(frame: Any) -> tuple[Names, list[Array]]:
     """Names and columns of a pandas, polars or Arrow table."""
     return frame_names(frame), [to_vector(frame_column(frame, j)) for j in range(frame_width(frame))]
 
 
-def frame_names(frame: Any) -> tuple[str, ...]:
+def frame_names(frame: Any) -> Names:
     """The names of a table's columns."""
     return tuple(map(str, frame.column_names if hasattr(frame, "column_names") else frame.columns))
 

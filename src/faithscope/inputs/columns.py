@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.array_types import Array, Bools, Ints
+from faithscope.inputs.array_types import Array, Bools, Ints, Names
 from faithscope.inputs.arrays import declared_categories, frame_names, is_frame, is_row, to_items, to_vector
 from faithscope.inputs.dates import dated_column, hold_dates, to_ticks
 from faithscope.inputs.hints import hint
@@ -209,12 +209,12 @@ class Rows:
         return [self.column(self.place(name, "the explanations need")).measured for name in names]
 
 
-def default_names(count: int) -> tuple[str, ...]:
+def default_names(count: int) -> Names:
     """x0, x1, …, for features without names."""
     return tuple(f"x{position}" for position in range(count))
 
 
-def distinct_names(features: Sequence[Hashable]) -> tuple[str, ...]:
+def distinct_names(features: Sequence[Hashable]) -> Names:
     """The names of features as text; raises if two are the same."""
     if isinstance(features, str):
         raise WrongType(f"features must be a sequence of names; got the text {features!r}.")

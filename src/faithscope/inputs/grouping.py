@@ -83,7 +83,7 @@ def hash_rows(blocks: Sequence[Column]) -> Words:
 def _products(words: Words, factors: Words) -> Words:
     """``words @ factors``, which NumPy is slow at for short rows."""
     if not 0 < len(factors) <= _SHORT:
-        return np.asarray(words @ factors)
+        return words @ factors
     products: Words = words[:, 0] * factors[0]
     for place in range(1, len(factors)):
         products += words[:, place] * factors[place]

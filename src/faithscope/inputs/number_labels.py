@@ -89,5 +89,5 @@ def _ascending(numbers: Array) -> Ints:
     keys &= mask
     ordered = rows_at(numbers, keys)
     if (ordered[1:] < ordered[:-1]).any():
-        return np.asarray(keys[np.argsort(ordered, kind="stable")])
+        return keys[np.argsort(ordered, kind="stable")]
     return keys

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints, Names
 from faithscope.inputs.arrays import (
     EXACT,
     FLOATS,
@@ -24,7 +24,7 @@ from faithscope.runtime.memory import need
 _NO_NUMBERS = (bool, np.timedelta64)  # although Python and NumPy count them among the integers
 
 
-def to_matrix(values: Any, what: str) -> tuple[Array, tuple[str, ...] | None]:
+def to_matrix(values: Any, what: str) -> tuple[Array, Names | None]:
     """Finite numbers, and the names of their columns.
 
     Returns
@@ -33,7 +33,7 @@ def to_matrix(values: Any, what: str) -> tuple[Array, tuple[str, ...] | None]:
     names : tuple of str, or None
         None if the input has no column names.
     """
-    names: tuple[str, ...] | None = None
+    names: Names | None = None
     if is_frame(values):
         names, columns = frame_columns(values)
         matrix = _stack_numbers(columns, names, what)

@@ -8,7 +8,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.hints import hint
@@ -33,7 +33,7 @@ class Wanted:
 
     class_index: ClassIndex = None
     top: int | None = None
-    features: tuple[str, ...] | None = None
+    features: Names | None = None
 
     @classmethod
     def of(cls, class_index: Any, top: Any, features: Any) -> "Wanted":

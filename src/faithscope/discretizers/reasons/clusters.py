@@ -60,10 +60,9 @@ class Clusters(Discretizer):
         if not len(matrix) or not matrix.shape[1]:
             raise BadInput(f"Embeddings must have one row per reason; got shape {matrix.shape}.")
         refuse_nonfinite(matrix, "Embeddings")
-        object.__setattr__(self, "embeddings", matrix.astype(np.float64))
-        object.__setattr__(self, "index", index_of(embeddings))
-        object.__setattr__(self, "k", check_whole(k, "k, the number of clusters,", 1, 100_000))
-        object.__setattr__(self, "seed", check_whole(seed, "seed", 0, _SEED_BITS - 1))
+        k = check_whole(k, "k, the number of clusters,", 1, 100_000)
+        seed = check_whole(seed, "seed", 0, _SEED_BITS - 1)
+        self._fill(embeddings=matrix.astype(np.float64), index=index_of(embeddings), k=k, seed=seed)
 
     def __call__(self, explanations: Explanations) -> Plain:
         reasons = to_reasons(self, explanations)
@@ -114,4 +113,4 @@ def _means(embeddings: Floats, text: Ints, rows: Floats) -> Floats:
     # Sums round by their order, which must not be that of the rows.
     order = np.lexsort((hash_rows([embeddings]), *embeddings.T[:3], text))
     sums = np.add.reduceat(embeddings[order], np.searchsorted(text[order], np.arange(len(rows))), axis=0)
-    return np.asarray(sums / rows[:, None])
+    return sums / rows[:, None]

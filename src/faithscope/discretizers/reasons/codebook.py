@@ -16,7 +16,7 @@ from faithscope.discretizers.reasons.patterns import Pattern, Texts, WordMatches
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
-from faithscope.inputs.array_types import Bools, Ints
+from faithscope.inputs.array_types import Bools, Ints, Names
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.grouping import group
@@ -63,10 +63,9 @@ class Codebook(Discretizer):
         if len(patterns) > _MOST:
             raise BadInput(f"Codebook has {len(patterns):,} patterns, more than {_MOST:,}: join some with |.")
         check_flag(folded, "folded")
-        object.__setattr__(self, "patterns", tuple((_name(name), pattern) for name, pattern in patterns.items()))
-        object.__setattr__(self, "folded", bool(folded))
-        compiled = tuple(Pattern.of(name, pattern, folded=self.folded) for name, pattern in self.patterns)
-        object.__setattr__(self, "_compiled", compiled)
+        named = tuple((_name(name), pattern) for name, pattern in patterns.items())
+        compiled = tuple(Pattern.of(name, pattern, folded=folded) for name, pattern in named)
+        self._fill(patterns=named, folded=bool(folded), _compiled=compiled)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], folded: bool = True) -> "Codebook":
@@ -84,7 +83,7 @@ class Codebook(Discretizer):
         return cls(_read(path), folded)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Names:
         """The names, in the order in which they were given."""
         return tuple(name for name, _ in self.patterns)
 

@@ -50,7 +50,7 @@ class Phrases(Discretizer):
         folded = tuple(dict.fromkeys(fold_around_marks(str(phrase)) for phrase in to_items(phrases, "Phrases")))
         if not folded or "" in folded or OTHER & {*folded}:
             raise BadInput('Phrases needs at least one phrase, each of one word or more, none of them just "other".')
-        object.__setattr__(self, "phrases", folded)
+        self._fill(phrases=folded)
 
     def __call__(self, explanations: Explanations) -> Plain:
         reasons = to_reasons(self, explanations)

@@ -44,7 +44,7 @@ class Template(Discretizer):
 
     def __post_init__(self) -> None:
         if self.labels is not None:
-            object.__setattr__(self, "labels", tuple(to_items(self.labels, "Template's labels")))
+            self._fill(labels=tuple(to_items(self.labels, "Template's labels")))
 
     def _knowing_labels(self, labels: Iterable[Any]) -> "Template":
         return self if self.labels is not None else replace(self, labels=tuple(labels))

@@ -1,8 +1,6 @@
 """What adapted explainers share: a name, rows as the library takes them, and draws that depend on the row alone."""
 
-import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,7 +17,7 @@ from faithscope.inputs.hints import hint
 from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rebuilt import Rebuild, rebuilder
 from faithscope.inputs.rows import flat_rows
-from faithscope.inputs.seeds import row_digests
+from faithscope.inputs.seeds import row_digests, seeded
 
 Floats = NDArray[np.float64]
 
@@ -106,19 +104,6 @@ class NumberRows:
 def seed_of(digest: bytes) -> int:
     """A seed of 32 bits from the digest of a row."""
     return int.from_bytes(digest[:4], "little")
-
-
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Seed the global generators, from which some libraries draw, and put their states back."""
-    before, numpy_before = random.getstate(), np.random.get_state()  # noqa: NPY002
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002
-    try:
-        yield
-    finally:
-        random.setstate(before)
-        np.random.set_state(numpy_before)  # noqa: NPY002
 
 
 def unasked(explainer: Any, needs: str, line: str) -> BadInput:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.evaluation.foreign.base import Foreign, seed_of, seeded
+from faithscope.evaluation.foreign.base import Foreign, seed_of
 from faithscope.explainers.base import Progress, blocks
 from faithscope.explainers.shared.classes import chosen_classes, importances_of, names_per_class
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.models import in_evaluation, to_tensor
-from faithscope.inputs.seeds import row_digests
+from faithscope.inputs.seeds import row_digests, seeded
 from faithscope.inputs.tensors import to_host
 
 _ROWS = 256  # at a time

@@ -49,7 +49,7 @@ def mix(numbers: Any) -> Keys:
     mixed = np.asarray(numbers).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 def condition_keys(feature: Any, code: Any) -> Keys:
@@ -226,7 +226,7 @@ class Perturbations(Protocol):
 def fresh_precision(space: Perturbations, rows: Ints, anchors: Codes, batches: int) -> Floats:
     """Share of draws with the row's prediction under each row's anchor: (n,); on batches that no search has seen."""
     hits = sum((space.agreeing(Wanted.of(rows, anchors, _FRESH + batch)) for batch in range(batches)), rows * 0)
-    return np.asarray(hits / (batches * space.batch))
+    return hits / (batches * space.batch)
 
 
 @dataclass(frozen=True, eq=False)

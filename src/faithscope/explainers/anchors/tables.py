@@ -344,7 +344,7 @@ class Bins:
 
     def _size(self, j: Ints, low: Codes, high: Codes) -> Ints:
         """How many training values lie in these bins."""
-        return np.asarray(self.starts[j, high + 1] - self.starts[j, low])
+        return self.starts[j, high + 1] - self.starts[j, low]
 
 
 def _locate(values: Floats, categorical: Bools, edges: tuple[Floats, ...]) -> Codes:

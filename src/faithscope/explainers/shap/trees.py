@@ -145,7 +145,7 @@ class Trees:
                 added = sign * share[at] / size[at]
                 for number, weights in enumerate(leaf[at].T):
                     values[:, j, number] += np.bincount(row[pair[at]], added * weights, len(cells))
-        return np.asarray(values / len(self.background) * self._signs)
+        return values / len(self.background) * self._signs
 
     def _by_mixtures(self, cells: Codes, columns: int) -> Floats:
         """Values of functions of sums, by the outputs of all mixtures."""

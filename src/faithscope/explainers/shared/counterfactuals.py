@@ -1,33 +1,63 @@
-"""What explainers by counterfactuals share: points as explanations, their distance, and the refusal of rows without."""
+"""What explainers by counterfactuals share: their base, points as explanations, and their distance."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput
+from faithscope.explainers.base import Explainer, Progress
 from faithscope.explainers.space import Dates, Space
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.dates import UNITS
+from faithscope.inputs.rows import rows_of
 
 
-def as_counterfactuals(table: Space, points: Floats, rows: Floats, known: Floats, metric: Any) -> Counterfactuals:
-    """Points and rows in the table's own values, with the metric of their distance."""
+class FlippingExplainer(Explainer, ABC):
+    """Base of explainers by counterfactuals; what is learned, `_learned`, is learned again after pickling."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without what was learned."""
+        return {name: value for name, value in self.__dict__.items() if name != "_learned"}
+
+    @abstractmethod
+    def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
+        """One counterfactual per row that has one, and the positions of these rows."""
+
+    @abstractmethod
+    def _why_none(self) -> str:
+        """Why a row may have no counterfactual."""
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
+        """One counterfactual per row; raises if a row has none.
+
+        Parameters
+        ----------
+        X : (n, d) array or table
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, after some of them.
+        """
+        counterfactuals, flipped = self.find(X, progress=progress)
+        rows = rows_of(X)
+        missing = np.setdiff1d(np.arange(rows), flipped)
+        if len(missing):
+            raise BadInput(
+                f"No counterfactual was found for row {missing[0]} ({len(missing):,} of {rows:,} rows in all): "
+                f"{self._why_none()}. Use find(X), which leaves such rows out and says which are left."
+            )
+        return counterfactuals
+
+
+def as_counterfactuals(
+    table: Space, points: Floats, rows: Floats, known: Floats, metric: Any, index: Any
+) -> Counterfactuals:
+    """Points and rows in the table's own values, with the metric of their distance and the labels of their rows."""
     if len(points):
-        return Counterfactuals(table.decode(points), table.decode(rows), metric=metric)
+        return Counterfactuals(table.decode(points), table.decode(rows), metric=metric)._with(index=index)
     example = table.decode(known[:1])  # an empty table would not show the types of its columns
-    return Counterfactuals(example, example, metric=metric).take(slice(0))
-
-
-def refuse_unflipped(flipped: Ints, rows: int, reason: str) -> None:
-    """Raise if a row has no counterfactual; the error names the first such row."""
-    missing = np.setdiff1d(np.arange(rows), flipped)
-    if len(missing):
-        raise BadInput(
-            f"No counterfactual was found for row {missing[0]} ({len(missing):,} of {rows:,} rows in all): {reason}. "
-            "Use find(X), which leaves such rows out and says which are left."
-        )
+    return Counterfactuals(example, example, metric=metric).take(slice(0))._with(index=index)
 
 
 def ranges(known: Floats) -> Floats:

@@ -19,4 +19,4 @@ def quartiles(present: Floats, *, whole: bool) -> Floats:
 
 def quarter_of(column: Floats, borders: Floats) -> Codes:
     """The quarter of each value, from 0; the border belongs to the lower one. Missing values come after the last."""
-    return np.asarray(np.searchsorted(borders, column) + np.isnan(column))
+    return np.searchsorted(borders, column) + np.isnan(column)

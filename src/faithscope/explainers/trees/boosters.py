@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explainers.trees.forest import Forest, Tree
 from faithscope.explanations.conditions.tree_paths import last_to_the_left
-from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.array_types import Array, Floats, Names
 from faithscope.inputs.models import is_xgboost_booster
 
 _PROBABILITY = ("binary:logistic", "reg:logistic")  # whose base_score is a probability
@@ -24,7 +24,7 @@ _LIGHT_SUMS = ("regression", "regression_l1", "huber", "fair", "quantile", "mape
 _ZERO = float(np.float32(1e-35))  # LightGBM takes numbers from -_ZERO to _ZERO for 0
 
 
-def names_of(model: Any) -> tuple[str, ...] | None:
+def names_of(model: Any) -> Names | None:
     """The names that a model was fitted with, if any."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else tuple(map(str, names))

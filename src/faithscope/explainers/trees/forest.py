@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from faithscope.explainers.base import blocks
-from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints, Names
 
 Link = Literal["identity", "exp", "sigmoid"]
 
@@ -135,7 +135,7 @@ class Forest:
     precision: float = 2.0**-52
     blur: float = 1e-12
     takes_missing: bool = True
-    names: tuple[str, ...] | None = None
+    names: Names | None = None
     unproven: str = ""
 
     @cached_property
@@ -245,5 +245,5 @@ class Forest:
         with np.errstate(over="ignore"):
             mean = sums / self.divisor
             if self.link == "sigmoid":
-                return np.asarray(1 / (1 + np.exp(-mean)))
+                return 1 / (1 + np.exp(-mean))
             return np.asarray(np.exp(mean) if self.link == "exp" else mean)

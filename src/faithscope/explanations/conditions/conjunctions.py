@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Shared(Explanations):
     codes: Ints
     distinct: tuple[Conjunction, ...]
 
-    _per_row: ClassVar[tuple[str, ...]] = ("codes",)
+    _per_row = ("codes",)
 
     @property
     def key(self) -> tuple[Column, ...]:

@@ -68,7 +68,7 @@ def _among_texts(condition: Condition, column: Column) -> Bools:
     table = np.full(len(places) + 1, condition.among is None)
     table[known] = condition.among is not None
     table[-1] = False  # a missing value has code -1
-    return np.asarray(table[codes])
+    return table[codes]
 
 
 def _compare(column: Column, operator: str, value: Any) -> Bools:

@@ -10,7 +10,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.conditions.condition import Condition, conjoin, to_condition
 from faithscope.explanations.conditions.conjunctions import Conjunction, number_conjunctions
 from faithscope.explanations.rule_text import OR_MISSING
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Bools, Floats, Ints, Names
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.columns import Rows, default_names, distinct_names
 from faithscope.inputs.grouping import group
@@ -109,7 +109,7 @@ def digest(splits: Any, missing: Bools) -> str:
 
 def read_tree(
     tree: Any, X: Any, features: Sequence[Hashable] | None, *, stable: bool
-) -> tuple[Ints, tuple[Conjunction, ...], tuple[str, ...], str]:
+) -> tuple[Ints, tuple[Conjunction, ...], Names, str]:
     """What `Rules.from_tree` is made of: codes, rules, features and the tree's digest.
 
     If `stable`, a row's rule does not depend on the other rows: it says "or missing" only if the tree shows that it was

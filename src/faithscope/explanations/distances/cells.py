@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.explanations.base import readable
-from faithscope.inputs.array_types import Array
+from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.date_numbers import nanoseconds
@@ -32,7 +32,7 @@ class CellTable:
     """
 
     values: Array
-    names: tuple[str, ...] | None
+    names: Names | None
     dates: tuple[bool, ...]
 
 

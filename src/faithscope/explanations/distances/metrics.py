@@ -92,7 +92,7 @@ def _codes(column: Array) -> Ints:
     try:
         codes, places = Column("", column).coded
         digests = np.array([*map(_digest, places), _digest(None)], np.int64)
-        return np.asarray(digests[codes])
+        return digests[codes]
     except TypeError:  # lists among them, which have no hash
         return np.array([_digest(None if is_missing(item) else item) for item in column], np.int64)
 

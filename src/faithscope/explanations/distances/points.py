@@ -18,7 +18,7 @@ from faithscope.explanations.distances.metrics import (
     pairwise,
     to_metric_name,
 )
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints, Names
 from faithscope.inputs.arrays import declared_categories, to_vector
 from faithscope.inputs.columns import Column, Rows
 
@@ -75,7 +75,7 @@ class Points:
 
     rows: Array
     metric: Any
-    names: tuple[str, ...] | None = None
+    names: Names | None = None
     columns: list[Array] | None = None
 
     @classmethod
