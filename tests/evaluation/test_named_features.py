@@ -23,6 +23,7 @@ def test_sufficiency_of_named_features_is_measured_by_default_and_beside_baselin
     ev = fs.evaluate(y, phi, X, discretizer=fs.SignOfTop(2), progress=False)
     asked = fs.sufficiency(fs.SignOfTop(2)(fs.Importances(phi)), y, X, relation=fs.Alike())
     assert ev.sufficiency == asked
+    assert ev.explanations.names == tuple(X)
     assert ev.sufficiency.beyond_random.low > 0
     assert ev.relation == fs.Alike()
     assert isinstance(ev.explanations, fs.Importances)

@@ -19,6 +19,7 @@ from faithscope.explainers.shared.classes import (
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_whole, check_word
+from faithscope.inputs.columns import default_names
 from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
 from faithscope.inputs.rows import flat_rows
 from faithscope.runtime.memory import need
@@ -184,7 +185,7 @@ class _Double:
         with np.errstate(over="ignore"):
             rows = matrix.astype(np.float32) if self.single else matrix
         refuse_nonfinite(rows, "Rows in single precision" if self.single else "Rows", names)
-        return rows.astype(np.float64), names or [f"x{j}" for j in range(rows.shape[1])]
+        return rows.astype(np.float64), names or default_names(rows.shape[1])
 
     def differentiate(self, rows: Floats, class_index: int | str | None) -> tuple[Floats, Floats]:
         """Outputs (n, classes) and their gradients (n, classes, d) of the classes explained; of all for "predicted"."""

@@ -15,6 +15,7 @@ from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.array_types import Array, Bools, Floats, Names
 from faithscope.inputs.arrays import declared_categories, to_objects
 from faithscope.inputs.checks import same_length
+from faithscope.inputs.columns import default_names
 from faithscope.inputs.grouping import Column
 from faithscope.visible import visible
 
@@ -112,7 +113,7 @@ class Counterfactuals(Explanations):
     @property
     def feature_names(self) -> Names:
         """The features' names, or x0, x1, … if none were given."""
-        return self.names or tuple(f"x{j}" for j in range(self.points.shape[1]))
+        return self.names or default_names(self.points.shape[1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,7 +144,7 @@ class Balls(Explanations):
         return self.centers[row], float(self.radii[row])
 
     def describe(self, row: int) -> str:
-        names = self.names or tuple(f"x{j}" for j in range(self.centers.shape[1]))
+        names = self.names or default_names(self.centers.shape[1])
         return visible(f"nearer than {readable(self.radii[row])} to {_in_words(names, self.centers[row], self.dates)}")
 
     def check_comparable(self, other: Explanations) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.rule_json import CHOICES, Problems, listed
+from faithscope.explanations.rule_json import CHOICES, listed, remarks_on
 from faithscope.explanations.tokenizers import folded_words
 from faithscope.inputs.checks import check_word
 
@@ -39,7 +39,8 @@ def quoted_spans(text: str) -> list[str]:
 def quoted_highlights(texts: Iterable[str], inputs: Iterable[Any], unreadable: str) -> Highlights:
     """The words of each text's quotes that stand in its input, as highlights of folded words."""
     check_word(unreadable, "unreadable", CHOICES)
-    problems, strangers, quotes = Problems(), [], 0
+    strangers, quotes = [], 0
+    problems: dict[int, str] = {}
     words: list[set[str]] = []
     for row, (text, about) in enumerate(zip(texts, inputs, strict=True)):
         if about is None:
@@ -52,11 +53,11 @@ def quoted_highlights(texts: Iterable[str], inputs: Iterable[Any], unreadable: s
         strangers += [(row, span) for span in outside]
         if not inside and outside:
             named = listed([span[:60] for span in outside], 2)
-            problems.rows[row] = f"its input does not hold what it quotes ({named})"
+            problems[row] = f"its input does not hold what it quotes ({named})"
         elif not inside:
-            problems.rows[row] = f"it quotes nothing ({text[:60]!r})"
+            problems[row] = f"it quotes nothing ({text[:60]!r})"
         words.append(inside or {NO_QUOTE})
-    remarks = problems.settle(len(words), unreadable, _ADVICE)
+    remarks = remarks_on(problems, len(words), unreadable, _ADVICE)
     if strangers:
         (row, span), count = strangers[0], several(len(strangers), "quote does", "quotes do")
         remarks += (f"{count} not stand in the input, of {quotes:,}; the first is {span[:60]!r}, at row {row}",)

@@ -8,8 +8,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -36,34 +36,19 @@ class Unreadable(Exception):
     """One rationale cannot be read; its message says why."""
 
 
-@dataclass
-class Problems:
-    """Why rows could not be read, and what else a reader of the result should know.
-
-    Attributes
-    ----------
-    rows : dict from int to str
-        The reason of each row that cannot be read.
-    habits : Counter
-        How many conditions or quotes were read in a way that is to be told, by the sentence that tells it.
-    """
-
-    rows: dict[int, str] = field(default_factory=dict)
-    habits: Counter[str] = field(default_factory=Counter)
-
-    def settle(self, total: int, unreadable: str, advice: str) -> tuple[str, ...]:
-        """The remarks on what could not be read; raises if that is an error, or if nothing could be read at all."""
-        if not self.rows:
-            return ()
-        first = next(iter(self.rows))
-        count = several(len(self.rows), "rationale", "rationales")
-        seen = f"{count} of {total:,} cannot be read; the first is row {first}: {self.rows[first]}"
-        if unreadable == "error":
-            raise BadInput(f"{seen}. {advice}")
-        if len(self.rows) == total:
-            raise BadInput(f"{seen}. None is left to measure: {advice[0].lower()}{advice[1:]}")
-        told = "such rows cover no row: sufficiency cannot check them, and consistency takes them for one explanation"
-        return (f"{seen}; {told}",)
+def remarks_on(problems: Mapping[int, str], total: int, unreadable: str, advice: str) -> tuple[str, ...]:
+    """The remarks on rows that could not be read, by why; raises if that is an error, or if no row could be read."""
+    if not problems:
+        return ()
+    first = next(iter(problems))
+    count = several(len(problems), "rationale", "rationales")
+    seen = f"{count} of {total:,} cannot be read; the first is row {first}: {problems[first]}"
+    if unreadable == "error":
+        raise BadInput(f"{seen}. {advice}")
+    if len(problems) == total:
+        raise BadInput(f"{seen}. None is left to measure: {advice[0].lower()}{advice[1:]}")
+    told = "such rows cover no row: sufficiency cannot check them, and consistency takes them for one explanation"
+    return (f"{seen}; {told}",)
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
@@ -483,35 +468,36 @@ def structured_rules(rationales: Iterable[Any], features: Any, unreadable: str) 
     unreadable : {"error", "uncovered"}
     """
     check_word(unreadable, "unreadable", CHOICES)
-    columns, problems = Columns.of(features), Problems()
+    columns = Columns.of(features)
     places = {name: place for place, name in enumerate(columns.names or ())}  # else in order of appearance
     conjunctions: list[Conjunction] = []
-    known: dict[Any, tuple[list[Triple] | None, Conjunction, Counter[str], str]] = {}
-    triples: list[Triple] | None
-    parts: Conjunction
-    empty = 0
+    problems: dict[int, str] = {}
+    habits, empty = Counter[str](), 0
+
+    def read(given: Any) -> tuple[Conjunction, Counter[str], str | None]:
+        """The rule of one rationale, habits seen in it, and why it cannot be read: None if it can, "" if it is bare."""
+        seen = Counter[str]()
+        try:
+            triples = [columns.placed(triple, seen) for triple in _triples(given, seen)]
+            for name, *_ in triples:
+                places.setdefault(name, len(places))
+            parts = conjoin(to_condition(places[name], name, *test) for name, *test in triples)
+        except Unreadable as problem:
+            return (NOTHING,), seen, str(problem)
+        except BadInput as problem:
+            return (NOTHING,), seen, str(problem).rstrip(".")
+        return parts, seen, None if triples else ""
+
+    known = cache(read)  # texts may come many times
     for row, given in enumerate(rationales):
-        read = known.get(given) if isinstance(given, str) else None
-        if read is None:
-            triples, parts, habits, why = None, (NOTHING,), Counter[str](), ""
-            try:
-                triples = [columns.placed(triple, habits) for triple in _triples(given, habits)]
-                for name, *_ in triples:
-                    places.setdefault(name, len(places))
-                parts = conjoin(to_condition(places[name], name, *test) for name, *test in triples)
-            except (Unreadable, BadInput) as problem:
-                why = str(problem) if isinstance(problem, Unreadable) else str(problem).rstrip(".")
-            read = triples, parts, habits, why
-            if isinstance(given, str):
-                known[given] = read
-        triples, parts, habits, why = read
+        parts, seen, why = (known if isinstance(given, str) else read)(given)
         conjunctions.append(parts)
-        problems.habits.update(habits)
-        empty += triples == []
+        habits.update(seen)
         if why:
-            problems.rows[row] = why
-    remarks = [*problems.settle(len(conjunctions), unreadable, _ADVICE)]
-    remarks += [f"{sentence} ({several(count, 'time', 'times')})" for sentence, count in problems.habits.most_common(5)]
+            problems[row] = why
+        empty += why == ""
+    remarks = [*remarks_on(problems, len(conjunctions), unreadable, _ADVICE)]
+    remarks += [f"{sentence} ({several(count, 'time', 'times')})" for sentence, count in habits.most_common(5)]
     if empty:
         told = several(empty, "rationale names", "rationales name")
         remarks.append(f"{told} no condition, so every row is covered by it")

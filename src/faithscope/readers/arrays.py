@@ -18,10 +18,11 @@ from faithscope.explanations.keys import Plain, Records
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_column, frame_columns, is_frame, is_row, to_vector
 from faithscope.inputs.axes import are_interactions, shape_of
+from faithscope.inputs.columns import default_names
 from faithscope.inputs.dates import has_zone
 from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.tensors import is_tensor, to_host
-from faithscope.readers.wanted import ClassIndex, Wanted
+from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
 from faithscope.runtime.of_logs import AnswersVerbs
 
@@ -70,7 +71,7 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
     if column.dtype.kind in "biufcO" and not texts:
         return _importances(column, wanted, remarks)
     wanted.refuse_all("records")
-    return Records(list(column.T), [f"x{j}" for j in range(column.shape[1])])
+    return Records(list(column.T), default_names(column.shape[1]))
 
 
 def _importances(values: Any, wanted: Wanted, remarks: Sequence[str]) -> Importances:
@@ -234,39 +235,29 @@ def _host(thing: Any) -> Array:
     return to_host(thing) if is_tensor(thing) else np.asarray(thing)
 
 
-def chosen(
-    values: Array,
-    names: Sequence[str] | None,
-    class_index: ClassIndex,
-    titles: Sequence[str],
-    outputs: Array | None = None,
-) -> Any:
+def of_classes(
+    values: Array, names: Sequence[str] | None, titles: Sequence[str], wanted: Wanted, outputs: Array | None
+) -> Importances:
     """The importances of the classes wanted, of an array (n, features, classes).
 
     Parameters
     ----------
     outputs : (n, classes) array, optional
         What the model says of each class, if that is known: the largest is the predicted one.
-
-    Returns
-    -------
-    values : (n, d) array
-    names : tuple of str, or None
-    remarks : tuple of str
-    label : str or None
-        The label that they speak of, if it is one and has a name.
     """
+    values, names, left = wanted.per_class(values, names)
     rows, features, classes = values.shape
-    if class_index == "predicted" and outputs is not None:
-        return values[np.arange(rows), :, outputs.argmax(axis=1)], names, (OWN_CLASSES,), None
-    if class_index is None and classes > 2:
-        labels = names or [f"x{j}" for j in range(features)]
+    index = wanted.class_index
+    if index == "predicted" and outputs is not None:
+        return left.importances(values[np.arange(rows), :, outputs.argmax(axis=1)], names, OWN_CLASSES)
+    if index is None and classes > 2:
+        labels = names or default_names(features)
         crossed = tuple(f"{name} | class {title}" for title in titles for name in labels)
         flat = values.transpose(0, 2, 1).reshape(rows, -1)
-        return flat, crossed, (side_by_side(classes, PREDICTED),), None
-    label = min(1, classes - 1) if class_index is None else check_class(class_index, classes)
-    told = (f"importances are those of class {titles[label]}",) if class_index is None and classes == 2 else ()
-    return values[:, :, label], names, told, label_named(titles[label])
+        return left.importances(flat, crossed, side_by_side(classes, PREDICTED))
+    label = min(1, classes - 1) if index is None else check_class(index, classes)
+    told = (f"importances are those of class {titles[label]}",) if index is None and classes == 2 else ()
+    return left.importances(values[:, :, label], names, *told, label=label_named(titles[label]))
 
 
 def label_named(title: Any) -> str | None:

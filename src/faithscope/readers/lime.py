@@ -26,10 +26,24 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
     """Importances over all features, highlights of texts, or maps of images."""
     rows = [thing] if _is_explanation(thing) else one_per_row(thing)
     rows_of_objects(rows, "local_exp")
-    if hasattr(rows[0], "segments"):
-        return _read_images(rows, wanted)
-    mapper = getattr(rows[0], "domain_mapper", None)
-    return _read_texts(rows, wanted) if hasattr(mapper, "indexed_string") else _read_tables(rows, wanted)
+    images, mapper = hasattr(rows[0], "segments"), getattr(rows[0], "domain_mapper", None)
+    if not images and not hasattr(mapper, "indexed_string"):
+        return _read_tables(rows, wanted)
+    labels, remarks = _labels(rows, wanted.class_index)
+    if len(labels[0]) > 1:
+        what = "images" if images else "texts"
+        raise BadInput(f"lime explained {len(labels[0])} classes of these {what}: choose one, such as class_index=1.")
+    each = [(row, label) for row, (label,) in zip(rows, labels, strict=True)]
+    if images:  # of every pixel, the weight of its segment
+        maps = [_dense(row, label, int(np.max(row.segments)) + 1)[row.segments] for row, label in each]
+        if len({weights.shape for weights in maps}) > 1:
+            raise BadInput("These images have different sizes: explain images of one size.")
+        return wanted.importances(np.stack(maps), None, *remarks, doubt="")
+    pairs: list[Pairs] = [row.as_list(label=label) for row, label in each]
+    words = [[str(word) for word, _ in row] for row in pairs]
+    scores = [np.array([weight for _, weight in row], np.float64) for row in pairs]
+    highlights = highlighted(words, scores, wanted)
+    return highlights._with(remarks=(*highlights.remarks, *remarks))
 
 
 def _is_explanation(thing: Any) -> bool:
@@ -134,28 +148,3 @@ def _dense(row: Any, label: int, width: int) -> Floats:
 def _title(row: Any, label: int) -> str:
     names = getattr(row, "class_names", None)
     return str(names[label]) if names is not None and label < len(names) else str(label)
-
-
-def _read_texts(rows: Sequence[Any], wanted: Wanted) -> Explanations:
-    labels, remarks = _labels(rows, wanted.class_index)
-    if len(labels[0]) > 1:
-        raise BadInput(f"lime explained {len(labels[0])} classes of these texts: choose one, such as class_index=1.")
-    pairs: list[Pairs] = [row.as_list(label=label) for row, (label,) in zip(rows, labels, strict=True)]
-    words = [[str(word) for word, _ in row] for row in pairs]
-    scores = [np.array([weight for _, weight in row], np.float64) for row in pairs]
-    highlights = highlighted(words, scores, wanted)
-    return highlights._with(remarks=(*highlights.remarks, *remarks))
-
-
-def _read_images(rows: Sequence[Any], wanted: Wanted) -> Explanations:
-    """The weight of its segment for every pixel."""
-    labels, remarks = _labels(rows, wanted.class_index)
-    if len(labels[0]) > 1:
-        raise BadInput(f"lime explained {len(labels[0])} classes of these images: choose one, such as class_index=1.")
-    maps = [
-        _dense(row, label, int(np.max(row.segments)) + 1)[row.segments]
-        for row, (label,) in zip(rows, labels, strict=True)
-    ]
-    if len({each.shape for each in maps}) > 1:
-        raise BadInput("These images have different sizes: explain images of one size.")
-    return wanted.importances(np.stack(maps), None, *remarks, doubt="")

@@ -106,10 +106,8 @@ def _read_interpret(thing: Any, wanted: Wanted) -> Explanations:
         scores, remarks = arrays.of_two(scores, wanted)
         return wanted.importances(scores, names, *remarks)
     titles = [str(label) for label in rows[0].get("meta", {}).get("label_names", range(scores.shape[2]))]
-    values, kept, left = wanted.per_class(scores, names)
     outputs = scores.sum(axis=1) + np.array([np.sum(row["extra"]["scores"], axis=0) for row in rows])
-    flat, named, remarks, label = arrays.chosen(values, kept, wanted.class_index, titles, outputs)
-    return left.importances(flat, named, *remarks, label=label)
+    return arrays.of_classes(scores, names, titles, wanted, outputs)
 
 
 def _interactions(thing: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.axes import are_interactions
-from faithscope.readers.arrays import chosen, label_named, of_two, one_class
+from faithscope.readers.arrays import label_named, of_classes, of_two, one_class
 from faithscope.readers.tokens import highlighted
 from faithscope.readers.wanted import Wanted, first_of, one_per_row
 
@@ -69,10 +69,7 @@ def _read_values(values: Array, thing: Any, wanted: Wanted, bases: Any = None) -
         )
     if values.ndim == 3:
         outputs = _outputs(values, thing.base_values if bases is None else bases)
-        values, names, left = wanted.per_class(values, names)
-        titles = _titles(thing, values.shape[2])
-        flat, named, remarks, label = chosen(values, names, wanted.class_index, titles, outputs)
-        return left.importances(flat, named, *remarks, label=label)
+        return of_classes(values, names, _titles(thing, values.shape[2]), wanted, outputs)
     return _read_maps(values, wanted)
 
 

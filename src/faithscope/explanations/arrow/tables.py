@@ -33,6 +33,7 @@ from faithscope.explanations.tokenizers import TOKENIZERS
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import one_sentence
+from faithscope.inputs.columns import default_names
 from faithscope.runtime.memory import FEWER_ROWS, need
 
 METADATA = b"faithscope"
@@ -237,7 +238,7 @@ def _read_columns(columns: Columns, settings: Settings) -> list[Array]:
 
 
 def _write_rows(prefix: str, rows: Array, names: Sequence[str] | None) -> tuple[Columns, Settings]:
-    return _write_columns(prefix, names or [f"x{j}" for j in range(rows.shape[1])], list(rows.T), rows.dtype)
+    return _write_columns(prefix, names or default_names(rows.shape[1]), list(rows.T), rows.dtype)
 
 
 def _read_rows(columns: Columns, settings: Settings) -> Array:
