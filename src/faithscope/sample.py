@@ -248,7 +248,9 @@ class Sample:
             The group of each row; rows without one are a group, None.
         """
         notes = same_rows(X=self.X, explanations=self.explanations, groups=groups)
-        parts = {name: self.take(rows) for name, rows in self._members(groups).items()}
+        names, numbers = self._numbered(groups)
+        members = np.split(np.argsort(numbers, kind="stable"), np.cumsum(np.bincount(numbers))[:-1])
+        parts = {name: self.take(rows) for name, rows in zip(names, members, strict=True)}
         for name, part in parts.items():
             if part.weights is not None and not part.weights.any():
                 raise BadInput(f"All rows of group {name!r} have weight 0: leave them out, or give them some weight.")
@@ -256,13 +258,11 @@ class Sample:
 
     def asking(self, groups: Any) -> "Sample":
         """The same rows, of which those of each group ask, numbered in the order of `split`; all of them answer."""
-        numbers = np.empty(self.n, np.int64)
-        for number, rows in enumerate(self._members(groups).values()):
-            numbers[rows] = number
-        notes = same_rows(X=self.X, explanations=self.explanations, groups=groups)
-        return replace(self, askers=numbers).noting(notes)
+        numbers = self._numbered(groups)[1]
+        return replace(self, askers=numbers).noting(same_rows(X=self.X, explanations=self.explanations, groups=groups))
 
-    def _members(self, groups: Any) -> dict[Any, Ints]:
+    def _numbered(self, groups: Any) -> tuple[tuple[Any, ...], Ints]:
+        """The names of the groups, and the number of each row's."""
         names, numbers = number_groups(groups)
         if self.positions is not None and len(numbers) > self.n:
             raise BadInput(
@@ -272,8 +272,7 @@ class Sample:
         same_length(predictions=self.n, groups=len(numbers))
         if len(names) > _MOST_GROUPS:
             raise BadInput(f"Groups have {len(names):,} different values, more than {_MOST_GROUPS:,}: bin them first.")
-        order = np.argsort(numbers, kind="stable")
-        return dict(zip(names, np.split(order, np.cumsum(np.bincount(numbers))[:-1]), strict=True))
+        return names, numbers
 
     def halves(self, seed: int) -> "tuple[Sample, Sample]":
         """Two random halves of the rows, each in the order of this sample: one to choose on, one to report on."""

@@ -1,6 +1,6 @@
 """A run as a document: what holds, what does not, what cannot be known; then settings, and every number of every part.
 
-A section has blocks: a sentence, a list of sentences (a tuple), a `Grid` or a `Figure`. Whoever writes it, for a
+A section has blocks: a sentence, a list of sentences (a tuple), a `Table` or a `Figure`. Whoever writes it, for a
 terminal, as Markdown or as a page, knows blocks only.
 """
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from faithscope.explanations.base import several
+from faithscope.sinks.card import Cell, Table
 from faithscope_reproduction.records import MET, NEAR, ROUNDING, SETTINGS, Claim, Figure, Record, Step
 from faithscope_reproduction.running import Part
 from faithscope_reproduction.telling import evidence
@@ -37,28 +38,10 @@ _NUMBERS = (
 _COUNTS = ("table", "setting", "printed", *MET, "mean error of shares", "in our interval")
 
 
-class Marked(str):
-    """A cell of a kind that may be shown in a color: `MET`, or a verdict on a claim."""
-
-    kind: str
-
-    def __new__(cls, text: str, kind: str) -> "Marked":
-        """The text, with its kind."""
-        made = super().__new__(cls, text)
-        made.kind = kind
-        return made
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of texts; one with a title is folded where that is possible."""
-
-    names: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    title: str = ""
-
-
-Block = str | tuple[str, ...] | Grid | Figure
+# How a number stands with the printed one, or a claim with its test, in the colors of verdicts.
+_LOOKS = dict(zip(MET, ("faithful", "partly", "partly", "unfaithful", ""), strict=True))
+_LOOKS |= {"holds": "faithful", "fails": "unfaithful"}
+Block = str | tuple[str, ...] | Table | Figure
 
 
 @dataclass(frozen=True)
@@ -85,7 +68,7 @@ def document(parts: Sequence[Part], command: str, clock: Clock | None = None) ->
     claims = [claim for part in parts for claim in part.outcome.claims]
     rows = [
         (
-            Marked(claim.verdict, claim.verdict),
+            _marked(claim.verdict, claim.verdict),
             claim.table,
             claim.setting.replace("_", " "),
             claim.words,
@@ -101,18 +84,18 @@ def document(parts: Sequence[Part], command: str, clock: Clock | None = None) ->
         for setting, told in zip((*SETTINGS, "both"), verdicts, strict=True)
     ]
     tested: list[Block] = [
-        Grid(("setting", "hold", "undecided", "fail"), counts),
-        Grid(names, rows, f"All {len(claims)} claims and their tests"),
+        Table(("setting", "hold", "undecided", "fail"), tuple(counts)),
+        Table(names, tuple(rows), title=f"All {len(claims)} claims and their tests"),
     ]
     far = far_rows(records)
-    explained = Grid(("number", "printed", "ours", "n", "range", "verdict", "why"), far)
+    explained = Table(("number", "printed", "ours", "n", "range", "verdict", "why"), tuple(far))
     return [
         Section("", (f"Written by `{command}`. {timing(parts, clock)} {_INTRO}",)),
         Section("In a minute", [f"**{heading}.** {told}" for heading, told in in_a_minute(records, claims)]),
-        Section("Printed numbers that are met", (Grid(_COUNTS, met_rows(records)),)),
+        Section("Printed numbers that are met", (Table(_COUNTS, tuple(met_rows(records))),)),
         Section("Numbers that are far, and why", (_FAR, explained) if far else ("As run, none is farther than 0.05.",)),
         Section("Which claims hold", tested if claims else ("These parts test no claim.",)),
-        Section("Settings as run, and their evidence", (evidence.CHOSEN, Grid(evidence.COLUMNS, evidence.AS_RUN))),
+        Section("Settings as run, and their evidence", (evidence.CHOSEN, Table(evidence.COLUMNS, evidence.AS_RUN))),
         Section("Every number", (_READING,)),
         *(Section(f"{part.name}: {part.title}", _blocks(part), part.name) for part in parts),
     ]
@@ -133,11 +116,11 @@ def _blocks(part: Part) -> list[Block]:
                 case,
                 measure.replace("_", " "),
                 number(next((record.printed for record in both.values() if record.printed is not None), None)),
-                Marked(number(run.ours, 3), run.met),
+                _marked(number(run.ours, 3), run.met),
                 number(run.std, 3),
                 "" if run.lowest is None else spread,
                 f"{run.n:,}" if run.n else "",
-                Marked(number(defined.ours, 3), defined.met),
+                _marked(number(defined.ours, 3), defined.met),
                 "" if defined.low is None else limits,
                 "" if defined.unverifiable is None else f"{defined.unverifiable:.0%}",
                 number(defined.chance),
@@ -146,7 +129,11 @@ def _blocks(part: Part) -> list[Block]:
         )
     notes = dict.fromkeys([*part.outcome.notes, *(record.note for record in part.outcome.records if record.note)])
     told = (*notes, f"{spoken(part.outcome.seconds)} of computing")
-    return [*part.outcome.figures, Grid(_NUMBERS, rows, f"{len(rows)} numbers"), told]
+    return [*part.outcome.figures, Table(_NUMBERS, tuple(rows), title=f"{len(rows)} numbers"), told]
+
+
+def _marked(text: str, stands: str) -> Cell:
+    return Cell(text, text, _LOOKS.get(stands, ""))
 
 
 def _draws(record: Record) -> str:

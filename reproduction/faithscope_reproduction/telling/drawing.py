@@ -1,8 +1,10 @@
 """Figures drawn like the paper's, as curves with 95% bands or as bars; in words; and what the paper shows instead."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from faithscope.charts.layers import layer, layered, nominal, number, tip
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.runtime.files import write_atomically
 from faithscope_reproduction.records import Figure
@@ -46,55 +48,38 @@ def draw(figure: Figure) -> dict[str, Any]:
     """A figure as a Vega-Lite specification without a width of its own."""
     columns = figure.columns
     points = [dict(zip(columns, point, strict=True)) for point in zip(*columns.values(), strict=True)]
-    # No more digits than a drawing has pixels.
-    drawn = [
-        {name: round(value, 5) if isinstance(value, float) else value for name, value in point.items()}
-        for point in points
-        if point["y"] is not None
-    ]
+    drawn = [point for point in points if point["y"] is not None]
+    banded = [point for point in drawn if point.get("low") is not None]
     names = list(dict.fromkeys(columns["curve"]))
     scale = {"domain": names, "range": [_COLORS[place % len(_COLORS)] for place in range(len(names))]}
     legend = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 260, "symbolOpacity": 1}
     legend |= {"symbolType": "square" if figure.bars else "stroke", "symbolStrokeWidth": 3}
     shares = all(0 <= point["y"] <= 1 for point in drawn) and bool(drawn)
-    place: dict[str, Any] = {
-        "x": {"field": "x", "type": "quantitative", "scale": {"zero": False, "nice": False}},
-        "y": {"type": "quantitative", "scale": {"domain": [0, 1]} if shares else {"zero": False}},
-    }
-    place["x"]["axis"] = {"title": figure.x, "tickCount": 5}
-    place["y"]["axis"] = {"title": figure.y, "tickCount": 5}
+    y = partial(number, scale={"domain": [0, 1]} if shares else {"zero": False}, title=figure.y, tickCount=5)
+    at: dict[str, Any] = {"x": number("x", {"zero": False, "nice": False}, title=figure.x, tickCount=5)}
     if figure.bars:
-        place["x"] = {"field": "x", "type": "ordinal", "axis": {"title": figure.x, "labelAngle": 0}}
-        place["xOffset"] = {"field": "curve", "type": "nominal", "sort": names}
-    color = {"color": {"field": "curve", "type": "nominal", "scale": scale, "legend": legend}}
+        at = {"x": {"field": "x", "type": "ordinal", "axis": {"title": figure.x, "labelAngle": 0}}}
+        at["xOffset"] = {**nominal("curve"), "sort": names}
+    band, color = at | {"y": y("low"), "y2": "high"}, {**nominal("curve"), "scale": scale, "legend": legend}
     titles = {"x": figure.x, "y": figure.y, "low": "from", "high": "to"}
-    tips = [
-        {"field": field, "title": title, "type": "quantitative", "format": ",.4~g"} for field, title in titles.items()
-    ]
-    told = {"tooltip": [{"field": "curve", "title": "curve", "type": "nominal"}, *tips]}
-    at, band = ({**place, "y": place["y"] | {"field": field}} for field in ("y", "low"))
-    band["y2"] = {"field": "high"}
-    layers: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-        ("banded", {"type": "area", "opacity": 0.2}, band | color),
-        ("points", {"type": "line", "strokeWidth": 1.8}, at | color),
-        ("points", {"type": "point", "size": 14, "filled": True}, at | color | told),
+    tips = [tip(field, title) | {"format": ",.4~g"} for field, title in titles.items()]
+    at |= {"y": y("y"), "color": color}
+    told = {"tooltip": [{**nominal("curve"), "title": "curve"}, *tips]}
+    layers = [
+        layer(banded, "area", {"opacity": 0.2}, **band, color=color),
+        layer(drawn, "line", {"strokeWidth": 1.8}, **at),
+        layer(drawn, "point", {"size": 14, "filled": True}, **at, **told),
     ]
     if figure.bars:
-        layers = [
-            ("points", {"type": "bar"}, at | color | told),
-            ("banded", {"type": "rule", "strokeWidth": 2, "color": "#777777"}, band),
-        ]
-    return {
-        "datasets": {"points": drawn, "banded": [point for point in drawn if point.get("low") is not None]},
-        "height": 240,
-        "layer": [{"data": {"name": rows}, "mark": mark, "encoding": encoding} for rows, mark, encoding in layers],
-    }
+        gray = {"strokeWidth": 2, "color": "#777777"}
+        layers = [layer(drawn, "bar", **at, **told), layer(banded, "rule", gray, **band)]
+    return layered(layers, 240)
 
 
 def write_picture(figure: Figure, path: Path) -> None:
     """Write a figure as an SVG file, for pages that run no scripts."""
     import vl_convert
 
-    legend = {"labelColor": LIGHT["ink"], "labelFontSize": 11, "columnPadding": 24}
-    config = theme(LIGHT) | {"legend": legend, "padding": 12}
+    config = theme(LIGHT)
+    config |= {"legend": config["legend"] | {"columnPadding": 24}, "padding": 12}
     write_atomically(path, vl_convert.vegalite_to_svg(draw(figure) | {"width": 420, "config": config}).encode())

@@ -1,29 +1,35 @@
 """Those who write a document, for a terminal, as Markdown, as a page; and records as JSON and CSV."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from faithscope.charts.theme import LIGHT, theme
-from faithscope.report.offline_page import fill_page
+from faithscope.report import document
+from faithscope.report.offline_page import page_of
 from faithscope.runtime.files import write_atomically
-from faithscope_reproduction.records import MET, Figure
+from faithscope.sinks.card import Sentence, Table
+from faithscope_reproduction.records import Figure
 from faithscope_reproduction.running import Part
-from faithscope_reproduction.telling.document import Grid, Section
+from faithscope_reproduction.telling.document import Block, Section
 from faithscope_reproduction.telling.drawing import draw, shown, spoken_of
 
-_KINDS = {**dict(zip(MET, ("near", "far", "far", "off", ""), strict=True)), "holds": "near", "fails": "off"}
-_STYLES = {"near": "green", "far": "yellow", "off": "red"}
+_STYLES = {"faithful": "green", "partly": "yellow", "unfaithful": "red"}
+_PAPER = (
+    "“Framework for Evaluating Faithfulness of Local Explanations” (Dasgupta, Frost, Moshkovitz, ICML 2022), beside "
+    "its printed numbers."
+)
 _TITLE = "The paper, reproduced"
 
 
 def show(sections: Sequence[Section]) -> None:
     """Print a document to the terminal, what is told first at the end."""
     from rich import box
+    from rich import table as rich
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     console = Console()
@@ -32,12 +38,12 @@ def show(sections: Sequence[Section]) -> None:
     for section in [*(section for section in sections if section.part), *last]:
         console.print(Text(f"\n{section.title}", style="bold"))
         for block in section.blocks:
-            if isinstance(block, Grid):
-                table = Table(box=box.SIMPLE_HEAD)
-                for place, name in enumerate(block.names):
+            if isinstance(block, Table):
+                table = rich.Table(box=box.SIMPLE_HEAD)
+                for place, name in enumerate(block.columns):
                     table.add_column(name, justify="left" if place < 2 else "right", overflow="fold")
                 for row in block.rows:
-                    table.add_row(*(Text(cell, style=_STYLES.get(_kind(cell), "")) for cell in row))
+                    table.add_row(*(Text(cell, style=_STYLES.get(getattr(cell, "look", ""), "")) for cell in row))
                 console.print(table)
             else:
                 lines = (
@@ -46,19 +52,14 @@ def show(sections: Sequence[Section]) -> None:
                 console.print(*(Text(line.replace("**", "")) for line in lines), sep="\n")
 
 
-def _kind(cell: str) -> str:
-    """How a cell stands with the printed number, or a claim with its test: near, far or off."""
-    return _KINDS.get(getattr(cell, "kind", ""), "")
-
-
 def to_markdown(sections: Iterable[Section], pictures: Mapping[str, str] | None = None) -> str:
     """A document as Markdown; `pictures` are paths of drawn figures by their names."""
     lines = [f"# {_TITLE}"]
     for section in sections:
         lines += ["", f"{'###' if section.part else '##'} {section.title}"] if section.title else []
         for block in section.blocks:
-            if isinstance(block, Grid):
-                head = ["| " + " | ".join(block.names) + " |", "|" + "---|" * len(block.names)]
+            if isinstance(block, Table):
+                head = ["| " + " | ".join(block.columns) + " |", "|" + "---|" * len(block.columns)]
                 rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in block.rows]
                 body = [*head, *rows]
                 if block.title:
@@ -74,20 +75,32 @@ def to_markdown(sections: Iterable[Section], pictures: Mapping[str, str] | None 
 
 
 def to_html(sections: Sequence[Section]) -> str:
-    """A document as one page that needs no network; figures are drawn in the page's own colors."""
-    figures = [block for section in sections for block in section.blocks if isinstance(block, Figure)]
-    colors = {name: f"var(--{name})" for name in LIGHT}
-    legend = {"labelColor": colors["ink"], "labelFontSize": 11}
-    config = theme(colors) | {"legend": legend, "aria": False, "background": "transparent"}
-    return fill_page(
-        "faithscope_reproduction.telling",
-        {"specs": {f"drawing-{figure.name}": draw(figure) for figure in figures}, "config": config},
-        title=_TITLE,
-        sections=sections,
-        shown=shown,
-        spoken_of=spoken_of,
-        kind=_kind,
-    )
+    """A document as one page that needs no network, written as reports are."""
+    first, *others = sections
+    told = [
+        document.Section(f"section-{place}", each.part or each.title, each.title, list(map(_page_block, each.blocks)))
+        for place, each in enumerate(others)
+    ]
+    created = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    lead = _plain("".join(map(str, first.blocks)))
+    return page_of(document.Document("faithscope reproduce", _TITLE, _PAPER, lead, created, told))
+
+
+def _page_block(block: Block) -> Any:
+    if isinstance(block, Figure):
+        return document.Chart(draw(block), spoken_of(block), f"{block.title}. The paper shows {shown(block.name)}")
+    if isinstance(block, Table):
+        words = replace(block, words=len(block.columns))
+        return document.Group([words], fold=block.title) if block.title else words
+    if isinstance(block, tuple):
+        return document.Group([Sentence(_plain(each)) for each in block], fold="Notes")
+    subject, _, rest = block.removeprefix("**").partition(".** ") if block.startswith("**") else ("", "", block)
+    return Sentence(_plain(rest), subject)
+
+
+def _plain(text: str) -> str:
+    """Words without Markdown's marks."""
+    return re.sub(r"[*`]", "", text)
 
 
 def to_json(parts: Sequence[Part]) -> str:

@@ -66,21 +66,17 @@ def layered(layers: list[Spec], height: Any, scale: Spec = SHARES) -> Spec:
     named = []
     for each in layers:
         name, _ = held.setdefault(id(each["data"]), (f"rows{len(held)}", each["data"]))
-        encoding = {channel: _scaled(shown, scale) for channel, shown in each["encoding"].items()}
+        encoding = {
+            channel: {**shown, "scale": scale} if isinstance(shown, dict) and shown.get("scale") is SHARES else shown
+            for channel, shown in each["encoding"].items()
+        }
         named.append({**each, "data": {"name": name}, "encoding": encoding})
-    datasets = {name: [_compact(row) for row in rows] for name, rows in held.values()}
+    # Numbers are rounded to 5 digits, which is finer than a pixel.
+    datasets = {
+        name: [{key: round(x, 5) if isinstance(x, float) else x for key, x in row.items()} for row in rows]
+        for name, rows in held.values()
+    }
     return {"$schema": _SCHEMA, "layer": named, "datasets": datasets, "height": height}
-
-
-def _scaled(channel: Any, scale: Spec) -> Any:
-    """A channel with another scale, if it shows a share."""
-    shares = isinstance(channel, dict) and channel.get("scale") is SHARES
-    return {**channel, "scale": scale} if shares else channel
-
-
-def _compact(row: Row) -> dict[str, Any]:
-    """A row with its numbers rounded to 5 digits, which is finer than a pixel."""
-    return {name: round(value, 5) if isinstance(value, float) else value for name, value in row.items()}
 
 
 def number(field: str, scale: Spec | None = None, **axis: Any) -> Spec:

@@ -74,9 +74,9 @@ def estimates(rows: Rows) -> Spec:
     """One bar per estimate, under its name."""
     # The line of an estimate in the chart is the number of its name, then its measure.
     numbers = {name: place for place, name in enumerate(dict.fromkeys(row["name"] for row in rows))}
-    names = [{"name": name, "line": f"{place}"} for name, place in numbers.items()]
-    lines = [{**row, "line": f"{numbers[row['name']]} {row['measure']}", "zero": 0} for row in rows]
-    order = sorted((line["line"] for line in (*lines, *names)), key=_place)
+    names = [{"name": name, "line": f"{place:04}"} for name, place in numbers.items()]
+    lines = [{**row, "line": f"{numbers[row['name']]:04} {row['measure']}", "zero": 0} for row in rows]
+    order = sorted(line["line"] for line in (*lines, *names))
     labels = {"labelExpr": "slice(datum.label, indexof(datum.label, ' ') + 1)", "ticks": False, "domain": False}
     extent = {"values": [line["line"] for line in lines], "title": None, "minExtent": _GUTTER, "maxExtent": _GUTTER}
     several = len({row["measure"] for row in rows}) > 1
@@ -86,11 +86,6 @@ def estimates(rows: Rows) -> Spec:
     text = {"align": "left", "baseline": "middle", "dy": 3, "limit": {"expr": f"width + {left}"}}
     heading = layer(names, "text name", text, y=y, text="name", x={"value": -left})
     return layered([*_bars(lines, y), heading], _STEP * len(order), _scale(rows))
-
-
-def _place(line: str) -> tuple[int, str]:
-    place, _, measure = line.partition(" ")
-    return int(place), measure
 
 
 def _bars(lines: Rows, y: Spec) -> list[Spec]:

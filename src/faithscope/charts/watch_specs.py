@@ -63,8 +63,8 @@ def over_time(
 def _range(points: Rows, alarms: Rows, at_least: float | None) -> list[float]:
     """The part of 0 to 1 that shows all dots, the promise, and the limits once they say something."""
     later = points[len(points) // 5 :]
-    low = min([1.0, *(row["low"] for row in later), *(row["value"] for row in points if row["value"] is not None)])
-    high = max([0.0, *(row["high"] for row in later), *(row["value"] for row in points if row["value"] is not None)])
+    dots = [row["value"] for row in points if row["value"] is not None]
+    low, high = min([1.0, *(row["low"] for row in later), *dots]), max([0.0, *(row["high"] for row in later), *dots])
     ends = [low, high, *(row["low"] for row in alarms), *([at_least] if at_least is not None else [])]
     margin = max(0.01, 0.08 * (max(ends) - min(ends)))
     return [max(0.0, min(ends) - margin), min(1.0, max(ends) + margin)]

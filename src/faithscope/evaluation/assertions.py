@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -159,9 +158,26 @@ def judge(
     elif explainers is not None:
         raise BadInput(f"explainers= chooses among those of a comparison; got {_kind(result)}.")
     judged = [part for each in results for part in _judged(each, measure, by)]
-    if measure is None:
-        remarks += [f"{each.name}: {note}." for each in results for note in _unasked(each)]
-    remarks += [*_whole_only(judged), *_reached_by_chance(judged, at_least)]
+    for each in results if measure is None else ():
+        why = each.options.unasked if isinstance(each, Evaluation) else ""
+        told = [f"whether explanations name the right features was not asked: {why.rstrip('.')}"] if why else []
+        told += of_kind(getattr(each, "notes", ()), "unasked")
+        remarks += [f"{each.name}: {note}." for note in told]
+    parts = {(part.explainer, part.estimate.measure) for part in judged if part.population}
+    whole = [part for part in judged if not part.population]
+    remarks += [
+        f"{name}: {part.estimate.measure} was judged for all rows only: it was not measured by population."
+        for part in whole
+        if (name := part.explainer) in dict(parts) and (name, part.estimate.measure) not in parts
+    ]
+    weak = {
+        f"{part.explainer} {part.estimate.measure}".strip(): part.estimate.chance
+        for part in whole
+        if part.estimate.low >= at_least > 0 and (part.estimate.chance or 0.0) >= at_least
+    }
+    if weak:
+        chance = f"chance alone gives {max(filter(None, weak.values())):.3f}"
+        remarks += [f"{', '.join(weak)}: passing {at_least:g} shows little, since {chance}; use a higher threshold."]
     return Judgment(tuple(judged), at_least, tuple(remarks))
 
 
@@ -212,14 +228,6 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
     return [JudgedEstimate(result.name, words, estimate, result) for words, estimate in [*whole, *parts]]
 
 
-def _unasked(result: Any) -> Sequence[str]:
-    """Why it was not asked whether explanations name the right features, or hold where they apply."""
-    if isinstance(result, Evaluation):
-        why = result.options.unasked
-        return [f"whether explanations name the right features was not asked: {why.rstrip('.')}"] if why else []
-    return of_kind(getattr(result, "notes", ()), "unasked")
-
-
 def _by_words(populations: Populations) -> list[tuple[str, Estimate]]:
     """The estimates of all groups, each after the words for its group."""
     return [
@@ -233,30 +241,6 @@ def _kind(result: Any) -> str:
     """What a result is, with its article."""
     word = type(result).__name__
     return word if word.endswith("s") else f"an {word}" if word[:1] in "AEIOU" else f"a {word}"
-
-
-def _whole_only(judged: Sequence[JudgedEstimate]) -> list[str]:
-    """Remarks on measures that were judged for all rows, though others were judged by population too."""
-    parts = {(part.explainer, part.estimate.measure) for part in judged if part.population}
-    names = {name for name, _ in parts}
-    return [
-        f"{part.explainer}: {part.estimate.measure} was judged for all rows only: it was not measured by population."
-        for part in judged
-        if not part.population and part.explainer in names and (part.explainer, part.estimate.measure) not in parts
-    ]
-
-
-def _reached_by_chance(judged: Sequence[JudgedEstimate], at_least: float) -> list[str]:
-    """A remark if a threshold that chance alone reaches was passed."""
-    weak = {
-        f"{part.explainer} {part.estimate.measure}".strip(): part.estimate.chance
-        for part in judged
-        if not part.population and part.estimate.low >= at_least > 0 and (part.estimate.chance or 0.0) >= at_least
-    }
-    if not weak:
-        return []
-    chance = f"chance alone gives {max(filter(None, weak.values())):.3f}"
-    return [f"{', '.join(weak)}: passing {at_least:g} shows little, since {chance}; use a higher threshold."]
 
 
 def _reason(estimate: Estimate, wanted: float) -> str:

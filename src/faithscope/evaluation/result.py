@@ -46,8 +46,6 @@ from faithscope.sample import Sample, number_groups
 if TYPE_CHECKING:
     import pandas as pd
 
-    from faithscope.report.result import Provenance
-
 
 @dataclass(frozen=True)
 class Options:
@@ -402,12 +400,14 @@ class Evaluation(OfOneExplainer):
     def _wanted(self) -> float:
         return self.options.at_least
 
-    def _provenance(self) -> "Provenance":
-        """How the explanations were made."""
-        from faithscope.report.result import Provenance
+    @property
+    def _clusters(self) -> str:
+        return self.options.clusters
 
-        told = (self.explainer, self.discretizer, self.explanations.kind, self.seed, self.seconds)
-        return Provenance(*told, clusters=self.options.clusters, baseline=self.baseline)
+    @property
+    def _made(self) -> dict[str, str]:
+        spent = ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in self.seconds.items())
+        return {"Explanations": self.explanations.kind, "Seed": str(self.seed), "Time": spent}
 
     def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
         """Up to k pairs of rows that lower the measure."""

@@ -11,7 +11,8 @@ from faithscope.measures.telling import ExplainerVerdict, with_doubts
 from faithscope.notes import doubts, reworded
 from faithscope.report.document import Block
 from faithscope.report.question import Missing
-from faithscope.report.result import Breakdown, Provenance
+from faithscope.report.reported import OfOneExplainer
+from faithscope.report.result import Breakdown
 from faithscope.report.wording import wording
 
 
@@ -26,10 +27,9 @@ class Explainer:
 
     Attributes
     ----------
-    necessity : Estimate or None
-        Shown beside the measures; no verdict is made of it.
+    result : Evaluation or Audit
     notes : tuple of str
-        Of its provenance, as texts that can be shown.
+        On all measures, as texts that can be shown.
     parts : mapping of str to blocks
         What it tells in each section that asked its result.
     missing : tuple of Missing
@@ -43,11 +43,9 @@ class Explainer:
     name: str
     verdict: ExplainerVerdict
     measures: tuple[Estimate, ...]
-    uniqueness: float | None
-    provenance: Provenance
+    result: OfOneExplainer
     populations: tuple[Breakdown, ...]
     notes: tuple[str, ...]
-    necessity: Estimate | None = None
     parts: Mapping[str, Sequence[Block]] = field(default_factory=dict)
     missing: tuple[Missing, ...] = ()
     doubted: tuple[str, ...] = ()
@@ -56,17 +54,18 @@ class Explainer:
     @property
     def baseline(self) -> bool:
         """Whether it says nothing on purpose."""
-        return self.provenance.baseline
+        return self.result.baseline
 
     @property
     def discretizer(self) -> str:
         """What made its explanations coarser."""
-        return wording(self.provenance.discretizer)
+        return wording(self.result.discretizer)
 
     @property
     def told(self) -> tuple[Estimate, ...]:
         """All estimates of a table: the measures, and necessity, of which no verdict is made."""
-        return self.measures if self.necessity is None else (*self.measures, self.necessity)
+        necessity = self.result.necessity
+        return self.measures if necessity is None else (*self.measures, necessity)
 
     @cached_property
     def remarks(self) -> tuple[tuple[str, str], ...]:

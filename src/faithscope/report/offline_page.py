@@ -29,9 +29,18 @@ def page_of(document: Document) -> str:
     # The words for a chart are its place's; what Vega would add says less.
     config = theme(colors) | {"aria": False, "mark": {"aria": False}, "background": "transparent"}
     drawn = {"specs": specs, "config": config, "names": list(document.names), "about": document.about}
-    return fill_page(
-        _OWN,
-        drawn,
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    loader = PackageLoader(_OWN, "page")
+    jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    drawing, script = bundle(), _part("page.js")
+    page = jinja.get_template("page.html.j2").render(
+        bundle=Markup(drawing),
+        script=Markup(script),
+        style=Markup(_style()),
+        charts=Markup(safe_json(drawn)),
+        policy=_policy(drawing, script),
         document=document,
         version=version("faithscope"),
         kind=lambda block: type(block).__name__,
@@ -43,6 +52,7 @@ def page_of(document: Document) -> str:
         visible=visible,
         shown=_SHOWN,
     )
+    return page.lstrip()
 
 
 def _patterned(spec: dict[str, Any]) -> dict[str, Any]:
@@ -84,38 +94,8 @@ def _marked(feature: Any) -> tuple[Any, Any]:
     return one, other
 
 
-def fill_page(package: str, charts: Any, **names: Any) -> str:
-    """Fill the template of a package.
-
-    Parameters
-    ----------
-    package : str
-        Its folder ``page`` has the template ``page.html.j2``, the script ``page.js``, and ``page.css``, which adds to
-        the style of reports.
-    charts : object
-        What the script draws, as JSON.
-    **names
-        What the template uses.
-    """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    loader = PackageLoader(package, "page")
-    jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    drawing, script = bundle(), _part(package, "page.js")
-    page = jinja.get_template("page.html.j2").render(
-        bundle=Markup(drawing),
-        script=Markup(script),
-        style=Markup(_style() if package == _OWN else _style() + _part(package, "page.css")),
-        charts=Markup(safe_json(charts)),
-        policy=_policy(drawing, script),
-        **names,
-    )
-    return page.lstrip()
-
-
-def _part(package: str, name: str) -> str:
-    return files(package).joinpath("page", name).read_text(encoding="utf-8")
+def _part(name: str) -> str:
+    return files(_OWN).joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _style() -> str:
@@ -129,7 +109,7 @@ def _style() -> str:
         f":root{{{light}}}\n@media screen{{:root[data-theme=dark]{{{dark}}}}}\n"
         f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme]){{{dark}}}}}\n"
     )
-    return themes + _part(_OWN, "page.css").replace("FONT", FONT)
+    return themes + _part("page.css").replace("FONT", FONT)
 
 
 def _policy(*scripts: str) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from faithscope.measures.encoding import Encoding
     from faithscope.measures.leakage import Leakage
     from faithscope.measures.planning.plan import Plan
-    from faithscope.report.result import Breakdown, Provenance
+    from faithscope.report.result import Breakdown
 
 
 class Reported(Listed):
@@ -62,6 +62,9 @@ class OfOneExplainer(Reported):
     """A report on one explainer: its measures under its name, and what a report asks of it."""
 
     name: str
+    explainer: str
+    discretizer: str
+    baseline: bool = False
     consistency: Estimate
     sufficiency: Estimate | None
     necessity: Estimate | None
@@ -97,9 +100,20 @@ class OfOneExplainer(Reported):
         """How many reasons in words name a label; None for other explanations, and if no word names a label."""
         raise NotImplementedError
 
-    def _provenance(self) -> "Provenance":
-        """How the explanations came about."""
-        raise NotImplementedError
+    @property
+    def _clusters(self) -> str:
+        """The name of what says which rows belong together; empty if rows are independent or it has none."""
+        return ""
+
+    @property
+    def _made(self) -> Mapping[str, str]:
+        """What else is known of how the explanations came about, by its heading in a report."""
+        return {}
+
+    @property
+    def _remarks(self) -> tuple[str, ...]:
+        """What could not be measured, and why, and what else is said of all measures."""
+        return ()
 
     def _row_pairs(self, measure: str, k: int) -> Sequence[Mapping[str, Any]]:
         """Up to k pairs of rows that lower the measure."""

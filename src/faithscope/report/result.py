@@ -1,7 +1,7 @@
 """What a report reads: `Evaluation`, `Comparison` and `Audit` provide it, and compute it when they are asked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,36 +31,6 @@ _NAMES_OF_WRONGLY_COVERED = {
     "prediction": "prediction_a",
     "wrong_prediction": "prediction_b",
 }
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """How explanations came about.
-
-    Attributes
-    ----------
-    explainer, discretizer, kind : str
-        The explainer's settings, what made its explanations coarser, and what its explanations are.
-    seed : int or None
-        None if nothing was random.
-    seconds : mapping of str to float
-        How long each phase took.
-    notes : tuple of str
-        What could not be measured, and why.
-    clusters : str
-        The name of what says which rows belong together; empty if rows are independent or it has none.
-    baseline : bool
-        Whether the explainer is one that says nothing on purpose.
-    """
-
-    explainer: str
-    discretizer: str
-    kind: str = ""
-    seed: int | None = None
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    clusters: str = ""
-    baseline: bool = False
 
 
 def row_pairs(table: "pd.DataFrame", positions: NDArray[np.int64] | None = None) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from faithscope.report.result import worded
 from faithscope.report.sections import QUESTIONS
 from faithscope.report.sections.agreement import agreement_blocks
 from faithscope.report.sections.rows import ROWS
-from faithscope.report.wording import plain, wording
+from faithscope.report.wording import wording
 
 _MEASURED_WITH = ("faithscope", "numpy", "scipy", "scikit-learn", "pandas")
 
@@ -83,16 +83,13 @@ def _explainer(name: str, result: OfOneExplainer, wanted: float, examples: int) 
     plans = {each.measure: asked.attempt(ROWS, each.measure, partial(result._plan, each.measure)) for each in estimates}
     asked.plans.update({measure: plan for measure, plan in plans.items() if plan is not None})
     parts = {question.anchor: question.ask(asked) for question in QUESTIONS if question.ask is not None}
-    provenance = result._provenance()
     return Explainer(
         name=asked.name,
         verdict=judge(estimates, {measure: _needed(plan) for measure, plan in asked.plans.items()}, wanted),
         measures=tuple(estimates),
-        uniqueness=plain(result.uniqueness),
-        provenance=provenance,
+        result=result,
         populations=tuple(result._breakdowns()),
-        notes=shown_notes(provenance.notes),
-        necessity=result.necessity,
+        notes=shown_notes(result._remarks),
         parts=parts,
         missing=tuple(asked.missing),
         doubted=tuple(asked.doubts),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from faithscope.measures.encoding import Encoding
     from faithscope.measures.leakage import Leakage
-    from faithscope.report.result import Breakdown, Provenance
+    from faithscope.report.result import Breakdown
 
 _SHOWN = 100  # explanations whose rows are fetched to be shown
 _NAMED = 4  # columns that name a row without an id
@@ -235,14 +235,15 @@ class Audit(OfOneExplainer):
             return over_time(self._measured, column, every, baseline)
 
     def __str__(self) -> str:
-        return "\n".join([super().__str__(), *map(in_lines, map(visible, (*self._changes(), *self.notes)))])
+        return "\n".join([super().__str__(), *map(in_lines, map(visible, self._remarks))])
 
-    def _changes(self) -> tuple[str, ...]:
-        """How the measures differ from those of another log, in sentences."""
-        return () if self.reference is None else self.reference.lines()
+    @property
+    def _remarks(self) -> tuple[str, ...]:
+        """How the measures differ from those of another log, in sentences, and the notes."""
+        return (*(() if self.reference is None else self.reference.lines()), *self.notes)
 
     def _repr_html_(self) -> str:
-        notes = (f"<p>{escape(visible(note))}</p>" for note in (*self._changes(), *self.notes))
+        notes = (f"<p>{escape(visible(note))}</p>" for note in self._remarks)
         return "".join([super()._repr_html_(), *notes])
 
     def _breakdowns(self) -> "list[Breakdown]":
@@ -273,13 +274,9 @@ class Audit(OfOneExplainer):
             told.append(Breakdown("log", logs, compared="" if beside is None else AMONG))
         return told
 
-    def _provenance(self) -> "Provenance":
-        """How the explanations came about."""
-        from faithscope.report.result import Provenance
-
-        clusters = " and ".join(self._measured.log.clusters)
-        notes = (*self._changes(), *self.notes)
-        return Provenance(self.explainer, self.discretizer, notes=notes, clusters=clusters)
+    @property
+    def _clusters(self) -> str:
+        return " and ".join(self._measured.log.clusters)
 
     def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
         """Up to k pairs of rows that lower consistency; none for sufficiency."""

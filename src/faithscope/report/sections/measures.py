@@ -7,9 +7,9 @@ from faithscope.agreements import Spread
 from faithscope.charts import specs
 from faithscope.measures.comparing.differences import difference_tables
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.telling import COLUMNS, READING_ORDER, caption, number, numbers
+from faithscope.measures.telling import COLUMNS, READING_ORDER, WORDS, caption, number, numbers
 from faithscope.report.document import Block, Chart, Group, Key, Picker, Section
-from faithscope.report.explainer import Explainer, Summary
+from faithscope.report.explainer import Summary
 from faithscope.report.sections.verdicts import ICONS
 from faithscope.report.wording import plain
 from faithscope.rounding import down, up
@@ -76,14 +76,15 @@ def measures(summary: Summary) -> Section:
 def measures_table(summary: Summary) -> Table:
     """The table of all numbers."""
     names = ("explainer", "verdict", "discretization", "measure")
+    badges = {level: Cell(f"{ICONS[level]} {WORDS[level]}", place, level) for place, level in enumerate(READING_ORDER)}
     rows = tuple(
         (
             explainer.name,
-            _badge(explainer) if estimate is not explainer.necessity else Cell("–"),
+            Cell("–") if estimate is explainer.result.necessity else badges[explainer.verdict.level],
             explainer.discretizer,
             estimate.measure,
             *numbers(estimate),
-            Cell("–" if explainer.uniqueness is None else f"{explainer.uniqueness:.1%}", explainer.uniqueness),
+            Cell(f"{explainer.result.uniqueness:.1%}", explainer.result.uniqueness),
         )
         for explainer in summary.explainers
         for estimate in explainer.told
@@ -92,11 +93,6 @@ def measures_table(summary: Summary) -> Table:
     below = f"{caption(summary.estimates[0])}; faithscope {summary.versions['faithscope']}{chosen}"
     columns, wide = (*names, *COLUMNS, "uniqueness"), ("verdict", "uniqueness")
     return Table(columns, rows, len(names), "", below, wide, "overview")
-
-
-def _badge(explainer: Explainer) -> Cell:
-    level = explainer.verdict.level
-    return Cell(f"{ICONS[level]} {explainer.verdict.word}", READING_ORDER.index(level), level)
 
 
 def _against(summary: Summary, rows: Sequence[dict[str, Any]]) -> list[Block]:

@@ -10,7 +10,7 @@ from faithscope.sinks.card import Sentence
 
 def method(summary: Summary, parts: list[Block]) -> Section:
     """The section; `parts` are the facts of each explainer."""
-    taken = assumptions(summary.estimates[0], wording(summary.explainers[0].provenance.clusters))
+    taken = assumptions(summary.estimates[0], wording(summary.explainers[0].result._clusters))
     versions = Group([Facts(tuple(summary.versions.items()))], title="Versions")
     blocks = [Sentence(_computed(summary)), Sentence(taken), *parts, versions]
     return Section("method", "How computed", "How it was computed", blocks, detail=True)
@@ -31,11 +31,12 @@ def _computed(summary: Summary) -> str:
 
 def facts(explainer: Explainer) -> Facts:
     """How an explainer was measured: names with values, without those that have nothing to say."""
-    estimates, made = explainer.measures, explainer.provenance
-    first, clusters = estimates[0], wording(made.clusters)
+    estimates, result = explainer.measures, explainer.result
+    first, clusters = estimates[0], wording(result._clusters)
+    made = {name: wording(text) for name, text in result._made.items()}
     told = {
-        "Explainer": wording(made.explainer, longest=1000),
-        "Explanations": wording(made.kind),
+        "Explainer": wording(result.explainer, longest=1000),
+        "Explanations": made.get("Explanations", ""),
         "Discretization": explainer.discretizer,
         "Predictions compared by": named(first.agreement) if first.agreement.of_numbers else "",
         "Typically apart": ", ".join(
@@ -48,8 +49,7 @@ def facts(explainer: Explainer) -> Facts:
         "Effective rows": "" if first.effective_n == first.n else f"{first.effective_n:,.0f}",
         "Different explanations": f"{first.distinct:,}",
         "Intervals": ", ".join(f"{estimate.measure}: {estimate.method}" for estimate in estimates),
-        "Seed": "" if made.seed is None else str(made.seed),
-        "Time": ", ".join(f"{wording(phase)} {spent:.2f} s" for phase, spent in made.seconds.items()),
+        **made,
         "Notes": "; ".join(f"{measure}: {note}" if measure else note for measure, note in explainer.remarks),
     }
     return Facts(tuple((name, value) for name, value in told.items() if value))
