@@ -64,7 +64,7 @@ def draw(figure: Figure) -> dict[str, Any]:
     titles = {"x": figure.x, "y": figure.y, "low": "from", "high": "to"}
     tips = [tip(field, title) | {"format": ",.4~g"} for field, title in titles.items()]
     at |= {"y": y("y"), "color": color}
-    told = {"tooltip": [{**nominal("curve"), "title": "curve"}, *tips]}
+    told: dict[str, Any] = {"tooltip": [{**nominal("curve"), "title": "curve"}, *tips]}
     layers = [
         layer(banded, "area", {"opacity": 0.2}, **band, color=color),
         layer(drawn, "line", {"strokeWidth": 1.8}, **at),
