@@ -218,7 +218,6 @@ def judged(folder, system, words):
         ("guarded", "0.9 --measure consistency", set(), ""),
         ("guarded", "0.9 --gate signs", set(), ""),
         ("guarded", "0.9 --gate signs --gate constant", {("constant", "consistency")}, ""),
-        ("sound", "0.96", set(), ""),
         (
             "sound",
             "0.96 --by region",

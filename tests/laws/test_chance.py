@@ -40,7 +40,7 @@ def test_the_spread_of_shuffled_predictions_is_never_too_small_where_explanation
     y = (rng.random(n) < 0.9).astype(int) if agreement is None else rng.normal(size=n)
     found = fs.sufficiency(rules, y, X, agreement=agreement)
     spread = shuffled_spread(found.counts.profile(), found.margins.weight)
-    shuffled = [fs.sufficiency(rules, rng.permutation(y), X, agreement=agreement) for _ in range(150)]
+    shuffled = [fs.sufficiency(rules, rng.permutation(y), X, agreement=agreement) for _ in range(80)]
     true = n * np.std(list(map(agreed, shuffled)))
     assert 0.85 * true <= spread <= 1.7 * true
 

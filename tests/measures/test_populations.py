@@ -122,7 +122,7 @@ def test_page_and_markdown_show_the_same_groups_and_the_same_word_on_each_differ
 
 GOOD, BAD = fs.consistency(["a", "b"] * 100, [0, 1] * 100), fs.consistency(["a"] * 200, [0, 1] * 100)
 DAY = datetime.date(2026, 3, 1)
-ALIKE = [(None, "None"), (1, "1"), (2.0, "2"), (DAY, str(DAY)), (("a, b", "c"), ("a", "b, c")), ("\x1b", r"\x1b")]
+ALIKE = [(None, "None"), (1, "1"), (DAY, str(DAY)), (("a, b", "c"), ("a", "b, c")), ("\x1b", r"\x1b")]
 
 
 @pytest.mark.parametrize("pair", ALIKE)

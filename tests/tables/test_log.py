@@ -30,8 +30,6 @@ def _rules(features):
 CASES = {
     "importances": (fs.Importances(VALUES, names=["a", "b", "c"]), FRAME),
     "importances without rows": (fs.Importances(VALUES), None),
-    "signs": (fs.Sign()(fs.Importances(VALUES)), VALUES),
-    "ranks": (fs.Rank()(fs.Importances(VALUES, names=["x", "y", "z"])), VALUES),
     "keys": (Plain(RNG.integers(0, 5, ROWS)), VALUES),
     "tuples": (Plain([("a", int(i)) for i in RNG.integers(0, 5, ROWS)]), VALUES),
     "records": (Records([RNG.integers(0, 2, ROWS), RNG.choice(["p", "q"], ROWS)], ["n", "w"]), VALUES),
