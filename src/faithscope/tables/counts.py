@@ -44,26 +44,8 @@ _INSTEAD = (
 )
 
 
-@dataclass(frozen=True)
-class Labels:
-    """The predicted labels that occur, None for missing, and how many rows have each."""
-
-    values: tuple[Any, ...]
-    rows: Ints
-
-    @property
-    def n(self) -> int:
-        """Rows of all labels together."""
-        return int(self.rows.sum())
-
-    @property
-    def counts(self) -> dict[Any, int]:
-        """The number of rows by label."""
-        return dict(zip(self.values, self.rows.tolist(), strict=True))
-
-
-def read_labels(rows: KeyedRows) -> Labels:
-    """The labels of all rows; refuses numbers that are nearly all different.
+def read_labels(rows: KeyedRows) -> dict[Any, int]:
+    """How many rows have each label, None for missing; refuses numbers that are nearly all different.
 
     Of predictions that are meant as numbers, too many to be listed, the ends of each column in place of labels.
     """
@@ -71,15 +53,15 @@ def read_labels(rows: KeyedRows) -> Labels:
     if "label" not in table.columns:
         ends = {f"{end}{j}": getattr(table[name], end)() for j, name in enumerate(rows.predicted) for end in _ENDS}
         line = fetch_line(table.aggregate(n=table.count(), **ends))
-        return Labels((tuple(line[end] for end in ends),), np.array([line["n"]]))
+        return {tuple(line[end] for end in ends): line["n"]}
     answer = fetch(table.group_by("label").aggregate(given=table.count()).limit(_MOST_LABELS + 1))
-    labels = Labels(tuple(answer.column("label").to_pylist()), numbers_of(answer, "given"))
-    if len(labels.values) > _MOST_LABELS:
+    values, given = answer.column("label").to_pylist(), numbers_of(answer, "given")
+    if len(values) > _MOST_LABELS:
         many = f"Predictions have more than {_MOST_LABELS:,} different values"
         raise BadInput(f"{many}: pass classes, bins, or agreement=fs.Spread().")
-    refuse_alike(labels.values)
-    refuse_number_labels(labels.values, labels.rows)
-    return labels
+    refuse_alike(values)
+    refuse_number_labels(values, given)
+    return dict(zip(values, given.tolist(), strict=True))
 
 
 def refuse_number_labels(values: Sequence[Any], rows: Ints) -> None:
@@ -113,12 +95,6 @@ def in_order(names: Sequence[Any]) -> list[Any]:
     present = [name for name in dict.fromkeys(names) if name is not None]
     ordered = list(number_labels(to_keys(to_vector(present, "Values"), "Values"))[0]) if present else []
     return [*ordered, None] if None in names else ordered
-
-
-def names_of(answer: Any, by: Sequence[str]) -> list[Any]:
-    """The population of each line of an answer: a value, or the values of several columns."""
-    columns = [answer.column(name).to_pylist() for name in by]
-    return [] if not by else list(columns[0]) if len(by) == 1 else list(zip(*columns, strict=True))
 
 
 def cells(rows: KeyedRows, by: Sequence[str] = ()) -> Table:
@@ -183,7 +159,7 @@ def numbered(column: tuple[list[Any], Ints], place: Mapping[Any, int]) -> Ints:
     return np.array([place[name] for name in names], np.int64)[numbers]
 
 
-def counted(rows: KeyedRows, labels: Labels, by: Sequence[str] = ()) -> dict[Any, Counts | Profile]:
+def counted(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str] = ()) -> dict[Any, Counts | Profile]:
     """The rows counted, all of them under None, or those of each population by the values of other columns.
 
     Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back, if labels
@@ -191,21 +167,21 @@ def counted(rows: KeyedRows, labels: Labels, by: Sequence[str] = ()) -> dict[Any
     """
     if isinstance(rows.kind, RuleColumn):
         return _count_rules(rows, labels, by)
-    table, label, values = rows.table, rows.table["label"], labels.values
-    plain = all(isinstance(value, str | bool | int | float | None) for value in values)
-    if plain and len(values) <= _FEW and not label.type().is_unknown():
+    table, label, n = rows.table, rows.table["label"], sum(labels.values())
+    plain = all(isinstance(value, str | bool | int | float | None) for value in labels)
+    if plain and len(labels) <= _FEW and not label.type().is_unknown():
         counts = {}
-        for j, value in enumerate(values):
+        for j, value in enumerate(labels):
             is_it = label.isnull() if value is None else label == literal(value)
             # Never null, since an engine may sum nothing but nulls to null.
-            counts[f"n{j}"] = table.count(where=is_it.coalesce(False) if None in values else is_it)
+            counts[f"n{j}"] = table.count(where=is_it.coalesce(False) if None in labels else is_it)
         groups = table.group_by([*by, *rows.keys]).aggregate(**counts)
         answer = fetch(groups.group_by([*by, *counts]).aggregate(times=groups.count()))
         cell = np.column_stack([numbers_of(answer, name) for name in counts])
         which, place = np.nonzero(cell)
         given, times = cell[which, place], numbers_of(answer, "times")
-        if not cell.any(axis=1).all() or (not by and (cell.T @ times != labels.rows).any()):
-            raise changed(f"{labels.n:,} rows at first, {cell.sum(axis=1) @ times:,} of the same labels later")
+        if not cell.any(axis=1).all() or (not by and (cell.T @ times).tolist() != list(labels.values())):
+            raise changed(f"{n:,} rows at first, {cell.sum(axis=1) @ times:,} of the same labels later")
     else:
         groups = cells(rows, by)
         groups = groups.group_by([*by, *rows.keys]).aggregate(given=groups["given"].collect())
@@ -214,43 +190,42 @@ def counted(rows: KeyedRows, labels: Labels, by: Sequence[str] = ()) -> dict[Any
         lists = answer.column("given").combine_chunks()
         which = np.repeat(np.arange(len(lists)), np.asarray(lists.value_lengths()))
         given, times = np.asarray(lists.flatten()).astype(np.int64), numbers_of(answer, "times")
-    parts: dict[Any, Labels] = {None: labels}
-    names: list[Any] = [None] * len(times)
+    names, place = coded(answer, by)
+    known: dict[Any, Mapping[Any, int]] = {None: labels}
     if by:
-        names, known = names_of(answer, by), _labels_by(rows, by)
-        refuse_change(sum(part.n for part in known.values()), int(given @ times[which]))
-        none = Labels((), np.empty(0, np.int64))
-        parts = {name: known.get(name, none) for name in in_order(names)}
+        known = dict(_labels_by(rows, by))
+        refuse_change(sum(sum(part.values()) for part in known.values()), int(given @ times[which]))
     found: dict[Any, Counts | Profile] = {}
-    for name, part in parts.items():
-        chosen = np.array([other == name for other in names], bool)
+    for name in in_order(names):
+        chosen, part = place == names.index(name), known.get(name, {})
         inside = chosen[which]
         group = (np.cumsum(chosen) - 1)[which[inside]]
-        refuse_change(part.n, int(given[inside] @ times[chosen][group]))
-        profile = Profile.of_groups(group, given[inside], times[chosen], part.rows)
-        found[name] = replace(profile, labels=part.values)
+        refuse_change(sum(part.values()), int(given[inside] @ times[chosen][group]))
+        profile = Profile.of_groups(group, given[inside], times[chosen], np.array([*part.values()], np.int64))
+        found[name] = replace(profile, labels=tuple(part))
     return found
 
 
-def _count_rules(rows: KeyedRows, labels: Labels, by: Sequence[str]) -> dict[Any, Counts | Profile]:
+def _count_rules(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str]) -> dict[Any, Counts | Profile]:
     kinds = FetchedKinds.of(rows, Same(), by, _MOST_RULES)
     if kinds is None:
         raise BadInput(f"The log has more than {_MOST_RULES:,} different rules: audit a part of it.")
     if not by:
-        refuse_change(labels.n, int(kinds.rows.sum()))
+        refuse_change(sum(labels.values()), int(kinds.rows.sum()))
     names = kinds.populations[0]
     return {name: kinds.counts(names.index(name)) for name in in_order(names)}
 
 
-def _labels_by(rows: KeyedRows, by: Sequence[str]) -> dict[Any, Labels]:
+def _labels_by(rows: KeyedRows, by: Sequence[str]) -> dict[Any, dict[Any, int]]:
     """The labels of each population."""
     answer = fetch(rows.table.group_by([*by, "label"]).aggregate(given=rows.table.count()))
     parts: dict[Any, dict[Any, int]] = {}
-    names, labels = names_of(answer, by), answer.column("label").to_pylist()
-    refuse_alike(list(zip(names, labels, strict=True)))
-    for name, label, given in zip(names, labels, answer.column("given").to_pylist(), strict=True):
+    names, place = coded(answer, by)
+    lines = [(names[number], label) for number, label in zip(place, answer.column("label").to_pylist(), strict=True)]
+    refuse_alike(lines)
+    for (name, label), given in zip(lines, answer.column("given").to_pylist(), strict=True):
         parts.setdefault(name, {})[label] = given
-    return {name: Labels(tuple(given), np.array([*given.values()], np.int64)) for name, given in parts.items()}
+    return parts
 
 
 _PER_ROW = 200  # bytes of a row, with what is computed of it

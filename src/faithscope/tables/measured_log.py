@@ -26,7 +26,7 @@ from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
 from faithscope.measures.notes import given_code_note
 from faithscope.notes import of_kind
 from faithscope.sample import Sample, repeated_note, weightless_note
-from faithscope.tables.counts import FetchedKinds, FetchedRows, Labels, beside, counted, read_labels
+from faithscope.tables.counts import FetchedKinds, FetchedRows, beside, counted, read_labels
 from faithscope.tables.engine.answers import (
     column,
     dropped_note,
@@ -81,12 +81,17 @@ class MeasuredLog:
         return self.log.rows()
 
     @cached_property
-    def labels(self) -> Labels:
-        """The labels that occur; of numbers, how many there are and their ends."""
+    def labels(self) -> dict[Any, int]:
+        """How many rows have each label; of numbers, how many there are of all, under their ends."""
         labels = read_labels(self.log.rows(labels_alone=True))
-        if not labels.n:
+        if not any(labels.values()):
             raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
         return labels
+
+    @property
+    def n(self) -> int:
+        """Rows of all labels together."""
+        return sum(self.labels.values())
 
     @cached_property
     def consistency(self) -> Estimate:
@@ -122,7 +127,7 @@ class MeasuredLog:
     @property
     def _left(self) -> int:
         """Rows that are not measured although no value is missing: of weight 0, or those that a discretizer learned."""
-        return self.log.weightless + (self.reasons.looked if self.reasons is not None else 0)
+        return self.log.weightless + getattr(self.log.stream, "looked", 0)
 
     @property
     def dropped(self) -> int:
@@ -155,8 +160,8 @@ class MeasuredLog:
         with source.one_state():
             if not source.still and not source.files and self.log.stream is None:
                 now = read_labels(self.log.rows(labels_alone=True))
-                if self.labels.counts != now.counts:
-                    raise changed(f"{self.labels.n:,} rows at first, {now.n:,} later, or other labels")
+                if self.labels != now:
+                    raise changed(f"{self.n:,} rows at first, {sum(now.values()):,} later, or other labels")
             yield
 
     def parts(self, rows: KeyedRows, names: Sequence[str], missing: int) -> dict[Any, CountedRows]:
@@ -164,11 +169,11 @@ class MeasuredLog:
         found: Mapping[Any, CountedRows] = (
             counted(rows, self.labels, names)
             if self.fetched is None
-            else FetchedRows.of(rows, self.labels.n, self.agreement, names).parts
+            else FetchedRows.of(rows, self.n, self.agreement, names).parts
         )
         n = sum(int(counts.n) for counts in found.values())
-        if not self.labels.n - missing <= n <= self.labels.n:
-            raise changed(f"{self.labels.n:,} rows at first, {n:,} later")
+        if not self.n - missing <= n <= self.n:
+            raise changed(f"{self.n:,} rows at first, {n:,} later")
         return dict(found)
 
     @cached_property
@@ -176,7 +181,7 @@ class MeasuredLog:
         """The rows in memory, if predictions are numbers, or have clusters or weights; None if engines count them."""
         if not (self.agreement.of_numbers or self.log.clusters or self.log.weights):
             return None
-        return FetchedRows.of(self.rows, self.labels.n, self.agreement)
+        return FetchedRows.of(self.rows, self.n, self.agreement)
 
     def estimate(self, counts: CountedRows) -> Estimate:
         """An estimate from what was counted."""
@@ -259,7 +264,7 @@ class MeasuredLog:
         if reference is not None and (isinstance(self.agreement, Spread) or self.log.weights):
             return None
         if reference is None and (self.agreement.of_numbers or self.log.weights):
-            fetched = FetchedRows.of(rows, self.labels.n, self.agreement, by)
+            fetched = FetchedRows.of(rows, self.n, self.agreement, by)
             asking = replace(fetched.sample, askers=fetched.group)
             return Beside.of(asking, options.confidence, options.interval)
         parts = [(FetchedKinds.of(rows, self.agreement, by), {name: number for number, name in enumerate(names)})]

@@ -273,7 +273,7 @@ def over_time(
         table = table.mutate(window=inside.ifelse(numbers[0], table["window"])) if spread else table.filter(inside)
         table = table if spread else table.mutate(window=table["window"] * 0 + numbers[0])
         joined = replace(rows, table=table)
-        rest = measured.labels.n - sum(int(parts[number].n) for number in numbers)
+        rest = measured.n - sum(int(parts[number].n) for number in numbers)
         together = measured.parts(joined, ("window",), rest)
         asked = measured.beside(joined, ("window",), list(together)) if spread else None
         base = measured.among(together, asked)[list(together).index(numbers[0])]
@@ -286,7 +286,7 @@ def over_time(
     if not by:
         return found
     names = {f"p{j}": name for j, name in enumerate(by)}
-    missing = measured.labels.n - sum(counts.n for counts in parts.values()) + measured.missing(by)
+    missing = measured.n - sum(counts.n for counts in parts.values()) + measured.missing(by)
     title = crossed_name([*by, f"windows of {every}"])
     crossed = measured.populations(
         windowed(names), (*names, "window"), missing, title, lambda group: (*group[:-1], width.start(group[-1]))

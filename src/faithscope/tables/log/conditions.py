@@ -255,7 +255,8 @@ def only_rows(source: LogSource, where: str | None, since: Any, time: str | None
 def _only(source: LogSource, condition: Callable[[LogColumns], Expression], words: str) -> LogSource:
     columns, cells = LogColumns({name: source.table[name] for name in source.columns}), source.cells
     if cells is not None:
-        columns = LogColumns(cells.as_typed, cells.as_numbers)
+        texts = {name: cells.table[name] for name in source.columns}
+        columns = LogColumns({**texts, **cells.cast(cells.safe)}, cells.cast(cells.numbers))
     rows, chosen = row_count(source.table), source.only(condition(columns))
     kept = row_count(chosen.table)
     if not kept:

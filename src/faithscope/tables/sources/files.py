@@ -130,24 +130,14 @@ class CsvCells:
         kinds = {**self.safe, **{name: self.numbers[name] for name in as_numbers if name in self.numbers}}
         if not kinds:
             return self.table
-        typed, name = (
-            self.table.mutate(**{name: self.table[name].cast(kind) for name, kind in kinds.items()}),
-            gen_name("csv"),
-        )
-        connection = self.table.get_backend()
-        connection.raw_sql(f"CREATE TEMPORARY VIEW {name} AS {connection.compile(typed)}")
+        connection, name = self.table.get_backend(), gen_name("csv")
+        typed = connection.compile(self.table.mutate(**self.cast(kinds)))
+        connection.raw_sql(f"CREATE TEMPORARY VIEW {name} AS {typed}")
         return connection.table(name)
 
-    @property
-    def as_numbers(self) -> dict[str, Expression]:
-        """The columns that can be read as numbers, as numbers."""
-        return {name: self.table[name].cast(kind) for name, kind in self.numbers.items()}
-
-    @property
-    def as_typed(self) -> dict[str, Expression]:
-        """All columns, as numbers and moments if that is safe."""
-        safe = {name: self.table[name].cast(kind) for name, kind in self.safe.items()}
-        return {name: safe.get(name, self.table[name]) for name in self.table.columns}
+    def cast(self, kinds: Mapping[str, str]) -> dict[str, Expression]:
+        """Columns by their types."""
+        return {name: self.table[name].cast(kind) for name, kind in kinds.items()}
 
 
 def read_csv(connection: Connection, files: Sequence[str], names: Sequence[str]) -> CsvCells:
