@@ -96,29 +96,42 @@ def _window(values: Floats, eps: float, close: np.ufunc) -> tuple[Ints, Ints]:
     values are sought first, are rounded.
     """
     slack = np.spacing(eps) / 2  # differences that round to eps
-    lows, highs, last = np.empty(len(values), np.int64), np.empty(len(values), np.int64), len(values) - 1
+    lows = np.empty(len(values), np.int64)
 
     def fill(start: int, stop: int) -> None:
         own = values[start:stop]
-        low, high = _search(values, own - eps - slack), _search(values, own + eps + slack)
+        low = _search(values, own - eps - slack)
         while (more := (low > 0) & close(own - np.take(values, np.maximum(low - 1, 0)), eps)).any():
             low -= more
         while (less := ~close(own - np.take(values, low), eps)).any():
             low += less
-        while (more := (high <= last) & close(np.take(values, np.minimum(high, last)) - own, eps)).any():
-            high += more
-        while (less := ~close(np.take(values, high - 1) - own, eps)).any():
-            high -= less
-        lows[start:stop], highs[start:stop] = low, high
+        lows[start:stop] = low
 
     over_chunks(fill, len(values), _WIDTH)
-    return lows, highs
+    return lows, _ends(lows)
+
+
+def _ends(lows: Ints) -> Ints:
+    """Where windows end that begin at `lows`: at the last whose own window begins no later than this one stands."""
+    return np.cumsum(np.bincount(lows, minlength=len(lows)))
 
 
 def _search(places: NDArray[Any], wanted: NDArray[Any]) -> Ints:
     """``np.searchsorted(places, wanted)``, fast where what is wanted lies close together, as it does in a chunk."""
     first, last = np.searchsorted(places, [wanted.min(), wanted.max()])
     return np.asarray(np.searchsorted(places[first:last], wanted) + first)
+
+
+def _lows(rows: GroupedRows, low: Ints, size: int) -> Ints:
+    """Where among these rows the windows begin of each row in its group, of values whose windows begin at `low`."""
+    base, lows = rows.group * size, np.empty(len(rows.group), np.int64)
+    places = base + rows.value
+
+    def fill(start: int, stop: int) -> None:
+        lows[start:stop] = _search(places, base[start:stop] + np.take(low, rows.value[start:stop]))
+
+    over_chunks(fill, len(lows), _WIDTH)
+    return lows
 
 
 class _ToleranceSums(AgreementSums):
@@ -139,6 +152,10 @@ class _ToleranceSums(AgreementSums):
 
         over_chunks(fill, len(group), _WIDTH)
         return sums
+
+    def within(self, rows: GroupedRows) -> Floats:
+        low, height = _lows(rows, self.low, self.size), _prefixes(rows.weight)
+        return np.asarray(np.take(height, _ends(low)) - np.take(height, low))
 
     def among_all(self, weight: Floats) -> tuple[Floats, Floats]:
         height = _prefixes(weight)
@@ -186,17 +203,12 @@ class _CloseSums(AgreementSums):
         return _sums(prefixes, rows_at(self.place, value), bounds)[power - 1]
 
     def within(self, rows: GroupedRows) -> Floats:
-        base, place = rows.group * self.size, rows_at(self.place, rows.value)
-        places = base + rows.value
-        starts, stops = _runs(base + rows_at(self.start, rows.value))  # of the rows of a group in one bin
+        place, low = rows_at(self.place, rows.value), _lows(rows, self.low, self.size)
+        starts, stops = _runs(rows.group * self.size + rows_at(self.start, rows.value))  # of a group, in one bin
         first, last = (np.repeat(ends, stops - starts) for ends in (starts, stops))
-        after = np.arange(1, len(places) + 1)
-
-        def bounds(part: slice) -> list[Ints]:
-            low, high = (_search(places, base[part] + np.take(end, rows.value[part])) for end in (self.low, self.high))
-            return [low, first[part], after[part], last[part], high]
-
-        return _sums(_power_prefixes(rows.weight, place, 1), place, bounds)[0]
+        ends = low, first, np.arange(1, len(low) + 1), last, _ends(low)
+        prefixes = _power_prefixes(rows.weight, place, 1)
+        return _sums(prefixes, place, lambda part: [end[part] for end in ends])[0]
 
     def among_all(self, weight: Floats) -> tuple[Floats, Floats]:
         ends = self.low, self.start, np.arange(1, self.size), self.stop, self.high

@@ -244,7 +244,8 @@ class Counts:
         # Nearly all rows may have an explanation that covers no other row: these become a single entry. Cells that no
         # row was given have no terms, and with many labels most cells are such.
         size = rows_at(self.per_explanation, self.explanation)
-        several = np.flatnonzero((self.given > 0) & ((size > 1) | some_missed))
+        met = (self.given > 0) & ((size > 1) | some_missed)
+        several = slice(None) if met.all() else np.flatnonzero(met)
         which, label, given, missed, agreeing, size = (
             rows_at(column, several)
             for column in (

@@ -1,14 +1,15 @@
 """Spread, counted: the variance within explanations, of silent rows, and of all rows, from sums that add."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from faithscope.agreements import scaled
 from faithscope.counting.layout import sums
-from faithscope.counting.leave_out import LeftOut, Parts, Sums, parts_left_out
+from faithscope.counting.leave_out import LeftOut, Sums
+from faithscope.counting.profile import LabelPairs
 from faithscope.errors import BadInput, NotProven
-from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.chunks import over_chunks, rows_at
 from faithscope.sample import Sample
 
@@ -22,13 +23,19 @@ Moments = Floats
 
 def moments_of(sample: Sample) -> Moments:
     """One set per row; predictions are `scaled`, and taken about their mean, so that squares do not cancel."""
+    columns, weight = _centered(sample)[0], sample.weight
+    return np.stack([weight, weight**2, *(weight * columns), weight * (columns**2).sum(axis=0)])
+
+
+def _centered(sample: Sample) -> tuple[Floats, float]:
+    """Predictions as columns, (k, n), about their mean, and their unit."""
     if sample.clusters is not None:
         raise NotProven("Spread is not measured for clustered rows: use agreement=fs.Close(eps) with clusters.")
-    values, _ = scaled(sample.labels)
+    values, unit = scaled(sample.labels)
     _refuse_constant(values)
-    weight = sample.weight
-    values = values.T - (weight @ values / weight.sum())[:, None]
-    return np.stack([weight, weight**2, *(weight * values), weight * (values**2).sum(axis=0)])
+    columns, weight = np.ascontiguousarray(values.T), sample.weight
+    columns -= ((weight * columns).sum(axis=1) / weight.sum())[:, None]
+    return columns, unit
 
 
 def summed(moments: Moments, index: Ints, size: int) -> Moments:
@@ -47,10 +54,10 @@ def kurtosis(moments: Moments) -> float:
     return float(np.sum(square**2 / weight) * weight.sum() / square.sum() ** 2)
 
 
-def _freedom(moments: Moments) -> Floats:
+def _freedom(weight: Any, square: Any) -> Floats:
     """``Σw - Σw² / Σw``, which is n - 1 if rows are not weighted; NaN for a single row."""
-    freedom = moments[0] - moments[1] / moments[0]
-    return np.where(freedom > 1e-12 * moments[0], freedom, np.nan)
+    freedom = weight - square / weight
+    return np.where(freedom > 1e-12 * weight, freedom, np.nan)
 
 
 def _about(moments: Moments, mean: Floats) -> Floats:
@@ -69,7 +76,7 @@ class SpreadParts(NamedTuple):
     @classmethod
     def of(cls, within: Floats, silent: Moments, everyone: Moments) -> "SpreadParts":
         """From W, the moments of silent rows and those of all rows."""
-        mean, freedom = everyone[2:-1] / everyone[0], _freedom(everyone)
+        mean, freedom = everyone[2:-1] / everyone[0], _freedom(*everyone[:2])
         return cls(np.asarray(within), _about(silent, mean) / freedom, _about(everyone, mean) / freedom)
 
     def asked(self, everyone: Moments, asking: Floats) -> "SpreadParts":
@@ -136,73 +143,81 @@ def spread_of(
     return SpreadCounts(parts, left, total.silent / total.total, kurtosis(rows), unit)
 
 
-def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, Parts, Moments]:
-    """Spread among rows with the same explanation, in closed form; with its rows, in order, and their moments."""
+def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, Ints, Floats, LabelPairs]:
+    """Spread among rows with the same explanation, in closed form.
+
+    With W, V and S an explanation's weight, its sum of squared weights and its squared distances from its mean, its
+    rows add ``W P / (W² - V)``, where P = W S. Without a row that weighs w, a from that mean, P is
+    ``(W - w) S - W w a²``. If the mean of all is 0, it is ``-r y`` without a row at y, with r = w / (Σw - w).
+
+    Returns
+    -------
+    SpreadCounts, LeftOut
+        With all rows, and without each.
+    sizes, pairs : (explanations,) arrays
+        Rows with each explanation, and P.
+    LabelPairs
+        How far any two rows are apart, not weighted.
+    """
+    columns, unit = _centered(sample)
     codes, first = sample.explanations.group()
-    rows = moments_of(sample)
-    kinds = _row_kinds(sample, rows, codes, len(first))
-    counted, left_out = parts_left_out(kinds)
-    everyone, silent = whole(rows), whole(rows[:, kinds.size == 1])
-    two = np.flatnonzero(kinds.size == 2)
-    order = two[np.argsort(codes[two], kind="stable")]
-    partner = np.empty(sample.n, np.int64)  # of rows that share their explanation with just one other row
-    partner[order[::2]], partner[order[1::2]] = order[1::2], order[::2]
-    without = SpreadParts(left_out.value, np.empty(sample.n), np.empty(sample.n))
+    n, many, plain, weight = sample.n, len(first), sample.weights is None, sample.weight
+
+    def weighed(values: Floats) -> Floats:
+        return values if plain else weight * values
+
+    sizes = np.bincount(codes, minlength=many)
+    mass, square = (sizes, sizes) if plain else (sums(codes, weight, many), sums(codes, weight**2, many))
+    apart, distance = np.zeros(n), np.zeros(n)  # squared, from the mean of the explanation, and of all
+    for column in columns:
+        # About one value of each explanation first: exactly 0 if its values are equal, at any scale.
+        origin = np.empty(many)
+        origin[codes] = column
+        from_mean = column - rows_at(origin, codes)
+        from_mean -= rows_at(sums(codes, weighed(from_mean), many) / mass, codes)
+        apart += from_mean * from_mean
+        distance += column * column
+    within = sums(codes, weighed(apart), many)
+    total, squares, pairs, several = float(mass.sum()), float(square.sum()), mass * within, sizes > 1
+    added = mass * pairs / np.where(several, mass**2 - square, np.inf)
+    agreeing, every = float(added.sum()), float(weighed(distance).sum())
+    lone = np.flatnonzero(rows_at(sizes, codes) == 1) if not several.all() else np.empty(0, np.int64)
+    held, about = float(weight[lone].sum()), float(np.sum(weight[lone] * distance[lone]))
+    at = [float(np.sum(weight[lone] * column[lone])) for column in columns]
+    value, left, silent, gone, few = np.empty(n), np.empty(n), np.zeros(n), np.zeros(n), bool((sizes <= 2).any())
 
     def fill(start: int, stop: int) -> None:
         part = slice(start, stop)
-        here, size = rows[:, part], kinds.size[part]
-        rest = everyone - here
-        _, gone, left = SpreadParts.of(without.within, silent, rest)
+        here, far = codes[part], distance[part]
+        own: Any = 1.0 if plain else weight[part]
+        size, theirs, other = np.take(sizes, here), np.take(mass, here), total - own
+        rest, ratio = theirs - own, own / other
+        met = rest * rest - ((theirs if plain else np.take(square, here)) - own * own)
+        after = rest * np.take(within, here) - theirs * own * apart[part]
+        after *= rest / np.where((size > 2) & (met > 0), met, np.inf)
+        value[part] = (agreeing - np.take(added, here) + after) / other
+        freedom = _freedom(other, squares - own * own)
+        left[part] = np.maximum(every - own * (1 + ratio) * far, 0.0) / freedom
+        if not few:
+            return
         # Leaving out a silent row, or one of two with an explanation, changes which rows are silent.
-        mean, freedom = rest[2:-1] / rest[0], _freedom(rest)
-        alone, pair = np.flatnonzero(size == 1), np.flatnonzero(size == 2)
-        gone[alone] -= _about(here[:, alone], mean[:, alone]) / freedom[alone]
-        gone[pair] += _about(rows[:, partner[start + pair]], mean[:, pair]) / freedom[pair]
-        without.silent[part], without.whole[part] = np.maximum(gone, 0.0), left
+        silent[part] = (held - own * (size == 1) + rest * (size == 2)) / other
+        beside = sum(y * column[part] for y, column in zip(at, columns, strict=True))
+        moved = about + ratio * (2 * beside + held * ratio * far)
+        gone[part] = np.maximum(moved - own * (1 + ratio) ** 2 * far * (size == 1), 0.0) / freedom
 
-    over_chunks(fill, sample.n, _WIDTH)
-    parts = SpreadParts.of(np.array([counted.agreeing / counted.total]), silent, everyone)
-    unit = scaled(sample.labels)[1]
-    return SpreadCounts(parts, without, counted.silent / counted.total, kurtosis(rows), unit), left_out, kinds, rows
-
-
-def _row_kinds(sample: Sample, rows: Moments, codes: Ints, groups: int) -> Parts:
-    """Every row with the distances of the other rows that have its explanation, in place of agreeing ones."""
-    sizes = np.bincount(codes, minlength=groups)
-    weights = sizes if sample.weights is None else sums(codes, rows[0], groups)
-    apart = np.zeros(sample.n)
-    for column in rows[2:-1]:
-        apart += _from_mean(column if sample.weights is None else column / rows[0], sample, codes, weights) ** 2
-    squares = sums(codes, rows[0] * apart, groups)  # about each mean
-    size, pairs = rows_at(sizes, codes), rows_at(weights * squares, codes)
-    weight = square = size
-    if sample.weights is not None:
-        weight, square = rows_at(weights, codes), rows_at(sums(codes, rows[1], groups), codes)
-
-    def distances(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        apart[part] = (np.take(squares, codes[part]) + weight[part] * apart[part]) / 2
-
-    over_chunks(distances, sample.n, _WIDTH)
-    return Parts(size, weight, square, pairs, apart, rows[0], np.broadcast_to(np.ones(1), sample.n))
-
-
-def _from_mean(values: Floats, sample: Sample, group: Ints, total: Array) -> Floats:
-    """How far each value is from its group's mean: exactly 0 if the group's values are equal, at any scale.
-
-    Parameters
-    ----------
-    total : (groups,) array
-        The sums of the weights.
-    """
-    origin = np.empty(len(total))
-    origin[group] = values  # some value of each group
-    apart: Floats = rows_at(origin, group)
-    np.subtract(values, apart, out=apart)
-    mean = np.bincount(group, apart if sample.weights is None else sample.weights * apart, len(total)) / total
-    apart -= rows_at(mean, group)
-    return apart
+    over_chunks(fill, n, _WIDTH)
+    two = np.flatnonzero(rows_at(sizes, codes) == 2) if few else np.empty(0, np.int64)
+    two = two[np.argsort(codes[two], kind="stable")]
+    partner = two.reshape(-1, 2)[:, ::-1].reshape(-1)  # becomes silent without a row that shares its explanation alone
+    own, other = weight[two], total - weight[two]
+    further = sum((column[partner] + own / other * column[two]) ** 2 for column in columns)
+    gone[two] += weight[partner] * further / _freedom(other, squares - own * own)
+    freedom = _freedom(total, squares)
+    parts = SpreadParts(*np.array([[agreeing / total], [about / freedom], [every / freedom]]))
+    fourth = float(weighed(distance) @ distance)
+    spread = SpreadCounts(parts, SpreadParts(value, gone, left), held / total, fourth * total / every**2, unit)
+    return spread, LeftOut(value, silent), sizes, pairs, LabelPairs.of_centered(columns.T, distance, np.ones(n))
 
 
 def _refuse_constant(values: Floats) -> None:

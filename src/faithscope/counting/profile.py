@@ -55,13 +55,13 @@ class LabelPairs(NamedTuple):
     @classmethod
     def of_centered(cls, columns: Floats, squares: Floats, rows: Floats) -> "LabelPairs":
         """`of_distances`, of predictions (d, k) about their mean, their squared lengths (d,) and their rows."""
-        n, total = float(rows.sum()), float(rows @ squares)
+        weighed = rows * squares
+        n, total, fourth = float(rows.sum()), float(weighed.sum()), float(weighed @ squares)
         variance = total / (n - 1)
-        products = (rows[:, None] * columns).T @ columns
-        fourth = n * float(rows @ squares**2) / 2 + total**2 / 2 + float(np.sum(products**2))
-        by_row = (n * squares - total) / 2  # the sum of a row, less the mean sum
-        spread = fourth - n * total * variance
-        return cls(-n * total / variance, spread / variance**2, float(rows @ by_row**2) / variance**2)
+        products = (rows * columns.T) @ columns
+        spread = n * fourth / 2 + total**2 / 2 + float(np.sum(products**2)) - n * total * variance
+        by_row = max(0.0, n * (n * fourth - total**2) / 4)  # the squares of (n |y|² - Σ|y|²) / 2
+        return cls(-n * total / variance, spread / variance**2, by_row / variance**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +171,10 @@ class Profile:
 
 def sum_by(index: Ints, values: Ints, size: int) -> Ints:
     """``result[i]`` is the sum of the values whose index is i; integers from 0, exactly."""
-    if int(values.max(initial=0)) * len(values) < _EXACT:
+    most = int(values.max(initial=0))
+    if most == 1 and values.all():  # many numbers, of which nearly all differ
+        return np.bincount(index, minlength=size)
+    if most * len(values) < _EXACT:
         return np.bincount(index, values, size).astype(np.int64)
     total = np.zeros(size, np.int64)
     np.add.at(total, index, values)

@@ -369,7 +369,8 @@ def about(pairs: Estimate, kept: Estimate) -> Estimate:
     notes: tuple[str, ...] = ()
     if most - least - silent > _MATTERS + 1e-9:  # whatever the order in which rows were added
         notes = (f"the interval leaves as much open as if {most - least:.0%} of rows were unverifiable",)
-    if pairs.verified is not None and not kept.low <= pairs.verified <= kept.high:
+    off = 0.0 if pairs.verified is None else max(kept.low - pairs.verified, pairs.verified - kept.high)
+    if off > _ROUNDING:
         notes = (*notes, "the share weighs pairs, and is off where weights go with predictions: read the interval")
     return replace(
         pairs,

@@ -9,8 +9,7 @@ from faithscope.counting.counts import count_rows
 from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.moments import SpreadCounts, spread_by_explanation
-from faithscope.counting.profile import LabelPairs, Profile, with_lone
-from faithscope.inputs.chunks import rows_at
+from faithscope.counting.profile import Profile, with_lone
 from faithscope.measures.estimate import Estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, margins
 from faithscope.notes import Notes
@@ -22,17 +21,14 @@ _HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance
 
 def spread_consistency(sample: Sample, confidence: float) -> Estimate:
     """`Spread` among rows with the same explanation."""
-    spread, left_out, kinds, rows = spread_by_explanation(sample)
+    spread, left_out, sizes, pairs, label_pairs = spread_by_explanation(sample)
     if sample.weights is not None:
         return spread_estimate(count_rows(sample), spread, left_out, "consistency", confidence)
-    # One entry per row that shares its explanation, and one for all others.
-    several = np.flatnonzero(kinds.size > 1)
-    size, agreeing, pairs = (rows_at(column, several) for column in (kinds.size, kinds.agreeing, kinds.pairs))
-    single = sample.n - len(several)
-    table = with_lone(single, size - 1, agreeing, pairs, np.ones(len(several), np.int64))
-    label_pairs = LabelPairs.of_centered(rows[2:-1].T, rows[-1], rows[0])
-    counted = (*table, np.array([sample.n]), single + round(float(np.sum(1 / size))), 0)
-    profile = Profile(*counted, agreement=sample.agreement, label_pairs=label_pairs)
+    # One entry per explanation that rows share, and one for all others.
+    some = sizes > 1
+    size, pairs, single = sizes[some], pairs[some], int(np.sum(~some))
+    table = with_lone(single, size - 1, pairs / size, pairs, size)
+    profile = Profile(*table, np.array([sample.n]), len(sizes), 0, agreement=sample.agreement, label_pairs=label_pairs)
     return spread_estimate(profile, spread, left_out, "consistency", confidence)
 
 
@@ -52,10 +48,12 @@ def spread_estimate(
     value, within = float(whole.explained[0]), float(whole.within[0] / whole.whole[0])
     known = checked = None
     if spread.always_vary:
-        seen = 1 - left_out.silent
-        ratios = left_out.value / np.where(seen > 0, seen, np.inf)
-        columns = (without.explained, 1 - without.within / without.whole, 1 - ratios / without.whole)
-        lower, upper, ratio = (Deviations.of(column, left_out.rows) for column in columns)
+        lower = upper = ratio = Deviations.of(without.explained, left_out.rows)
+        if left_out.silent.any() or without.silent.any():  # else all three are the same
+            seen = 1 - left_out.silent
+            ratios = left_out.value / np.where(seen > 0, seen, np.inf)
+            columns = (1 - without.within / without.whole, 1 - ratios / without.whole)
+            upper, ratio = (Deviations.of(column, left_out.rows) for column in columns)
         known = LeftOutDeviations(lower, upper, reach=left_out.reach)
         checked = known._replace(value=ratio, upper=ratio)
     found = among = margins(known, n, confidence, explained=value)

@@ -31,6 +31,9 @@ from faithscope.counting.units import Units
 from faithscope.errors import NotProven
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.checks import check_share
+from faithscope.inputs.chunks import over_chunks
+
+_WIDTH = 4  # numbers worked on per value
 
 
 class Bracket(NamedTuple):
@@ -96,12 +99,17 @@ class Deviations(NamedTuple):
     def of(cls, values: Floats, rows: Array | None = None) -> "Deviations":
         """Of values, each of which stands for so many rows, or for one."""
         n, total = (len(values), values.sum()) if rows is None else (rows.sum(), np.sum(rows * values))
-        gap = values - total / n
-        terms, powers = gap.copy() if rows is None else rows * gap, []
-        for _ in range(3):
-            terms *= gap
-            powers.append(float(terms.sum()))
-        return cls(float(n), max(float(gap.max()), -float(gap.min())), *powers)
+        mean = total / n
+
+        def sums(start: int, stop: int) -> tuple[float, ...]:
+            gap = values[start:stop] - mean
+            square = gap * gap
+            terms = square if rows is None else rows[start:stop] * square
+            powers = terms.sum(), np.sum(terms * gap), np.sum(terms * square)
+            return max(float(gap.max()), -float(gap.min())), *map(float, powers)
+
+        largest, *powers = zip(*over_chunks(sums, len(values), _WIDTH), strict=True)
+        return cls(float(n), max(largest), *map(math.fsum, powers))
 
     @property
     def varies(self) -> bool:
@@ -154,13 +162,16 @@ class LeftOutDeviations(NamedTuple):
         """Of leave-one-out values, and of the chance level without each row if it changes."""
         value, silent, weight, rows = left_out.value, left_out.silent, left_out.weight, left_out.rows
         seen = 1 - silent
-        ratios = value / np.where(seen > 0, seen, np.inf)
-        columns = (value, value + silent, ratios, *(() if chance is None else (ratios - chance,)))
-        lower, upper, ratio, *beyond = (Deviations.of(column, rows) for column in columns)
+        upper, ratios = value, value
+        if silent.any():
+            upper, ratios = value + silent, value / np.where(seen > 0, seen, np.inf)
+        columns = (upper, ratios, *(() if chance is None else (ratios - chance,)))
+        lower = Deviations.of(value, rows)
+        above, ratio, *beyond = (lower if column is value else Deviations.of(column, rows) for column in columns)
         times = 1.0 if rows is None else rows
         checked = float(np.sum(times * seen)) / lower.rows
         taking_part = None if weight is None else float(np.sum(times * weight**2))
-        return cls(lower, upper, ratio, checked, left_out.reach, taking_part, left_out.heaviest, *beyond)
+        return cls(lower, above, ratio, checked, left_out.reach, taking_part, left_out.heaviest, *beyond)
 
 
 class UnseenRows(NamedTuple):

@@ -65,7 +65,8 @@ def equality_margins(
     lost = added - (profile.pairs - 2 * profile.agreeing) / np.maximum(others - 1.0, 1.0)
     agreeing = np.empty((len(_DRAWN), POWERS + 1))
     for size, powers in zip(_DRAWN, agreeing, strict=True):
-        which = np.flatnonzero(others == size - 1 if size > 1 else others >= SIZES[-1])
+        chosen = others == size - 1 if size > 1 else others >= SIZES[-1]
+        which = slice(None) if chosen.all() else np.flatnonzero(chosen)
         terms, values = rows[which] / size, (added if size > 1 else lost)[which]
         for k in range(POWERS + 1):
             powers[k] = terms.sum()
