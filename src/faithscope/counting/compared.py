@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from faithscope.counting.counts import Counts
 from faithscope.counting.pairs import Listed
 from faithscope.inputs.array_types import Bools, Floats, Ints
 
@@ -37,12 +36,6 @@ class NumberTable(NamedTuple):
     first_given: Ints
     first_others: Ints
     distance: Floats
-
-
-def cells_of(counts: Counts) -> LabelCells:
-    """The cells of independent rows with labels."""
-    others = counts.covered - (counts.given - counts.missed)
-    return LabelCells(counts.explanation, counts.label, counts.given, others, counts.given, others)
 
 
 def independent(given: Listed, others: Listed, rank: Ints) -> list[Bools]:

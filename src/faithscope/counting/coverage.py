@@ -99,10 +99,11 @@ def count_necessity(
     covers = sample.covered_by(rows.distinct, relation)
     refuse_unasked(covers, "Necessity")
     if near := _countable(covers, rows, interval=True):
-        return _tallies(near, near.radii[None], sample, rows, "recall")[0].necessity(relation)
+        (tally,) = _tallies(near, near.radii[None], sample, rows, "recall")
+        return tally.necessity(tally.counts(relation))
     tally = Tally(sample, rows, "recall")
     idle = _over(covers, tally)
-    return tally.necessity(relation, idle)
+    return tally.necessity(tally.counts(relation), idle)
 
 
 def ask_groups(sample: Sample, relation: Relation, *, recall: bool = False, among: bool = False) -> AskingGroups | None:

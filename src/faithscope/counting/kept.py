@@ -36,30 +36,18 @@ _SEEMING = 0.005  # probability that weights seem to go with labels, if they do 
 _BY_SIZE = "sizes of clusters may go with predictions"
 
 
-class _Quadrature(NamedTuple):
-    """Nodes and weights on ``[0, span]``, where ``span = min(1, tail / Σa)``."""
-
-    nodes: Floats
-    weights: Floats
-    tail: float
-
-
-def _legendre(many: int, tail: float = np.inf) -> _Quadrature:
-    nodes, weights = roots_legendre(many)
-    return _Quadrature((1 + nodes) / 2, weights / 2, tail)
-
-
-def _laguerre(many: int) -> _Quadrature:
-    nodes, weights = roots_laguerre(many)
-    return _Quadrature(nodes, weights * np.exp(nodes), 1.0)
-
-
 # The integrand of N lots is a polynomial of degree N - 2, so k Legendre nodes are exact up to 2k + 1 lots.
 _NODES = (1, 2, 4, 8, 16)
 _SIZES = np.array([1, *(2 * many + 1 for many in _NODES)])
 # Its m-th derivative is at most (Σa)^m, so 24 nodes on [0, 36 / Σa] are within 1e-13 of the integral, in proportion.
 # If Σa is large, it is exp(-Σa u) times a factor that is nearly constant: within 1e-13 from Σa = 1,000 on.
-_QUADRATURES = (*map(_legendre, _NODES), _legendre(24, 36.0), _laguerre(8))
+# Nodes and weights on [0, span], where span = min(1, tail / Σa).
+_QUADRATURES: list[tuple[Floats, Floats, float]] = [
+    ((1 + nodes) / 2, weights / 2, tail)
+    for many, tail in (*((many, np.inf) for many in _NODES), (24, 36.0))
+    for nodes, weights in [roots_legendre(many)]
+]
+_QUADRATURES += [(nodes, weights * np.exp(nodes), 1.0) for nodes, weights in [roots_laguerre(8)]]
 _MANY = 1000.0
 
 
@@ -116,35 +104,26 @@ def thin(lots: Lots, agreement: AgreementSums) -> Thinned:
         these = quadrature == number
         chosen = these[lots.explanation]
         entries = chosen[lots.lot]
-        part = Lots(
-            (np.cumsum(these) - 1)[lots.explanation[chosen]],
-            *(lots.kept[chosen], lots.within[chosen], lots.times[chosen]),
-            (np.cumsum(chosen) - 1)[lots.lot[entries]],
-            *(lots.label[entries], lots.share[entries]),
-        )
-        agreeing[these], without[chosen] = _integral(part, agreement, _QUADRATURES[number - 1])
+        explanation = (np.cumsum(these) - 1)[lots.explanation[chosen]]
+        kept, within, times = (column[chosen] for column in lots[1:4])
+        lot, share = (np.cumsum(chosen) - 1)[lots.lot[entries]], lots.share[entries]
+        cells, often = Cells(*numbered_pairs(explanation[lot], lots.label[entries])), times[lot]
+        nodes, weights, tail = _QUADRATURES[number - 1]
+        span = np.minimum(1.0, tail / sums(explanation, times * kept))
+        whole, left = np.zeros(len(span)), np.zeros(len(kept))
+        for place, weight in zip(nodes, weights, strict=True):
+            u = (place * span)[explanation]
+            factor = np.exp(sums(explanation, times * np.log1p(-kept * u))) * (weight * span)
+            scale = 1 / (1 - kept * u)
+            b = share * scale[lot]
+            met = b * cells.agreeing(agreement, often * b)
+            met = np.maximum((met if len(lot) == len(kept) else sums(lot, met)) - within * scale**2, 0.0)
+            pairs = sums(explanation, times * met)
+            whole += factor * pairs
+            left += factor[explanation] * scale * (pairs[explanation] - 2 * met)
+        agreeing[these], without[chosen] = whole, np.maximum(left, 0.0)
     silent, silent_without = _silent(lots, size)
     return Thinned(agreeing, silent, without, silent_without)
-
-
-def _integral(lots: Lots, agreement: AgreementSums, quadrature: _Quadrature) -> tuple[Floats, Floats]:
-    """A of each explanation, and without each lot."""
-    explanation, kept, within, times, lot, label, share = lots
-    cells = Cells(*numbered_pairs(explanation[lot], label))
-    single, often = len(lot) == len(kept), times[lot]
-    span = np.minimum(1.0, quadrature.tail / sums(explanation, times * kept))
-    whole, without = np.zeros(len(span)), np.zeros(len(kept))
-    for place, weight in zip(quadrature.nodes, quadrature.weights, strict=True):
-        u = (place * span)[explanation]
-        factor = np.exp(sums(explanation, times * np.log1p(-kept * u))) * (weight * span)
-        scale = 1 / (1 - kept * u)
-        b = share * scale[lot]
-        met = b * cells.agreeing(agreement, often * b)
-        met = np.maximum((met if single else sums(lot, met)) - within * scale**2, 0.0)
-        pairs = sums(explanation, times * met)
-        whole += factor * pairs
-        without += factor[explanation] * scale * (pairs[explanation] - 2 * met)
-    return whole, np.maximum(without, 0.0)
 
 
 def _silent(lots: Lots, size: Floats) -> tuple[Floats, Floats]:
@@ -297,29 +276,24 @@ def kept_rows(sample: Sample) -> Sample:
     return replace(sample.take(rows), weights=None, clusters=None, notes=())
 
 
-def go_with_labels(sample: Sample) -> bool:
-    """Whether logarithms of weights, or how far they spread, differ between labels, whatever the explanations.
-
-    Numbers are told apart by the quarter in which they lie.
-    """
-    if sample.weights is None:
-        return False
-    label = in_quarters(sample).numbered_labels[1]
-    rows = np.bincount(label)
-    column = np.log(sample.weights)
-    for _ in range(2):
-        column = column - column.mean()
-        means = np.bincount(label, column) / np.maximum(rows, 1)
-        between, whole = float(rows @ means**2), float(column @ column)
-        if len(column) * between > chdtri(max(1, np.sum(rows > 0) - 1), _SEEMING) * whole + _ROUNDING:
-            return True
-        column = np.abs(column)  # from the mean of all: rows of a label of few would lie too near to their own
-    return False
-
-
 def goes_with_predictions(sample: Sample) -> bool:
-    """Whether weights, or the sizes of clusters, seem to go with predictions."""
-    return go_with_labels(sample) or sizes_matter(sample)
+    """Whether weights, or the sizes of clusters, seem to go with predictions.
+
+    Weights do if their logarithms, or how far these spread, differ between labels, whatever the explanations. Numbers
+    are told apart by the quarter in which they lie.
+    """
+    if sample.weights is not None:
+        label = in_quarters(sample).numbered_labels[1]
+        rows = np.bincount(label)
+        column = np.log(sample.weights)
+        for _ in range(2):
+            column = column - column.mean()
+            means = np.bincount(label, column) / np.maximum(rows, 1)
+            between, whole = float(rows @ means**2), float(column @ column)
+            if len(column) * between > chdtri(max(1, np.sum(rows > 0) - 1), _SEEMING) * whole + _ROUNDING:
+                return True
+            column = np.abs(column)  # from the mean of all: rows of a label of few would lie too near to their own
+    return sizes_matter(sample)
 
 
 def sizes_matter(sample: Sample) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from faithscope.agreements import Spread, scaled
 from faithscope.counting.clusters import Strangers
-from faithscope.counting.compared import LabelCells, NumberTable, cells_of, compare_labels, compare_numbers, independent
+from faithscope.counting.compared import LabelCells, NumberTable, compare_labels, compare_numbers, independent
 from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
 from faithscope.counting.counts import Counts, tabulate
 from faithscope.counting.layout import Bits, sums
@@ -20,7 +20,6 @@ from faithscope.counting.pairs import Askers, Everybody, Listed, OwnCluster, Tab
 from faithscope.counting.rows import Content, Rows
 from faithscope.counting.terms import (
     GapBlocks,
-    GapSums,
     RecallBlocks,
     ShareBlocks,
     gap_left_out,
@@ -121,7 +120,10 @@ class Tally:
                 covered = Listed(rows, self.kernel, len(bits), scope, layout.source[place])
             else:
                 counted = layout.count(bits)
-                weighed = layout.fold(_weigh(bits, rows.weight[layout.source])) if rows.weighted else counted
+                weighed = counted
+                if rows.weighted:
+                    masks = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little") * rows.weight[layout.source]
+                    weighed = layout.fold(masks.reshape(*bits.shape, 64).sum(axis=2))
                 covered = Tabled(counted, weighed)
             given = rows.given(start, len(bits))
             self.own[given] = layout.holds(bits, rows.codes[given] - start, given)
@@ -243,7 +245,7 @@ class Tally:
         strangers = None if rows.clusters is None else self.strangers
         found = Coverage(counts, rows.codes, self.own, idle, strangers=strangers)
         if self.interval and "recall" in self.wanted:
-            found = replace(found, necessity=self._necessity(counts, idle))
+            found = replace(found, necessity=self.necessity(counts, idle))
         unit = 1.0 if self.moments is None else scaled(self.sample.values)[1]
         if self.shares:
             (share,) = self.shares
@@ -271,11 +273,8 @@ class Tally:
             found = replace(found, left_out=left_out if self.interval else None, spread=spread)
         return found
 
-    def necessity(self, relation: Relation, idle: tuple[str, ...] = ()) -> NecessityCounts:
-        """Necessity of all explanations that were added."""
-        return self._necessity(self.counts(relation), idle)
-
-    def _necessity(self, counts: Counts, idle: tuple[str, ...]) -> NecessityCounts:
+    def necessity(self, counts: Counts, idle: tuple[str, ...] = ()) -> NecessityCounts:
+        """Necessity of all explanations that were added, and counted."""
         rows = self.rows
         if self.single:
             reaching = self._lost(recall_losses(counts), counts)
@@ -293,24 +292,15 @@ class Tally:
             gap = gap_left_out(pairs, self._lost(losses, counts), rows.cell, own)
         else:
             gap = self.gaps[0].result()
+        n, missed, effective_n = rows.n, int(np.sum(~self.own)), rows.independent.effective_n
         if not rows.numbers:
-            return of_labels(counts, gap, rows.independent.effective_n)
+            others = counts.covered - (counts.given - counts.missed)
+            columns = (counts.given, others)
+            cells = LabelCells(counts.explanation, counts.label, *columns, *columns)
+            given, met = (np.bincount(counts.explanation, column, counts.distinct) for column in columns)
+            both = (given > 1) & (met > 0)
+            return Encoded(gap, counts.explanations, tuple(counts.labels), both, cells, n, missed, effective_n)
         names = () if self.sample.agreement.of_numbers else tuple(rows.names)
         tables = type(self.compared[0])(*map(np.concatenate, zip(*self.compared, strict=True)))
         both = pairs.pairs.both if self.single else np.concatenate(self.gaps[0].both)
-        missed = int(np.sum(~self.own))
-        return Encoded(gap, rows.kept, names, both, tables, rows.n, missed, rows.independent.effective_n)
-
-
-def _weigh(bits: Bits, weights: Floats) -> Floats:
-    """The weight of the rows in each word of bitmaps: (bitmaps, words)."""
-    masks = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
-    return np.asarray((masks * weights).reshape(*bits.shape, 64).sum(axis=2))
-
-
-def of_labels(counts: Counts, gap: GapSums, effective_n: float) -> Encoded:
-    """What encoding reads, from counts of independent rows with labels."""
-    cells = cells_of(counts)
-    given, others = (np.bincount(cells.explanation, column, counts.distinct) for column in (cells.given, cells.others))
-    both, names = (given > 1) & (others > 0), tuple(counts.labels)
-    return Encoded(gap, counts.explanations, names, both, cells, counts.n, int(counts.missed.sum()), effective_n)
+        return Encoded(gap, rows.kept, names, both, tables, n, missed, effective_n)

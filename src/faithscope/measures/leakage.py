@@ -12,7 +12,6 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.reasons import Reasons
-from faithscope.inputs.array_types import Bools
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
@@ -20,7 +19,7 @@ from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, Method, to_interval
 from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, Margins
-from faithscope.measures.named_labels import LabelWords, named_labels, reported_rows
+from faithscope.measures.named_labels import named_labels, reported_rows
 from faithscope.measures.telling import OfEstimates, number
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
@@ -149,8 +148,16 @@ def measure_leakage(
     """The leakage of a sample of reasons before they are discretized."""
     if not isinstance(sample.explanations, Reasons):
         raise WrongType(NO_REASONS.format(sample.explanations.kind))
-    named = named_labels(sample, further_words(words))
-    refuse_no_words(named.known)
+    further = [] if words is None else to_items(words, "words")
+    odd = next((word for word in further if not isinstance(word, str) or not word.strip()), None)
+    if odd is not None:
+        raise WrongType(f"words must be texts that name a label; got {odd!r}.")
+    named = named_labels(sample, further)
+    if not named.known.phrases:
+        raise BadInput(
+            "These labels are numbers or signs, which have no words that reasons could name: pass the names of the "
+            "classes as predictions, or words=['approved', 'denied']."
+        )
     if getattr(to_discretizer(discretizer), "reads_beyond_text", False):
         raise BadInput(
             f"{to_discretizer(discretizer)!r} reads embeddings of the reasons as given, where no word can be masked: "
@@ -159,80 +166,29 @@ def measure_leakage(
     masked = replace(sample, explanations=named.known.masked(sample.explanations, named.words))
     parts = [rows.discretized(discretizer) for rows in (sample, masked)]
     given, hidden = (measure_consistency(part, confidence, method) for part in parts)
-    rows, apart = reported_rows(sample, discretizer), masked_difference(given, hidden, parts, confidence)
-    (_, own), counted = named.counted(rows, parts[0].weights)
-    naming = np.fromiter(map(bool, named.words[rows]), bool, len(rows))
-    return assembled(naming, own, IndependentUnits.of(parts[0]), given, hidden, apart, counted)
-
-
-def masked_difference(given: Estimate, hidden: Estimate, parts: Sequence[Sample], confidence: float) -> Difference:
-    """Consistency as given minus masked; `parts` are the rows as given and masked, after they were discretized."""
     before = consistency_left_out("as given", given, parts[0].counted())
-    after = consistency_left_out("masked", hidden, parts[1].counted())
-    return paired_difference(before, after, confidence)
-
-
-def assembled(
-    naming: Bools,
-    own: float,
-    units: IndependentUnits,
-    given: Estimate,
-    hidden: Estimate,
-    difference: Difference,
-    words: Iterable[tuple[str, int]],
-) -> Leakage:
-    """A leakage from the reasons that name any label (`naming`), row by row, and the share that names its own.
-
-    Where no reason names a label, others may, if so few that the sample missed them. Consistency is the sum over
-    explanations of ``g = Σ_y p_y² / p``, whose derivative by any p_y lies between -1 and 1: masking the labels of a
-    share of reasons moves that mass, and changes the sum by at most twice that share.
-    """
-    named, confidence = naming.astype(np.float64), given.confidence
-    share = units.mean(named)
+    difference = paired_difference(before, consistency_left_out("masked", hidden, parts[1].counted()), confidence)
+    rows, units = reported_rows(sample, discretizer), IndependentUnits.of(parts[0])
+    (_, own), counted = named.counted(rows, parts[0].weights)
+    naming = np.fromiter(map(bool, named.words[rows]), np.float64, len(rows))
+    share = units.mean(naming)
     if units.clusters is None and np.ptp(units.weight) == 0:
-        low, high = exact_share(naming.sum(), units.good, confidence)
+        low, high = exact_share(naming.sum(), units.good, given.confidence)
     else:
-        found = units.margins(named, confidence)
+        found = units.margins(naming, given.confidence)
         low, high = max(0.0, share - found.below), min(1.0, share + found.above)
     if not share:
+        # Others may name a label, if so few that the sample missed them. Consistency is the sum over explanations of
+        # g = Σ_y p_y² / p, whose derivative by any p_y lies between -1 and 1: masking the labels of a share of reasons
+        # moves that mass, and changes the sum by at most twice that share.
         apart = difference.apart
         apart = apart._replace(margins=_unseen_margins(units.good, apart.confidence))
         difference = replace(difference, apart=apart).at(apart.confidence)
-    return Leakage(
-        share=share,
-        low=low,
-        high=high,
-        own=own,
-        confidence=confidence,
-        consistency=given,
-        masked=hidden,
-        difference=difference,
-        words=tuple(words),
-        n=given.n,
-    )
+    shares = (share, low, high, own, given.confidence)
+    return Leakage(*shares, given, hidden, difference, tuple(counted), given.n)
 
 
 def _unseen_margins(good: float, confidence: float) -> Margins:
     """Twice the largest share of reasons that may name a label though none of so many rows does."""
     most = 2 * exact_share(0, good, confidence)[1]
     return Margins(most, most, again=partial(_unseen_margins, good))
-
-
-def refuse_no_words(known: LabelWords) -> None:
-    """Raise if nothing names a label."""
-    if not known.phrases:
-        raise BadInput(
-            "These labels are numbers or signs, which have no words that reasons could name: pass the names of the "
-            "classes as predictions, or words=['approved', 'denied']."
-        )
-
-
-def further_words(words: Sequence[str] | None) -> list[str]:
-    """Words that a caller says name a label, checked."""
-    if words is None:
-        return []
-    further = to_items(words, "words")
-    odd = next((word for word in further if not isinstance(word, str) or not word.strip()), None)
-    if odd is not None:
-        raise WrongType(f"words must be texts that name a label; got {odd!r}.")
-    return further

@@ -128,14 +128,9 @@ def named_labels(sample: Sample, further: Iterable[str] = ()) -> NamedLabels:
     assert isinstance(reasons, Reasons)
     labels, place = ((), np.zeros(sample.n, np.int64)) if sample.agreement.of_numbers else sample.numbered_labels
     known = LabelWords.of(labels, further)
-    words, own = known.within(reasons), own_words(labels) or [frozenset()]
+    words, own = known.within(reasons), [frozenset(label_phrases([label])) for label in labels] or [frozenset()]
     named = [not own[j].isdisjoint(has) for has, j in zip(words, place, strict=True)]
     return NamedLabels(words, np.array(named, bool), known)
-
-
-def own_words(labels: Iterable[Any]) -> list[frozenset[str]]:
-    """For each label, the words that name it."""
-    return [frozenset(label_phrases([label])) for label in labels]
 
 
 @lru_cache(1024)
@@ -158,14 +153,9 @@ def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | N
         return ()
     (share, _), words = named_labels(sample).counted(reported_rows(sample, discretizer), coarse.weights)
     beyond = getattr(to_discretizer(discretizer), "reads_beyond_text", False)
-    return (label_word_note(share, words[0][0], beyond),) if words else ()
-
-
-def label_word_note(share: float, word: str, beyond: bool = False) -> str:
-    """The note on reasons that name labels; `beyond` says that what is compared are embeddings, not words."""
     told = f"{share:.0%}" if share >= 0.01 else f"{share:.2%}"
     advice = ", which their embeddings may know" if beyond else ": leakage() measures them with such words masked"
-    return f"{told} of reasons name a label, such as {word!r}{advice}"
+    return (f"{told} of reasons name a label, such as {words[0][0]!r}{advice}",) if words else ()
 
 
 def reported_rows(sample: Sample, discretizer: Discretize | None) -> Ints:

@@ -7,7 +7,7 @@ import numpy as np
 
 from faithscope.counting.counted import NecessityCounts
 from faithscope.counting.coverage import ask_groups, count_necessity
-from faithscope.measures.comparing.beside import BesideCovered, Measured, by_prediction_notes
+from faithscope.measures.comparing.beside import Measured, Sides, by_prediction_notes
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
 from faithscope.measures.encoding import scoped
@@ -135,7 +135,7 @@ def measure_necessity(sample: Sample, how: Scoping, known: NecessityCounts | Non
     return settled(noted(found, counted.all_notes), counted.evenly(), measure)
 
 
-def necessity_beside(sample: Sample, how: Scoping) -> BesideCovered:
+def necessity_beside(sample: Sample, how: Scoping) -> Sides:
     """The necessity of the groups of ``sample.askers``: of all rows with a prediction, those that they cover."""
     counted, chosen = scoped(sample, how.relation, "necessity")
     asking = ask_groups(counted, chosen, recall=True)
@@ -146,7 +146,7 @@ def necessity_beside(sample: Sample, how: Scoping) -> BesideCovered:
         known = asking.necessity(groups)
         return noted(necessity_estimate(known, how), notes), known.terms.left_out, asking.good(groups)
 
-    beside = None if asking is None else BesideCovered(notes, how.confidence, measure=measure)
+    beside = None if asking is None else Sides(notes, how.confidence, measure=measure)
     return asked_about_all(beside, "Necessity")
 
 

@@ -270,5 +270,4 @@ def _masks(scopes: Explanations, sample: Sample, relation: Relation) -> Bools:
     cover = sample.covered_by(scopes, relation)
     if isinstance(cover, Blocks):
         return np.asarray(cover.mask(0, len(scopes))) if len(scopes) else np.empty((0, sample.n), bool)
-    masks, everybody = dict(cover.masks(None)), np.ones(sample.n, bool)
-    return np.array([np.logical_and.reduce([everybody, *(masks[part] for part in parts)]) for parts in cover.lists])
+    return cover.whole(sample.n).T

@@ -24,7 +24,7 @@ from faithscope.inputs.models import label_function, number_function, regressor_
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond
-from faithscope.measures.comparing.beside import BesideCovered, Measured, beside_notes, by_prediction_notes, few_ask
+from faithscope.measures.comparing.beside import Measured, Sides, beside_notes, by_prediction_notes, few_ask
 from faithscope.measures.comparing.paired import LeftOutEstimate, sufficiency_left_out
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
@@ -283,7 +283,7 @@ def measure_sufficiency(
     return beyond(estimate, bare, named[0], sample, named[1], left_out)
 
 
-def sufficiency_beside(sample: Sample, how: Scoping, *, among: bool = False) -> BesideCovered | None:
+def sufficiency_beside(sample: Sample, how: Scoping, *, among: bool = False) -> Sides | None:
     """The sufficiency of the groups of ``sample.askers``, beside all rows that their explanations cover.
 
     None if a judge was not asked about all pairs. By `Spread`, groups are measured `among` themselves too, against the
@@ -307,10 +307,10 @@ def sufficiency_beside(sample: Sample, how: Scoping, *, among: bool = False) -> 
     own = None
     if isinstance(counted.agreement, Spread) and not among:
         own = sufficiency_beside(sample, replace(how, method=None), among=True)
-    return BesideCovered(notes, how.confidence, measure=measure, own=own)
+    return Sides(notes, how.confidence, measure=measure, own=own)
 
 
-def asked_about_all(beside: BesideCovered | None, measure: str) -> BesideCovered:
+def asked_about_all(beside: Sides | None, measure: str) -> Sides:
     """Groups beside everybody; raises if a judge was not asked about all pairs."""
     if beside is None:
         raise NotProven(

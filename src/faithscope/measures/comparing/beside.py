@@ -1,7 +1,6 @@
 """Beside everybody: the consistency of groups whose rows ask while all rows answer, and how such groups differ."""
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -117,14 +116,16 @@ Measured = tuple[Estimate, LeftOut | None, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Sides(ABC):
-    """Groups of rows that ask, by their numbers, beside everybody.
+class Sides:
+    """Groups of rows that ask, by their numbers, beside everybody: here, all rows that an explanation covers answer.
 
     Intervals leave out every unit in turn, or every block of units, as one that asks and as one that answers.
     """
 
     notes: tuple[str, ...] = ()  # what a reader should know of all groups
     confidence: float = 0.95
+    measure: Callable[[Collection[int]], Measured] | None = None  # some groups together
+    own: "Sides | None" = None  # the same groups among themselves, by `Spread`
     _kept: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -136,9 +137,10 @@ class Sides(ABC):
         """How many numbers are kept of each side: here, blocks of the rows that explanations cover."""
         return _BLOCKS
 
-    @abstractmethod
     def _measured(self, groups: Collection[int]) -> Measured:
         """What is known of some groups together."""
+        assert self.measure is not None
+        return self.measure(groups)
 
     def estimate(self, *groups: int) -> Estimate:
         """The estimate of one group, or of some together."""
@@ -147,7 +149,7 @@ class Sides(ABC):
 
     def among(self, group: int) -> Estimate | None:
         """The estimate of a group among themselves, if it is known here: by `Spread`, whose variance is that of all."""
-        return None
+        return None if self.own is None else self.own.estimate(group)
 
     def side(self, groups: Collection[int]) -> Side:
         """Some groups as one side of a difference."""
@@ -229,29 +231,6 @@ class Beside(Sides):
             chance=asked.chance,
         )
         return found, left_out, asked.good
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class BesideCovered(Sides):
-    """The sufficiency or necessity of groups: all rows that an explanation covers answer.
-
-    Attributes
-    ----------
-    measure : callable
-        The estimate of some groups, the same without each block of rows if that is known, and as how many units of the
-        same weight they are.
-    own : BesideCovered, optional
-        The same groups among themselves.
-    """
-
-    measure: Callable[[Collection[int]], Measured]
-    own: "BesideCovered | None" = None
-
-    def _measured(self, groups: Collection[int]) -> Measured:
-        return self.measure(groups)
-
-    def among(self, group: int) -> Estimate | None:
-        return None if self.own is None else self.own.estimate(group)
 
 
 def few_ask(spread: SpreadCounts) -> tuple[str, ...]:
