@@ -14,11 +14,10 @@ from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.counted import Coverage, NecessityCounts
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import sums
-from faithscope.counting.leave_out import ratio
+from faithscope.counting.leave_out import Units, ratio
 from faithscope.counting.pairs import PairSums
 from faithscope.counting.tally import Tally
 from faithscope.counting.terms import RecallBlocks, ShareBlocks
-from faithscope.counting.units import Units
 from faithscope.inputs.array_types import Bools, Floats
 from faithscope.relations import Beside
 

@@ -9,8 +9,7 @@ import numpy as np
 from faithscope.agreements import GroupedRows, Same
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.layout import numbered_pairs, sums
-from faithscope.counting.leave_out import Parts, ratio
-from faithscope.counting.units import Units
+from faithscope.counting.leave_out import Parts, Units, ratio
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.sample import Sample
 

@@ -10,8 +10,8 @@ from faithscope.agreements import Agreement, GroupedRows
 from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import sums
+from faithscope.counting.leave_out import Units
 from faithscope.counting.profile import Profile
-from faithscope.counting.units import Units
 from faithscope.errors import WrongType
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.labels import families_of

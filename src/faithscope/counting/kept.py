@@ -22,9 +22,8 @@ from scipy.special import chdtri, ndtri, roots_laguerre, roots_legendre
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import Cells, Strangers, in_quarters
 from faithscope.counting.layout import numbered_pairs, run_starts, sums
-from faithscope.counting.leave_out import LeftOut, Sums
+from faithscope.counting.leave_out import LeftOut, Sums, Units
 from faithscope.counting.rows import Content
-from faithscope.counting.units import Units
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.notes import Notes
 from faithscope.runtime.memory import FEWER_ROWS, need

@@ -34,7 +34,8 @@ def _centered(sample: Sample) -> tuple[Floats, float]:
     values, unit = scaled(sample.labels)
     _refuse_constant(values)
     columns, weight = np.ascontiguousarray(values.T), sample.weight
-    columns -= ((weight * columns).sum(axis=1) / weight.sum())[:, None]
+    for _ in range(2):  # far from 0, the first mean is rounded
+        columns -= ((weight * columns).sum(axis=1) / weight.sum())[:, None]
     return columns, unit
 
 

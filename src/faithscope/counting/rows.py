@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.counting.layout import Layout, order_by, sums
-from faithscope.counting.units import Units
+from faithscope.counting.leave_out import Units
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Shared

@@ -26,8 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from faithscope.counting.leave_out import LeftOut
-from faithscope.counting.units import Units
+from faithscope.counting.leave_out import LeftOut, Units
 from faithscope.errors import NotProven
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.checks import check_share
