@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from functools import partial
+from functools import partial, partialmethod
 
 import numpy as np
 import pandas as pd
@@ -81,8 +81,19 @@ NAMED = pd.DataFrame(ROWS)
 SEEN = Counter(a=1)
 SCALED = partial(np.multiply, 2.0)
 CHANGES = {
-    "a method of an installed class": (LINEAR, put(LogisticRegression, "predict", above, lambda rows: 0)),
-    "a function in an installed module": (lambda rows: math.bar(rows), put(math, "bar", above, lambda rows: 0)),
+    "a number in an installed class": (LINEAR, put(LogisticRegression, "bar", 0.5, 0.7)),
+    "an array in an installed class": (LINEAR, put(LogisticRegression, "bar", np.zeros(2), np.ones(2))),
+    "a method of an installed class by another of its own": (
+        LINEAR,
+        put(LogisticRegression, "predict", LogisticRegression.predict, LogisticRegression.decision_function),
+    ),
+    "a method of an installed class by a partial": (
+        LINEAR,
+        put(LogisticRegression, "bar", partialmethod(print, 1), partialmethod(print, 2)),
+    ),
+    "a number in an installed module": (lambda rows: rows * math.bar, put(math, "bar", 1.0, 2.0)),
+    "a setting in an installed module": (lambda rows: math.bar["by"], put(math, "bar", {"by": 1}, {"by": 2})),
+    "a function in an installed module": (lambda rows: math.bar(rows), put(math, "bar", np.mean, np.median)),
     "an object in a module inside a package": (
         lambda rows: pd.api.bar.decimals,
         put(pd.api, "bar", Rounded(1), Rounded(2)),

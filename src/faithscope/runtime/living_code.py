@@ -7,8 +7,11 @@ import importlib.util
 import sys
 import types
 from collections.abc import Iterator
+from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from faithscope.errors import WrongType
 from faithscope.runtime import origins
@@ -29,6 +32,7 @@ _LEADS_ANYWHERE = {
 }
 _ABSENT = "absent"
 _OURS = "faithscope"
+_OF_THE_PROCESS = ("sys", "os")  # what they hold is another in every run
 PLAIN = {type(None), bool, int, float, complex, str, bytes}  # whose ``repr`` says everything
 
 
@@ -98,7 +102,7 @@ def _contents(cell: types.CellType) -> Any:
 
 
 def class_parts(kind: type) -> list[Any]:
-    """A class's bases and all it holds; an installed class is its name and version, with the user's own functions."""
+    """A class's bases and all it holds; an installed class is its name and version, with what the user patched in."""
     if _stands_for(kind) or not kind.__flags__ & _HEAP_TYPE:
         return [named(kind), *_patches(kind)]
     held = [(name, value) for name, value in vars(kind).items() if name not in _ASIDE and not _seeded(name, value)]
@@ -112,13 +116,32 @@ def _seeded(name: str, value: Any) -> bool:
 
 
 def _patches(kind: type) -> Iterator[Any]:
-    """The user's own functions in an installed class or its bases."""
+    """What the user may have put into an installed class or its bases: own functions, those of other names, values."""
     for base in kind.__mro__:
         known = vars(base).items() if base.__flags__ & _HEAP_TYPE else ()
         for name, value in known:
             function = getattr(value, "__func__", value)
             if isinstance(function, types.FunctionType) and not _of_package(function):
                 yield base.__qualname__, name, value
+            elif not name.startswith("__"):
+                yield from ((base.__qualname__, name, part) for part in _put(name, value))
+
+
+def _put(name: str, value: Any) -> list[Any]:
+    """What a version does not say of an attribute of installed code: a value, or a function of another name."""
+    if isinstance(value, partial | partialmethod) or (is_own(type(value)) and not isinstance(value, types.ModuleType)):
+        return [value]
+    if isinstance(value, types.ModuleType | type) or not callable(value):
+        return [value] if _simple(value) else []
+    return [] if getattr(value, "__name__", name) == name else [named(value)[:2]]
+
+
+def _simple(value: Any) -> bool:
+    """Whether this is a number, a text or the like, an array, or a list, a tuple or a dictionary of plain values."""
+    if isinstance(value, list | tuple | dict):
+        held = [*value, *value.values()] if isinstance(value, dict) else value
+        return set(map(type, held)) <= PLAIN
+    return type(value) in PLAIN or (type(value) is np.ndarray and not value.dtype.hasobject)
 
 
 def _of_package(function: types.FunctionType) -> bool:
@@ -209,11 +232,14 @@ def _along(module: types.ModuleType, attributes: tuple[str, ...]) -> Any:
 
 
 def _installed(module: types.ModuleType, name: str) -> Any:
-    """The version of a package stands for all it holds, except the user's own functions, classes and objects in it."""
+    """The version of a package stands for all it holds, except what the user put into it."""
     value = vars(module).get(name, module)
     if isinstance(value, types.ModuleType) and value.__name__.startswith(f"{_OURS}."):
         return module  # ours are loaded when they are first used, and our sources stand for all of them
     if isinstance(value, types.ModuleType) or any(value is loader for loader in _BY_NAME):
         return value
     own = isinstance(value, types.FunctionType) and origins.of_function(value) is None
-    return value if own or is_own(value if isinstance(value, type) else type(value)) else module
+    if own or (isinstance(value, type) and is_own(value)):
+        return value
+    put = _put(name, value) if module.__name__ not in _OF_THE_PROCESS else []
+    return (module, *put) if put else module
