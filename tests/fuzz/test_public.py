@@ -8,7 +8,7 @@ import faithscope as fs
 from faithscope.evaluation.assertions import Unfaithful
 from faithscope.integrations import sklearn
 from fuzz.calls import CALLS, KEYS, NEEDED, PHI, REASONS, RULES, THINGS, TRAIN, methods, parameters, predict, public
-from fuzz.hostile import drawn_for
+from fuzz.hostile import MISPLACED, ODD, drawn_for
 from fuzz.outcomes import REFUSED, budget, survives
 from listed import names
 
@@ -91,6 +91,15 @@ def test_hostile_input_gets_a_valid_answer_or_one_sentence(name, times):
     assert put(room, name, call, good) is not REFUSED or name.startswith(("explainers.Gradient", "explainers.Dice"))
     if accepted:
         try_hostile_input(room, name, call, good, accepted, times * len(accepted))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", CALLS)
+def test_whatever_is_put_into_any_parameter_gets_an_answer_or_one_sentence(name):
+    call, good = CALLS[name]
+    for parameter in known(name)[1]:
+        for odd in (*MISPLACED, *ODD):
+            put("misplaced", f"{name}, {parameter}", call, good | {parameter: odd})
 
 
 @MANY
