@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Same, column_notes, to_agreement
 from faithscope.discretizers import Discretize, Discretizer, ReasonCodes, discretize, to_discretizer
@@ -17,7 +16,7 @@ from faithscope.explanations.base import join_all, readable, several
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of, labels_of, same_rows
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import group
@@ -73,7 +72,7 @@ class Sample:
     """
 
     explanations: Explanations
-    labels: NDArray[Any]
+    labels: Array
     X: Any = None
     weights: Floats | None = None
     notes: tuple[str, ...] = ()
@@ -121,7 +120,7 @@ class Sample:
     def checked(
         cls,
         explanations: Explanations,
-        labels: NDArray[Any],
+        labels: Array,
         X: Any = None,
         weights: Any = None,
         clusters: Any = None,
@@ -211,7 +210,7 @@ class Sample:
             return replace(self, explanations=relation.about(self.explanations, self.X)), None
         return self, bind(relation, self.explanations, self.X, self.positions)
 
-    def take(self, rows: NDArray[Any]) -> "Sample":
+    def take(self, rows: Array) -> "Sample":
         """The sample of some of the rows, given by their positions in this sample."""
         return replace(
             self,
@@ -345,7 +344,7 @@ class Sample:
         return chosen._knowing_labels(self.numbered_labels[0]) if chosen.asks_labels else chosen
 
 
-def first_half(many: int, seed: int, what: str = "rows") -> NDArray[np.bool_]:
+def first_half(many: int, seed: int, what: str = "rows") -> Bools:
     """Which of so many rows, or clusters of rows, are in the half to choose on: a random one."""
     if many < 4:
         raise BadInput(f"Choosing on one half of the {what} takes at least 4 of them; got {many}.")
@@ -453,7 +452,7 @@ def _texts(values: Any) -> list[str]:
     return column if all(isinstance(text, str) for text in column) else []
 
 
-def _swap_note(predictions: NDArray[Any], X: Any) -> tuple[str, ...]:
+def _swap_note(predictions: Array, X: Any) -> tuple[str, ...]:
     """A note if X is one column of numbers and predictions take more different values: no function of X can."""
     if predictions.dtype.kind not in "biuf" or _width(X) != 1 or isinstance(X, list | tuple):
         return ()
@@ -465,7 +464,7 @@ def _swap_note(predictions: NDArray[Any], X: Any) -> tuple[str, ...]:
     return (f"{told}: check that the two are not swapped",) if many > few else ()
 
 
-def number_labels(labels: NDArray[Any]) -> tuple[tuple[Any, ...], Ints]:
+def number_labels(labels: Array) -> tuple[tuple[Any, ...], Ints]:
     """The distinct labels in order, and the position of each row's label among them."""
     if labels.dtype.kind in "biu" and len(labels):
         low, high = int(labels.min()), int(labels.max())

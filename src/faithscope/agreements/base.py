@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.labels import to_number_predictions, to_predictions
 
 
@@ -73,7 +72,7 @@ class Agreement(ABC):
     convex: ClassVar[bool] = True
     itself: ClassVar[float] = 1.0
 
-    def read(self, predictions: Any) -> NDArray[Any]:
+    def read(self, predictions: Any) -> Array:
         """The predictions that a caller hands over, as an array, or one sentence why not."""
         return to_number_predictions(predictions, type(self).__name__)
 
@@ -95,7 +94,7 @@ class Same(Agreement):
 
     of_numbers: ClassVar[bool] = False
 
-    def read(self, predictions: Any) -> NDArray[Any]:
+    def read(self, predictions: Any) -> Array:
         return to_predictions(predictions)
 
     def over(self, values: Floats) -> AgreementSums:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows, Same
 from faithscope.agreements.numbers import Close, Spread, Tolerance
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_function
 from faithscope.runtime.memory import need
 
@@ -73,7 +72,7 @@ class _FunctionSums(AgreementSums):
                 total[chosen] = agreement**power @ rows.weight[first:last]
         return total
 
-    def _between(self, a: NDArray[Any], b: NDArray[Any]) -> Floats:
+    def _between(self, a: Array, b: Array) -> Floats:
         a, b = (side.copy() for side in np.broadcast_arrays(a, b))
         try:
             answer = self.function(a, b)

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows
 from faithscope.errors import BadInput
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.chunks import over_chunks, rows_at
 from faithscope.inputs.labels import to_number_predictions
@@ -116,7 +115,7 @@ def _ends(lows: Ints) -> Ints:
     return np.cumsum(np.bincount(lows, minlength=len(lows)))
 
 
-def _search(places: NDArray[Any], wanted: NDArray[Any]) -> Ints:
+def _search(places: Array, wanted: Array) -> Ints:
     """``np.searchsorted(places, wanted)``, fast where what is wanted lies close together, as it does in a chunk."""
     first, last = np.searchsorted(places, [wanted.min(), wanted.max()])
     return np.asarray(np.searchsorted(places[first:last], wanted) + first)
@@ -222,7 +221,7 @@ def _power_prefixes(weight: Floats, place: Floats, power: int) -> list[Floats]:
     return [_prefixes(weight * place**degree) for degree in range(1 + power)]
 
 
-def _runs(keys: NDArray[Any]) -> tuple[Ints, Ints]:
+def _runs(keys: Array) -> tuple[Ints, Ints]:
     """Where each run of equal keys begins and ends."""
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
     return starts, np.append(starts[1:], len(keys))[: len(starts)]
@@ -284,7 +283,7 @@ class Spread(Agreement):
 
     itself: ClassVar[float] = 0.0
 
-    def read(self, predictions: Any) -> NDArray[Any]:
+    def read(self, predictions: Any) -> Array:
         return to_number_predictions(predictions, type(self).__name__, vectors=True)
 
     def over(self, values: Floats) -> AgreementSums:
@@ -325,7 +324,7 @@ def scaled(values: Floats) -> tuple[Floats, float]:
     return np.divide(columns, unit, dtype=np.float64), unit
 
 
-def column_notes(agreement: Agreement, predictions: NDArray[Any]) -> tuple[str, ...]:
+def column_notes(agreement: Agreement, predictions: Array) -> tuple[str, ...]:
     """A note if `Spread` adds up columns of which one holds nearly all of the variance."""
     if not isinstance(agreement, Spread) or predictions.ndim != 2 or predictions.shape[1] < 2 or not len(predictions):
         return ()

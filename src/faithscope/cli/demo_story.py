@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Bools
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.rounding import down, up
@@ -116,7 +116,7 @@ def _certainty(comparison: "Comparison", model: Any) -> Iterator[str]:
     )
 
 
-def _obeying(rules: "Rules", X: Any) -> NDArray[np.bool_]:
+def _obeying(rules: "Rules", X: Any) -> Bools:
     """Which rows obey each rule: (rules, rows)."""
     from faithscope.relations import Applies, Parts
 

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Spread
 from faithscope.agreements.base import AgreementSums
@@ -23,7 +22,7 @@ from faithscope.counting.layout import numbered_pairs, sums
 from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, parts_left_out, ratio
 from faithscope.counting.moments import Moments, SpreadCounts, moments_of, spread_of, summed, whole
 from faithscope.explanations.base import Explanations
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.relations import Beside as BesideEverybody
 from faithscope.sample import Sample
 
@@ -267,7 +266,7 @@ def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any]
     explanation, label, cell = numbered_pairs(place[kinds.code[met]], kinds.value[met])
     mine = asks[met]
 
-    def by_cell(column: NDArray[Any]) -> Floats:
+    def by_cell(column: Array) -> Floats:
         return sums(cell, column[met] * mine)
 
     answering = kinds.rows if kinds.answers is None else kinds.rows * kinds.answers

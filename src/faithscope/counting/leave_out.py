@@ -6,11 +6,10 @@ from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements.base import AgreementSums, GroupedRows
 from faithscope.counting.layout import Bits, Layout, run_starts, sums
-from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.chunks import over_chunks
 from faithscope.sample import Sample
 
@@ -169,7 +168,7 @@ def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
     return whole, LeftOut(value, silent, rows=parts.rows if parts.unit is None else None)
 
 
-def _share(asking: Array, weight: Array, square: Array, pairs: Array, silent: NDArray[np.bool_]) -> Floats:
+def _share(asking: Array, weight: Array, square: Array, pairs: Array, silent: Bools) -> Floats:
     """What each row that asks adds to the sum of M̂, ``P / (m W - V)``: 0 if its explanation is silent."""
     all_pairs = asking * weight - square
     return pairs / np.where(~silent & (all_pairs > 0), all_pairs, np.inf)

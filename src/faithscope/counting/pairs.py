@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from faithscope.agreements import Agreement, GroupedRows
@@ -16,7 +15,7 @@ from faithscope.agreements.base import AgreementSums
 from faithscope.counting.layout import order_by, run_starts, sums
 from faithscope.counting.leave_out import ratio, without_each
 from faithscope.counting.rows import Rows
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 
 _ALL = 1e-12  # of pairs: if all but so many agree, all do, up to rounding
 
@@ -88,13 +87,13 @@ class OwnCluster(NamedTuple):
     agreeing: Floats
 
     @classmethod
-    def alone(cls, askers: Askers, among: NDArray[Any], itself: float) -> "OwnCluster":
+    def alone(cls, askers: Askers, among: Array, itself: float) -> "OwnCluster":
         """Independent rows: each is its own cluster, as far as it is `among` the witnesses."""
         weight = np.asarray(askers.weight * among, np.float64)
         return cls(weight, np.asarray(1.0 * among), itself * weight)
 
     @classmethod
-    def of(cls, askers: Askers, witnesses: "Witnesses", among: NDArray[Any], itself: float) -> "OwnCluster":
+    def of(cls, askers: Askers, witnesses: "Witnesses", among: Array, itself: float) -> "OwnCluster":
         """Those among the witnesses; if rows have no clusters, itself, as far as it is `among` them."""
         if isinstance(witnesses, Tabled) or witnesses.rows.clusters is None:
             return cls.alone(askers, among, itself)
@@ -121,7 +120,7 @@ class Tabled:
         The number of rows and their weight, the same array if they are not weighted.
     """
 
-    def __init__(self, rows: NDArray[Any], weight: NDArray[Any]) -> None:
+    def __init__(self, rows: Array, weight: Array) -> None:
         self.many, self.labels, self.blocks = rows.shape
         self.tables = rows, weight
 
@@ -224,7 +223,7 @@ class Listed:
         order = order_by(self.place, self.many * self.blocks)  # predictions ascend within an explanation
         return GroupedRows(self.place[order], self.value[order], self.mass[order])
 
-    def _table(self, values: NDArray[Any]) -> Floats:
+    def _table(self, values: Array) -> Floats:
         return sums(self.place, values, self.many * self.blocks).reshape(self.many, -1)
 
     @cached_property

@@ -6,7 +6,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Spread, scaled
 from faithscope.counting.clusters import Strangers
@@ -29,12 +28,12 @@ from faithscope.counting.terms import (
     share_left_out,
     share_losses,
 )
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.relations import Relation
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 
-Cells = tuple[NDArray[Any], ...]
+Cells = tuple[Array, ...]
 Adding = list[Callable[[], Any]]  # what adds a batch of explanations
 
 TABLE = 2**21  # entries of tables, or pairs of an explanation and a row, that are worked on at once

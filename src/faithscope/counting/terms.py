@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import GroupedRows
 from faithscope.counting.counts import Counts
@@ -24,7 +23,7 @@ from faithscope.counting.leave_out import LeftOut, Losses, Sums, ratio, without_
 from faithscope.counting.moments import Moments, SpreadCounts, spread_of, summed, whole
 from faithscope.counting.pairs import Askers, Everybody, OwnCluster, PairSums, Witnesses
 from faithscope.counting.rows import Rows
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 
 _TABLE = 2**18  # kinds of rows x blocks worked on at once, so that they stay in cache
 _ROUNDING = 1e-11  # of the weight of rows alike: below it, nobody is left
@@ -276,7 +275,7 @@ class RecallBlocks:
         return NecessityTerms(whole, chance, left_out, by_chance)
 
 
-def _shares(part: NDArray[Any], whole: NDArray[Any], known: Bools) -> Floats:
+def _shares(part: Array, whole: Array, known: Bools) -> Floats:
     """Elementwise part / whole, from 0 to 1, if it is known; else 0."""
     return np.minimum(ratio(part, np.where(known, whole, 0.0)), 1.0)
 
@@ -330,10 +329,10 @@ class GapPairs(NamedTuple):
     `alike` sums agreement over ordered pairs of rows given, `crossed` over pairs of a row given and another covered.
     """
 
-    rows: NDArray[Any]
-    met: NDArray[Any]
-    alike: NDArray[Any]
-    crossed: NDArray[Any]
+    rows: Array
+    met: Array
+    alike: Array
+    crossed: Array
 
     @property
     def both(self) -> Bools:
@@ -357,7 +356,7 @@ class GapPairs(NamedTuple):
         tested, alone, exclusive = (float(self.rows[mask].sum()) for mask in masks)
         return GapSums(float(self.terms.sum()), tested, alone, exclusive, float(self.rows.sum()))
 
-    def without(self, which: Ints, alike: NDArray[Any], crossed: NDArray[Any]) -> tuple[Floats, Ints]:
+    def without(self, which: Ints, alike: Array, crossed: Array) -> tuple[Floats, Ints]:
         """Without a row given explanations `which`: how much their terms change, and how many rows are not tested."""
         of = GapPairs(*(column[which] for column in self))
         after = GapPairs(of.rows - 1, of.met, of.alike - 2 * alike, of.crossed - crossed)
@@ -369,8 +368,8 @@ class Gap(NamedTuple):
 
     pairs: GapPairs
     which: Ints
-    alike: NDArray[Any]
-    crossed: NDArray[Any]
+    alike: Array
+    crossed: Array
 
 
 def gap_pairs(counts: Counts) -> tuple[Gap, Losses]:
@@ -378,7 +377,7 @@ def gap_pairs(counts: Counts) -> tuple[Gap, Losses]:
 
     The `agreeing` and `reached` of counts, if there are any, are of other rows alone.
     """
-    others: NDArray[Any] = counts.covered - (counts.given - counts.missed)
+    others: Array = counts.covered - (counts.given - counts.missed)
     met = sums(counts.explanation, others, counts.distinct) if counts.reached is None else counts.reached
     others = others if counts.agreeing is None else counts.agreeing
     cells, kernel, itself = np.flatnonzero(counts.given), counts.agreement_sums, counts.agreement.itself

@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from numpy.typing import NDArray
-
 from faithscope.errors import BadInput
 from faithscope.evaluation.cache import Cache, takes_progress
 from faithscope.evaluation.outputs import Output
@@ -14,6 +12,7 @@ from faithscope.explanations import Explanations
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Records
 from faithscope.inputs.alignment import is_fresh, made_in_order
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.asking import framed, rows_of_its_own
 from faithscope.inputs.columns import default_names
@@ -39,14 +38,14 @@ class Asker:
                 self._question(thing)
         return self
 
-    def predictions(self, model: Any, X: Any, output: Output) -> NDArray[Any]:
+    def predictions(self, model: Any, X: Any, output: Output) -> Array:
         """What a model answers for rows, or the ready predictions that stand in its place: labels, or numbers."""
         function = output.function(model)
         if function is None:
             return output.check(model)
         n = rows_of(X)
 
-        def ask(rows: Any) -> NDArray[Any]:
+        def ask(rows: Any) -> Array:
             with framed("predicting", 0, n, n), _named_columns(rows):
                 answers = function(rows_of_its_own(rows))
                 made_in_order(rows, answers, "predictions")

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
 from faithscope.explanations import Explanations
@@ -18,6 +17,7 @@ from faithscope.explanations.arrow.tables import from_arrow, to_arrow
 from faithscope.explanations.base import join_all
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.runtime.files import to_folder, write_atomically
@@ -115,7 +115,7 @@ class Cache:
             warn(f"The answers for these rows are not kept in the cache, and are computed each time: {error}")
             return None
 
-    def answers(self, what: str, question: str | None, predict: Callable[[Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+    def answers(self, what: str, question: str | None, predict: Callable[[Any], Array], X: Any) -> Array:
         """The answers of a model for rows: one label or number per row, or (n, k) numbers.
 
         Parameters

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Same, Spread, column_notes, to_agreement
 from faithscope.errors import BadInput
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_array
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.labels import to_number_predictions, to_predictions
@@ -112,13 +112,13 @@ class Output:
             return "probabilities"
         return "answers" if self.undecided else "numbers" if self.agreement.of_numbers else "predictions"
 
-    def check(self, answers: Any) -> NDArray[Any]:
+    def check(self, answers: Any) -> Array:
         """A model's answers as an array, whatever the agreement of numbers: labels, or floats (n,) or (n, k)."""
         if self.agreement.of_numbers or (self.undecided and _one_number_per_row(answers)):
             return to_number_predictions(answers, type(self.agreement).__name__, vectors=True)
         return to_predictions(answers)
 
-    def settled(self, answers: NDArray[Any]) -> "Output":
+    def settled(self, answers: Array) -> "Output":
         """The same, after looking at the answers of a torch module."""
         if not self.undecided:
             return self
@@ -127,7 +127,7 @@ class Output:
         notes = (_measured("numbers of a torch module"),) if numbers else positions
         return replace(self, agreement=Spread() if numbers else Same(), notes=notes, undecided=False)
 
-    def read(self, answers: NDArray[Any]) -> NDArray[Any]:
+    def read(self, answers: Array) -> Array:
         """Answers that were checked, as the agreement compares them."""
         if self.method == "predict_proba" and not isinstance(self.agreement, Spread) and answers.ndim == 2:
             if answers.shape[1] != 2:

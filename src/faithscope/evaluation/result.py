@@ -6,9 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from faithscope.agreements import Spread
 from faithscope.counting.counted import Coverage, NecessityCounts
 from faithscope.counting.counts import Counts, count_rows
@@ -21,6 +18,7 @@ from faithscope.explanations.forms import are_codes, names_all
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.alignment import index_of, row_labels
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_word, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of, take_rows
@@ -142,7 +140,7 @@ class Evaluation(OfOneExplainer):
         return self.sample.explanations
 
     @property
-    def predictions(self) -> NDArray[Any]:
+    def predictions(self) -> Array:
         """The model's predictions, (n,); or (n, k) for `Spread` of several outputs."""
         return self.sample.labels
 
@@ -152,12 +150,12 @@ class Evaluation(OfOneExplainer):
         return self.sample.X
 
     @property
-    def weights(self) -> NDArray[np.float64] | None:
+    def weights(self) -> Floats | None:
         """How much each row counts; None if all count the same."""
         return self.sample.weights
 
     @property
-    def rows(self) -> NDArray[np.int64] | None:
+    def rows(self) -> Ints | None:
         """The positions of these rows among those that were handed over; None if they are all (see `Best`)."""
         return self.sample.positions
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers import Original
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations, readable, several
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Ints
 from faithscope.monitor.canonical import (
     Digests,
     Words,
@@ -29,7 +29,6 @@ from faithscope.monitor.pairing import sorted_places
 from faithscope.monitor.scopes import RowPatterns, Scopes, to_rules
 from faithscope.sample import Sample
 
-Ints = NDArray[np.int64]
 Cells = tuple[Ints, Ints, Ints, Ints, Ints]  # explanation, day, group and label by number, and rows
 
 _MOST_GROUPS = 1000

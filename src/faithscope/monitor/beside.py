@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.origin import origin
@@ -21,9 +21,6 @@ from faithscope.monitor.schema import EVER, WHOLE
 from faithscope.monitor.scopes import held_patterns
 from faithscope.monitor.sequential import PARTS, Alarm, drops_beside, share_limits
 from faithscope.rounding import down, up
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _OPENERS = 0.75  # the chance to open of a row of the reference: a few closers of each explanation suffice
 _REFERENCE = """
@@ -106,7 +103,7 @@ class Beside:
     __repr__ = __str__
 
 
-def insert_beside(connection: Any, cells: Mapping[str, NDArray[Any]]) -> tuple[str, ...]:
+def insert_beside(connection: Any, cells: Mapping[str, Array]) -> tuple[str, ...]:
     """Compare the later rows among these with the reference, which is drawn when the first of them come; a note."""
     days, begun = setting(connection, "reference"), origin(connection)
     if days is None or begun is None or not (later := cells["day"] >= begun + int(days)).any():
@@ -143,7 +140,7 @@ def _draw(connection: Any, begun: int, end: int) -> str:
     )
 
 
-def _compare(connection: Any, cells: Mapping[str, NDArray[Any]]) -> None:
+def _compare(connection: Any, cells: Mapping[str, Array]) -> None:
     """Count rows by the share of closers that have their label; those that no closer has are silent."""
     scoped = setting(connection, "scopes") is not None
     insert(connection, _COMPARED.format(rows=_BY_RULE if scoped else "telling"), dict(cells))

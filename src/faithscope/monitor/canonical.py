@@ -16,6 +16,7 @@ from faithscope.explanations.conditions.conjunctions import Shared
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.dates import Moment
 
 Words = NDArray[np.uint64]
@@ -170,13 +171,13 @@ def _bytes(value: Any) -> bytes:
     return canonical(value).encode("utf-8", "surrogatepass")
 
 
-def _number_digests(values: NDArray[Any]) -> Digests:
+def _number_digests(values: Array) -> Digests:
     """Of rows of numbers, by the bits of float64, all rows at once; -0.0 is 0.0, and there is one NaN.
 
     Importances hold no integers that float64 cannot tell apart. Two chains of words that begin differently: rows that
     differ have different digests but for a chance of about 2**-128.
     """
-    rows: NDArray[Any] = values.astype(np.float64) + 0.0
+    rows: Array = values.astype(np.float64) + 0.0
     rows[np.isnan(rows)] = np.nan
     words = np.ascontiguousarray(rows.T).view(np.uint64)
     chains = [np.full(len(rows), start, np.uint64) for start in _STARTS]
@@ -185,7 +186,7 @@ def _number_digests(values: NDArray[Any]) -> Digests:
     return Digests(*chains)
 
 
-def _object_rows(key: Sequence[NDArray[Any]]) -> Iterable[bytes]:
+def _object_rows(key: Sequence[Array]) -> Iterable[bytes]:
     """Each row of key columns; one column of width 1 is its values alone, so that 3 and a column of 3s are one."""
     columns = [column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column for column in key]
     if len(columns) == 1:

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
 from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.profile import Profile
 from faithscope.counting.terms import share_left_out, share_losses
+from faithscope.inputs.array_types import Array
 from faithscope.measures.estimate import Estimate, estimate
 from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.monitor.queries import fetch_lines, fetch_table
@@ -19,8 +19,6 @@ from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.scopes import RowPatterns, Scopes, held_scopes
 from faithscope.relations import Applies
 from faithscope.runtime.memory import need
-
-Ints = NDArray[np.int64]
 
 # Explanations with the same numbers of rows by label are merged in the database, and only those numbers come back.
 _KINDS = """
@@ -72,7 +70,7 @@ def estimates(
     return found
 
 
-def by_key(answer: Any, keys: Sequence[str], values: NDArray[Any]) -> dict[tuple[Any, ...], NDArray[Any]]:
+def by_key(answer: Any, keys: Sequence[str], values: Array) -> dict[tuple[Any, ...], Array]:
     """Values by the combination of keys in their line, in order."""
     if not keys or not len(values):
         return {(): values} if len(values) else {}

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels
@@ -37,7 +37,7 @@ def group_columns(names: Sequence[str], by: Any) -> list[str]:
     return list(columns)
 
 
-def row_groups(names: Sequence[str], by: Any, rows: int) -> NDArray[Any] | None:
+def row_groups(names: Sequence[str], by: Any, rows: int) -> Array | None:
     """One group per row; None if there are no groups."""
     if not names:
         if by is not None:

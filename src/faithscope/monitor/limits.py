@@ -5,13 +5,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.monitor.schema import WHOLE
 from faithscope.monitor.sequential import Alarm, DailyDraws, changes, departures
 from faithscope.rounding import down, up
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ class PairColumns(NamedTuple):
     rows: Ints
     openers: Ints
     matched: Ints
-    agreeing: NDArray[np.float64]
+    agreeing: Floats
 
     def take(self, chosen: Any) -> "PairColumns":
         """Some of the lines, by a mask, places or a slice."""

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers import to_discretizer
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.explanations.importances import Importances
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.hints import hint
 from faithscope.monitor.batch import Batch, Clusters, counted_batch, labels_alone
 from faithscope.monitor.clusters import LOOKED, are_ids, first_ids
@@ -23,8 +23,6 @@ from faithscope.tables.log.layout import open_log
 from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows, PairColumns
 from faithscope.tables.logs import Log
 from faithscope.tables.sources.source import LogSource
-
-Ints = NDArray[np.int64]
 
 _ADVICE = 'say nulls="drop" to leave such rows out, on the command line --nulls drop.'
 REMEMBERED = ("prediction", "explanation", "kind", "inputs", "clusters", "time", "nulls")

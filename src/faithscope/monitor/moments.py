@@ -5,15 +5,13 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.dates import UNITS, Moment, has_zone, hold_dates, in_utc, to_ticks
 from faithscope.inputs.missing import is_missing, refuse_missing
-
-Ints = NDArray[np.int64]
 
 _EPOCH = date(1970, 1, 1)
 _FIRST, _LAST = -719_162, 2_932_896  # the years 1 to 9999, which Python's dates have

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Integers = NDArray[np.int64]
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+
 Words = NDArray[np.uint64]
 
 OPENER_SHARE = 0.25
@@ -51,11 +52,11 @@ class Cells:
 
     high: Words
     low: Words
-    labels: NDArray[Any]
-    days: Integers
-    counts: Integers
-    groups: Integers
-    opening: Integers | None = None
+    labels: Array
+    days: Ints
+    counts: Ints
+    groups: Ints
+    opening: Ints | None = None
 
     @classmethod
     def of(
@@ -71,7 +72,7 @@ class Cells:
         """Cells from arrays; a single day or group is that of all."""
         words = np.asarray(high, np.uint64)
 
-        def whole(column: ArrayLike) -> Integers:
+        def whole(column: ArrayLike) -> Ints:
             return np.broadcast_to(np.asarray(column, np.int64), len(words))
 
         opens = None if opening is None else whole(opening)
@@ -118,11 +119,11 @@ class Pairs:
     agreements.
     """
 
-    groups: Integers
-    days: Integers
-    openers: Integers
-    matched: Integers
-    agreeing: NDArray[np.float64]
+    groups: Ints
+    days: Ints
+    openers: Ints
+    matched: Ints
+    agreeing: Floats
     waiting: Cells
 
     def __add__(self, other: Self) -> Self:
@@ -135,13 +136,13 @@ class Pairs:
 class _Rows(NamedTuple):
     """The number of each row's explanation, its label, its day, and whether it is a closer."""
 
-    numbers: Integers
-    labels: NDArray[Any]
-    days: Integers
-    closing: NDArray[np.bool_]
+    numbers: Ints
+    labels: Array
+    days: Ints
+    closing: Bools
 
-    def take(self, places: NDArray[Any]) -> "_Rows":
-        return _Rows(*(column[places] for column in self))
+    def take(self, places: Array) -> "_Rows":
+        return _Rows._make(column[places] for column in self)
 
 
 def pair(
@@ -187,7 +188,7 @@ def pair(
     days = np.unique(day)
     sums = np.zeros((3, len(groups) * len(days)))  # openers, matched, agreeing
 
-    def tally(which: int, numbers: Integers, opened: Integers, amounts: NDArray[Any]) -> None:
+    def tally(which: int, numbers: Ints, opened: Ints, amounts: Array) -> None:
         cells = group_of[numbers] * len(days) + np.searchsorted(days, opened)
         sums[which] += np.bincount(cells, amounts, minlength=sums.shape[1])
 
@@ -239,7 +240,7 @@ def pair(
     return Pairs(groups[kept // len(days)], days[kept % len(days)], opened, matched, sums[2, kept], waits.merged())
 
 
-def _chosen(counts: Integers, rows: Integers, rng: np.random.Generator) -> Integers:
+def _chosen(counts: Ints, rows: Ints, rng: np.random.Generator) -> Ints:
     """So many rows of each unit at random, by label: label by label, hypergeometric among those that are left."""
     drawn, rest = np.zeros_like(counts), counts.sum(axis=1)
     for place in range(counts.shape[1] - 1):
@@ -250,7 +251,7 @@ def _chosen(counts: Integers, rows: Integers, rng: np.random.Generator) -> Integ
     return drawn
 
 
-def _expanded(cells: Cells, numbers: Integers, share: float, rng: np.random.Generator) -> _Rows:
+def _expanded(cells: Cells, numbers: Ints, share: float, rng: np.random.Generator) -> _Rows:
     """The rows of cells, whose explanations have these numbers: openers first, or by a coin each."""
     counts, rows = cells.counts, int(cells.counts.sum())
     if cells.opening is None:
@@ -279,7 +280,7 @@ def _matching(rows: _Rows, explanations: int, spare: int, rng: np.random.Generat
     return rows.take(opening), rows.labels[opening + openers[rows.numbers[opening]]], rows.take(over)
 
 
-def explanation_numbers(groups: Integers, high: Words, low: Words) -> tuple[Integers, Integers]:
+def explanation_numbers(groups: Ints, high: Words, low: Words) -> tuple[Ints, Ints]:
     """The number of each cell's (group, explanation) in the order of keys, and the place of one cell of each."""
     order = np.lexsort((low, high, groups, high ^ (groups.astype(np.uint64) * _MIX)))
     starts = _starts(high[order], low[order], groups[order])
@@ -288,14 +289,14 @@ def explanation_numbers(groups: Integers, high: Words, low: Words) -> tuple[Inte
     return numbers, order[starts]
 
 
-def sorted_places(*columns: NDArray[Any]) -> tuple[Integers, Integers]:
+def sorted_places(*columns: Array) -> tuple[Ints, Ints]:
     """Places sorted by the columns, the first one foremost, and where in them each different combination begins."""
     ranked = [_ranks(column) for column in columns]
     order = _order(*ranked)
     return order, np.flatnonzero(_starts(*(column[order] for column in ranked)))
 
 
-def _ranks(column: NDArray[Any]) -> Integers:
+def _ranks(column: Array) -> Ints:
     """Numbers from 0 in the order of a column's values."""
     if column.dtype.kind in "biu" and column.dtype != np.uint64 and len(column):
         low = int(column.min())
@@ -304,7 +305,7 @@ def _ranks(column: NDArray[Any]) -> Integers:
     return np.unique(column, return_inverse=True)[1].astype(np.int64)
 
 
-def _order(*columns: Integers) -> Integers:
+def _order(*columns: Ints) -> Ints:
     """Places sorted by nonnegative columns: by one word, if they fit side by side in it."""
     widths = [int(column.max(initial=0)).bit_length() for column in columns]
     if sum(widths) > _BITS:
@@ -315,7 +316,7 @@ def _order(*columns: Integers) -> Integers:
     return np.argsort(word)
 
 
-def _starts(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+def _starts(*columns: Array) -> Bools:
     """Where any of the sorted columns differs from the place before."""
     starts = np.ones(len(columns[0]), np.bool_)
     starts[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)

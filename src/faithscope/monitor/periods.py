@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.monitor.pairing import Cells, pair
 from faithscope.monitor.sequential import Alarm
 from faithscope.rounding import down, up
-
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 
 _MOST, _MOST_LABELS = 20, 3  # explanations that are listed, and labels of each
 
@@ -30,7 +28,7 @@ class TwoPeriods:
     Parameters
     ----------
     explanations, labels
-        Numbers from 0, one of each per cell.
+        Floats from 0, one of each per cell.
     rows
         Shape (2, n_cells): rows before, rows after.
 
@@ -45,43 +43,43 @@ class TwoPeriods:
     [True, False]
     """
 
-    explanations: Integers
-    labels: Integers
-    rows: Integers
+    explanations: Ints
+    labels: Ints
+    rows: Ints
 
     @classmethod
     def of(cls, explanations: ArrayLike, labels: ArrayLike, before: ArrayLike, after: ArrayLike) -> Self:
         """Cells from arrays."""
         return cls(*(np.asarray(column, np.int64) for column in (explanations, labels, [before, after])))
 
-    def _by_explanation(self, amounts: NDArray[np.generic]) -> Numbers:
+    def _by_explanation(self, amounts: NDArray[np.generic]) -> Floats:
         """Sums over the cells of each explanation, shape (2, distinct)."""
         return np.stack([np.bincount(self.explanations, each) for each in amounts])
 
     @cached_property
-    def given(self) -> Numbers:
+    def given(self) -> Floats:
         """Rows by explanation, shape (2, distinct)."""
         return self._by_explanation(self.rows)
 
     @cached_property
-    def agreement(self) -> Numbers:
+    def agreement(self) -> Floats:
         """How often two different rows of an explanation agree, shape (2, distinct); NaN with fewer than two rows."""
         pairs, possible = self._by_explanation(self.rows * (self.rows - 1.0)), self.given * (self.given - 1)
         return np.asarray(np.where(possible > 0, pairs / np.where(possible > 0, possible, 1), np.nan))
 
     @cached_property
-    def compared(self) -> NDArray[np.bool_]:
+    def compared(self) -> Bools:
         """Explanations that both periods can check."""
         return np.asarray((self.given > 1).all(axis=0))
 
     @cached_property
-    def compared_shares(self) -> Numbers:
+    def compared_shares(self) -> Floats:
         """The share of each explanation among the rows whose explanations are compared, shape (2, distinct)."""
         rows = self.given * self.compared
         return np.asarray(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1))
 
     @cached_property
-    def parts(self) -> Numbers:
+    def parts(self) -> Floats:
         """What each explanation adds to `within`: its change of agreement times its share, the mean of both periods."""
         changed = np.where(self.compared, self.agreement[1] - self.agreement[0], 0.0)
         return np.asarray(changed * self.compared_shares.mean(axis=0))
@@ -103,7 +101,7 @@ class TwoPeriods:
         before, after = self.given
         return float((after / max(after.sum(), 1))[before == 0].sum())
 
-    def probabilities(self, seed: int) -> Numbers:
+    def probabilities(self, seed: int) -> Floats:
         """How probable so large a change of each explanation's agreement is by chance, times the number compared.
 
         Fisher's exact test of disjoint pairs of rows, at random; 1 for what cannot be compared. For a single look.

@@ -11,7 +11,6 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
@@ -20,15 +19,13 @@ from faithscope.explanations.conditions.holding import joined_categories
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rule_text import parse_rule, write_rule
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.grouping import group as group_rows
 from faithscope.monitor.canonical import Digests
 from faithscope.monitor.pairing import OPENER_SHARE, Cells, sorted_places
 from faithscope.monitor.queries import fetch_lines, fetch_table, insert, registered, setting
 from faithscope.relations import Applies, Parts
 from faithscope.runtime.memory import FEWER_ROWS, need
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 MOST_SCOPES = 500
 _ALL = -1  # in place of a scope: all openers
@@ -53,7 +50,7 @@ class RowPatterns:
     """
 
     own: Ints
-    inside: NDArray[np.bool_]
+    inside: Bools
 
     @classmethod
     def read(cls, own: Any, texts: list[str], scopes: int) -> "RowPatterns":
@@ -151,7 +148,7 @@ class Scopes:
             )
         return numbers
 
-    def inside(self, explanations: Rules, X: Any, rows: int) -> NDArray[np.bool_]:
+    def inside(self, explanations: Rules, X: Any, rows: int) -> Bools:
         """Whether each row of X lies in each scope, shape (n_rows, n_scopes)."""
         rules, others = self.rules._over_one_list(explanations)
         rules = rules._with(categories=joined_categories(rules.categories, others.categories))
@@ -309,7 +306,7 @@ def replace_openers(connection: Any, known: dict[int, Ints]) -> None:
 
 def assign(
     arrivals: Cells,
-    inside: NDArray[np.bool_],
+    inside: Bools,
     waiting: Cells,
     before: Mapping[int, Ints],
     classes: Ints,

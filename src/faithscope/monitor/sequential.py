@@ -14,14 +14,13 @@ from functools import cache, lru_cache
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.rounding import down, up
 
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 _PRIOR = 0.5
 _STEPS = 45
 _AGES = 8
@@ -31,7 +30,7 @@ _AT_ONCE, _ROUNDING = 50_000, 1e-9
 _BETS = np.array([1 / 2, 1 / 8, 1 / 32, 1 / 128])  # shares of the wealth
 
 
-def log_evidence_above(total: ArrayLike, draws: ArrayLike, mean: ArrayLike) -> Numbers:
+def log_evidence_above(total: ArrayLike, draws: ArrayLike, mean: ArrayLike) -> Floats:
     """Logarithm of the evidence that the mean of the draws, whose sum is `total`, exceeds `mean`.
 
     Examples
@@ -45,20 +44,20 @@ def log_evidence_above(total: ArrayLike, draws: ArrayLike, mean: ArrayLike) -> N
     return np.asarray(_log_mass(k, n - k, inside) - _log_mass(0, 0, inside) - likelihood, np.float64)
 
 
-def _log_mass(successes: Any, failures: Any, m: Numbers) -> Any:
+def _log_mass(successes: Any, failures: Any, m: Floats) -> Any:
     """Logarithm of the integral of likelihood times prior over means above m; -inf where it is too small."""
     a, b = successes + _PRIOR, failures + _PRIOR
     with np.errstate(divide="ignore"):
         return special.betaln(a, b) + np.log(special.betaincc(a, b, m))
 
 
-def log_evidence_below(total: ArrayLike, draws: ArrayLike, mean: ArrayLike) -> Numbers:
+def log_evidence_below(total: ArrayLike, draws: ArrayLike, mean: ArrayLike) -> Floats:
     """Logarithm of the evidence that the mean of the draws, whose sum is `total`, is less than `mean`."""
     k, n, m = (np.asarray(value, np.float64) for value in (total, draws, mean))
     return log_evidence_above(n - k, n, 1 - m)
 
 
-def lower_limit(total: ArrayLike, draws: ArrayLike, error: ArrayLike) -> Numbers:
+def lower_limit(total: ArrayLike, draws: ArrayLike, error: ArrayLike) -> Floats:
     """A number that the mean ever lies below, at any number of draws, with probability at most `error`.
 
     Evidence falls in the mean up to ``(k - 1/2) / n``; the limit is the place there at which it is 1 / error.
@@ -77,7 +76,7 @@ def lower_limit(total: ArrayLike, draws: ArrayLike, error: ArrayLike) -> Numbers
     return low
 
 
-def upper_limit(total: ArrayLike, draws: ArrayLike, error: ArrayLike) -> Numbers:
+def upper_limit(total: ArrayLike, draws: ArrayLike, error: ArrayLike) -> Floats:
     """A number that the mean ever lies above, at any number of draws, with probability at most `error`."""
     k, n = np.asarray(total, np.float64), np.asarray(draws, np.float64)
     return 1 - lower_limit(n - k, n, error)
@@ -96,10 +95,10 @@ class DailyDraws:
     [0.935, 0.971]
     """
 
-    days: NDArray[Any]
-    draws: Numbers
-    least: Numbers
-    most: Numbers
+    days: Array
+    draws: Floats
+    least: Floats
+    most: Floats
 
     @classmethod
     def of_pairs(cls, days: ArrayLike, openers: ArrayLike, matched: ArrayLike, agreeing: ArrayLike) -> Self:
@@ -111,7 +110,7 @@ class DailyDraws:
         return len(self.days)
 
     @property
-    def ordinals(self) -> Integers:
+    def ordinals(self) -> Ints:
         """The days as whole numbers: dates by Python's ordinals."""
         if self.days.dtype.kind in "iu":
             return self.days.astype(np.int64)
@@ -121,18 +120,18 @@ class DailyDraws:
         """The days at these places."""
         return type(self)(*(column[places] for column in vars(self).values()))
 
-    def limits(self, error: float) -> tuple[Numbers, Numbers]:
+    def limits(self, error: float) -> tuple[Floats, Floats]:
         """Limits of the mean as of each day that hold on all days together, with probability 1 - error."""
         n, least, most = np.cumsum([self.draws, self.least, self.most], axis=1)
         return lower_limit(least, n, error / 2), upper_limit(most, n, error / 2)
 
-    def single_look(self, error: float) -> tuple[Numbers, Numbers]:
+    def single_look(self, error: float) -> tuple[Floats, Floats]:
         """Clopper and Pearson's limits as of each day, each of which holds if it is the only one that is looked at."""
         n, least, most = np.cumsum([self.draws, self.least, self.most], axis=1)
         return clopper_pearson(least, n, 1 - error)[0], clopper_pearson(most, n, 1 - error)[1]
 
 
-def watched(days: Integers) -> tuple[Integers, Integers]:
+def watched(days: Ints) -> tuple[Ints, Ints]:
     """The places of the first and last day of every window that is looked at, of days in order, counted from 0.
 
     A window that begins on day j is watched until it is 8 · 2^v days old, where 2^v divides j; day 0 for ever. So at
@@ -150,7 +149,7 @@ def watched(days: Integers) -> tuple[Integers, Integers]:
 
 
 @lru_cache(maxsize=4)
-def _windows(buffer: bytes) -> tuple[Integers, Integers]:
+def _windows(buffer: bytes) -> tuple[Ints, Ints]:
     days = np.frombuffer(buffer, np.int64)
     starts, forever = np.arange(len(days)), int(days[-1]) + 1 if len(days) else 1
     twos = np.where(days > 0, days & -days, forever)
@@ -161,7 +160,7 @@ def _windows(buffer: bytes) -> tuple[Integers, Integers]:
     return first, last
 
 
-def shares(first: Integers) -> Numbers:
+def shares(first: Ints) -> Floats:
     """The share of the error of windows by their first day j, counted from 0.
 
     It is 6 / (π² (j + 1)²), which sum to 1 over all days ever.
@@ -246,7 +245,7 @@ def departures(
     first, last = watched(offsets)
     errors = error * shares(offsets[first])
 
-    def sums(column: Numbers) -> Numbers:
+    def sums(column: Floats) -> Floats:
         total = np.concatenate([[0.0], np.cumsum(column)])
         return np.asarray(total[last + 1] - total[first])
 
@@ -278,13 +277,13 @@ def departures(
 
 
 @cache
-def _gains() -> Numbers:
+def _gains() -> Floats:
     """Logarithms of what a bet on "more than b" makes of 1, by draw (0/64 to 64/64), bet, and b = 0.001 to 1.000."""
     draw, mean = np.arange(PARTS + 1) / PARTS, np.arange(1, _MEANS + 1) / _MEANS
     return np.log1p(_BETS[:, None] * (draw[:, None, None] / mean - 1))
 
 
-def bet_above(draws: ArrayLike) -> Numbers:
+def bet_above(draws: ArrayLike) -> Floats:
     """Logarithm of the evidence that a mean exceeds 0.001, 0.002, … 1.000, from draws counted by value.
 
     A share λ of the wealth becomes λ z/b with a draw z, so wealth is a supermartingale if the mean is at most b. It
@@ -308,17 +307,17 @@ def bet_above(draws: ArrayLike) -> Numbers:
     return _mixed(np.tensordot(np.asarray(draws, np.float64), _gains(), 1))
 
 
-def bet_below(draws: ArrayLike) -> Numbers:
+def bet_below(draws: ArrayLike) -> Floats:
     """Logarithm of the evidence that a mean is less than 0.000, 0.001, … 0.999; it grows with the mean."""
     return _mixed(np.tensordot(np.asarray(draws, np.float64), _losses(), 1))
 
 
-def _losses() -> Numbers:
+def _losses() -> Floats:
     """The same of a bet on "less than b", for b = 0.000 to 0.999."""
     return _gains()[::-1, :, ::-1]
 
 
-def _mixed(wealth: Numbers) -> Numbers:
+def _mixed(wealth: Floats) -> Floats:
     """The average over bets, the last axis but one, of logarithms."""
     most = wealth.max(axis=-2)
     return np.asarray(most + np.log(np.exp(wealth - most[..., None, :]).mean(axis=-2)), np.float64)
@@ -347,7 +346,7 @@ class DropBeside(Alarm):
         )
 
 
-def drops_beside(days: NDArray[Any], before: Numbers, after: Numbers, error: float, start: int) -> tuple[Alarm, ...]:
+def drops_beside(days: Array, before: Floats, after: Floats, error: float, start: int) -> tuple[Alarm, ...]:
     """An alarm if draws of later days have a smaller mean than those before, whatever that mean is.
 
     For every b, the evidence that the mean before is above b, times that of a window that its mean is below b, is a

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions
-from faithscope.inputs.array_types import Ints
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.rows import rows_of
 from faithscope.inputs.seeds import row_digests
@@ -140,7 +139,7 @@ def seeds_of(seed: int, X: Any, explained: Callable[[int], str]) -> list[int]:
     return seeds
 
 
-def uniforms(seeds: list[int], *shape: int) -> NDArray[np.float64]:
+def uniforms(seeds: list[int], *shape: int) -> Floats:
     """Numbers from 0 to 1, without 1: (rows, *shape)."""
     numbers = np.empty((len(seeds), *shape))
     for row, seed in enumerate(seeds):
@@ -160,7 +159,7 @@ def conditions_of(kind: Conjunctions, start: int, stop: int) -> dict[Any, Ints]:
     return {condition: np.concatenate(rows) for condition, rows in parts.items()}
 
 
-def met(kind: Conjunctions, conditions: dict[Any, Ints], X: Any) -> NDArray[np.bool_]:
+def met(kind: Conjunctions, conditions: dict[Any, Ints], X: Any) -> Bools:
     """Which of the rows meet all of their own conditions, which `conditions_of` gave."""
     every = np.ones(rows_of(X), bool)
     for rows, holds in zip(conditions.values(), kind.holds(list(conditions), X), strict=True):

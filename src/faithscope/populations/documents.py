@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.highlights import Highlights
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.arrays import frame_column, frame_width, is_frame
 from faithscope.inputs.documents import to_documents, words_of
 from faithscope.populations.base import FEWEST, Drawer, Draws, seeds_of, uniforms
@@ -33,7 +34,7 @@ def _words(highlights: Highlights, text: str) -> list[str]:
     return words_of(highlights.tokenizer, text)
 
 
-def _lengths(texts: list[str]) -> NDArray[np.int64]:
+def _lengths(texts: list[str]) -> Ints:
     """About how many words each document has."""
     return np.array([len(text) // 4 + 1 for text in texts])
 

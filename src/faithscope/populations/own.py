@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
@@ -15,7 +14,7 @@ from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import same_rows
-from faithscope.inputs.array_types import Ints
+from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_flag, same_length
 from faithscope.inputs.models import label_function
@@ -74,7 +73,7 @@ class OwnDraws(Population):
             )
 
     @cached_property
-    def covered(self) -> NDArray[np.bool_]:
+    def covered(self) -> Bools:
         """Which draws their explanation applies to; all of them, if the kind does not say."""
         kind = self.explanations.take(self.of)
         if not self.only_covered or not isinstance(kind, Conjunctions) or not len(kind):

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Ints
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import frame_column, is_frame, to_vector
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.hints import hint
@@ -43,7 +42,7 @@ class SourceRows:
     X_train: Any
     X: Any
     names: tuple[str, ...]
-    columns: list[NDArray[Any]]
+    columns: list[Array]
     train: int
     rebuild: Rebuild
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Postings, Shared
 from faithscope.explanations.distances.near import Near
+from faithscope.inputs.array_types import Bools, Ints
 
-Masks = NDArray[np.bool_]
+Masks = Bools
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Parts:
 
     parts: list[Any]
     lists: list[tuple[int, ...]]
-    masks: Callable[[NDArray[np.int64] | None], Iterator[tuple[int, Masks]]]
+    masks: Callable[[Ints | None], Iterator[tuple[int, Masks]]]
     postings: Postings | None = None
     near: Callable[[], Near] | None = None
 
@@ -77,7 +77,7 @@ class Blocks:
 
     mask: Callable[[int, int], Masks]
     threads: bool = True
-    arranged: Callable[[NDArray[np.int64]], Callable[[int, int], Masks]] | None = None
+    arranged: Callable[[Ints], Callable[[int, int], Masks]] | None = None
     near: Callable[[], Near] | None = None
     pairs: Postings | None = None
     asked: Postings | None = None

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, Incompatible, NotProven, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.alignment import same_rows
-from faithscope.inputs.array_types import Ints
+from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_vector
 from faithscope.inputs.checks import check_flag, check_whole
 from faithscope.inputs.folding import fold
@@ -162,7 +161,7 @@ class JudgedPairs(Relation):
     rows: int
     which: Ints
     row: Ints
-    applies: NDArray[np.bool_]
+    applies: Bools
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, NotProven, NotScoped, WrongType
 from faithscope.explanations.base import Explanations
@@ -20,6 +19,7 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.checks import check_function, check_whole, is_real
 from faithscope.inputs.rows import rows_of, take_rows
@@ -92,7 +92,7 @@ class Applies(Relation):
         return Parts(parts, lists, partial(distinct.masks, parts, X), distinct.postings(parts, X))
 
 
-def _near(points: Points, centers: NDArray[Any], X: Any, radii: Any, is_open: bool) -> Near:
+def _near(points: Points, centers: Array, X: Any, radii: Any, is_open: bool) -> Near:
     """Balls around centers, of rows like the points."""
     rows = points.sample(X).rows.astype(np.float64)
     return Near(centers.astype(np.float64), rows, radii, to_metric_name(points.metric), open=is_open)
@@ -209,7 +209,7 @@ class Within(Relation):
         return Blocks(mask, arranged=arranged_masks(near), near=near)
 
 
-def vectors(explanations: Explanations) -> NDArray[np.float64]:
+def vectors(explanations: Explanations) -> Floats:
     """Explanations as vectors of numbers, between which there is a distance."""
     if isinstance(explanations, Counterfactuals) and explanations.points.dtype != object:
         return explanations.points.astype(np.float64, copy=False)

@@ -5,12 +5,12 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers.grids import Grid
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances, Rankings
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.tensors import is_tensor, to_host
 
@@ -44,7 +44,7 @@ def picture_of(X: Any, row: int) -> Map | None:
     return tuple(tuple((value - low) / ((high - low) or 1) for value in line) for line in cells)
 
 
-def _cells(values: NDArray[Any], shape: tuple[int, ...]) -> Map | None:
+def _cells(values: Array, shape: tuple[int, ...]) -> Map | None:
     """Rows of a few numbers, of the map of one row; None if its axes cannot be told or a number is not finite."""
     try:
         grid = _few_cells(shape)

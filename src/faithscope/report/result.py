@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Ints
 from faithscope.measures.comparing.differences import MANY, Difference, together
 from faithscope.measures.comparing.populations import (
     AMONG,
@@ -33,7 +33,7 @@ _NAMES_OF_WRONGLY_COVERED = {
 }
 
 
-def row_pairs(table: "pd.DataFrame", positions: NDArray[np.int64] | None = None) -> list[dict[str, Any]]:
+def row_pairs(table: "pd.DataFrame", positions: Ints | None = None) -> list[dict[str, Any]]:
     """The lines of `Evaluation.counterexamples`, or those of `wrongly_covered` under the same names.
 
     Each has ``a`` and ``b`` too: where its rows stand in the `X` of the result.

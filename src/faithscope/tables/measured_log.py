@@ -8,7 +8,6 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Spread
 from faithscope.counting.counts import Counts
@@ -16,6 +15,7 @@ from faithscope.counting.profile import Profile
 from faithscope.discretizers.base import steps
 from faithscope.discretizers.reason_codes import ReasonCodes
 from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.repeats import LARGEST, NOTICED, odd_occurrence
 from faithscope.measures.comparing.beside import Beside, beside_notes
 from faithscope.measures.comparing.groupings import crossed_name
@@ -342,7 +342,7 @@ def _part(table: Table, rows: int) -> Table:
     return table
 
 
-def _occurrences(table: Table, columns: Sequence[str]) -> tuple[NDArray[np.int64], float]:
+def _occurrences(table: Table, columns: Sequence[str]) -> tuple[Ints, float]:
     """How many different rows occur 0, 1, 2, … times by some columns, and the share of rows that repeat another."""
     groups = table.group_by(list(columns)).aggregate(given=table.count())
     answer = fetch(groups.group_by("given").aggregate(times=groups.count()))

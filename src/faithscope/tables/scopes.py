@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Spread
 from faithscope.discretizers import Original
@@ -16,6 +15,7 @@ from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, FaithscopeError, NotScoped
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.forms import are_codes, names_all
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import Encoding, measure_encoding
@@ -119,7 +119,7 @@ def encoding(measured: MeasuredLog) -> Encoding:
     )
 
 
-def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | None, dict[str, NDArray[Any]]]:
+def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | None, dict[str, Array]]:
     """The rows of rules or words, with what these speak of, and their groups; None of other explanations.
 
     Raises if what they speak of is not there.
@@ -211,14 +211,14 @@ class LogRows(NamedTuple):
     """
 
     explanations: Explanations
-    predictions: NDArray[Any]
+    predictions: Array
     X: Any
-    weights: NDArray[np.float64] | None
-    clusters: NDArray[Any] | None
-    by: dict[str, NDArray[Any]]
+    weights: Floats | None
+    clusters: Array | None
+    by: dict[str, Array]
 
 
-def in_groups(groups: Mapping[str, NDArray[Any]], measure: Callable[[NDArray[Any]], Populations]) -> Populations:
+def in_groups(groups: Mapping[str, Array], measure: Callable[[Array], Populations]) -> Populations:
     """A measure by these columns of groups: of several, by each of them and by all together."""
     each = [replace(measure(values), by=name) for name, values in groups.items()]
     if len(each) == 1:

@@ -5,16 +5,16 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product, starmap
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers import Discretize, discretize
 from faithscope.discretizers.reasons.codebook import Codebook
 from faithscope.errors import BadInput
 from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_flag, check_whole, check_word, is_real
 
 Says = Literal["policy", "decision", "answer", "hint", "chance"]
@@ -234,9 +234,9 @@ class ReasonedRows:
 
     reasons: Reasons
     rules: Rules
-    predictions: NDArray[Any]
-    X: NDArray[np.float64]
-    groups: NDArray[Any]
+    predictions: Array
+    X: Floats
+    groups: Array
 
 
 @dataclass(frozen=True)
@@ -396,7 +396,7 @@ class ReasonSystem:
         return ("{name}: " if self.details else "") + told.replace("{label}", LABELS[label])
 
     @cached_property
-    def _masses(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _masses(self) -> tuple[Floats, Ints]:
         """The probability of each kind of row, which add up to 1, and its label."""
         p = np.array([kind.p for kind in self._kinds])
         return p / p.sum(), np.array([kind.label for kind in self._kinds])

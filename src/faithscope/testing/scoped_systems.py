@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from faithscope.inputs.array_types import Bools, Floats, Ints
+
 Interval = Callable[[Floats], tuple[Floats, Floats]]
 
 GRID = (np.arange(20_000) + 0.5) / 20_000
@@ -87,6 +86,6 @@ class Hub:
         return np.where(hub, 0.0, 1 + rng.random(n)), np.where(hub, rng.random(n) < self.ones, 1).astype(int)
 
 
-def covers(X: Floats, place: float) -> NDArray[np.bool_]:
+def covers(X: Floats, place: float) -> Bools:
     """The hub's relation: an explanation covers its own place and the hub."""
     return np.asarray((X[:, 0] == place) | (X[:, 0] == 0))

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from faithscope.inputs.array_types import Array, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def long_tail(cells: int) -> Floats:
     return _normal(1 / np.arange(1, cells + 1))
 
 
-def two_labels(ones: NDArray[Any]) -> Floats:
+def two_labels(ones: Array) -> Floats:
     """Chances of the labels 0 and 1, by the chance of label 1 given each explanation."""
     return np.column_stack([1 - ones, ones]).astype(np.float64)
 

@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.explainers import SufficientReason
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules
+from faithscope.inputs.array_types import Bools, Floats
 from faithscope.inputs.checks import check_whole
-from faithscope.testing.systems import Floats, System, reweighted
+from faithscope.testing.systems import System, reweighted
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ class ProvenSystem:
         labels = rows.sum(axis=1) + rng.normal(size=500) > 0
         return RandomForestClassifier(self.trees, max_depth=3, random_state=self.seed).fit(rows, labels)
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Floats, NDArray[np.bool_], Rules]:
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Floats, Bools, Rules]:
         """Rows, their predictions and their rules."""
         rows = rng.normal(size=(n, self.features))
         labels = np.asarray(self.model.predict(rows)) if n else np.zeros(0, bool)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Progress
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.hints import hint
@@ -18,8 +18,6 @@ from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rebuilt import Rebuild, rebuilder
 from faithscope.inputs.rows import flat_rows
 from faithscope.inputs.seeds import row_digests, seeded
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_columns, is_frame
 from faithscope.inputs.rows import take_rows
 from faithscope.inputs.tensors import is_tensor, to_host
@@ -156,7 +156,7 @@ class FeatureColumns:
     """The columns of the rows, or documents as one column, with the range of each column of numbers."""
 
     names: tuple[str, ...]
-    columns: tuple[NDArray[Any], ...]
+    columns: tuple[Array, ...]
     ranges: tuple[float, ...]  # 0 for what is no number
 
     @classmethod
@@ -193,7 +193,7 @@ def _places(shape: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(f"({', '.join(map(str, cell))})" for cell in cells)
 
 
-def _range(column: NDArray[Any]) -> float:
+def _range(column: Array) -> float:
     if column.dtype.kind not in "iuf" or not len(column):
         return 0.0
     finite = column[np.isfinite(column)]

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import several
-from faithscope.inputs.array_types import Ints
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.notes import Note
 from faithscope.tables.engine.engines import DAY, Expression, Table, clear_errors, engine_of, literal
 
@@ -76,7 +75,7 @@ def in_fixed_order(table: Any) -> Any:
     return table.take(pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys]))
 
 
-def numbers_of(answer: Any, name: str) -> NDArray[np.int64]:
+def numbers_of(answer: Any, name: str) -> Ints:
     """A column of integers of an Arrow table."""
     return np.asarray(answer.column(name).to_numpy().astype(np.int64))
 
@@ -95,12 +94,12 @@ def coded(answer: Any, names: Sequence[str]) -> tuple[list[Any], Ints]:
     return combined, place.reshape(-1)
 
 
-def as_array(values: Sequence[Any]) -> NDArray[Any]:
+def as_array(values: Sequence[Any]) -> Array:
     """Values of a column as an array: as objects if they are not all of one type."""
     return np.array(values) if len({type(value) for value in values}) == 1 else to_objects(list(values))
 
 
-def with_missing(values: NDArray[Any]) -> NDArray[Any]:
+def with_missing(values: Array) -> Array:
     """Values as they are; if some are missing, which is a value then, all of them as texts."""
     missing = np.array([value is None for value in values], bool) if values.dtype == object else np.zeros(1, bool)
     if not missing.any():
@@ -112,7 +111,7 @@ def with_missing(values: NDArray[Any]) -> NDArray[Any]:
     return texts
 
 
-def predictions_of(answer: Any, names: Sequence[str]) -> NDArray[Any]:
+def predictions_of(answer: Any, names: Sequence[str]) -> Array:
     """The predictions of an answer in these columns, (n,) or (n, k)."""
     held = [answer.column(name) for name in names]
     columns = [with_missing(to_objects(each.to_pylist()) if each.null_count else each.to_numpy()) for each in held]

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.agreements import Agreement, Same
 from faithscope.discretizers import Discretizer, Original, Sign
@@ -23,7 +22,7 @@ from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rule_text import parse_rule
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Floats
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.weights import to_weights
 from faithscope.measures.intervals.margins import check_confidence
@@ -102,7 +101,7 @@ class NumberColumns:
         columns = [column.to_numpy(zero_copy_only=False).astype(np.float64) + 0.0 for column in values]
         return self.of(np.column_stack(columns) if len(columns[0]) else np.empty((0, len(self.names))))
 
-    def of(self, matrix: NDArray[Any]) -> Importances:
+    def of(self, matrix: Array) -> Importances:
         """Explanations from their values as a matrix."""
         names = self.names if self.named else None
         if not self.order:
@@ -245,13 +244,13 @@ class PackedNumbers:
     def _missing(self) -> int:
         return int(np.iinfo(self.dtype).max)
 
-    def packed(self, values: NDArray[Any]) -> Any:
+    def packed(self, values: Array) -> Any:
         """One blob per row, as an Arrow array."""
         import pyarrow as pa
 
         if self.dtype.kind != "f" and values.dtype.kind == "f":
             values = np.where(np.isnan(values), self._missing, values)
-        rows: NDArray[Any] = np.ascontiguousarray(values, self.dtype)
+        rows: Array = np.ascontiguousarray(values, self.dtype)
         if self.dtype.kind == "f":
             rows = rows + 0.0  # -0.0 is 0.0
             rows[np.isnan(rows)] = np.nan  # of which there are many

@@ -13,12 +13,12 @@ from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.discretizers import Discretizer, Rank
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances, Rankings
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.weights import to_weights
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.runtime.memory import need
@@ -53,7 +53,7 @@ class Stream(ABC):
         self.log = log
 
     @abstractmethod
-    def _keyed(self, expression: Table, start: int) -> Iterator[tuple[Any, Any, NDArray[np.bool_] | None]]:
+    def _keyed(self, expression: Table, start: int) -> Iterator[tuple[Any, Any, Bools | None]]:
         """Batches of rows, with the keys of each, and which of its rows are kept; None if all are.
 
         What explanations are made of begins at column `start`.
@@ -118,9 +118,9 @@ class FetchedStream(Stream):
     sample: Sample
     settled: Discretizer
     looked: int = 0
-    _codes: NDArray[np.int64]
+    _codes: Ints
 
-    def _keyed(self, expression: Table, start: int) -> Iterator[tuple[Any, Any, NDArray[np.bool_] | None]]:
+    def _keyed(self, expression: Table, start: int) -> Iterator[tuple[Any, Any, Bools | None]]:
         import pyarrow as pa
 
         held, chosen = list(batches(expression, _MOST_ROWS)), self.log.options.discretizer
@@ -201,7 +201,7 @@ class NumberStream(Stream):
     def _steps(self) -> tuple[Any, ...]:
         return steps(self.log.options.discretizer)
 
-    def _keyed(self, expression: Table, start: int) -> Iterator[tuple[Any, Any, NDArray[np.bool_] | None]]:
+    def _keyed(self, expression: Table, start: int) -> Iterator[tuple[Any, Any, Bools | None]]:
         self._infinite.clear()
         seen = self.missing if self.rows is None else Counter()
         for batch in batches(expression, max(1, min(_MOST_ROWS, _CELLS // len(self.kind.names)))):
@@ -211,7 +211,7 @@ class NumberStream(Stream):
             yield batch, self.coarse_kind.packed(self._coarse(values, "", kept is not None).values), kept
         refuse_infinite(self._infinite)
 
-    def _values(self, batch: Any, start: int) -> NDArray[np.float64]:
+    def _values(self, batch: Any, start: int) -> Floats:
         """The importances of a batch, with NaN for missing."""
         import pyarrow as pa
 
@@ -231,24 +231,22 @@ class NumberStream(Stream):
             ) from None
         return values
 
-    def _coarse(self, values: NDArray[np.float64], form: str, dropped: bool = False) -> Importances:
+    def _coarse(self, values: Floats, form: str, dropped: bool = False) -> Importances:
         """The importances discretized; rows with missing ones may be `dropped` after."""
         names = self.kind.names if self.kind.named and not self.kind.order else None
         return reduce(partial(_discretized, dropped=dropped), self._steps, Importances.made(values, names, form))
 
 
-def _floats(column: Any) -> NDArray[np.float64]:
+def _floats(column: Any) -> Floats:
     import pyarrow as pa
 
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
-    numbers: NDArray[np.float64] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    numbers: Floats = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return numbers
 
 
-def _look(
-    values: NDArray[np.float64], features: Sequence[str], missing: "Counter[str]", infinite: "Counter[str]"
-) -> NDArray[np.bool_] | None:
+def _look(values: Floats, features: Sequence[str], missing: "Counter[str]", infinite: "Counter[str]") -> Bools | None:
     """Count missing and infinite values by feature; the mask of rows with a missing value, None if no row has one."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):

@@ -5,7 +5,6 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow.columns import distinct_columns, write_column
@@ -14,6 +13,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of, is_fresh
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.columns import Rows
@@ -77,7 +77,7 @@ def _to_log(explanations: Explanations, predictions: Any, X: Any) -> Any:
     return table.replace_schema_metadata({METADATA: json.dumps(settings).encode()})
 
 
-def _predictions(predictions: Any) -> list[NDArray[Any]]:
+def _predictions(predictions: Any) -> list[Array]:
     """One column of labels or numbers, or one column of numbers per output."""
     if getattr(predictions, "ndim", 1) == 2 and np.asarray(predictions).dtype.kind == "f":
         return list(to_number_predictions(predictions, "Spread", vectors=True).reshape(len(predictions), -1).T)
@@ -119,7 +119,7 @@ def _names(explanations: Explanations, width: int) -> list[str]:
     return list(known) if len(known) == width else [f"x{j}" for j in range(width)]
 
 
-def _with_none(column: NDArray[Any], zoned: bool) -> Any:
+def _with_none(column: Array, zoned: bool) -> Any:
     """The column, with None for missing objects; dates as Arrow has them, with a time zone if they have one."""
     import pyarrow as pa
 
