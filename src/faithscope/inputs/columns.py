@@ -236,9 +236,9 @@ def _parts(X: Any) -> list[Any]:
     if isinstance(X, np.ndarray) or not isinstance(X, Sequence) or isinstance(X, str):
         shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
         raise WrongType(f"Rows must be a 2-D array, a list of rows or a table; got {type(X).__name__}{shape}.")
-    wrong = next((row for row in X if isinstance(row, str | dict) or not hasattr(row, "__len__")), None)
-    if wrong is not None:
-        raise WrongType(f"Rows must be lists with one value per feature; got {wrong!r}: pass an array or a table.")
+    wrong = [row for row in X if isinstance(row, str | dict) or not hasattr(row, "__len__")]
+    if wrong:
+        raise WrongType(f"Rows must be lists with one value per feature; got {wrong[0]!r}: pass an array or a table.")
     if len({len(row) for row in X}) > 1:
         raise BadInput("Rows are lists of different lengths: give every row one value per feature.")
     return list(zip(*X, strict=True))
