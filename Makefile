@@ -47,8 +47,11 @@ docs: $(VENV)/.docs ## build the documentation site into site/; a warning is an 
 fuzz: $(VENV)/.test ## hostile input and faults, with their tables
 	$(BIN)/python fuzz/tally.py
 
-bench: $(VENV)/.bench ## install what is compared with, measure speed as ratios in one run, and add them to their history
-	$(BIN)/python benchmarks/history.py
+bench: $(VENV)/.bench ## install what is compared with, measure speed as ratios, each in one run
+	$(BIN)/python benchmarks/consistency.py --keep
+	$(BIN)/python benchmarks/sufficiency.py --keep
+	$(BIN)/python benchmarks/explainers.py --keep
+	$(BIN)/python benchmarks/audit.py --keep
 	$(BIN)/python benchmarks/known_quality.py
 	$(BIN)/python benchmarks/conformance.py
 	$(BIN)/python benchmarks/coverage --quick

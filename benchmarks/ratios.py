@@ -1,11 +1,9 @@
 """What the scripts share: ratios beside their bars, what a machine can do at best, options, tables that are kept."""
 
 import argparse
-import datetime
 import importlib.metadata
 import importlib.util
 import io
-import json
 import os
 import platform
 import re
@@ -13,7 +11,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
@@ -24,7 +22,6 @@ from numpy.random import default_rng
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
-HISTORY = RESULTS / "history.jsonl"
 FEATURES = 14
 
 
@@ -278,9 +275,9 @@ def run(doc, libraries, parts, sizes, **more):
     """A whole benchmark: asked, measured and printed, and exit 1 where a bar is missed.
 
     Sizes are pairs: in full and quick, which is not judged. An option in `more` sets the size of the same name. With
-    ``--keep COMMIT`` lines are kept among the results, and ratios in their history.
+    ``--keep`` what is printed is kept among the results.
     """
-    chosen, lines = options(doc, quick=False, keep=str, **more), []
+    chosen, lines = options(doc, quick=False, keep=False, **more), []
     asked = {name: value for name in more if (value := getattr(chosen, name)) is not None}
     sizes = SimpleNamespace(**{name: pair[chosen.quick] for name, pair in sizes.items()} | asked)
     machine, script = describe_machine(libraries), Path(sys.argv[0]).stem
@@ -295,11 +292,6 @@ def run(doc, libraries, parts, sizes, **more):
                 yield line.to_text(not chosen.quick)
 
     tell(told(), f"{script}.txt" if chosen.keep else None)
-    if chosen.keep:
-        ran = {"script": script, "date": str(datetime.date.today()), "commit": chosen.keep, "machine": machine}
-        kept = [asdict(line) | {"met": line.met, "reached": line.reached} for line in lines]
-        with HISTORY.open("a") as history:
-            history.write(json.dumps(ran | {"lines": kept}, default=float) + "\n")
     missed = [line.what.strip() for line in lines if not line.met]
     if missed and not chosen.quick:
         sys.exit("Missed: " + "; ".join(missed))

@@ -1,18 +1,18 @@
 """Do the intervals hold what they promise? Samples of systems with known truth; `--gate` exits 1 where a bar is missed.
 
-    python benchmarks/coverage --only intervals --plot docs/images   # kept in results/coverage.txt, coverage_many.txt
+    python benchmarks/coverage --only intervals                      # kept in results/coverage.txt, coverage_many.txt
     python benchmarks/coverage --only local --only sampled           # lines of the intervals by name
     python benchmarks/coverage --only attacks                        # coverage_attacks.txt; a kind: --only clusters
     python benchmarks/coverage --only exact                          # the end of the same
     python benchmarks/coverage --only plans                          # coverage_plans.txt
-    python benchmarks/coverage --only forecasts --plot docs/images   # coverage_forecasts.txt; needs FAITHSCOPE_DATA
+    python benchmarks/coverage --only forecasts                      # coverage_forecasts.txt; needs FAITHSCOPE_DATA
     python benchmarks/coverage --only necessity --gate               # coverage_necessity.txt; and so do the others:
         # beside, numbers, judged, simulatability, draws (populations), encoding, reasons, repeatability, agreement,
         # direction, naming, encoders
     python benchmarks/coverage --only shortcuts --gate               # coverage_shortcuts.txt
     python benchmarks/coverage --quick --gate                        # some systems of each, in two minutes
     python benchmarks/coverage --json kept.json                      # also keep every number
-    python benchmarks/coverage --kept kept.json --plot docs/images   # tell and draw without running again
+    python benchmarks/coverage --kept kept.json                      # tell without running again
 
 Every cell has a seed of its own, made from its name, so that parts can be run alone and give the same numbers. An
 interval falls short (*) where its coverage is more than two Monte-Carlo errors below what is nominal, and it misses its
@@ -28,7 +28,6 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # at the end, so that
 
 import attacks
 import exact
-import figures
 import forecasts
 import intervals
 import plans
@@ -51,8 +50,8 @@ def chosen_lines(only):
 
 
 def main(words=None):
-    """Run, tell, keep and draw what is asked for; 1 if the gate is closed."""
-    chosen = options(__doc__, words, only=[], quick=False, gate=False, json=Path, kept=[], plot=Path)
+    """Run, tell and keep what is asked for; 1 if the gate is closed."""
+    chosen = options(__doc__, words, only=[], quick=False, gate=False, json=Path, kept=[])
     only = set(chosen.only)
     if chosen.kept:
         cells = [Cell(**cell) for path in chosen.kept for cell in json.loads(Path(path).read_text())["cells"]]
@@ -64,8 +63,6 @@ def main(words=None):
         print("", *exact.table(chosen.quick), sep="\n")
     if chosen.json:
         chosen.json.write_text(json.dumps({"machine": machine, "cells": list(map(asdict, cells))}, indent=1) + "\n")
-    if chosen.plot:
-        figures.draw(cells, chosen.plot)
     missed = [f"{cell.interval} on {cell.system}, n = {cell.n:,}: {cell.held:.3f}" for cell in cells if cell.missed]
     print("\nThe bar: " + ("; ".join(missed) or "met"))
     return int(chosen.gate and bool(missed))
