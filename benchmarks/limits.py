@@ -61,10 +61,11 @@ def named(what, n, many):
 
 COLUMNS = 20  # of rows that have rules
 THRESHOLDS = np.linspace(-1.35, 1.35, 10)  # of every column, about its tenths; above or not: 400 conditions in all
+written = partial(fs.Rules.from_conditions, features=range(COLUMNS))
 
 
-def under_rules(rows, rules):
-    """Rows of seven labels, each given one of so many rules of three conditions.
+def ruled(rows, rules, width):
+    """Rows, their seven labels, the conditions of so many rules, and the number of the rule that each row is given.
 
     The first rows are given rule 0, 1, …, which hold there, as anchors do; others one that covers them, if tries find
     it.
@@ -72,9 +73,9 @@ def under_rules(rows, rules):
     random = default_rng(1)  # by which no two of 20,000 rules are equal
     X = np.asfortranarray(random.standard_normal((rows, COLUMNS)))
     total = X[:, 0] + X[:, 1] + X[:, 2]
-    predicted = np.searchsorted(np.quantile(total, np.arange(1, 7) / 7), total)
-    on = np.argsort(random.random((rules, COLUMNS)), axis=1)[:, :3]
-    bound = THRESHOLDS[random.integers(10, size=(rules, 3))]
+    label = np.searchsorted(np.quantile(total, np.arange(1, 7) / 7), total)
+    on = np.argsort(random.random((rules, COLUMNS)), axis=1)[:, :width]
+    bound = THRESHOLDS[random.integers(10, size=(rules, width))]
     above = X[np.arange(rules)[:, None], on] > bound
     given = np.concatenate([np.arange(rules), random.integers(rules, size=rows - rules)])
     for _ in range(20):
@@ -83,8 +84,13 @@ def under_rules(rows, rules):
         missed = rules + np.flatnonzero(~holds.all(axis=1))
         given[missed] = random.integers(rules, size=len(missed))
     parts = zip(on.tolist(), np.where(above, ">", "<=").tolist(), bound.tolist(), strict=True)
-    conditions = fs.Rules.from_conditions([list(zip(*rule, strict=True)) for rule in parts], features=range(COLUMNS))
-    return partial(fs.sufficiency, conditions.take(given), predicted, X)
+    return X, label, [list(zip(*rule, strict=True)) for rule in parts], given
+
+
+def under_rules(rows, rules):
+    """Rules of three conditions."""
+    X, predicted, conditions, given = ruled(rows, rules, 3)
+    return partial(fs.sufficiency, written(conditions).take(given), predicted, X)
 
 
 def rounded_rows(n, d=D):
@@ -95,9 +101,9 @@ def apart(n):
     return partial(fs.within, numbers(n), labels(n), 3.0)
 
 
-def highlighted(n):
+def highlighted(n, words=10_000):
     """Documents of 20 words, of which the first is highlighted."""
-    drawn = (default_rng(3).zipf(1.3, size=(n, 20)) % 10_000).tolist()
+    drawn = (default_rng(3).zipf(1.3, size=(n, 20)) % words).tolist()
     documents = [" ".join(f"w{word}" for word in row) for row in drawn]
     given = [[f"w{row[0]}"] for row in drawn]
     predicted = labels(n)

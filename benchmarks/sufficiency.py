@@ -64,7 +64,7 @@ SIZES = {  # in full and quickly
 
 def given_rules(rows, rules):
     """Rows, labels, the conditions of each rule, and those that each row is given."""
-    X, labels, conditions, given = ruled(rows, rules, LABELS, WIDTH)
+    X, labels, conditions, given = ruled(rows, rules, WIDTH)
     return X, labels, conditions, [conditions[rule] for rule in given]
 
 
@@ -162,7 +162,7 @@ def memory(sizes):
 
 
 def highlights(sizes):
-    work = highlighted(sizes.documents, 15_000, lambda _, first: first)
+    work = highlighted(sizes.documents, 15_000)
     best = best_of(work, sizes.runs)
     yield Line(f"{sizes.documents:,} documents, a word highlighted", best, "s", at_most=1)
 
