@@ -1,4 +1,4 @@
-"""What is counted of explanations that cover rows, whoever counted it: a pass over rows, a GPU, or an engine."""
+"""What is counted of explanations that cover rows, whoever counted it: a pass over rows, or an engine."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -22,7 +22,6 @@ class Coverage:
     own: Bools  # whether each row is covered by its own explanation
     idle: tuple[str, ...] = ()  # conditions that hold on no row, such as unknown categories
     left_out: LeftOut | None = None  # None for a single row, and if no interval was asked for
-    close: int | None = None  # pairs that a GPU decided in double precision; None if the CPU counted
     block: Ints | None = None  # the block of each row; None if single rows were left out
     alike: bool = True  # whether every other explainer of these rows has the same blocks
     sums: Sums | None = None  # the sums of weighted terms; None if rows are not weighted: counts give them

@@ -10,26 +10,21 @@ import numpy as np
 from faithscope.counting.asking import AskingGroups
 from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
 from faithscope.counting.cover import Asked, in_blocks, over_batches, refuse_unasked
-from faithscope.counting.gpu.covering import cover_on_gpu
-from faithscope.counting.gpu.devices import DEVICES
+from faithscope.counting.gpu.devices import DEVICES, on_gpu
 from faithscope.counting.layout import Layout
 from faithscope.counting.near import PairCounts
 from faithscope.counting.pairs import Tabled
 from faithscope.counting.rows import Rows
 from faithscope.counting.tally import TABLE, Adding, Tally
-from faithscope.errors import BadInput, NotProven
+from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.distances.metrics import to_metric_name
-from faithscope.explanations.distances.near import Near
-from faithscope.explanations.distances.tiles import need_distances, to_tiles
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.rows import rows_of
-from faithscope.relations import Blocks, Parts, Relation, Within, vectors
+from faithscope.relations import Blocks, Parts, Relation, Within
 from faithscope.sample import Sample
 
 EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
-_KEPT = 16 * EXACT  # bits of bitmaps of several relations that are kept at once: 200 MB
 _BLOCKS = 100
 _FEWEST = 30  # blocks of many rows whose agreement is listed
 _QUERIES = 2**21  # rows x blocks
@@ -57,7 +52,7 @@ def cover(
         Whether to leave out rows for an interval; False if only the counts are wanted.
     exact : int
         Rows are left out one by one while explanations x rows is at most this, and in blocks beyond. Weighted and
-        clustered rows are always left out in blocks, and a GPU always leaves out single rows.
+        clustered rows are always left out in blocks.
     device : {"auto", "cpu", "cuda"}
     beside : sequence of Explanations
         The explanations of all explainers that are compared, including these, so that all leave out the same blocks.
@@ -68,16 +63,12 @@ def cover(
     """
     rows = _rows(sample, relation, exact if interval else sys.maxsize, beside, among)
     covers = sample.covered_by(rows.distinct, relation)
-    found = cover_on_gpu(_device(device, sample), covers, [relation], rows, interval)
-    if found is None and (near := _countable(covers, rows, interval)):
-        wanted = ("share", "recall") if interval and necessity else ("share",)
-        tallies = _tallies(near, near.radii[None], sample, rows, *wanted, interval=interval)
-        found = [tally.coverage(relation) for tally in tallies]
-    if found is not None:  # every explanation is a single part
-        (coverage,) = found
+    wanted = ("share", "recall") if interval and necessity else ("share",)
+    if tallies := _by_pairs(covers, sample, rows, *wanted, interval=interval, device=device):
+        coverage = tallies[0].coverage(relation)
         if isinstance(covers, Blocks):
             return coverage
-        empty = np.flatnonzero(coverage.counts.per_explanation == 0).tolist()
+        empty = np.flatnonzero(coverage.counts.per_explanation == 0).tolist()  # every explanation is a single part
         return replace(coverage, idle=tuple(str(covers.parts[covers.lists[row][0]]) for row in empty))
     both = necessity and covers.asked is None and not rows.numbers and not rows.weighted
     tally = Tally(sample, rows, "share", *(["recall"] * both), interval=interval)
@@ -98,9 +89,8 @@ def count_necessity(
     rows = _rows(sample, relation, exact, beside, blocks=blocks)
     covers = sample.covered_by(rows.distinct, relation)
     refuse_unasked(covers, "Necessity")
-    if near := _countable(covers, rows, interval=True):
-        (tally,) = _tallies(near, near.radii[None], sample, rows, "recall")
-        return tally.necessity(tally.counts(relation))
+    if tallies := _by_pairs(covers, sample, rows, "recall"):
+        return tallies[0].necessity(tallies[0].counts(relation))
     tally = Tally(sample, rows, "recall")
     idle = _over(covers, tally)
     return tally.necessity(tally.counts(relation), idle)
@@ -151,77 +141,59 @@ def _block_count(sample: Sample) -> int:
     return int(np.clip(_QUERIES // sample.n, _FEWEST, _BLOCKS)) if listed else _BLOCKS
 
 
-def _device(device: str, sample: Sample) -> str:
-    """Where to count: weighted or clustered rows and numbers are counted on the CPU."""
-    check_word(device, "device", DEVICES)
-    plain = sample.weights is None and sample.clusters is None and not sample.agreement.of_numbers
-    if device == "cuda" and not plain:
-        rows = "Weighted" if sample.weights is not None else "Clustered"
-        what = f"Agreement by {sample.agreement} is" if sample.agreement.of_numbers else f"{rows} rows are"
-        raise BadInput(f'{what} not counted on a GPU: pass device="cpu".')
-    return "cpu" if device == "auto" and not plain else device
-
-
-def _countable(covers: Parts | Blocks, rows: Rows, interval: bool) -> Near | None:
-    """The same coverage by distance, if it needs no more than counts of pairs; leaving out single rows does."""
-    if rows.listed or rows.weighted or covers.near is None or (interval and rows.blocks == 1):
-        return None
-    near = covers.near()
-    return None if callable(near.metric) else near  # a caller's function stays in the caller's thread
-
-
-def _tallies(near: Near, radii: Floats, sample: Sample, rows: Rows, *wanted: str, interval: bool = True) -> list[Tally]:
-    """Tallies of the rows within one or several radii of every center, by counts of pairs."""
+def _by_pairs(
+    covers: Parts | Blocks,
+    sample: Sample,
+    rows: Rows,
+    *wanted: str,
+    radii: Floats | None = None,
+    interval: bool = True,
+    device: str = "cpu",
+) -> list[Tally] | None:
+    """Tallies by distance, per radius of all centers: of labeled rows, if no single row is to be left out."""
+    near, points = covers.near, None
+    if not (rows.listed or rows.weighted or near is None or (interval and rows.blocks == 1)):
+        points = near()
+        if callable(points.metric):  # a caller's function stays in the caller's thread
+            points = None
+    around = None if points is None else points.radii[None] if radii is None else radii
     segment, segments = rows.labels * rows.blocks + rows.block, len(rows.names) * rows.blocks
-    pairs = PairCounts(near, radii, rows.codes, segment, segments)
-    tallies = [Tally(sample, rows, *wanted, interval=interval, own=own) for own in pairs.own()]
 
-    def prepare(start: int, counts: Ints) -> Adding:
-        adding = Adding()
-        for tally, table in zip(tallies, counts, strict=True):
-            covered = table.reshape(len(table), len(rows.names), rows.blocks)
-            adding += tally.prepare(start, None, Tabled(covered, covered))
-        return adding
+    def count(kind: type[PairCounts]) -> list[Tally]:
+        assert points is not None
+        assert around is not None
+        pairs = kind(points, around, rows.codes, segment, segments)
+        tallies = [Tally(sample, rows, *wanted, interval=interval, own=own) for own in pairs.own()]
 
-    for batch in pairs.in_batches(prepare):
-        for add in batch:
-            add()
-    return tallies
+        def prepare(start: int, counts: Ints) -> Adding:
+            adding = Adding()
+            for tally, table in zip(tallies, counts, strict=True):
+                covered = table.reshape(len(table), len(rows.names), rows.blocks)
+                adding += tally.prepare(start, None, Tabled(covered, covered))
+            return adding
+
+        for batch in pairs.in_batches(prepare):
+            for add in batch:
+                add()
+        return tallies
+
+    check_word(device, "device", DEVICES)
+    found = on_gpu(device, points, len(rows.distinct) * rows.n, count)
+    return count(PairCounts) if found is None and points is not None else found
 
 
 def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "cpu") -> list[Coverage]:
-    """Coverage within several distances of one metric, each as `cover` counts it; every distance is computed once.
+    """Coverage within several distances of one metric, each as `cover` counts it.
 
-    If single rows are left out, bitmaps of all pairs are kept per relation: beyond so many, distances are computed for
-    some relations after the others.
+    Every distance is computed once if no single row is to be left out.
     """
     explanations = sample.explanations
     rows = Rows.of(sample, explanations, EXACT if sample.clusters is None else 0)
     covers = relations[0].cover(rows.distinct, explanations, None)
     radii = np.repeat([[relation.tau] for relation in relations], len(rows.distinct), axis=1)
-    on_device = cover_on_gpu(_device(device, sample), covers, relations, rows, True, radii)
-    if on_device is not None:
-        return on_device
-    if near := _countable(covers, rows, interval=True):
-        by_pairs = _tallies(near, radii, sample, rows, "share")
-        return [tally.coverage(relation) for tally, relation in zip(by_pairs, relations, strict=True)]
-    at_once = len(relations) if rows.blocks > 1 else _KEPT // (len(rows.distinct) * rows.n)
-    found: list[Coverage] = []
-    for first in range(0, len(relations), at_once):
-        chosen = relations[first : first + at_once]
-        tallies = [Tally(sample, rows, "share") for _ in chosen]
-        layout, centers, points = tallies[0].layout, vectors(rows.distinct), vectors(explanations)
-        plain = Near(centers, points, radii[first], to_metric_name(relations[0].metric))
-        need_distances(plain, len(layout.source))
-        tiles = to_tiles(replace(plain, rows=points[layout.source]), radii[first : first + at_once])
-        step = max(1, min(tallies[0].step, TABLE // (2 * len(layout.source))))
-        for start in range(0, len(centers), step):
-            masks = tiles.masks(slice(start, min(start + step, len(centers))), slice(0, len(layout.source)))
-            for mask, tally in zip(masks, tallies, strict=True):
-                for add in tally.prepare(start, layout.pack_arranged(mask)):
-                    add()
-        found += [tally.coverage(relation) for tally, relation in zip(tallies, chosen, strict=True)]
-    return found
+    if tallies := _by_pairs(covers, sample, rows, "share", radii=radii, device=device):
+        return [tally.coverage(relation) for tally, relation in zip(tallies, relations, strict=True)]
+    return [cover(sample, relation) for relation in relations]
 
 
 def reach_of(coverage: Coverage, sample: Sample, relation: Relation, further: Any) -> float:

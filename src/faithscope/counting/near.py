@@ -119,11 +119,10 @@ class PairCounts:
     """
 
     def __init__(self, near: Near, radii: Floats, codes: Ints, segment: Ints, segments: int) -> None:
-        self.near, self.radii, self.codes = near, radii, codes
+        self.near, self.radii, self.codes, self.segments = near, radii, codes, segments
         self.pieces = pieces = Pieces(segment, segments)
         self.groups = pieces.groups(_SIDE).tolist()
         need_distances(near, int(pieces.places[-1]))
-        self.alike = len(codes) == len(near.centers) and np.array_equal(near.centers[codes], near.rows)
         rows = np.full((int(pieces.places[-1]), near.rows.shape[1]), np.nan)
         rows[pieces.position] = near.rows[pieces.order]
         self.halved = self._may_halve()
@@ -138,6 +137,12 @@ class PairCounts:
         alike = self.alike and once and self.near.metric in _SYMMETRIC and bool((self.radii == self.radii[:, :1]).all())
         return alike and sizes <= _TABLE and int(self.pieces.places[-1]) < 1.5 * places
 
+    @cached_property
+    def alike(self) -> bool:
+        """Whether every row is its own center."""
+        near, codes = self.near, self.codes
+        return len(codes) == len(near.centers) and np.array_equal(near.centers[codes], near.rows)
+
     def own(self) -> Bools:
         """Whether each row lies within each radius of its own center: (k, n)."""
         near, inside = self.near, np.less if self.near.open else np.less_equal
@@ -147,18 +152,23 @@ class PairCounts:
 
     def in_batches(self, work: Callable[[int, Ints], Part]) -> Iterator[Part]:
         """``work(start, counts)`` for batches of centers in order, in threads; `counts` are (k, centers, segments)."""
-        step = max(1, min(_SIDE, _CELLS // max(1, self.pieces.segments)))
+        many = len(self.near.centers)
+        step = max(1, min(_SIDE, _CELLS // max(1, self.segments)))
         with one_blas_thread():
-            counted = self._halves() if self.halved else self._counted
+            counted = self.counter()
 
             def batch(start: int) -> Part:
-                return work(start, self.pieces.by_segment(counted(start, start + step)))
+                return work(start, counted(start, min(start + step, many)))
 
-            yield from in_threads(batch, range(0, len(self.near.centers), step))
+            yield from in_threads(batch, range(0, many, step))
+
+    def counter(self) -> Callable[[int, int], Ints]:
+        """A function that counts for the centers from start to stop: (k, centers, segments)."""
+        counted = self._halves() if self.halved else self._counted
+        return lambda start, stop: self.pieces.by_segment(counted(start, stop))
 
     def _counted(self, start: int, stop: int) -> Bytes:
         """Counts per piece of the centers from start to stop: (k, centers, pieces)."""
-        stop = min(stop, len(self.near.centers))
         counts = np.empty((len(self.radii), stop - start, len(self.pieces.of)), np.uint8)
         for first, last in zip(self.groups[:-1], self.groups[1:], strict=True):
             places = slice(*self.pieces.places[[first, last]].tolist())

@@ -12,7 +12,7 @@ independent and count alike, all rows of a group have as many pairs, so that eac
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,34 +33,28 @@ _RUNNING = 1e-13  # of all weight: differences of running sums are no more exact
 # Share
 
 
-def losses(rows: Any, same: Any, others: Any, divide: Any = ratio) -> list[Any]:
-    """What rows with `same` agreeing of `others` other witnesses lose with one of them; arrays of NumPy or on a GPU.
+def losses(rows: Array, same: Array, others: Array) -> list[Array]:
+    """What rows with `same` agreeing of `others` other witnesses lose with one of them.
 
     With one other row fewer a term is s / (c - 1) instead of s / c, and (s - 1) / (c - 1) if that row agrees: how much
     terms change, how many rows become silent, how much terms lean on that row, and what to subtract if it agrees.
     """
     return [
-        rows * (divide(same, others - 1) - divide(same, others)),
+        rows * (ratio(same, others - 1) - ratio(same, others)),
         rows * (others == 1),
-        divide(rows, others),
-        divide(rows * (same > 0), others - 1),
+        ratio(rows, others),
+        ratio(rows * (same > 0), others - 1),
     ]
-
-
-def cell_losses(given: Any, same: Any, missed: Any, total: Any, itself: float = 1, divide: Any = ratio) -> list[Any]:
-    """The losses of the rows of cells; rows that their explanation covers do not count themselves."""
-    lost = losses(given - missed, same - itself, total - 1, divide)
-    if bool(missed.any()):
-        lost = [a + b for a, b in zip(lost, losses(missed, same, total, divide), strict=True)]
-    return lost
 
 
 def share_losses(counts: Counts) -> Losses:
     """The losses of the terms of every explanation, from counts."""
     cells = np.flatnonzero(counts.given)
     which, same = counts.explanation[cells], counts.covered if counts.agreeing is None else counts.agreeing
-    columns = (counts.given[cells], same[cells], counts.missed[cells], counts.per_explanation[which])
-    *lost, alike = cell_losses(*columns, counts.agreement.itself)
+    missed, met, total = counts.missed[cells], same[cells], counts.per_explanation[which]
+    # Rows that their explanation covers do not count themselves.
+    inside = losses(counts.given[cells] - missed, met - counts.agreement.itself, total - 1)
+    *lost, alike = (a + b for a, b in zip(inside, losses(missed, met, total), strict=True))
     by_scope = np.stack([sums(which, column, counts.distinct) for column in lost])
     return Losses(by_scope, GroupedRows(which, counts.label[cells], alike), counts.agreement_sums, len(counts.labels))
 

@@ -118,7 +118,7 @@ def sufficiency(
         draw is unverifiable.
     confidence : float
         The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
-        and blocks of rows beyond; on a GPU always every row.
+        and blocks of rows beyond.
     interval : None
         No interval of sufficiency is proven, but for rules of which every row meets exactly one.
     unseen : bool
@@ -367,9 +367,6 @@ def coverage_estimate(
     counts, left_out = coverage.counts, coverage.left_out
     # Of pairs that were not asked other notes tell.
     notes = coverage_notes(counts, coverage.idle) if coverage.asked is None else ()
-    if coverage.close is not None:
-        close = several(coverage.close, "pair", "pairs")
-        notes = (*notes, f"counted on a GPU, {close} within 1e-5 of the distance in double precision")
     if coverage.spread is not None and left_out is not None:
         if unseen:
             raise NotProven(

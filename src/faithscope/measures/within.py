@@ -46,15 +46,14 @@ def within(
     tau : float
         Explanations at a distance of at most this count as the same.
     metric : str or callable
-        Any metric of scikit-learn's; euclidean, manhattan, chebyshev, cosine and hamming also on a GPU.
+        Any metric of scikit-learn's; euclidean, manhattan and chebyshev also on a GPU.
     confidence, agreement, clusters
         As for `consistency`.
     interval, unseen
         As for `sufficiency`: by default the interval takes for granted that no explanation which the sample missed is
         close to many, and with ``unseen=True`` it does not.
     device : {"auto", "cpu", "cuda"}
-        "auto" uses a GPU if there is one and the pairs are many. The counts are the same, and the interval then leaves
-        out every row, for any number of rows.
+        "auto" uses a GPU if there is one and the pairs are many. The answer is the same.
 
     Examples
     --------
