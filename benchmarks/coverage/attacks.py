@@ -18,9 +18,9 @@ from numpy.random import default_rng
 from systems import COVERED, GIVEN, FinitePopulation, mixed, sliding
 
 import faithscope as fs
-from faithscope.testing import ClusteredRows, FittedLeaves, HubUnderDirections, HubUnderTopics, WeightedRows
-from faithscope.testing.hard import independent
-from faithscope.testing.systems import long_tail, mostly_pure
+from faithscope import testing
+from faithscope.testing import FittedLeaves, word_lists, zero_vectors
+from faithscope.testing.populations import independent, long_tail, mostly_pure
 
 JACKKNIFE = {"interval": "jackknife"}  # pairs, as before weights and clusters were kept rows
 warnings.filterwarnings("ignore", "interval='jackknife' is an old word", FutureWarning)
@@ -35,10 +35,10 @@ def compare(measure, before, after, taken=""):
     """One measure of the same rows with two settings; what is taken from the rows is known to the second alone."""
 
     def ask(system, n, rng):
-        rows = system.draw(n, rng)
+        rows = (system.draw if isinstance(system, Known | FinitePopulation) else system.rows)(n, rng)
         if not isinstance(rows, dict):
-            ruled = getattr(system, "covers", None) is not None
-            rows = (system.ruled(rows[0]) if ruled else {"explanations": rows[0]}) | {"predictions": rows[1]}
+            kinds, labels = rows
+            rows = ({"explanations": kinds} if system.covers is None else system.ruled(kinds)) | {"predictions": labels}
         known = {taken: rows.pop(taken)} if taken else {}
         return both(measure(**rows, **before), measure(**rows, **known, **after), system.truth)
 
@@ -47,13 +47,13 @@ def compare(measure, before, after, taken=""):
 
 def hub_further(system, n, rng):
     """The default, and the default that knows ten times the rows without their predictions."""
-    rows, further = system.draw(n, rng), system.draw(10 * n, rng)["X"]
+    rows, further = system.rows(n, rng), system.rows(10 * n, rng)["X"]
     return both(fs.sufficiency(**rows), fs.sufficiency(**rows, unlabeled=further), system.truth)
 
 
 def fitted(leaves, n, rng):
     """An explainer that was fitted on the rows it is judged on, and one that was fitted on other rows."""
-    same, fresh = (fs.consistency(**each.draw(n, rng)) for each in (leaves, replace(leaves, fresh=True)))
+    same, fresh = (fs.consistency(**each.rows(n, rng)) for each in (leaves, replace(leaves, fresh=True)))
     return both(same, fresh, leaves.truth)
 
 
@@ -142,6 +142,11 @@ WEIGHTED = (  # name, system, weights by label, scatter, rows, times
 )
 
 
+def drawn(rows, **how):
+    """The same kinds of rows, in clusters or with weights."""
+    return testing.FinitePopulation(rows.p, rows.q, **how)
+
+
 def lines():
     """Every attack: what is tried, on which systems, with how many rows, how often."""
     for study, title, ask, seed, systems, *nominal in attacks():
@@ -153,7 +158,10 @@ def lines():
 def attacks():
     """The study, the title, what is asked, what streams are named by; and name, system, rows and times."""
     title = "Rows that belong together: without clusters= | with it"
-    systems = [(name, ClusteredRows(rows, size, copy), many * size, _) for name, rows, many, size, copy, _ in CLUSTERED]
+    systems = [
+        (name, drawn(rows, together=size, stickiness=copy), many * size, _)
+        for name, rows, many, size, copy, _ in CLUSTERED
+    ]
     yield "clusters", title, compare(fs.consistency, JACKKNIFE, {}, taken="clusters"), "clustered", systems
 
     title = "Clusters whose size goes with the prediction: pairs | the default"
@@ -161,7 +169,7 @@ def attacks():
     yield "clusters", title, tightened, "returning", RETURNING
     title = "Clusters whose size goes with the prediction: the default | interval='proven'"
     yield "proven", title, compare(fs.consistency, {}, {"interval": "proven"}), "proven_returning", RETURNING
-    systems = [(name, system, n, 200) for n in (200, 1_000) for name, (_, system) in independent(n).items()]
+    systems = [(name, system, n, 200) for n in (200, 1_000) for name, system in independent(n).items()]
     title = "Independent rows: the default | interval='proven'"
     yield "proven", title, compare(fs.consistency, {}, {"interval": "proven"}), "proven", systems
     by_spread = compare(fs.consistency, {"agreement": fs.Spread(), **JACKKNIFE}, {"agreement": fs.Spread()})
@@ -172,13 +180,15 @@ def attacks():
     yield "weights", "Spread, heavy large numbers: pairs | the default", by_spread, "heavy_numbers", systems
 
     title = 'Weights: interval="jackknife" | the default'
-    systems = [(name, WeightedRows(rows, weights, scatter), *_) for name, rows, weights, scatter, *_ in WEIGHTED]
+    systems = [
+        (name, drawn(rows, weights=weights, scatter=scatter), *_) for name, rows, weights, scatter, *_ in WEIGHTED
+    ]
     yield "weights", title, tightened, "weighted", systems
 
     title = "An unseen row under many explanations: the default | unseen=True"
     under_rules, within = (compare(measure, {}, {"unseen": True}) for measure in (fs.sufficiency, fs.within))
     systems = [
-        (f"{each} rows per topic, {hubs:g} word lists expected", HubUnderTopics(round(n / each), hubs / n), n, times)
+        (f"{each} rows per topic, {hubs:g} word lists expected", word_lists(round(n / each), hubs / n), n, times)
         for n, times in ((100, 400), (400, 400), (2_000, 100))
         for each in (3, 10, 40)[: 3 if n == 400 else 2]
         for hubs in (0.5, 1.0, 2.0)
@@ -188,7 +198,7 @@ def attacks():
     further = "The same: the default | the default with 10 n further rows, unlabelled"
     yield "hubs", further, hub_further, "hub_further", systems
     systems = [
-        (f"within, 60 directions, {hubs:g} zero vectors expected", HubUnderDirections(60, hubs / n), n, 300)
+        (f"within, 60 directions, {hubs:g} zero vectors expected", zero_vectors(60, hubs / n), n, 300)
         for n in (400, 1_000)
         for hubs in (0.5, 1.0)
     ]
@@ -206,7 +216,7 @@ def attacks():
 
     title = 'Silence, rare explanations, contradictions: interval="jackknife" | the default'
     often = {50: 600, 100: 600, 200: 1_000, 400: 600, 1_000: 600, 2_000: 300, 5_000: 200, 20_000: 60}
-    systems = [(name, system, n, times) for n, times in often.items() for name, (_, system) in independent(n).items()]
+    systems = [(name, system, n, times) for n, times in often.items() for name, system in independent(n).items()]
     yield "adverse", title, tightened, "tightened", systems
     systems = [(name, system, n, 400) for name, system, n, _ in systems if n == 400]
     for confidence in (0.5, 0.8, 0.95, 0.99, 0.999):

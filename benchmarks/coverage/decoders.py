@@ -8,7 +8,7 @@ from numpy.random import default_rng
 from systems import FinitePopulation, drawn_rows, population
 
 import faithscope as fs
-from faithscope.testing.systems import reweighted
+from faithscope.testing.populations import from_masses
 
 DECODERS = {"optimal": fs.OptimalDecoder, "Gibbs": fs.GibbsDecoder}
 
@@ -21,13 +21,14 @@ def decoded(explanations, labels, purity, skew, seed):
     return FinitePopulation(shares / shares.sum(), within)
 
 
+RARE = decoded(20, 2, 0.97, 0.5, 5)
 DECODED = {
     "pure, few": decoded(8, 2, 0.99, 0.0, 0),
     "pure, many unseen": decoded(600, 2, 0.99, 0.7, 1),
     "mixed, few": decoded(8, 3, 0.7, 0.5, 2),
     "mixed, many": decoded(100, 5, 0.8, 1.0, 3),
     "no use": decoded(20, 2, 0.5, 0.0, 4),
-    "rare label": population(reweighted(decoded(20, 2, 0.97, 0.5, 5), [1.0, 0.05])),
+    "rare label": population(from_masses(RARE.p[:, None] * RARE.q * [1.0, 0.05])),
 }
 
 

@@ -11,7 +11,7 @@ from systems import COVERED, NECESSARY, FinitePopulation, population
 
 import faithscope as fs
 from faithscope.measures.comparing.beside import Beside
-from faithscope.testing.systems import SYSTEMS
+from faithscope.testing import POPULATIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def quarters(systems, names, other):
 
 
 GROUPED = {
-    f"{name}, {way}, {share:.0%}": Grouped(made(population(SYSTEMS[name])), population(SYSTEMS[name]), share)
+    f"{name}, {way}, {share:.0%}": Grouped(made(population(POPULATIONS[name])), population(POPULATIONS[name]), share)
     for name in ("many rare", "few common", "near-deterministic", "medium")
     for share in (0.1, 0.4)
     for way, made in (("random", shuffled), ("alike", lambda system: system))

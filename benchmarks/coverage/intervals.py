@@ -16,7 +16,7 @@ from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.relations import Applies
 from faithscope.sample import Sample
-from faithscope.testing.scoped_systems import Hub, covers
+from faithscope.testing.populations import Hub, covers
 
 THEOREM = "M̂, and its expectation by the theorem"
 

@@ -14,7 +14,7 @@ from scipy import stats
 from systems import Kinds, beside, nested, sliding
 
 import faithscope as fs
-from faithscope.testing.systems import equal, long_tail
+from faithscope.testing.populations import equal, long_tail
 
 EPS = 1.0  # of Close and Tolerance; predictions are made so that it matters
 AGREEMENTS = {"close": fs.Close(EPS), "tolerance": fs.Tolerance(EPS), "spread": fs.Spread()}

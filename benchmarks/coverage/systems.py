@@ -8,9 +8,16 @@ from harness import in_bins
 from numpy.random import default_rng
 
 import faithscope as fs
-from faithscope.testing.hard import equal_labels, two_rates
-from faithscope.testing.scoped_systems import Hub
-from faithscope.testing.systems import equal, from_masses, long_tail, mostly_pure, reweighted, two_labels
+from faithscope.testing.populations import (
+    Hub,
+    equal,
+    from_masses,
+    long_tail,
+    mostly_pure,
+    one_explanation,
+    two_labels,
+    two_rates,
+)
 
 RARE = 4.0  # a row of any label but the first counts so many times, where rows are weighted by label
 
@@ -133,7 +140,8 @@ class FinitePopulation(Kinds):
     @cached_property
     def target(self):
         """The population in which any label but the first counts four times."""
-        return replace(self, **vars(reweighted(self, label_weights(np.arange(self.q.shape[1])))))
+        target = from_masses(self.p[:, None] * self.q * label_weights(np.arange(self.q.shape[1])))
+        return replace(self, p=target.p, q=target.q)
 
     @cached_property
     def coarser(self):
@@ -169,7 +177,7 @@ def label_weights(labels):
 
 
 def population(system):
-    """A system of `faithscope.testing`."""
+    """A population of `faithscope.testing`."""
     return FinitePopulation(system.p, system.q)
 
 
@@ -195,7 +203,7 @@ GIVEN = {
     "half never repeat": population(two_rates(10, 0.02, 100_000, 0.5)),
 }
 LABELS = (2, 3, 20, 50, 1_000)
-EQUAL_LABELS = {f"{labels:,} equal labels": population(equal_labels(labels)) for labels in LABELS}
+EQUAL_LABELS = {f"{labels:,} equal labels": population(one_explanation(*equal(labels))) for labels in LABELS}
 
 
 # Kinds on a line, equally likely, with rules that cover kinds side by side.

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.testing.systems import SYSTEMS
+from faithscope.testing import POPULATIONS
 
 
 def true_consistency(explanations, labels, discretizer=None):
@@ -85,6 +85,6 @@ def test_a_certificate_from_changes_speaks_of_the_delta_explainer():
         fs.certify(pairs, x[:, 0] > 0, [None, fs.Delta()])
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", POPULATIONS)
 def test_the_expected_estimator_is_below_the_truth(name):
-    assert SYSTEMS[name].expected(50) <= SYSTEMS[name].expected(500) <= SYSTEMS[name].truth + 1e-12
+    assert POPULATIONS[name].expected(50) <= POPULATIONS[name].expected(500) <= POPULATIONS[name].truth + 1e-12

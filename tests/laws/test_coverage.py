@@ -15,8 +15,8 @@ from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.readers import as_explanations
 from faithscope.relations import Applies
 from faithscope.sample import Sample
-from faithscope.testing.scoped_systems import SCOPED, Hub, covers
-from faithscope.testing.systems import SYSTEMS, System
+from faithscope.testing import POPULATIONS, FinitePopulation
+from faithscope.testing.populations import Hub, covers, two_labels
 
 
 class Case(NamedTuple):
@@ -39,7 +39,7 @@ def checked(groups, agreement, n=250):
     """The agreement among rows that can be checked: its truth is the ratio of expectations at n rows."""
     p = np.diff(np.sqrt(np.arange(groups + 1) / groups))
     own, sure = np.random.default_rng(groups).integers(0, 2, groups), (1 + agreement) / 2
-    system = System(p, np.where(own[:, None] == np.arange(2), sure, 1 - sure))
+    system = FinitePopulation(p, np.where(own[:, None] == np.arange(2), sure, 1 - sure))
     truth = system.expected(n) / (1 - p @ (1 - p) ** (n - 1))
 
     def interval(rng):
@@ -49,14 +49,24 @@ def checked(groups, agreement, n=250):
     return Case(interval, truth)
 
 
+PLACES = np.arange(100)
+UPTO = (PLACES // 5 + 1) * 5  # every rule starts at 0 and ends at the next multiple of 5
+RULES = rules_in_bins(np.full((100, 1), -1.0), UPTO[:, None] - 0.5, ["x"])
+NESTED = FinitePopulation(
+    np.full(100, 0.01),
+    two_labels(0.9 - 0.005 * PLACES),
+    UPTO[:, None] > PLACES,
+    show=lambda kinds: {"explanations": RULES.take(kinds), "X": kinds[:, None].astype(float)},
+)
+
+
 def sufficiency(system, n, blocks=False):
     def interval(rng):
-        x, y, low, high = system.draw(n, rng)
-        rules = rules_in_bins(low[:, None], high[:, None], ["x"])
+        rows = system.rows(n, rng)
         if blocks:
-            found = cover(Sample(rules, y, x[:, None]), Applies(), exact=0)
+            found = cover(Sample(rows["explanations"], rows["predictions"], rows["X"]), Applies(), exact=0)
             return ends(coverage_estimate(found, "sufficiency", 0.95))
-        return ends(fs.sufficiency(rules, y, x[:, None]))
+        return ends(fs.sufficiency(**rows))
 
     return Case(interval, system.truth, 0.93)
 
@@ -71,16 +81,9 @@ def hub(system, n):
 
 def weighted_back(system):
     """Rows with large x are three times as likely to be drawn, and weighted by a third."""
-
-    def interval(rng):
-        x = rng.random(900)
-        x = x[rng.random(900) < np.where(x > 0.5, 1.0, 1 / 3)]
-        labels = (rng.random(len(x)) < system.chance(x)).astype(int)
-        low, high = system.interval(x)
-        rules = rules_in_bins(low[:, None], high[:, None], ["x"])
-        return ends(fs.sufficiency(rules, labels, x[:, None], weights=np.where(x > 0.5, 1.0, 3.0)))
-
-    return Case(interval, system.truth)
+    tilt = np.where(PLACES < 50, 1.0, 3.0)
+    drawn = replace(system, p=system.p * tilt / (system.p @ tilt), weights=1 / tilt[:, None])
+    return Case(lambda rng: ends(fs.sufficiency(**drawn.rows(600, rng))), system.truth)
 
 
 def weighted_by_label(groups, n, chance, weight):
@@ -142,8 +145,8 @@ def certificate(method):
     vectors = np.array([(a * size, b * size) for a in (-1.0, 1.0) for b in (-1.0, 1.0) for size in (1.0, 2.0)])
     surely = np.tile([0.85, 0.95], 4)
     likely = np.where(vectors[:, 0] > 0, surely, 1 - surely)
-    raw = System(np.full(8, 1 / 8), np.column_stack([1 - likely, likely]))
-    signs = System(np.full(4, 1 / 4), raw.q.reshape(4, 2, 2).mean(axis=1))
+    raw = FinitePopulation(np.full(8, 1 / 8), np.column_stack([1 - likely, likely]))
+    signs = FinitePopulation(np.full(4, 1 / 4), raw.q.reshape(4, 2, 2).mean(axis=1))
     assert signs.truth < raw.truth < 0.9
 
     def interval(rng):
@@ -169,20 +172,20 @@ def certificate_of_numbers(agreement):
 
 
 CASES = {
-    "few common": consistency(SYSTEMS["few common"], 150),
-    "medium": consistency(SYSTEMS["medium"], 40),
-    "proven": consistency(SYSTEMS["few common"], 40, "proven"),
+    "few common": consistency(POPULATIONS["few common"], 150),
+    "medium": consistency(POPULATIONS["medium"], 40),
+    "proven": consistency(POPULATIONS["few common"], 40, "proven"),
     "checked": checked(40, 0.7),
-    "rules": sufficiency(SCOPED["nested"], 60),
-    "blocks": sufficiency(SCOPED["nested"], 600, blocks=True),
+    "rules": sufficiency(NESTED, 60),
+    "blocks": sufficiency(NESTED, 600, blocks=True),
     "hub": hub(Hub(0.01, 1.0), 60),
-    "weighted back": weighted_back(SCOPED["nested"]),
+    "weighted back": weighted_back(NESTED),
     "weighted by label": weighted_by_label(40, 400, 0.1, 4.0),
-    "difference": difference(SYSTEMS["medium"], 60),
+    "difference": difference(POPULATIONS["medium"], 60),
     "difference by spread": difference_by_spread(100),
-    "pairs": consistency(System(np.full(150, 1 / 150), np.tile([0.5, 0.5], (150, 1))), 300),
+    "pairs": consistency(FinitePopulation(np.full(150, 1 / 150), np.tile([0.5, 0.5], (150, 1))), 300),
     "customers": Case(of_customers, 0.3**2 + 0.7**2),
-    "rare": consistency(System(np.ones(1), np.array([[0.99, 0.01]])), 100),
+    "rare": consistency(FinitePopulation(np.ones(1), np.array([[0.99, 0.01]])), 100),
     "certificate": certificate(None),
     "certificate, spread": certificate_of_numbers(fs.Spread()),
 }

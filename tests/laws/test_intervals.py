@@ -11,8 +11,8 @@ from scipy.stats import t as student
 
 import brute_numbers
 import faithscope as fs
-from faithscope.testing.scoped_systems import covers
-from faithscope.testing.systems import SYSTEMS
+from faithscope.testing import POPULATIONS
+from faithscope.testing.populations import covers
 from small_systems import systems
 
 WRONG = 0.025
@@ -147,10 +147,10 @@ def test_a_tolerance_moves_the_upper_end_further_than_labels_can():
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(key, marks=[pytest.mark.thorough] * (key != "few common")) for key in SYSTEMS]
+    "name", [pytest.param(key, marks=[pytest.mark.thorough] * (key != "few common")) for key in POPULATIONS]
 )
 def test_the_mean_squared_error_stays_below_both_bounds(name):
-    system, rng, n = SYSTEMS[name], np.random.default_rng(4), 80
+    system, rng, n = POPULATIONS[name], np.random.default_rng(4), 80
     found = [fs.consistency(*system.draw(n, rng)) for _ in range(60)]
     error = np.mean([(one.value - system.truth) ** 2 for one in found])
     assert error <= fs.mse_bound(p=system.p, n=n)

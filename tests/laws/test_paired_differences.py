@@ -9,7 +9,7 @@ import faithscope as fs
 from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
 from faithscope.readers import as_explanations
 from faithscope.sample import Sample
-from faithscope.testing.systems import SYSTEMS
+from faithscope.testing import POPULATIONS
 
 
 def measured(name, explanations, labels):
@@ -19,7 +19,7 @@ def measured(name, explanations, labels):
 
 
 def test_an_explainer_does_not_differ_from_itself():
-    explanations, labels = SYSTEMS["medium"].draw(300, np.random.default_rng(1))
+    explanations, labels = POPULATIONS["medium"].draw(300, np.random.default_rng(1))
     a = measured("a", explanations, labels)
     found = paired_difference(a, a, 0.95)
     assert found.value == 0
@@ -29,14 +29,14 @@ def test_an_explainer_does_not_differ_from_itself():
 
 def test_a_difference_turned_around_is_its_negative():
     rng = np.random.default_rng(2)
-    explanations, labels = SYSTEMS["medium"].draw(300, rng)
+    explanations, labels = POPULATIONS["medium"].draw(300, rng)
     a, b = measured("a", explanations, labels), measured("b", rng.permutation(explanations), labels)
     one, other = paired_difference(a, b, 0.95), paired_difference(b, a, 0.95)
     assert (one.value, one.low, one.high) == pytest.approx((-other.value, -other.high, -other.low), abs=1e-12)
 
 
 def test_silence_alone_is_no_difference():
-    explanations, labels = SYSTEMS["few common"].draw(400, np.random.default_rng(3))
+    explanations, labels = POPULATIONS["few common"].draw(400, np.random.default_rng(3))
     a, b = measured("a", explanations, labels), measured("all different", np.arange(400), labels)
     found = paired_difference(a, b, 0.95)
     assert found.value > 0.4
@@ -45,7 +45,7 @@ def test_silence_alone_is_no_difference():
 
 def test_explainers_that_give_every_row_the_same_explanation_are_told_as_the_same_on_these_rows_alone(tmp_path):
     pytest.importorskip("pandas")
-    explanations, labels = SYSTEMS["medium"].draw(100, np.random.default_rng(4))
+    explanations, labels = POPULATIONS["medium"].draw(100, np.random.default_rng(4))
     comparison = fs.compare(
         labels, {"a": explanations, "b": list(explanations)}, np.arange(100)[:, None], progress=False
     )

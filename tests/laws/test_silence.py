@@ -8,7 +8,7 @@ import faithscope as fs
 from faithscope.counting.counts import count
 from faithscope.measures.estimate import agreement, unverifiable
 from faithscope.readers import as_explanations
-from faithscope.testing.systems import SYSTEMS
+from faithscope.testing import POPULATIONS
 from strategies import samples
 
 
@@ -37,9 +37,11 @@ def test_an_unverifiable_explainer_may_be_perfect_or_a_coin(method):
         assert found.adjusted is None
 
 
-@pytest.mark.parametrize("name", ["few common", *(pytest.param(key, marks=pytest.mark.thorough) for key in SYSTEMS)])
+@pytest.mark.parametrize(
+    "name", ["few common", *(pytest.param(key, marks=pytest.mark.thorough) for key in POPULATIONS)]
+)
 def test_the_mean_of_the_estimator_is_the_theorems_closed_form(name):
-    system, rng, n = SYSTEMS[name], np.random.default_rng(3), 60
+    system, rng, n = POPULATIONS[name], np.random.default_rng(3), 60
     draws = [count(as_explanations(e), y).profile() for e, y in (system.draw(n, rng) for _ in range(1000))]
     values = np.array([agreement(profile) for profile in draws])
     uppers = values + np.array([unverifiable(profile) for profile in draws])

@@ -12,7 +12,7 @@ from faithscope.counting.coverage import cover
 from faithscope.errors import Incompatible, NotProven
 from faithscope.relations import Applies
 from faithscope.sample import Sample
-from faithscope.testing.scoped_systems import Hub, covers
+from faithscope.testing.populations import Hub, covers
 
 SEEDS = st.integers(0, 100_000)
 TESTS = {"<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "==": np.equal, "!=": np.not_equal}

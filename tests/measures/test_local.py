@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 import brute
 import faithscope as fs
-from faithscope.testing.systems import SYSTEMS
+from faithscope.testing import POPULATIONS
 from strategies import samples
 
 
@@ -51,11 +51,11 @@ def test_tables_and_texts_may_be_the_rows(row, model, explain, X):
 def batches(name, size, seed):
     rng = np.random.default_rng(seed)
     while True:
-        yield SYSTEMS[name].draw(size, rng)
+        yield POPULATIONS[name].draw(size, rng)
 
 
 def test_sampling_goes_on_until_enough_rows_have_the_explanation():
-    system = SYSTEMS["few common"]
+    system = POPULATIONS["few common"]
     found = fs.sample_until(batches("few common", 100, 0), 2, 0.1, 10**6, prediction=0)
     assert found.reached
     assert found.others == found.wanted == fs.local_sample_size(0.1)

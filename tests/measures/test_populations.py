@@ -15,7 +15,7 @@ from faithscope.errors import BadInput
 from faithscope.measures.comparing.populations import Populations, difference
 from faithscope.measures.planning.forecast import rarefy
 from faithscope.report.result import Breakdown
-from faithscope.testing.systems import SYSTEMS
+from faithscope.testing import POPULATIONS
 from refused import refused
 from strategies import samples
 
@@ -43,8 +43,8 @@ def test_groups_sum_to_the_whole(sample, data):
 
 def test_a_difference_carries_silence():
     rng = np.random.default_rng(0)
-    a = fs.consistency(*SYSTEMS["many rare"].draw(400, rng))
-    b = fs.consistency(*SYSTEMS["few common"].draw(300, rng))
+    a = fs.consistency(*POPULATIONS["many rare"].draw(400, rng))
+    b = fs.consistency(*POPULATIONS["few common"].draw(300, rng))
     d = difference(a, b, ("a", "b"))
     assert (d.value, d.n) == (a.verified - b.verified, 300)
     assert d.low == pytest.approx(a.bracket[0] - b.bracket[1] - np.hypot(a.margins.below, b.margins.above))
@@ -62,7 +62,7 @@ def test_differences_of_many_groups_are_told_on_request_only(groups, told):
 
 
 def test_of_two_groups_the_rest_is_the_other_one():
-    parts = by(np.arange(300) % 3 == 0, *SYSTEMS["noisy"].draw(300, np.random.default_rng(0)))
+    parts = by(np.arange(300) % 3 == 0, *POPULATIONS["noisy"].draw(300, np.random.default_rng(0)))
     for simultaneous in (False, True):
         pair, rest = (parts.differences(simultaneous, against=against) for against in ("each", "rest"))
         (here, there), numbers = (rest.iloc[row] for row in (0, 1)), ["value", "low", "high"]
@@ -76,7 +76,7 @@ def test_of_two_groups_the_rest_is_the_other_one():
 def test_the_rest_is_the_mean_of_the_other_groups_by_their_rows_or_their_weights(weighted):
     rng = np.random.default_rng(0)
     groups, weights = rng.choice(4, 400, p=[0.1, 0.2, 0.3, 0.4]), rng.uniform(0.5, 3, 400) if weighted else np.ones(400)
-    parts = among(groups, *SYSTEMS["noisy"].draw(400, rng), weights=weights if weighted else None)
+    parts = among(groups, *POPULATIONS["noisy"].draw(400, rng), weights=weights if weighted else None)
     for line in parts.differences(against="rest").itertuples():
         others = {group: weights[groups == group].sum() for group in parts.estimates if group != line.a}
         shares = [(parts.estimates[group], mass / sum(others.values())) for group, mass in others.items()]

@@ -262,20 +262,25 @@ def test_our_own_explainers_are_known_by_our_sources(tmp_path):
     assert run(code, tmp_path) != before
 
 
-def test_an_installed_package_is_known_by_what_was_installed(tmp_path):
+def test_an_installed_package_is_known_by_what_was_installed(tmp_path, monkeypatch):
     root = tmp_path / "site-packages"
     (root / "given").mkdir(parents=True)
+    (root / "given" / "__init__.py").touch()
     (root / "other_name-1.0.dist-info").mkdir()
+    (root / "other_name-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: other-name\nVersion: 1.0\n"
+    )
+    monkeypatch.syspath_prepend(root)
 
-    def installed(code, version="1.0"):
+    def installed(code):
         (root / "other_name-1.0.dist-info" / "RECORD").write_text(f"given/__init__.py,sha256={code},7\nnotes.txt,,\n")
-        origins.of_file.cache_clear()
-        origins._package.cache_clear()
+        for known in (origins.of_file, origins._package, origins._distributions):
+            known.cache_clear()
         return origins.of_file(str(root / "given" / "__init__.py"))
 
-    assert installed("a").startswith("other_name-1.0 ")
+    assert installed("a").startswith("other-name 1.0 ")
     assert installed("a") == installed("a") != installed("b")
-    origins.of_file.cache_clear()
     assert origins.of_file(str(root / "of_nobody.py")) is None
     assert origins.of_file(str(tmp_path / "mine.py")) is None
     assert origins.of_file(json.__file__) == origins.python()
+    origins._distributions.cache_clear()

@@ -4,51 +4,83 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.testing import CASES, SCOPED_CASES, check_consistency, check_sufficiency
+from brute_numbers import agreement_of
+from faithscope.testing import (
+    CASES,
+    NUMBER_CASES,
+    SCOPED_CASES,
+    SCOPED_NUMBER_CASES,
+    check_consistency,
+    check_sufficiency,
+)
 
 
-def measured(explanations, labels):
-    return fs.consistency(explanations, labels).value
+def measured(explanations, labels, word=None):
+    return fs.consistency(explanations, labels, agreement=word).value
 
 
-def ours(rules, X, predictions):
-    return fs.sufficiency(fs.Rules.from_conditions(rules, features=["x"]), predictions, X).value
+def ours(rules, X, predictions, word=None):
+    return fs.sufficiency(fs.Rules.from_conditions(rules, features=["x"]), predictions, X, agreement=word).value
 
 
 def test_ours_passes_every_case():
     vectors = check_consistency(measured, as_vectors=True)
-    for conformance in (check_consistency(measured), vectors, check_sufficiency(ours)):
+    numbers = check_consistency(measured, NUMBER_CASES), check_sufficiency(ours, SCOPED_NUMBER_CASES)
+    for conformance in (check_consistency(measured), vectors, check_sufficiency(ours), *numbers):
         assert conformance.conforms, str(conformance)
 
 
 @pytest.mark.parametrize("case", SCOPED_CASES, ids=lambda case: case.name)
 def test_local_measures_are_those_worked_out_by_hand(case):
-    X = np.array(case.rows)[:, None]
-    ev = fs.evaluate(case.predictions, fs.Rules.from_conditions(case.rules, features=["x"]), X)
-    local = ev.local()
-    for measure in ("consistency", "sufficiency"):
-        expected = [np.nan if value is None else value for value in getattr(case, measure)]
+    rules, X, predictions = case.make()
+    local = fs.evaluate(predictions, fs.Rules.from_conditions(rules, features=["x"]), X).local()
+    for measure, values in case.local.items():
+        expected = [np.nan if value is None else value for value in values]
         assert local[measure].tolist() == pytest.approx(expected, nan_ok=True), measure
-    assert ev.consistency.value == pytest.approx(case.global_consistency)
-    assert ev.sufficiency.value == pytest.approx(case.global_sufficiency)
 
 
-def with_self(vectors, labels):
-    _, which, size = np.unique(vectors, axis=0, return_inverse=True, return_counts=True)
-    _, place, given = np.unique(
-        np.column_stack([which.ravel(), labels]), axis=0, return_inverse=True, return_counts=True
-    )
-    return float(np.mean(given[place.ravel()] / size[which.ravel()]))
+def with_self(explanations, predictions, word="tolerance:0"):
+    keys, (name, _, eps) = np.asarray(explanations).reshape(len(explanations), -1), word.partition(":")
+    table = agreement_of(name, float(eps))(np.asarray(predictions)[:, None], np.asarray(predictions))
+    return np.mean([table[i, (keys == keys[i]).all(axis=1)].mean() for i in range(len(keys))])
 
 
-def in_batches(vectors, labels, size=64):
-    starts = range(0, len(labels), size)
-    parts = [(measured(vectors[s : s + size], labels[s : s + size]), len(labels[s : s + size])) for s in starts]
-    return sum(value * rows for value, rows in parts) / len(labels)
+def in_batches(explanations, predictions, word=None, size=64):
+    parts = [slice(start, start + size) for start in range(0, len(predictions), size)]
+    sizes = [len(predictions[part]) for part in parts]
+    return np.average([measured(explanations[part], predictions[part], word) for part in parts], weights=sizes)
 
 
 def checked_only(vectors, labels):
     return fs.consistency(vectors, labels).verified or 0.0
+
+
+def in_bins(explanations, predictions, word):
+    return fs.consistency(explanations, np.floor(np.asarray(predictions) / float(word.split(":")[1])).astype(int)).value
+
+
+def by_explanation(explanations, predictions, word):
+    keys, y = np.asarray(explanations), np.asarray(predictions)
+    return np.mean([measured(keys[keys == key], y[keys == key], word) for key in np.unique(keys)])
+
+
+def biased(explanations, predictions, word):
+    n = len(predictions)
+    return 1 - (1 - measured(explanations, predictions, word)) * n / (n - 1)
+
+
+def uncentered(explanations, predictions, word):
+    keys, y = np.asarray(explanations), np.asarray(predictions, np.float64)
+
+    def variance(part):
+        return (np.sum(part**2) - np.sum(part) ** 2 / len(part)) / (len(part) - 1)
+
+    with np.errstate(invalid="ignore"):
+        return 1 - np.mean([variance(y[keys == key]) for key in keys]) / variance(y)
+
+
+def standardized(explanations, predictions, word):
+    return measured(explanations, predictions / predictions.std(axis=0), word)
 
 
 MISTAKES = {
@@ -60,17 +92,41 @@ MISTAKES = {
     "small features count too": lambda e, y: fs.consistency(e, y, discretizer=fs.SignOfTop(5)).value,
     "a row is not its own witness": with_self,
     "partners 65 rows apart": in_batches,
-    "partners 5,000 rows apart": lambda e, y: in_batches(e, y, 1000),
+    "partners 5,000 rows apart": lambda e, y: in_batches(e, y, size=1000),
     "a hub and many that are alone": checked_only,
     "negative zero": lambda e, y: measured(np.frombuffer(e.tobytes(), np.uint8).reshape(len(e), -1), y),
 }
 
 
-@pytest.mark.parametrize("name", MISTAKES)
-def test_each_case_catches_its_mistake(name):
-    cases = [case for case in CASES if case.name == name]
-    conformance = check_consistency(MISTAKES[name], cases, as_vectors=True)
+NUMBER_MISTAKES = {
+    "two rows, a quarter of eps apart": in_bins,
+    "groups of three and two, close": by_explanation,
+    "far apart": lambda e, y, word: np.mean([1 - abs(a - b) for a in y for b in y if a is not b]),
+    "whole numbers": lambda e, y, word: measured(e, np.asarray(y) // 4 * 4.0, word),
+    "a row is not its own witness": with_self,
+    "far from 0, close": lambda e, y, word: measured(e, np.asarray(y, np.float32), word),
+    "rows in no order": in_batches,
+    "exactly eps apart": lambda e, y, word: measured(e, y, "tolerance:0.4999999"),
+    "not transitive": lambda e, y, word: 1.0,
+    "across a bin": in_bins,
+    "signs": lambda e, y, word: measured(e, np.abs(y), word),
+    "two pairs, spread": biased,
+    "a silent row": lambda e, y, word: fs.consistency(e, y, agreement=word).verified,
+    "worse than chance": lambda e, y, word: max(0.0, measured(e, y, word)),
+    "far from 0, spread": uncentered,
+    "outputs in different units": standardized,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake", "vectors"),
+    [*((*each, True) for each in MISTAKES.items()), *((*each, False) for each in NUMBER_MISTAKES.items())],
+)
+def test_each_case_catches_its_mistake(name, mistake, vectors):
+    cases = [case for case in (CASES if vectors else NUMBER_CASES) if case.name == name]
+    conformance = check_consistency(mistake, cases, as_vectors=vectors)
     assert not conformance.conforms
+    assert conformance.verdicts[0].answered is not None, "the mistake gives an answer"
     assert "FAIL" in str(conformance)
     assert cases[0].catches in str(conformance)
 

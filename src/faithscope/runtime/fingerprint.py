@@ -29,12 +29,7 @@ _C_CODE = (
 )
 _REMEMBERS = type(lru_cache(print))  # the type of a function with a cache
 _WRAPPERS = (property, staticmethod, classmethod, cached_property, partial, types.MethodType, weakref.ref, _REMEMBERS)
-_PARTS: dict[type, tuple[str, ...]] = {  # of others what they wrap is all
-    property: ("fget", "fset", "fdel"),
-    partial: ("func", "args", "keywords"),
-    types.MethodType: ("__func__", "__self__"),
-    cached_property: ("func",),
-}
+_WRAPPED = ("fget", "fset", "fdel", "func", "args", "keywords", "__func__", "__self__", "__wrapped__")
 _LOCKS = (type(Lock()), type(RLock()))
 
 
@@ -152,17 +147,19 @@ def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
     if isinstance(thing, _C_CODE):
         return "compiled", compiled(thing)
     if isinstance(thing, _WRAPPERS):
+        if isinstance(thing, weakref.ref):
+            return "wrapper", [kind, thing()]
         remembers = (is_own(kind) or isinstance(thing, partial)) and hasattr(thing, "__dict__")
-        return "wrapper", [kind, *_wrapped(thing), vars(thing) if remembers else None]
+        parts = [getattr(thing, name, None) for name in _WRAPPED]  # and not its cache
+        return "wrapper", [kind, *parts, vars(thing) if remembers else None]
     if _is_array(thing):
         return "array", _array(np.asarray(thing))
     if isinstance(thing, np.ufunc):
-        own = thing.__name__
-        for name in ("numpy", "scipy.special"):
-            if getattr(sys.modules.get(name), own, None) is thing:
-                return "ufunc", [f"{name}.{own} {origins.of_module(name)}"]
-        # made from a function, which it does not show
-        raise WrongType(f"The ufunc {own!r} does not show what it computes: use np.vectorize.")
+        homes = (name for name in ("numpy", "scipy.special") if name in sys.modules)
+        home = next((name for name in homes if getattr(sys.modules[name], thing.__name__, None) is thing), None)
+        if home is None:  # made from a function, which it does not show
+            raise WrongType(f"The ufunc {thing.__name__!r} does not show what it computes: use np.vectorize.")
+        return "ufunc", [f"{home}.{thing.__name__} {origins.of_module(home)}"]
     # The state of a global random generator is not part of what refers to it; a lock has none.
     if thing is random._inst or thing is np.random.mtrand._rand or isinstance(thing, _LOCKS):
         return "name", [kind.__name__]
@@ -181,14 +178,6 @@ def _code(code: types.CodeType) -> list[Any]:
     shape = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_name)
     return [code.co_code, code.co_exceptiontable, shape, names, code.co_consts]
-
-
-def _wrapped(thing: Any) -> list[Any]:
-    """What a wrapper of Python's wraps, without its cache."""
-    if isinstance(thing, weakref.ref):
-        return [thing()]
-    names = next((names for kind, names in _PARTS.items() if isinstance(thing, kind)), ("__wrapped__",))
-    return [getattr(thing, name, None) for name in names]
 
 
 def _is_array(thing: Any) -> bool:

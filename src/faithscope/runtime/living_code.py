@@ -1,13 +1,14 @@
 """Functions, classes and modules in memory, taken apart into all that their answers depend on."""
 
 import builtins
+import dis
 import hashlib
 import importlib
-import importlib.util
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial, partialmethod
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +16,19 @@ import numpy as np
 
 from faithscope.errors import WrongType
 from faithscope.runtime import origins
-from faithscope.runtime.references import Reference, names_in, references
 
+PLAIN = {type(None), bool, int, float, complex, str, bytes}  # whose ``repr`` says everything
 _HEAP_TYPE = 1 << 9  # made while Python runs, by a class statement or an extension
 # Attributes of a class that do not change what it does, or are written elsewhere.
 _ASIDE = {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_attributes__", "__abstractmethods__"}
 _ASIDE |= {"_abc_impl", "__annotations_cache__"}
+_GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
+_ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD"}
 _ANYTHING = (builtins.eval, builtins.exec, builtins.globals)  # reach whatever the module holds
-_BY_NAME = (builtins.__import__, importlib.import_module)
-# Attributes of these modules that lead to any other module, by a name that code computes.
-_LEADS_ANYWHERE = {
-    "sys": {"modules"},
-    "importlib": {"import_module", "__import__", "module_from_spec"},
-    "importlib.util": {"module_from_spec"},
-    "pkgutil": {"resolve_name"},
-}
+_BY_NAME = (builtins.__import__, importlib.import_module, sys.modules)
+_NAMES_BY_NAME = ({"import_module"}, {"__import__"}, {"module_from_spec"}, {"resolve_name"}, {"sys", "modules"})
 _ABSENT = "absent"
-_OURS = "faithscope"
 _OF_THE_PROCESS = ("sys", "os")  # what they hold is another in every run
-PLAIN = {type(None), bool, int, float, complex, str, bytes}  # whose ``repr`` says everything
 
 
 def is_own(kind: type) -> bool:
@@ -102,11 +97,13 @@ def _contents(cell: types.CellType) -> Any:
 
 
 def class_parts(kind: type) -> list[Any]:
-    """A class's bases and all it holds; an installed class is its name and version, with what the user patched in."""
-    if _stands_for(kind) or not kind.__flags__ & _HEAP_TYPE:
-        return [named(kind), *_patches(kind)]
-    held = [(name, value) for name, value in vars(kind).items() if name not in _ASIDE and not _seeded(name, value)]
-    return [named(kind), type(kind), kind.__bases__, *held]
+    """A class's bases and all it holds; an installed class is its name and version, with what is put into it."""
+    if not (_stands_for(kind) or not kind.__flags__ & _HEAP_TYPE):
+        held = [(name, value) for name, value in vars(kind).items() if name not in _ASIDE and not _seeded(name, value)]
+        return [named(kind), type(kind), kind.__bases__, *held]
+    bases = [base for base in kind.__mro__ if base.__flags__ & _HEAP_TYPE]
+    known = [(base.__qualname__, *held) for base in bases for held in vars(base).items()]
+    return [named(kind), *((home, name, part) for home, name, value in known for part in _put(name, value))]
 
 
 def _seeded(name: str, value: Any) -> bool:
@@ -115,25 +112,22 @@ def _seeded(name: str, value: Any) -> bool:
     return name == "__hash__" and file.startswith("<attrs generated")
 
 
-def _patches(kind: type) -> Iterator[Any]:
-    """What the user may have put into an installed class or its bases: own functions, those of other names, values."""
-    for base in kind.__mro__:
-        known = vars(base).items() if base.__flags__ & _HEAP_TYPE else ()
-        for name, value in known:
-            function = getattr(value, "__func__", value)
-            if isinstance(function, types.FunctionType) and not _of_package(function):
-                yield base.__qualname__, name, value
-            elif not name.startswith("__"):
-                yield from ((base.__qualname__, name, part) for part in _put(name, value))
-
-
 def _put(name: str, value: Any) -> list[Any]:
-    """What a version does not say of an attribute of installed code: a value, or a function of another name."""
-    if isinstance(value, partial | partialmethod) or (is_own(type(value)) and not isinstance(value, types.ModuleType)):
+    """What a version does not say of an attribute of installed code, since the user may have put it there.
+
+    A function, class or object of one's own, a value, or a function of another name.
+    """
+    function = getattr(value, "__func__", getattr(value, "fget", value))
+    if isinstance(function, types.FunctionType):
+        if not _of_package(function):
+            return [value]
+    elif name.startswith("__") or isinstance(value, types.ModuleType):
+        return []
+    elif isinstance(value, type):
+        return [value] if is_own(value) else []
+    elif isinstance(value, partial | partialmethod) or is_own(type(value)) or _simple(value):
         return [value]
-    if isinstance(value, types.ModuleType | type) or not callable(value):
-        return [value] if _simple(value) else []
-    return [] if getattr(value, "__name__", name) == name else [named(value)[:2]]
+    return [named(value)[:2]] if callable(value) and getattr(value, "__name__", name) != name else []
 
 
 def _simple(value: Any) -> bool:
@@ -165,81 +159,79 @@ def _held(namespace: dict[str, Any]) -> list[tuple[str, Any]]:
 
 def _reached(function: types.FunctionType) -> Iterator[Any]:
     """What each name in a function's code stands for now."""
-    if "__subclasses__" in names_in(function.__code__):
+    names, known = _names_in(function.__code__), function.__globals__
+    if "__subclasses__" in names:
         raise WrongType(f"{function.__qualname__} calls __subclasses__, whose answer cannot be followed.")
-    for reference in references(function.__code__):
-        value = _value(function, reference)
-        if (
-            any(value is builtin for builtin in _BY_NAME)
-            or value is sys.modules
-            or _leads_anywhere(function, reference, value)
-        ):
+    by_name = any(told <= names for told in _NAMES_BY_NAME)
+    for name, attributes, level in sorted(set(_references(function.__code__))):
+        value = _imported(name, attributes, level, known) if level >= 0 else _value(name, known)
+        if by_name or any(value is loader for loader in _BY_NAME):
             words = "imports modules by names that it computes, which cannot be followed"
             raise WrongType(f"{function.__qualname__} {words}.")
-        yield reference.name, reference.attributes, value
+        yield name, attributes, *_along(value, attributes)
         if any(value is builtin for builtin in _ANYTHING):
-            yield from _held(function.__globals__)
+            yield from _held(known)
 
 
-def _leads_anywhere(function: types.FunctionType, reference: Reference, value: Any) -> bool:
-    """Whether code takes ``sys.modules``, ``import_module`` or the like from the module that it refers to.
+def _names_in(code: types.CodeType) -> set[str]:
+    """All global names and attributes in code and in the functions inside it."""
+    return set(code.co_names).union(*map(_names_in, _inner(code)))
 
-    For a module that is imported inside the function, the attributes read from it are unknown, so any attribute of that
-    name counts.
+
+def _inner(code: types.CodeType) -> Iterable[types.CodeType]:
+    return (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+
+
+def _references(code: types.CodeType) -> Iterator[tuple[str, tuple[str, ...], int]]:
+    """What code looks up: the name of a global, or of a module that it imports; attributes read in turn; a level.
+
+    The level is -1 for a global; otherwise the number of leading dots of the module's name. There are no attributes if
+    what is looked up is used in any other way.
     """
-    module = reference.name if reference.level == 0 else getattr(value, "__name__", "")
-    leads = _LEADS_ANYWHERE.get(str(module), set())
-    return bool(leads and leads & (set(reference.attributes) or names_in(function.__code__)))
+    steps = [step for step in dis.get_instructions(code) if step.opname not in ("EXTENDED_ARG", "CACHE")]
+    for place, step in enumerate(steps):
+        if step.opname in _GLOBALS:
+            read = takewhile(lambda each: each.opname in _ATTRIBUTES, islice(steps, place + 1, None))
+            yield step.argval, tuple(each.argval for each in read), -1
+        elif step.opname == "IMPORT_NAME":
+            level, names = steps[place - 2].argval, steps[place - 1].argval
+            yield from ((step.argval, attributes, level) for attributes in ([(n,) for n in names] if names else [()]))
+    for inner in _inner(code):
+        yield from _references(inner)
 
 
-def _value(function: types.FunctionType, reference: Reference) -> Any:
-    known = function.__globals__
-    if reference.level >= 0:
-        return _imported(reference, known)
-    value = known.get(reference.name, getattr(builtins, reference.name, _ABSENT))
-    return _along(value, reference.attributes) if isinstance(value, types.ModuleType) else value
+def _value(name: str, known: dict[str, Any]) -> Any:
+    return known.get(name, getattr(builtins, name, _ABSENT))
 
 
-def _imported(reference: Reference, known: dict[str, Any]) -> Any:
+def _imported(name: str, attributes: tuple[str, ...], level: int, known: dict[str, Any]) -> Any:
     """What an import statement inside a function brings; a module of the user's own is imported."""
-    dots, package = "." * reference.level, known.get("__package__") or str(known.get("__name__", "")).rpartition(".")[0]
-    name = importlib.util.resolve_name(dots + reference.name, package)
-    origin = origins.of_module(name)
+    origin = origins.of_module(name) if level == 0 else None
     if origin is not None:
         return name, origin
     try:
-        module = importlib.import_module(name)
-        if reference.attributes and not hasattr(module, reference.attributes[0]):
-            importlib.import_module(f"{name}.{reference.attributes[0]}")
+        module = __import__(name, known, None, attributes, level)
     except ImportError:
         return _ABSENT
-    return _along(module, reference.attributes)
+    return module if attributes else sys.modules[name]
 
 
-def _along(module: types.ModuleType, attributes: tuple[str, ...]) -> Any:
-    """What a chain of attributes leads to, as far as it leads through modules."""
-    value: Any = module
+def _along(value: Any, attributes: tuple[str, ...]) -> list[Any]:
+    """What a chain of attributes leads to, as far as it leads through modules; and what makes attributes up."""
     made_up = []
     for name in attributes:
         if not isinstance(value, types.ModuleType):
             break
-        if origins.of_module(value.__name__) is not None:
-            value = _installed(value, name)
+        held = vars(value)
+        if origins.of_module(value.__name__) is None:
+            made_up += [held["__getattr__"]] if "__getattr__" in held else []
+            value = getattr(value, name, _ABSENT)
             continue
-        made_up += [vars(value)["__getattr__"]] if "__getattr__" in vars(value) else []
-        value = getattr(value, name, _ABSENT)
-    return (value, *made_up) if made_up else value
-
-
-def _installed(module: types.ModuleType, name: str) -> Any:
-    """The version of a package stands for all it holds, except what the user put into it."""
-    value = vars(module).get(name, module)
-    if isinstance(value, types.ModuleType) and value.__name__.startswith(f"{_OURS}."):
-        return module  # ours are loaded when they are first used, and our sources stand for all of them
-    if isinstance(value, types.ModuleType) or any(value is loader for loader in _BY_NAME):
-        return value
-    own = isinstance(value, types.FunctionType) and origins.of_function(value) is None
-    if own or (isinstance(value, type) and is_own(value)):
-        return value
-    put = _put(name, value) if module.__name__ not in _OF_THE_PROCESS else []
-    return (module, *put) if put else module
+        # The version of a package stands for all it holds, except for what the user put into it. Ours are loaded when
+        # they are first used, as are some others.
+        inner = held.get(name, value)
+        if not isinstance(inner, types.ModuleType):
+            put = _put(name, inner) if value.__name__ not in _OF_THE_PROCESS else []
+            return [value, *put, *made_up]
+        value = value if inner.__name__.startswith("faithscope.") else inner
+    return [value, *made_up]

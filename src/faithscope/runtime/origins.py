@@ -5,7 +5,6 @@ A version stands for all code of an installed package. The user's own code has n
 
 import hashlib
 import platform
-import re
 import sys
 import sysconfig
 import types
@@ -18,7 +17,6 @@ _OURS = "faithscope"
 # Packages that our own answers are computed with; their versions count with our sources.
 _USED = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "shap", "dice-ml")
 _INSTALLED = ("site-packages", "dist-packages")
-_CODE = re.compile(r"\.(py|so|pyd|dylib),")
 
 
 @cache
@@ -78,44 +76,32 @@ def of_file(file: str) -> str | None:
     parts = PurePath(file).parts
     inside = next((place for place in range(len(parts) - 2, -1, -1) if parts[place] in _INSTALLED), None)
     if inside is not None:
-        return _package(Path(*parts[: inside + 1]), parts[inside + 1].partition(".")[0])
+        return _package(parts[inside + 1].partition(".")[0])
     libraries = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
     libraries |= {str(Path(library).resolve()) for library in libraries if library}
     return python() if any(library and PurePath(library) in PurePath(file).parents for library in libraries) else None
 
 
 @cache
-def _package(root: Path, name: str) -> str | None:
-    """An importable name with the versions of what installed it; the same whether or not it is imported yet."""
-    folders = sorted(root.glob("*.dist-info"))
-    owners = [folder for folder in folders if _normalized(folder.name.partition("-")[0]) == _normalized(name)]
-    owners = owners or [folder for folder in folders if _record(folder, name)]
-    if owners:
-        # With a digest of the code that it installed, which may change while its version stays.
-        records = ("\n".join(sorted(_record(folder))).encode() for folder in owners)
-        digests = [hashlib.blake2b(record, digest_size=8).hexdigest() for record in records]
-        return ", ".join(f"{folder.stem} {digest}" for folder, digest in zip(owners, digests, strict=True))
-    distributions = metadata.packages_distributions().get(name, ())
-    versions = [f"{distribution} {_version(distribution)}" for distribution in distributions]
-    return ", ".join(sorted(set(versions))) or None
+def _package(name: str) -> str | None:
+    """The versions of what installed an importable name, each with a digest of what it installed; None if nothing did.
+
+    Code may change while its version stays. Scripts beside a package tell where Python is installed.
+    """
+    told = []
+    for distribution in sorted(set(_distributions().get(name, ()))):
+        record = (metadata.distribution(distribution).read_text("RECORD") or "").splitlines()
+        installed = "\n".join(sorted(line for line in record if "sha256=" in line and not line.startswith("..")))
+        digest = hashlib.blake2b(installed.encode(), digest_size=8).hexdigest()
+        told.append(f"{distribution} {metadata.version(distribution)} {digest}")
+    return ", ".join(told) or None
 
 
-def _normalized(name: str) -> str:
-    return name.lower().replace("-", "_").replace(".", "_")
+_distributions = cache(metadata.packages_distributions)
 
 
 def _version(distribution: str) -> str | None:
     try:
         return metadata.version(distribution)
-    except (metadata.PackageNotFoundError, ValueError):
+    except metadata.PackageNotFoundError:
         return None
-
-
-def _record(folder: Path, name: str = "") -> list[str]:
-    """The lines of a distribution's RECORD, with hashes, for its files of code; only those of `name` if it is given."""
-    try:
-        lines = (folder / "RECORD").read_text("utf-8").splitlines()
-    except OSError:
-        return []
-    own = (line for line in lines if line.startswith((f"{name}/", f"{name}.") if name else ""))
-    return [line for line in own if "sha256=" in line and not line.startswith("..") and _CODE.search(line)]

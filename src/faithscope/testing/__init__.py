@@ -1,4 +1,4 @@
-"""A conformance suite and systems with known truth, for implementations of these measures, ours or any other."""
+"""A conformance suite and populations with known truth, for implementations of these measures, ours or any other."""
 
 from faithscope.testing.cases import (
     CASES,
@@ -6,59 +6,43 @@ from faithscope.testing.cases import (
     SCOPED_CASES,
     SCOPED_NUMBER_CASES,
     Case,
-    NumberCase,
-    ScopedCase,
 )
 from faithscope.testing.conformance import (
     Conformance,
     Verdict,
     check_consistency,
-    check_consistency_of_numbers,
     check_sufficiency,
-    check_sufficiency_of_numbers,
 )
-from faithscope.testing.hard import HardSystem, hard_systems
-from faithscope.testing.reasons import REASON_SYSTEMS, ReasonedRows, ReasonSystem, ReasonTruth
-from faithscope.testing.scoped_systems import SCOPED, Hub, Scoped
-from faithscope.testing.systems import SYSTEMS, System
-from faithscope.testing.unideal_systems import (
-    ClusteredRows,
+from faithscope.testing.populations import (
+    POPULATIONS,
+    FinitePopulation,
     FittedLeaves,
-    HubUnderDirections,
-    HubUnderTopics,
-    ProvenSystem,
-    WeightedRows,
+    Hub,
+    hard_populations,
+    word_lists,
+    zero_vectors,
 )
+from faithscope.testing.reasons import REASON_SYSTEMS, ReasonedRows, ReasonSystem, ReasonTruth
 
 __all__ = [
     "CASES",
     "NUMBER_CASES",
+    "POPULATIONS",
     "REASON_SYSTEMS",
-    "SCOPED",
     "SCOPED_CASES",
     "SCOPED_NUMBER_CASES",
-    "SYSTEMS",
     "Case",
-    "ClusteredRows",
     "Conformance",
+    "FinitePopulation",
     "FittedLeaves",
-    "HardSystem",
     "Hub",
-    "HubUnderDirections",
-    "HubUnderTopics",
-    "NumberCase",
-    "ProvenSystem",
     "ReasonSystem",
     "ReasonTruth",
     "ReasonedRows",
-    "Scoped",
-    "ScopedCase",
-    "System",
     "Verdict",
-    "WeightedRows",
     "check_consistency",
-    "check_consistency_of_numbers",
     "check_sufficiency",
-    "check_sufficiency_of_numbers",
-    "hard_systems",
+    "hard_populations",
+    "word_lists",
+    "zero_vectors",
 ]

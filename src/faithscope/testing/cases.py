@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 Inputs = tuple[Any, ...]  # explanations, rows where there are any, and predictions
-Conditions = list[tuple[str, str, Any]]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A sample, and the paper's estimate M̂ on it.
+    """A sample, and the paper's estimate M̂ on it, worked out by hand.
 
     Attributes
     ----------
@@ -22,96 +21,32 @@ class Case:
     catches : str
         The mistake that gives another answer.
     make : function
-        Takes no arguments; returns explanations (an (n, d) array, or one key per row) and predictions.
-    consistency : float
-        ``(1/n) Σ_i 1(N_π > 1) (N_{π,y} - 1) / (N_π - 1)``, by hand.
-
-    Examples
-    --------
-    >>> from faithscope.testing import CASES
-    >>> CASES[0].name, CASES[0].make(), CASES[0].consistency
-    ('two pairs, one of them split', (['a', 'a', 'b', 'b'], [1, 1, 0, 1]), 0.5)
-    """
-
-    name: str
-    catches: str
-    make: Callable[[], Inputs] = field(repr=False)
-    consistency: float
-
-
-@dataclass(frozen=True)
-class NumberCase:
-    """A sample of numeric predictions, an agreement, and the measure, worked out by hand.
-
-    Attributes
-    ----------
-    name : str
-    catches : str
-        The mistake that gives another answer.
-    agreement : str
-        ``close:eps``, ``tolerance:eps`` or ``spread``: ``K = max(0, 1 - |y - y'| / eps)``, ``K = 1(|y - y'| <= eps)``,
-        or the share of the variance that explanations account for.
-    make : function
-        Takes no arguments; returns explanations (one key per row) and predictions; for sufficiency rules, rows
-        (n, 1) and predictions, as for `ScopedCase`.
+        Takes no arguments; returns explanations and predictions. Explanations are an (n, d) array, or one key per row;
+        for sufficiency there are rules, one conjunction per row, as `Rules.from_conditions` takes them, then rows of
+        the only feature ``x``, (n, 1), then predictions.
     value : float
-        The measure.
+        Consistency: ``(1/n) Σ_i 1(N_π > 1) (N_{π,y} - 1) / (N_π - 1)``; or sufficiency.
+    agreement : str
+        Of numbers ``close:eps``, ``tolerance:eps`` or ``spread``: ``K = max(0, 1 - |y - y'| / eps)``,
+        ``K = 1(|y - y'| <= eps)``, or the share of the variance that explanations account for. Empty for labels.
+    local : dict, optional
+        Local consistency and sufficiency of each row, leaving the row itself out; None if there is no other row.
 
     Examples
     --------
-    >>> from faithscope.testing import NUMBER_CASES
-    >>> case = NUMBER_CASES[0]
-    >>> case.agreement, case.make(), case.value
+    >>> from faithscope.testing import CASES, NUMBER_CASES
+    >>> CASES[0].name, CASES[0].make(), CASES[0].value
+    ('two pairs, one of them split', (['a', 'a', 'b', 'b'], [1, 1, 0, 1]), 0.5)
+    >>> NUMBER_CASES[0].agreement, NUMBER_CASES[0].make(), NUMBER_CASES[0].value
     ('close:2', (['a', 'a'], [1.0, 1.5]), 0.75)
     """
 
     name: str
     catches: str
-    agreement: str
     make: Callable[[], Inputs] = field(repr=False)
     value: float
-
-
-@dataclass(frozen=True)
-class ScopedCase:
-    """A few rows under rules, worked out by hand.
-
-    Attributes
-    ----------
-    name : str
-    catches : str
-    rules : list of lists of conditions
-        One conjunction per row, as `Rules.from_conditions` takes them.
-    rows : list of float
-        Value of the only feature, ``x``, per row.
-    predictions : list
-    consistency, sufficiency : list of float or None
-        Local value of each row, leaving the row itself out; None if there is no other row to compare with.
-
-    Examples
-    --------
-    >>> from faithscope.testing import SCOPED_CASES
-    >>> SCOPED_CASES[0].rules[0], SCOPED_CASES[0].sufficiency[0]
-    ([('x', '<=', 10.0)], 0.3333333333333333)
-    """
-
-    name: str
-    catches: str
-    rules: list[Conditions]
-    rows: list[float]
-    predictions: list[Any]
-    consistency: list[float | None]
-    sufficiency: list[float | None]
-
-    @property
-    def global_consistency(self) -> float:
-        """M̂ of consistency: rows without any other row to compare with count 0."""
-        return sum(agreement or 0.0 for agreement in self.consistency) / len(self.rows)
-
-    @property
-    def global_sufficiency(self) -> float:
-        """M̂ of sufficiency."""
-        return sum(agreement or 0.0 for agreement in self.sufficiency) / len(self.rows)
+    agreement: str = ""
+    local: dict[str, list[float | None]] | None = field(default=None, repr=False)
 
 
 def _apart(distance: int) -> Inputs:
@@ -166,9 +101,6 @@ def _maker(case: dict[str, Any]) -> Callable[[], Inputs]:
 
 
 _KEPT = json.loads(files("faithscope.testing").joinpath("cases.json").read_text("utf-8"))
-CASES = tuple(Case(make=_maker(case), **case) for case in _KEPT["consistency"])
-SCOPED_CASES = tuple(ScopedCase(**case | {"rules": _read(case["rules"])}) for case in _KEPT["sufficiency"])
-NUMBER_CASES, SCOPED_NUMBER_CASES = (
-    tuple(NumberCase(make=_maker(case), **case) for case in _KEPT[f"{measure} of numbers"])
-    for measure in ("consistency", "sufficiency")
+CASES, SCOPED_CASES, NUMBER_CASES, SCOPED_NUMBER_CASES = (
+    tuple(Case(make=_maker(case), **case) for case in cases) for cases in _KEPT.values()
 )

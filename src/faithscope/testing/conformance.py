@@ -1,21 +1,13 @@
 """Run an implementation of these measures on samples whose answers are known."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from faithscope.testing.cases import (
-    CASES,
-    NUMBER_CASES,
-    SCOPED_CASES,
-    SCOPED_NUMBER_CASES,
-    Case,
-    NumberCase,
-    ScopedCase,
-)
+from faithscope.inputs.array_types import Floats, Ints
+from faithscope.testing.cases import CASES, SCOPED_CASES, Case
 
 _NEAR = 1e-6  # a small constant in a denominator is forgiven
 
@@ -89,119 +81,74 @@ class Conformance:
 
 
 def check_consistency(
-    measure: Callable[[Any, Any], float], cases: Iterable[Case] = CASES, *, as_vectors: bool = False
+    measure: Callable[..., float], cases: Iterable[Case] = CASES, *, as_vectors: bool = False
 ) -> Conformance:
     """Run ``measure(explanations, predictions) -> float`` on samples whose consistency is known.
 
     Parameters
     ----------
     measure : callable
-        Explanations are (n, d) arrays of numbers or one key per row; predictions are one label per row.
+        Explanations are (n, d) arrays of numbers or one key per row; predictions are one label per row. Cases of
+        numbers, `NUMBER_CASES`, also hand over their agreement, a word: ``close:0.5``, ``tolerance:0.5`` or ``spread``.
     as_vectors : bool
         Hand over keys and labels as numbers, for implementations that take nothing else.
 
     Examples
     --------
     >>> import faithscope as fs
-    >>> from faithscope.testing import check_consistency
+    >>> from faithscope.testing import NUMBER_CASES, check_consistency
     >>> check_consistency(lambda e, y: fs.consistency(e, y).value).conforms
     True
+    >>> check_consistency(lambda e, y, word: fs.consistency(e, y, agreement=word).value, NUMBER_CASES).conforms
+    True
     """
-    verdicts = []
-    for case in cases:
-        explanations, predictions = case.make()
-        if as_vectors:
-            explanations, predictions = _vectors(explanations), _codes(predictions)
-        verdicts.append(_asked(case, case.consistency, measure, explanations, predictions))
-    return Conformance(tuple(verdicts))
+    return Conformance(tuple(_asked(case, measure, as_vectors) for case in cases))
 
 
-def check_sufficiency(
-    measure: Callable[[Sequence[Any], npt.NDArray[np.float64], Sequence[Any]], float],
-    cases: Iterable[ScopedCase] = SCOPED_CASES,
-) -> Conformance:
+def check_sufficiency(measure: Callable[..., float], cases: Iterable[Case] = SCOPED_CASES) -> Conformance:
     """Run ``measure(rules, X, predictions) -> float`` on rules whose sufficiency is known.
 
     Parameters
     ----------
     measure : callable
-        Rules are lists of conditions on the feature ``x``, as `Rules.from_conditions` takes them; X is (n, 1).
+        Rules are lists of conditions on the feature ``x``, as `Rules.from_conditions` takes them; X is (n, 1). Cases of
+        numbers, `SCOPED_NUMBER_CASES`, also hand over their agreement.
 
     Examples
     --------
     >>> import faithscope as fs
-    >>> from faithscope.testing import check_sufficiency
-    >>> def ours(rules, X, predictions):
-    ...     return fs.sufficiency(fs.Rules.from_conditions(rules, features=["x"]), predictions, X).value
-    >>> check_sufficiency(ours).conforms
-    True
-    """
-    asked = [(case, np.array(case.rows)[:, None]) for case in cases]
-    return Conformance(
-        tuple(_asked(case, case.global_sufficiency, measure, case.rules, X, case.predictions) for case, X in asked)
-    )
-
-
-def check_consistency_of_numbers(
-    measure: Callable[[Any, Any, str], float], cases: Iterable[NumberCase] = NUMBER_CASES
-) -> Conformance:
-    """Run ``measure(explanations, predictions, agreement) -> float`` on numeric predictions with a known consistency.
-
-    Parameters
-    ----------
-    measure : callable
-        Explanations are one key per row; predictions are numbers, (n,) or, for ``spread``, (n, outputs); the agreement
-        is a word: ``close:0.5``, ``tolerance:0.5`` or ``spread``.
-
-    Examples
-    --------
-    >>> import faithscope as fs
-    >>> from faithscope.testing import check_consistency_of_numbers
-    >>> check_consistency_of_numbers(lambda e, y, word: fs.consistency(e, y, agreement=word).value).conforms
-    True
-    """
-    return Conformance(tuple(_asked(case, case.value, measure, *case.make(), case.agreement) for case in cases))
-
-
-def check_sufficiency_of_numbers(
-    measure: Callable[[Any, Any, Any, str], float], cases: Iterable[NumberCase] = SCOPED_NUMBER_CASES
-) -> Conformance:
-    """Run ``measure(rules, X, predictions, agreement) -> float`` on numeric predictions with a known sufficiency.
-
-    Examples
-    --------
-    >>> import faithscope as fs
-    >>> from faithscope.testing import check_sufficiency_of_numbers
-    >>> def ours(rules, X, predictions, word):
+    >>> from faithscope.testing import SCOPED_NUMBER_CASES, check_sufficiency
+    >>> def ours(rules, X, predictions, word=None):
     ...     rules = fs.Rules.from_conditions(rules, features=["x"])
     ...     return fs.sufficiency(rules, predictions, X, agreement=word).value
-    >>> check_sufficiency_of_numbers(ours).conforms
-    True
+    >>> check_sufficiency(ours).conforms, check_sufficiency(ours, SCOPED_NUMBER_CASES).conforms
+    (True, True)
     """
-    return Conformance(tuple(_asked(case, case.value, measure, *case.make(), case.agreement) for case in cases))
+    return Conformance(tuple(_asked(case, measure) for case in cases))
 
 
-def _asked(
-    case: Case | ScopedCase | NumberCase, expected: float, measure: Callable[..., float], *sample: Any
-) -> Verdict:
+def _asked(case: Case, measure: Callable[..., float], as_vectors: bool = False) -> Verdict:
     try:
-        answer = measure(*sample)
+        sample = case.make()
+        if as_vectors:
+            sample = _vectors(sample[0]), _codes(sample[1])
+        answer = measure(*sample, *filter(None, [case.agreement]))
         if np.ma.is_masked(answer):  # float() would make it NaN, and warn
             raise ValueError("the answer is masked")
-        return Verdict(case.name, case.catches, expected, float(answer))
+        return Verdict(case.name, case.catches, case.value, float(answer))
     except Exception as error:  # whatever an implementation raises is its answer
         words = " ".join(f"{type(error).__name__}: {error}".split())
-        return Verdict(case.name, case.catches, expected, None, words[:200])
+        return Verdict(case.name, case.catches, case.value, None, words[:200])
 
 
-def _vectors(explanations: Any) -> npt.NDArray[np.float64]:
+def _vectors(explanations: Any) -> Floats:
     """Explanations as vectors; keys become their numbers in order of appearance."""
     if isinstance(explanations, np.ndarray):
         return explanations.astype(np.float64)
     return _codes(explanations)[:, None].astype(np.float64)
 
 
-def _codes(keys: Any) -> npt.NDArray[np.int64]:
+def _codes(keys: Any) -> Ints:
     values = list(keys.tolist() if isinstance(keys, np.ndarray) else keys)
     place = {key: number for number, key in enumerate(dict.fromkeys(values))}
     return np.array([place[key] for key in values], np.int64)
