@@ -5,10 +5,9 @@ from functools import cache
 import numpy as np
 from harness import ends
 from numpy.random import default_rng
-from systems import FinitePopulation, drawn_rows, population
+from systems import FinitePopulation, drawn_rows, from_masses
 
 import faithscope as fs
-from faithscope.testing.populations import from_masses
 
 DECODERS = {"optimal": fs.OptimalDecoder, "Gibbs": fs.GibbsDecoder}
 
@@ -28,7 +27,7 @@ DECODED = {
     "mixed, few": decoded(8, 3, 0.7, 0.5, 2),
     "mixed, many": decoded(100, 5, 0.8, 1.0, 3),
     "no use": decoded(20, 2, 0.5, 0.0, 4),
-    "rare label": population(from_masses(RARE.p[:, None] * RARE.q * [1.0, 0.05])),
+    "rare label": from_masses(RARE.p[:, None] * RARE.q * [1.0, 0.05]),
 }
 
 

@@ -11,7 +11,6 @@ import faithscope as fs
 from faithscope.testing.populations import (
     Hub,
     equal,
-    from_masses,
     long_tail,
     mostly_pure,
     one_explanation,
@@ -147,7 +146,7 @@ class FinitePopulation(Kinds):
     def coarser(self):
         """The same rows with explanations merged in pairs: a coarser explainer."""
         pairs = np.add.reduceat(self.p[:, None] * self.q, np.arange(0, len(self.p), 2))
-        return population(from_masses(pairs))
+        return from_masses(pairs)
 
     @cached_property
     def noisier(self):
@@ -174,6 +173,12 @@ def drawn_rows(p, n, rng, how, tilt):
 def label_weights(labels):
     """Weights that turn rows of a system into rows of its target."""
     return np.where(labels > 0, RARE, 1.0)
+
+
+def from_masses(joint):
+    """The population with these masses of (kind, label) pairs, which need not add up to 1."""
+    mass = joint.sum(axis=1)
+    return FinitePopulation(mass / mass.sum(), joint / mass[:, None])
 
 
 def population(system):

@@ -84,7 +84,7 @@ class FinitePopulation:
     @property
     def truth(self) -> float:
         """The measure: the chance that a row which x's explanation covers has x's label."""
-        return float(self._pairs[0].sum())
+        return min(1.0, float(self._pairs[0].sum()))  # not above by rounding
 
     def expected(self, n: int) -> float:
         """E[M̂] on n independent rows, by the paper's theorem on the bias (appendix A.2)."""
@@ -100,7 +100,8 @@ class FinitePopulation:
 
     def rows(self, n: int, rng: np.random.Generator) -> dict[str, Any]:
         """Rows as keyword arguments of the measure; the last cluster may be smaller than the others."""
-        (kinds, labels), known = self.draw(n, rng), {}
+        kinds, labels = self.draw(n, rng)
+        known: dict[str, Any] = {}
         if self.together > 1:
             known["clusters"] = np.arange(n) // self.together
             source = np.where(rng.random(n) < self.stickiness, known["clusters"] * self.together, np.arange(n))
@@ -110,12 +111,6 @@ class FinitePopulation:
             weights = np.broadcast_to(np.asarray(self.weights, np.float64), self.q.shape)
             known["weights"] = weights[kinds, labels] * chance
         return {**self.show(kinds), "predictions": labels, **known}
-
-
-def from_masses(joint: Floats) -> FinitePopulation:
-    """The population with these masses of (kind, label) pairs, which need not add up to 1."""
-    mass = joint.sum(axis=1)
-    return FinitePopulation(mass / mass.sum(), joint / mass[:, None])
 
 
 def equal(cells: int) -> Floats:
@@ -332,17 +327,16 @@ def hard_populations(n: int) -> dict[str, FinitePopulation | FittedLeaves]:
     'silence counted in full'
     """
     n = check_whole(n, "n", 20, 1_000_000)
-    vouch = {"breaks": "a row vouches for its repetition"}
-    biased = {"breaks": "a ratio of weights of few rows"}
-    coins = FinitePopulation(equal(5 * n), np.full((5 * n, 2), 0.5), together=2, stickiness=1.0, **vouch)
-    rare = FinitePopulation(equal(n // 10), np.tile([0.9, 0.1], (n // 10, 1)), weights=(1.0, 4.0), **biased)
+    vouch, biased = "a row vouches for its repetition", "a ratio of weights of few rows"
+    coins = FinitePopulation(equal(5 * n), np.full((5 * n, 2), 0.5), together=2, stickiness=1.0, breaks=vouch)
+    rare = FinitePopulation(equal(n // 10), np.tile([0.9, 0.1], (n // 10, 1)), weights=(1.0, 4.0), breaks=biased)
     return {
         **independent(n),
         "rows logged twice": coins,
-        "customers who come back": replace(_mostly(n // 10), together=5, stickiness=0.7, **vouch),
+        "customers who come back": replace(_mostly(n // 10), together=5, stickiness=0.7, breaks=vouch),
         "rare label counts 4 times": rare,
-        "a label counts 4 times": replace(_mostly(n // 5), weights=(1.0, 4.0), **biased),
-        "weights by chance": replace(_mostly(n // 10), weights=(1.0, 1.0), scatter=1.0, **biased),
+        "a label counts 4 times": replace(_mostly(n // 5), weights=(1.0, 4.0), breaks=biased),
+        "weights by chance": replace(_mostly(n // 10), weights=(1.0, 1.0), scatter=1.0, breaks=biased),
         "leaves fitted on these rows": FittedLeaves(n // 16),
         "unseen word list": word_lists(n // 10, 1 / n),
         "unseen zero vector": zero_vectors(60, 1 / n),
