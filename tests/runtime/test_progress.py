@@ -80,7 +80,7 @@ def test_the_seconds_of_a_phase_add_up(clock):
 
 
 def test_a_bar_shows_names_as_they_are(clock, monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_display", lambda _: progress.BarDisplay())
+    monkeypatch.setattr(progress, "_display", lambda: progress.bar)
     monkeypatch.setenv("FORCE_COLOR", "1")
     with Watch(clock=clock).phase("explaining with [red]x[/red]", 4) as step:
         clock.passes(2)

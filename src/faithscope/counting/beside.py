@@ -23,11 +23,11 @@ from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, parts_le
 from faithscope.counting.moments import Moments, SpreadCounts, moments_of, spread_of, summed, whole
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.grouping import group as grouped
 from faithscope.relations import Beside as BesideEverybody
 from faithscope.sample import Sample
 
 _FEW = 3  # rows that answer, of which a kind that nobody saw has no more
-_SPAN = 2**62  # of numbers that stand for several columns
 
 
 class Asked(NamedTuple):
@@ -98,7 +98,8 @@ class Kinds:
             columns.append(np.unique(sample.weights, return_inverse=True)[1])
         if sample.clusters is not None:
             columns.append(sample.clusters)
-        _, first, times = np.unique(_as_one(columns), return_index=True, return_counts=True)
+        codes, first = grouped([np.column_stack(columns)])
+        times = np.bincount(codes)
         clusters = None if sample.clusters is None else sample.clusters[first]
         kernel = sample.agreement.over(sample.values)
         code, value, mine = (column[first] for column in columns[:3])
@@ -235,18 +236,6 @@ class Kinds:
         order = np.argsort(-leaning)[:_FEW]
         most = np.repeat(leaning[order], np.minimum(times[order], _FEW))[:_FEW]
         return float(most.sum() / _FEW)
-
-
-def _as_one(columns: list[Ints]) -> Ints:
-    """One number per row that stands for its values in all columns, in their order."""
-    key, span = np.zeros(len(columns[0]), np.int64), 1
-    for column in columns:
-        many = int(column.max(initial=0)) + 1
-        if span * many >= _SPAN:
-            values, key = np.unique(key, return_inverse=True)
-            span = len(values)
-        key, span = key * many + column, span * many
-    return key
 
 
 def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any], source: Explanations) -> Counts:

@@ -262,7 +262,7 @@ def kept_rows(sample: Sample) -> Sample:
     do with predictions; which row of a cluster it is goes by their weights. Draws depend on the content of rows and not
     on their order.
     """
-    content = Content(sample.labels, (sample.explanations,), sample.X, sample.weights, sample.clusters)
+    content = Content(replace(sample, askers=None), (sample.explanations,))
     mass = Units.of(sample).mass
     chosen = content.chances(0, by_cluster=True) * mass.max() < mass
     if sample.clusters is None:

@@ -13,7 +13,7 @@ from faithscope.counting.leave_out import Units
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Shared
-from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.grouping import Words, hash_rows
 from faithscope.inputs.row_hashes import row_blocks
@@ -30,19 +30,14 @@ class Content:
 
     Attributes
     ----------
-    labels : (n,) array
+    sample : Sample
+        Whose predictions, X, weights, clusters and askers count.
     explanations : sequence of Explanations
         The explanations of these rows, by one explainer or by each of several that are compared.
-    X : rows, optional
-    weights, clusters, askers : (n,) arrays, optional
     """
 
-    labels: Array
+    sample: Sample
     explanations: Sequence[Explanations]
-    X: Any = None
-    weights: Floats | None = None
-    clusters: Ints | None = None
-    askers: Ints | None = None
 
     @cached_property
     def _of_rows(self) -> Words:
@@ -50,8 +45,9 @@ class Content:
 
         Weights go by their order, so that their unit says nothing.
         """
-        weights = None if self.weights is None else np.unique(self.weights, return_inverse=True)[1]
-        known = (part for part in (self.labels, weights, self.X) if part is not None)
+        sample = self.sample
+        weights = None if sample.weights is None else np.unique(sample.weights, return_inverse=True)[1]
+        known = (part for part in (sample.labels, weights, sample.X) if part is not None)
         return hash_rows([block for part in known for block in row_blocks(part) or ()])
 
     @cached_property
@@ -61,17 +57,18 @@ class Content:
 
     def _sorted(self, words: Words) -> Ints:
         """The rows by these digests; of equal ones, by the group that asks, and by what their cluster holds."""
-        keys = [words] if self.askers is None else [self.askers, words]
-        if self.clusters is not None:
-            rank = np.argsort(np.argsort(self._of_clusters(words), kind="stable"))
-            keys = [rank[self.clusters], *keys]
+        askers, clusters = self.sample.askers, self.sample.clusters
+        keys = [words] if askers is None else [askers, words]
+        if clusters is not None:
+            rank = np.argsort(np.argsort(self._of_clusters(clusters, words), kind="stable"))
+            keys = [rank[clusters], *keys]
         return np.argsort(words, kind="stable") if len(keys) == 1 else np.lexsort(keys)
 
-    def _of_clusters(self, words: Words) -> Words:
+    @staticmethod
+    def _of_clusters(clusters: Ints, words: Words) -> Words:
         """One digest per cluster, which is what its rows are, in any order."""
-        assert self.clusters is not None
-        together = np.zeros(int(self.clusters.max()) + 1, np.uint64)
-        np.add.at(together, self.clusters, words)
+        together = np.zeros(int(clusters.max()) + 1, np.uint64)
+        np.add.at(together, clusters, words)
         return together
 
     @cached_property
@@ -95,8 +92,8 @@ class Content:
                 for block in row_blocks(column) or ()
             ]
             words = hash_rows([words[:, None], *given])
-        if by_cluster and self.clusters is not None:
-            return np.argsort(self._of_clusters(words), kind="stable")
+        if by_cluster and self.sample.clusters is not None:
+            return np.argsort(self._of_clusters(self.sample.clusters, words), kind="stable")
         return self._order if words is self._of_rows else self._sorted(words)
 
     def deal(self, blocks: int) -> Ints:
@@ -108,7 +105,7 @@ class Content:
         order = self._by_digest(by_cluster=True)
         dealt = np.empty(len(order), np.int64)
         dealt[order] = np.random.default_rng(0).permutation(len(order)) % blocks
-        return dealt if self.clusters is None else dealt[self.clusters]
+        return dealt if self.sample.clusters is None else dealt[self.sample.clusters]
 
     def chances(self, seed: int, *, by_cluster: bool) -> Floats:
         """An independent number from 0 to 1 for each row, or each cluster, that depends on its content alone."""
@@ -181,8 +178,7 @@ class Rows:
             )
         else:
             distinct, exact = among, sys.maxsize
-        known = (sample.X, sample.weights, sample.clusters, sample.askers)
-        content = Content(sample.labels, beside or (scopes,), *known)
+        content = Content(sample, beside or (scopes,))
         names, numbers = sample.numbered_labels
         by_number = sample.agreement.of_numbers or sample.clusters is not None
         segments = 1 if by_number else len(names)
@@ -200,7 +196,7 @@ class Rows:
     @property
     def clusters(self) -> Ints | None:
         """The cluster of each row; None if every row is one of its own."""
-        return self.content.clusters
+        return self.content.sample.clusters
 
     @cached_property
     def independent(self) -> Units:
@@ -215,12 +211,12 @@ class Rows:
     @property
     def weighted(self) -> bool:
         """Whether rows have weights."""
-        return self.content.weights is not None
+        return self.content.sample.weights is not None
 
     @cached_property
     def weight(self) -> Floats:
         """The weight of each row."""
-        return np.broadcast_to(1.0, self.n) if self.content.weights is None else self.content.weights
+        return self.content.sample.weight
 
     @cached_property
     def kept(self) -> Explanations:

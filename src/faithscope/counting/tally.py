@@ -182,8 +182,8 @@ class Tally:
     @cached_property
     def rank(self) -> Ints:
         """The order in which tests of encoding prefer the rows of one cluster."""
-        content = self.rows.content
-        return Content(self.sample.labels, content.explanations, self.sample.X).deal(self.rows.n)
+        alone = replace(self.sample, weights=None, clusters=None, askers=None)
+        return Content(alone, self.rows.content.explanations).deal(self.rows.n)
 
     def _count(self, start: int, many: int, cells: Cells) -> None:
         explanation, label = np.divmod(cells[0], len(self.rows.names))

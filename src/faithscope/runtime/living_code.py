@@ -26,7 +26,7 @@ _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD"}
 _ANYTHING = (builtins.eval, builtins.exec, builtins.globals)  # reach whatever the module holds
 _BY_NAME = (builtins.__import__, importlib.import_module, sys.modules)
-_NAMES_BY_NAME = ({"import_module"}, {"__import__"}, {"module_from_spec"}, {"resolve_name"}, {"sys", "modules"})
+_LOADERS = {"import_module", "__import__", "module_from_spec", "resolve_name"}
 _ABSENT = "absent"
 _OF_THE_PROCESS = ("sys", "os")  # what they hold is another in every run
 
@@ -162,10 +162,10 @@ def _reached(function: types.FunctionType) -> Iterator[Any]:
     names, known = _names_in(function.__code__), function.__globals__
     if "__subclasses__" in names:
         raise WrongType(f"{function.__qualname__} calls __subclasses__, whose answer cannot be followed.")
-    by_name = any(told <= names for told in _NAMES_BY_NAME)
     for name, attributes, level in sorted(set(_references(function.__code__))):
         value = _imported(name, attributes, level, known) if level >= 0 else _value(name, known)
-        if by_name or any(value is loader for loader in _BY_NAME):
+        of_sys = getattr(value, "__name__", name) == "sys" and "modules" in (attributes if level < 0 else names)
+        if of_sys or names & _LOADERS or any(value is loader for loader in _BY_NAME):
             words = "imports modules by names that it computes, which cannot be followed"
             raise WrongType(f"{function.__qualname__} {words}.")
         yield name, attributes, *_along(value, attributes)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
-from faithscope.errors import TooLarge, WrongType
-from faithscope.runtime.memory import ran_out
+from faithscope.errors import WrongType
+from faithscope.runtime.memory import in_memory
 from faithscope.runtime.renamed import read_old
 
 P = ParamSpec("P")
@@ -25,11 +25,11 @@ def takes_log(instead: str, **old: str) -> Callable[[Callable[P, R]], Callable[P
     """A verb whose first argument may be a log, which then answers with the other arguments as options.
 
     It says what to do `instead` if memory runs out, as `in_memory` does, and reads options under `old` names, as
-    `renamed` does: one wrapper in place of three.
+    `renamed` does.
     """
 
     def decorate(verb: Callable[P, R]) -> Callable[P, R]:
-        known = inspect.signature(verb)
+        known, guarded = inspect.signature(verb), in_memory(instead)(verb)
         needs = "predictions" in known.parameters
 
         @wraps(verb)
@@ -45,12 +45,7 @@ def takes_log(instead: str, **old: str) -> Callable[[Callable[P, R]], Callable[P
                     f"fs.{name} got explanations alone: pass fs.{name}(explanations, predictions), or a log that says "
                     f"where both are, fs.{name}(fs.Log(table, prediction=..., explanation=...))."
                 )
-            try:
-                return verb(*args, **kwargs)
-            except TooLarge:
-                raise
-            except MemoryError as problem:
-                raise TooLarge(ran_out(problem, instead)) from problem
+            return guarded(*args, **kwargs)
 
         return either
 

@@ -40,51 +40,39 @@ class Clock:
         return cancel
 
 
-class BarDisplay:
-    """A bar of rich's, on a terminal or in a notebook."""
+def bar(phase: str, total: int, clock: Clock) -> tuple[Step, Callable[[float], object]]:
+    """A bar of rich's, on a terminal or in a notebook: what moves it, and what ends it after some seconds."""
+    from rich import progress
+    from rich.console import Console
+    from rich.markup import escape
 
-    def start(self, phase: str, total: int) -> None:
-        from rich import progress
-        from rich.console import Console
-        from rich.markup import escape
-
-        columns = [
-            progress.TextColumn("{task.description}"),
-            progress.BarColumn(),
-            progress.MofNCompleteColumn(),
-            progress.TimeRemainingColumn(),
-        ]
-        self._bar = progress.Progress(*columns, console=Console(stderr=True), transient=True)
-        self._bar.start()
-        self._task = self._bar.add_task(escape(visible(phase)), total=None)  # moves to and fro until rows are known
-
-    def update(self, done: int, total: int) -> None:
-        self._bar.update(self._task, completed=done, total=total)
-
-    def stop(self, seconds: float) -> None:
-        self._bar.stop()
+    columns = [
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+    ]
+    shown = progress.Progress(*columns, console=Console(stderr=True), transient=True)
+    shown.start()
+    task = shown.add_task(escape(visible(phase)), total=None)  # moves to and fro until rows are known
+    return lambda done, total: shown.update(task, completed=done, total=total), lambda seconds: shown.stop()
 
 
-class LogDisplay:
-    """Lines on standard error, at most one every ten seconds."""
+def lines(phase: str, total: int, clock: Clock) -> tuple[Step, Callable[[float], object]]:
+    """Lines on standard error, at most one every ten seconds; as `bar`."""
+    last = clock.now()
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def say(what: str) -> None:
+        print(f"{visible(phase)}: {what}", file=sys.stderr, flush=True)
 
-    def start(self, phase: str, total: int) -> None:
-        self._phase, self._last = phase, self._clock.now()
-        self._say(f"{total:,} rows")
+    def update(done: int, total: int) -> None:
+        nonlocal last
+        if clock.now() - last >= _BETWEEN:
+            last = clock.now()
+            say(f"{done:,} of {total:,} rows")
 
-    def update(self, done: int, total: int) -> None:
-        if self._clock.now() - self._last >= _BETWEEN:
-            self._last = self._clock.now()
-            self._say(f"{done:,} of {total:,} rows")
-
-    def stop(self, seconds: float) -> None:
-        self._say(f"done in {seconds:.0f} s")
-
-    def _say(self, what: str) -> None:
-        print(f"{visible(self._phase)}: {what}", file=sys.stderr, flush=True)
+    say(f"{total:,} rows")
+    return update, lambda seconds: say(f"done in {seconds:.0f} s")
 
 
 @dataclass
@@ -93,30 +81,29 @@ class _Shown:
 
     phase: str
     total: int
-    display: BarDisplay | LogDisplay
+    clock: Clock
     done: int = 0
-    running: bool = False
+    running: tuple[Step, Callable[[float], object]] | None = None
     over: bool = False
     lock: Any = field(default_factory=threading.Lock)
 
     def show(self) -> None:
         with self.lock:
             if not self.running and not self.over:
-                self.running = True
-                self.display.start(self.phase, self.total)
+                self.running = _display()(self.phase, self.total, self.clock)
                 if self.done:
-                    self.display.update(self.done, self.total)
+                    self.running[0](self.done, self.total)
 
     def step(self, done: int, total: int) -> None:
         with self.lock:
             self.done, self.total = done, total
             if self.running:
-                self.display.update(done, total)
+                self.running[0](done, total)
 
     def close(self, seconds: float) -> None:
         with self.lock:
             if self.running:
-                self.display.stop(seconds)
+                self.running[1](seconds)
             self.over = True
 
 
@@ -146,7 +133,7 @@ class Watch:
     def phase(self, name: str, total: int) -> Iterator[Step]:
         """A phase over so many rows; gives a function to call with rows done and rows in total."""
         began = self.clock.now()
-        shown = _Shown(name, total, _display(self.clock))
+        shown = _Shown(name, total, self.clock)
         cancel = self.clock.after(_PATIENCE, shown.show) if self.shown else lambda: None
         try:
             yield partial(self.told, name) if self.told else shown.step
@@ -157,8 +144,8 @@ class Watch:
             self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
 
-def _display(clock: Clock) -> BarDisplay | LogDisplay:
+def _display() -> Any:
     """A bar on a terminal, or in a notebook that can show one that moves; else lines."""
     shell = sys.modules.get("IPython")
     notebook = type(shell.get_ipython() if shell else None).__name__ == "ZMQInteractiveShell"
-    return BarDisplay() if sys.stderr.isatty() or (notebook and find_spec("ipywidgets")) else LogDisplay(clock)
+    return bar if sys.stderr.isatty() or (notebook and find_spec("ipywidgets")) else lines
