@@ -1,7 +1,6 @@
 """Sample, the one door: what a caller hands over is checked once, and sliced alike everywhere."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,26 +35,15 @@ def test_halves_are_every_row_once_in_order_and_depend_on_the_seed_alone(n, seed
     assert again.positions.tolist() == one.positions.tolist()
 
 
-WORDS = fs.Highlights([{"a"}] * 3)
-DOCUMENTS, SENTIMENTS = ["a b", "a c", "a d"], ["pos", "neg", "pos"]
 TREE = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
 
 
 @pytest.mark.parametrize(
     ("message", "call", "given"),
     [
-        ("Predictions and X seem to be swapped", fs.sufficiency, (RULES, X, LABELS)),
-        ("Predictions and X seem to be swapped", fs.sufficiency, (RULES, pd.DataFrame(X), LABELS)),
-        ("Predictions and X seem to be swapped", fs.sufficiency, (RULES, X.tolist(), LABELS.tolist())),
         ("seem to be swapped", fs.count, (LABELS, RULES)),
         ("seem to be swapped", fs.sufficiency, (LABELS, RULES, X)),
         ("seem to be swapped", fs.consistency, (LABELS, RULES)),
-        ("longer and more different than documents", fs.sufficiency, (WORDS, DOCUMENTS, SENTIMENTS)),
-        (
-            "predictions are longer and more different than documents",
-            fs.sufficiency,
-            (WORDS, pd.Series(DOCUMENTS), pd.Series(SENTIMENTS)),
-        ),
         ("the model is an explainer", fs.evaluate, (fs.explainers.Constant(), lambda rows: LABELS, X)),
         ("the model is an explainer", fs.evaluate, (RULES, LABELS, X)),
         ("the model is an explainer", fs.compare, (fs.explainers.Constant(), {"a": RULES}, X)),
@@ -71,17 +59,6 @@ def test_arguments_in_each_others_place_are_an_error_that_says_so(message, call,
 def test_a_class_in_place_of_its_instance_is_refused_in_a_sentence(given):
     refused(BadInput, r"is a class: pass an instance of it, \w+\(\.\.\.\)", fs.evaluate, *given, X)
     refused(BadInput, "is a class: pass an instance", fs.compare, given[0], {"a": given[1]}, X)
-
-
-def test_a_swap_that_only_numbers_could_tell_is_noted():
-    rows = RNG.normal(size=(200, 1)).round()
-    labels = (rows[:, 0] > 0).astype(int)
-    prototypes = fs.Prototypes(labels, [[-1.0], [1.0]])
-    right, swapped = (
-        fs.sufficiency(prototypes, *pair, relation=fs.Nearest()) for pair in ((labels, rows), (rows, labels))
-    )
-    assert not any("swapped" in note for note in right.notes)
-    assert any("no function of X: check that the two are not swapped" in note for note in swapped.notes)
 
 
 def test_labels_that_are_tuples_and_models_with_more_labels_than_documents_are_no_swap():

@@ -13,7 +13,6 @@ from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations
 from faithscope.explanations.base import join_all, readable, several
-from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of, labels_of, same_rows
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
@@ -106,15 +105,13 @@ class Sample:
             Which rows belong together, such as a customer's number.
         """
         chosen = to_agreement(agreement)
-        if not chosen.of_numbers or isinstance(predictions, Explanations):  # numbers may have several columns
-            refuse_swapped(explanations, predictions, X)
+        refuse_swapped(predictions, X)
         kind = as_explanations(explanations)
         labels = chosen.read(predictions)
         named = explanations if index_of(explanations) is not None else kind
         names = {"explanations": named, "predictions": predictions}
         sample = cls.checked(kind, labels, X, weights, clusters, row_labels=names)
-        sample = replace(sample, agreement=chosen, notes=(*column_notes(chosen, labels), *sample.notes))
-        return sample if X is None else replace(sample, notes=(*sample.notes, *_swap_note(labels, X)))
+        return replace(sample, agreement=chosen, notes=(*column_notes(chosen, labels), *sample.notes))
 
     @classmethod
     def checked(
@@ -406,90 +403,34 @@ def with_askers(sample: Sample, askers: Any, by: Any) -> Sample:
     return replace(sample, askers=column.astype(np.int64))
 
 
-def refuse_swapped(explanations: Any, predictions: Any, X: Any) -> None:
-    """Raise if predictions and rows, or predictions and explanations, seem to be swapped."""
-    order = "pass (explanations, predictions, X)" if X is not None else "pass (explanations, predictions)"
-    if X is not None and _width(predictions) > 1 and _width(X) == 1:
-        raise BadInput(
-            f"Predictions and X seem to be swapped, since predictions have {_width(predictions)} columns and X has "
-            f"one: {order}."
-        )
+def refuse_swapped(predictions: Any, X: Any) -> None:
+    """Raise if explanations stand in the place of predictions."""
     if isinstance(predictions, Explanations):
+        order = "pass (explanations, predictions, X)" if X is not None else "pass (explanations, predictions)"
         raise WrongType(
             f"Explanations and predictions seem to be swapped, since predictions are {predictions!r}: {order}."
         )
-    if isinstance(explanations, Highlights) and _are_documents(predictions, X):
-        raise BadInput(
-            "Predictions and X seem to be swapped, since both are texts, and predictions are longer and more different "
-            f"than documents: {order}."
-        )
-
-
-def _width(values: Any) -> int:
-    """Number of columns; 0 if that cannot be told."""
-    shape = getattr(values, "shape", None)
-    if isinstance(shape, tuple) and shape and all(isinstance(size, int) for size in shape):
-        return 1 if len(shape) == 1 else shape[1] if len(shape) == 2 else 0
-    if is_frame(values) or not isinstance(values, list | tuple) or not values:
-        return 0
-    # A tuple may be one label.
-    return len(values[0]) if isinstance(values[0], list) else 0 if isinstance(values[0], tuple) else 1
-
-
-def _are_documents(predictions: Any, X: Any) -> bool:
-    """Whether both are texts, and predictions are the longer and the more different ones, of two words or more."""
-    columns = [_texts(predictions), _texts(X)]
-    if not all(columns):
-        return False
-    (many, words), (few, labels) = ((len(set(column)), sum(len(text.split()) for text in column)) for column in columns)
-    return many > few and words > labels and words >= 2 * len(columns[0])
-
-
-def _texts(values: Any) -> list[str]:
-    """The texts of one column; none if these are not texts alone."""
-    single = isinstance(values, list | tuple) or len(getattr(values, "shape", ())) == 1
-    column = list(values) if single else []
-    return column if all(isinstance(text, str) for text in column) else []
-
-
-def _swap_note(predictions: Array, X: Any) -> tuple[str, ...]:
-    """A note if X is one column of numbers and predictions take more different values: no function of X can."""
-    if predictions.dtype.kind not in "biuf" or _width(X) != 1 or isinstance(X, list | tuple):
-        return ()
-    column = np.asarray(X).reshape(-1) if hasattr(X, "__array__") else np.empty(0)
-    if column.dtype.kind not in "biuf" or len(column) != len(predictions):
-        return ()
-    many, few = len(np.unique(predictions)), len(np.unique(column))
-    told = f"predictions take {many:,} different values and X only {few:,}, so predictions are no function of X"
-    return (f"{told}: check that the two are not swapped",) if many > few else ()
 
 
 def number_labels(labels: Array) -> tuple[tuple[Any, ...], Ints]:
     """The distinct labels in order, and the position of each row's label among them."""
-    if labels.dtype.kind in "biu" and len(labels):
-        low, high = int(labels.min()), int(labels.max())
-        if high - low < 1_000_000 and high < 2**63:
-            shifted = labels.astype(np.int64) - low
-            present = np.flatnonzero(np.bincount(shifted))
-            values = (present + low).astype(labels.dtype)
-            if len(present) == high - low + 1:
-                return tuple(values.tolist()), shifted
-            place = np.zeros(high - low + 1, np.int64)
-            place[present] = np.arange(len(present))
-            return tuple(values.tolist()), place[shifted]
     if labels.ndim == 2:
         codes, first = group([labels])
         return tuple(map(tuple, labels[first].tolist())), codes
+    if labels.dtype.kind in "biu" and len(labels):  # most labels: counted in place of being grouped
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < 1_000_000 and high < 2**63:
+            shifted = labels.astype(np.int64) - low
+            present = np.bincount(shifted) > 0
+            values = (np.flatnonzero(present) + low).astype(labels.dtype)
+            return tuple(values.tolist()), (np.cumsum(present) - 1)[shifted]
     if labels.dtype.kind == "f" and not np.isnan(labels).any():
         values, place = number_floats(labels)
         return tuple(values.tolist()), place
-    column = labels[:, None] if labels.dtype.kind in "biuf" else labels.astype(object)
-    codes, first = group([column])
+    codes, first = group([labels[:, None] if labels.dtype.kind in "biuf" else labels.astype(object)])
     names = labels[first].tolist()
     order = in_order(names)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return tuple(names[j] for j in order), place[codes]
+    return tuple(names[j] for j in order), np.argsort(order)[codes]
 
 
 def in_order(names: list[Any]) -> list[int]:

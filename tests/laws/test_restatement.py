@@ -108,13 +108,3 @@ def test_columns_of_an_array_are_told_by_the_name_that_rules_have_for_them():
     assert any(note.startswith("column 'copy' has one value") for note in fs.sufficiency(rules, y, X).notes)
     unused = fs.Rules.from_conditions([[("id", "<=", 30.0)]] * 60, features=["id", "copy"])
     assert not copies(fs.sufficiency(unused, y, X))
-
-
-def test_words_that_mark_the_prediction_are_told():
-    y = np.array(["good", "bad"] * 600)
-    documents = [f"film {number % 7} {'great' if label == 'good' else 'dull'}" for number, label in enumerate(y)]
-    highlights = fs.Highlights([{text.split()[2]} if row % 3 else {"film"} for row, text in enumerate(documents)])
-    (note,) = copies(fs.sufficiency(highlights, y, documents))
-    assert "(2 of 3)" in note
-    documents[-1] = "film 3 great"
-    assert not copies(fs.sufficiency(highlights, y, documents))

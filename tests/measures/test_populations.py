@@ -72,21 +72,6 @@ def test_of_two_groups_the_rest_is_the_other_one():
         assert there[["value", "high", "low"]].tolist() == pytest.approx((-here[numbers]).tolist())
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_rest_is_the_mean_of_the_other_groups_by_their_rows_or_their_weights(weighted):
-    rng = np.random.default_rng(0)
-    groups, weights = rng.choice(4, 400, p=[0.1, 0.2, 0.3, 0.4]), rng.uniform(0.5, 3, 400) if weighted else np.ones(400)
-    parts = among(groups, *POPULATIONS["noisy"].draw(400, rng), weights=weights if weighted else None)
-    for line in parts.differences(against="rest").itertuples():
-        others = {group: weights[groups == group].sum() for group in parts.estimates if group != line.a}
-        shares = [(parts.estimates[group], mass / sum(others.values())) for group, mass in others.items()]
-        own, most = parts.estimates[line.a], sum(share * each.bracket[1] for each, share in shares)
-        below = np.hypot(own.margins.below, np.linalg.norm([share * each.margins.above for each, share in shares]))
-        assert line.value == pytest.approx(own.verified - sum(share * each.verified for each, share in shares))
-        assert line.low == pytest.approx(max(-1, own.bracket[0] - most - below))
-        assert line.n == min(own.n, 400 - own.n)
-
-
 def test_one_group_among_many_that_differs_is_found_against_the_rest():
     rng = np.random.default_rng(0)
     groups, reasons = np.repeat(np.arange(51), 400), rng.integers(0, 2, 20400)
@@ -96,6 +81,7 @@ def test_one_group_among_many_that_differs_is_found_against_the_rest():
     refused(BadInput, "51 groups make 1,275 pairs", parts.differences)
     assert len(parts.differences(against="each")) == 1275
     assert by(["a"] * 4, [1, 1, 2, 2], [0, 1, 1, 1]).differences(against="rest").empty
+    refused(BadInput, "no rest in common: pass against='each'", parts.among.differences, against="rest")
 
 
 def told_differences(written):

@@ -37,18 +37,6 @@ def test_a_document_without_its_highlighted_words_leaves_no_draw():
     assert (measured.unverifiable, measured.verified) == (0.5, 1)
 
 
-def test_words_of_training_documents_replace_those_that_are_not_highlighted():
-    drawn = fs.Product(["red", "green blue"], draws=50).draw(WORDS, TEXTS)
-    assert {word for text in drawn.rows for word in text.split()} == {"great", "dull", "plot", "red", "green", "blue"}
-
-
-def test_the_nearest_documents_hold_all_highlighted_words():
-    train = ["a great day", "great great film a", "a great great film", "dull", "the plot is dull and long"]
-    drawn = fs.Conditional(train, k=1).draw(WORDS, TEXTS)
-    # The document itself is left out.
-    assert drawn.rows == ["great great film a", "the plot is dull and long", "a great day"]
-
-
 def probability(texts):
     """Of each class: softmax of counted words."""
     votes = np.array([[text.split().count("great"), text.split().count("dull") + 0.3] for text in texts], float)

@@ -48,9 +48,9 @@ def test_several_outputs_add_up(engine):
     assert found["mean"] == pytest.approx(tuple(inside.mean(axis=0)))
     assert found.spread == pytest.approx(np.sqrt(inside.var(axis=0, ddof=1).sum()))
     gaps = np.sqrt(((inside[:, None] - inside[None]) ** 2).sum(axis=2))
-    assert gaps.max() / 2 <= found.largest_gap <= gaps.max() + 1e-9
+    assert gaps.max() - 1e-9 <= found.largest_gap <= np.sqrt(3) * gaps.max()
     pair = worst.counterexamples(1).iloc[0]
-    assert found.largest_gap - 1e-9 <= pair.gap <= gaps.max() + 1e-9
+    assert gaps.max() / 2 <= pair.gap <= gaps.max() + 1e-9
 
 
 @engines.EACH

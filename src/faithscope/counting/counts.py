@@ -310,7 +310,7 @@ def count(explanations: Any, predictions: Any, *, weights: Any = None, agreement
     >>> counts.n, counts.distinct
     (4, 2)
     """
-    refuse_swapped(explanations, predictions, None)
+    refuse_swapped(predictions, None)
     kind, chosen = discretize(as_explanations(explanations), None), agreements.to_agreement(agreement)
     labels = chosen.read(predictions) if chosen.of_numbers else to_labels(predictions)
     named = {"explanations": explanations, "predictions": predictions}

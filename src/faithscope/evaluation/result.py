@@ -172,9 +172,10 @@ class Evaluation(OfOneExplainer):
     def local(self) -> "pd.DataFrame":
         """One line per row: local consistency and sufficiency with exact intervals, and the counts behind them.
 
-        Of numbers, a local measure is the mean agreement with the other rows, ``mean`` and ``spread`` are those of the
-        others with the explanation, and ``residual`` is the prediction less that mean. Intervals hold whatever the
-        numbers (Hoeffding's; exact for `Tolerance`); `Spread` has none, since squared distances have no bound.
+        Of numbers, a local measure is the mean agreement with the other rows, ``mean`` is that of the others with the
+        explanation, ``residual`` the prediction less that mean, and ``spread`` that of all rows with the explanation.
+        Intervals hold whatever the numbers (Hoeffding's; exact for `Tolerance`); `Spread` has none, since squared
+        distances have no bound.
 
         The index of the frame holds the row labels of X, or positions if X has none. Every row counts once here,
         whatever its weight. If rows are clustered, the others are of other clusters, each cluster is a single draw,

@@ -20,10 +20,9 @@ _FEWEST_WHOLE = 50  # different whole numbers that may all be classes
 _NEARLY_ALL = 0.9
 _CLASSES = "the predicted class, e.g. probabilities.argmax(axis=1)"
 OF_NUMBERS = "agreement=fs.Spread() or fs.Close(eps)"
-OF_DRAWN_NUMBERS = "agreement=fs.Close(eps) or fs.Tolerance(eps)"  # draws do not share the variance of the rows
 _NUMBERS = f"pass {OF_NUMBERS} for numbers, or "  # where agreement= is taken
 _SETS = "; if they are several labels per row, predictions.astype(int)"
-_SWAPPED = "; if they are explanations, two arguments are swapped"
+_SWAPPED = "; if they are explanations or rows, two arguments are swapped"
 _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
 
 

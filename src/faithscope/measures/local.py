@@ -19,7 +19,6 @@ from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
-from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import disagreeing_pairs
 from faithscope.measures.intervals.bounds import local_sample_size
@@ -30,17 +29,16 @@ from faithscope.measures.numbers.groups import (
     agreement_between,
     deviation,
     disagreement,
+    distance,
     mean_agreement,
     shown,
     squared,
     variance,
 )
 from faithscope.measures.numbers.words import named, told_number
-from faithscope.measures.telling import number
 from faithscope.readers import as_explanations
-from faithscope.rounding import down, in_brackets, up
+from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
@@ -48,7 +46,8 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-Met = tuple[Array, Array, Array]  # others of a row, their agreement, and how many are together
+# Others of a row, their agreement, and how many of them are in one cluster at most; None if rows are independent.
+Met = tuple[Array, Array, Array | None]
 
 
 def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]:
@@ -58,22 +57,23 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     -------
     dict of columns
         ``N_pi`` and ``N_pi_y`` count the row itself; ``consistency`` is NaN if no other row has its explanation. Of
-        numbers it is the mean agreement with the others, ``mean`` and ``spread`` are those of the others, and
-        ``residual`` is the prediction less that mean (of vectors, the distance).
+        numbers it is the mean agreement with the others, ``residual`` is the prediction less the ``mean`` of the others
+        (of vectors, the distance), and ``spread`` that of all rows with the explanation.
     """
     codes, cells = counts.locate(sample.explanations, sample.labels)
     total, same = counts.per_explanation[codes], agreeing_by_cell(counts)[cells]
-    met: Met = total - 1, same - counts.agreement.itself, np.ones(sample.n)
+    met: Met = total - 1, same - counts.agreement.itself, None
     if sample.clusters is not None:
         met = Strangers(replace(sample, weights=None)).met
     measured = local_columns("consistency", counts, met, confidence)
     columns = {"prediction": shown(sample.labels), **measured, "verifiable": met[0] > 0, "N_pi": total}
     if not counts.agreement.of_numbers:
         return columns | {"N_pi_y": same}
-    mean, spread = (column[cells] for column in NumberGroups.of_counts(counts).without())
-    apart = sample.labels.reshape(sample.n, -1) - mean
-    residual = apart[:, 0] if apart.shape[1] == 1 else np.sqrt((apart**2).sum(axis=1))
-    return columns | {"mean": shown(mean), "spread": spread, "residual": residual}
+    groups = NumberGroups.of_counts(counts)
+    residual = groups.residual[cells]
+    mean = sample.labels.reshape(residual.shape) - residual
+    residual = residual[:, 0] if residual.shape[1] == 1 else distance(residual, np.zeros_like(residual))
+    return columns | {"mean": shown(mean), "spread": groups.spread[codes], "residual": residual}
 
 
 def local_columns(measure: str, counts: Counts, met: Met, confidence: float) -> dict[str, Any]:
@@ -82,13 +82,11 @@ def local_columns(measure: str, counts: Counts, met: Met, confidence: float) -> 
     `Spread` has no interval: squared distances have no bound.
     """
     others, agreeing, together = met
-    codes, first = group([np.column_stack([agreeing, others, together])])
     columns = {measure: mean_agreement(counts.agreement, agreeing, others, variance(counts))}
-    interval = agreement_interval(counts.agreement, agreeing[first], others[first], confidence, together[first])
+    interval = agreement_interval(counts.agreement, agreeing, others, confidence, together)
     if interval is None:
         return columns
-    low, high = interval
-    return columns | {f"{measure}_low": low[codes], f"{measure}_high": high[codes]}
+    return columns | {f"{measure}_low": interval[0], f"{measure}_high": interval[1]}
 
 
 class TogetherRows(NamedTuple):
@@ -121,9 +119,9 @@ def per_explanation(
         ``n`` is the number of its rows, and ``consistency`` the mean agreement of two of its rows (NaN for a single
         row). Of labels, ``label`` is the commonest prediction, ``purity`` its share with an interval that allows for
         the choice of the label (`label_interval`), and ``disagreeing_pairs`` the pairs of rows with different
-        predictions. Of numbers, ``mean``, ``spread`` (the standard deviation),
-        ``lowest``, ``highest``, ``largest_gap`` (between two rows; `NumberGroups`), and ``disagreement``. If rows are
-        clustered, ``consistency`` is that of rows of different clusters.
+        predictions. Of numbers, ``mean``, ``spread`` (the standard deviation), ``lowest``, ``highest``, ``largest_gap``
+        (between two rows; of vectors, at most that), and ``disagreement``. If rows are clustered, ``consistency`` is
+        that of rows of different clusters.
     """
     rows = counts.per_explanation
     every = rows * (rows - 1)
@@ -240,14 +238,6 @@ class Local(Shareable):
 
     def _sentences(self) -> Iterable[str]:
         return [each._line for each in self._measures]
-
-    def _tables(self) -> Iterable[Table]:
-        lines = [
-            (each.measure, number(each.value), ends, f"{each.others:,}", f"{each.agreeing:,g}", f"{each.seen:,}")
-            for each in self._measures
-            for ends in ["–" if each.low is None or each.high is None else f"{down(each.low)}–{up(each.high)}"]
-        ]
-        return [Table(("measure", "value", "interval", "rows", "agreeing", "seen"), tuple(lines))]
 
     @property
     def _line(self) -> str:

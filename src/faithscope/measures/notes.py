@@ -1,7 +1,7 @@
 """Notes on what is measured: predictions, explanations that restate them, rows and clusters, and a judge's pairs."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +11,6 @@ from faithscope.counting.counted import Coverage
 from faithscope.counting.drawn import Counted
 from faithscope.explanations.base import several
 from faithscope.explanations.codes import Codes
-from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.grouping import group
@@ -49,24 +48,23 @@ def label_notes(labels: Sequence[Any], n: int) -> Notes:
     n : int
         Number of rows.
     """
-    sets, many = are_sets(labels), len(labels) > max(_FEW, n / _ROWS_PER_LABEL)
+    many = len(labels) > max(_FEW, n / _ROWS_PER_LABEL)
     kinds, known = (int, float, Decimal, np.number), [label for label in labels if label is not None]
-    numbers = not sets and known and all(isinstance(each, kinds) and not isinstance(each, bool) for each in known)
+    numbers = all(isinstance(each, kinds) and not isinstance(each, bool) for each in known)
     if not numbers or len(labels) < _FEWEST_SHARES:
         told = f"predictions have {len(labels):,} different labels in {n:,} rows, so that few can agree"
-        return (*((SETS,) if sets else ()), *((f"{told}: merge rare labels, or measure more rows",) if many else ()))
-    equal, pass_on = "and agree only if they are equal", "pass agreement=fs.Spread() or fs.Close(eps)"
+        return (*(SETS,) * are_sets(labels), *(f"{told}: merge rare labels, or measure more rows",) * many)
     values = np.array([float(label) for label in known])
     fractions = values[values != np.floor(values)]
-    inside = fractions[(fractions > 0) & (fractions < 1)]
-    if len(inside) >= _FEWEST_SHARES and values.min() >= 0 and values.max() <= 1:
-        told = f"predictions look like probabilities ({len(values):,} different values, such as {inside.min():g})"
-        return (f"{told} {equal}: {pass_on}, or the predicted class",)
-    if len(fractions) > _FEW:
-        told = f"predictions look continuous ({len(values):,} different numbers, such as {fractions.min():g})"
-        return (f"{told} {equal}: {pass_on}, or bins",)
+    inside = np.sum((fractions > 0) & (fractions < 1))
+    equal, pass_on = "and agree only if they are equal", "pass agreement=fs.Spread() or fs.Close(eps)"
+    shares = inside >= _FEWEST_SHARES and values.min() >= 0 and values.max() <= 1
+    if shares or len(fractions) > _FEW:
+        look, instead = ("like probabilities", "the predicted class") if shares else ("continuous", "bins")
+        such = f"{len(values):,} different values, such as {fractions.min():g}"
+        return (f"predictions look {look} ({such}) {equal}: {pass_on}, or {instead}",)
     told = f"predictions are {len(values):,} different numbers in {n:,} rows"
-    return (f"{told} {equal}: if they are quantities, {pass_on}",) if many else ()
+    return (f"{told} {equal}: if they are quantities, {pass_on}",) * many
 
 
 def occurrence_notes(counts: Counted) -> Notes:
@@ -155,39 +153,27 @@ def given_code_note(given: Collection[Any], left: Collection[Any]) -> Notes:
 
 
 def copy_notes(sample: Sample) -> Notes:
-    """A note per column that rules test and that has one value per prediction; the like of highlighted words.
+    """A note per column that rules test and that has one value per prediction.
 
     Columns are compared with the predictions of 1,000 rows first, and those that pass with all of them.
     """
-    explanations = sample.explanations
-    if sample.agreement.of_numbers or sample.X is None or not isinstance(explanations, Rules | Highlights):
+    rules = sample.explanations
+    if sample.agreement.of_numbers or sample.X is None or not isinstance(rules, Rules):
         return ()
-    names, labels = sample.numbered_labels
-    if not _are_enough(np.bincount(labels, minlength=len(names))):
+    labels = sample.numbered_labels[1]
+    if not _are_enough(np.bincount(labels)):
         return ()
-    first = min(_PROBED, sample.n)
-    parts = ((take_rows(sample.X, np.arange(first)), labels[:first]), (sample.X, labels))
-    if isinstance(explanations, Rules):
-        testing, different = rules_by_feature(explanations)
-        told = (
-            "column {!r} has one value per prediction; rules that test it ({:,} of {:,}) "
-            + f"{RESTATE} it is a copy of it"
-        )
-        return tuple(
-            Note(told.format(feature, times, different), "restates")
-            for feature, times in testing.items()
-            if all(_one_to_one(_codes(explanations._values(feature, X)), part) for X, part in parts)
-        )
-    given = [explanations.distinct[code] for code in np.unique(explanations.codes)]
-    words = list(dict.fromkeys(word for conjunction in given for word in conjunction))
-    for X, part in parts:
-        words = list(_words_of_labels(explanations, words, X, part)) if words else []
-    if not words:
-        return ()
-    marked = sum(not set(words).isdisjoint(conjunction) for conjunction in given)
-    told = f"each prediction has a word that all of its documents hold and no others, such as {words[0]!r}"
-    such = f"highlights of such words ({marked:,} of {len(given):,}) {RESTATE} they are copies of it"
-    return (Note(f"{told}; {such}", "restates"),)
+    few = slice(min(_PROBED, sample.n))
+    parts = (take_rows(sample.X, np.arange(sample.n)[few]), labels[few]), (sample.X, labels)
+    testing, different = rules_by_feature(rules)
+    told = (
+        "column {!r} has one value per prediction; rules that test it ({:,} of {:,}) " + f"{RESTATE} it is a copy of it"
+    )
+    return tuple(
+        Note(told.format(feature, times, different), "restates")
+        for feature, times in testing.items()
+        if all(_one_to_one(rules._values(feature, X), part) for X, part in parts)
+    )
 
 
 def rules_by_feature(rules: Rules) -> tuple[dict[str, int], int]:
@@ -197,30 +183,16 @@ def rules_by_feature(rules: Rules) -> tuple[dict[str, int], int]:
     return dict(Counter(tests)), len(given)
 
 
-def _codes(column: Array) -> Ints:
-    """The values of a column by number; missing ones are one value."""
-    if column.dtype.kind != "O":
-        return np.unique(column, return_inverse=True)[1].reshape(-1)
-    column = column.copy()
-    column[missing_values(column)] = _MISSING
-    return group([column])[0]
-
-
-def _one_to_one(a: Ints, b: Ints) -> bool:
-    """Whether rows that have the same number, from 0 on, in one array have the same in the other, and the reverse."""
-    pairs = np.unique(a * (b.max(initial=0) + 1) + b)
-    return len(np.unique(a)) == len(pairs) == len(np.unique(b))
-
-
-def _words_of_labels(highlights: Highlights, words: Sequence[Any], X: Any, labels: Ints) -> Iterator[Any]:
-    """The words that are in all documents of one label and in no others; none if some label has no such word."""
-    which, rows = highlights.postings(words, X)
-    _, label, size = np.unique(labels, return_inverse=True, return_counts=True)
-    pairs, times = np.unique(which * len(size) + label.reshape(-1)[rows], return_counts=True)
-    word, of = np.divmod(pairs, len(size))
-    marks = (times == size[of]) & (np.bincount(word, minlength=len(words))[word] == 1)
-    if len(np.unique(of[marks])) == len(size):
-        yield from (words[number] for number in word[marks])
+def _one_to_one(column: Array, labels: Ints) -> bool:
+    """Whether rows have the same value, missing ones being one, if and only if they have the same label."""
+    if column.dtype.kind == "O":
+        column = column.copy()
+        column[missing_values(column)] = _MISSING
+        values = group([column])[0]
+    else:
+        values = np.unique(column, return_inverse=True)[1].reshape(-1)
+    pairs = np.unique(values * (labels.max() + 1) + labels)
+    return len(np.unique(values)) == len(pairs) == len(np.unique(labels))
 
 
 def asked_notes(coverage: Coverage) -> Notes:
@@ -232,12 +204,10 @@ def asked_notes(coverage: Coverage) -> Notes:
     pairs = f"{len(asked.row):,} of {asked.distinct * len(asked.codes):,} pairs of an explanation and a row"
     share = f"the judge was asked about {pairs} ({100 * asked.share:.2g}%): assumes that these were drawn at random"
     denied = int((asked.own & ~coverage.own).sum())
-    never = int((asked.per_explanation == 0).sum())
     nowhere = int(((counts.per_explanation == 0) & (asked.per_explanation > 0)).sum())
-    rows = f"{several(denied, 'row', 'rows')} of {int(asked.own.sum()):,} asked"
     remarks = {
-        f"the judge says that their own explanation does not apply to {rows}": denied,
-        several(never, "explanation was", "explanations were") + " not asked about": never,
+        f"the judge says that their own explanation does not apply to {several(denied, 'row', 'rows')} of "
+        f"{int(asked.own.sum()):,} asked": denied,
         several(nowhere, "explanation applies", "explanations apply") + " to no row asked about": nowhere,
     }
     return (*told, share, *(remark for remark, number in remarks.items() if number))

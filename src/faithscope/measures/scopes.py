@@ -52,7 +52,7 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
     counts, own = coverage.counts, coverage.own
     _, cells = counts.locate_codes(coverage.codes, sample.labels)
     total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
-    met: Met = total - own, same - counts.agreement.itself * own, np.ones(sample.n)
+    met: Met = total - own, same - counts.agreement.itself * own, None
     if sample.clusters is not None:
         met = _strangers(sample, relation)
     measured = local_columns("sufficiency", counts, met, confidence)
@@ -85,7 +85,7 @@ def per_scope(
         rows that get that prediction (NaN if it covers none), with an interval that holds for any label
         (`label_interval`); ``recall`` is the share of the rows with that prediction that it covers. Of numbers,
         ``mean``, ``spread``, ``lowest`` and ``highest`` are those of the covered rows, ``largest_gap`` is that between
-        a row given it and a row that it covers (of vectors, at least a third of that), ``sufficiency`` their mean
+        a row given it and a row that it covers (of vectors, at most that), ``sufficiency`` their mean
         agreement, and ``disagreement`` the disagreement summed over these pairs. If a judge was not asked about all
         rows, ``coverage`` and ``recall`` are shares of the ``asked`` rows. If explanations claim a precision of their
         own, ``claimed`` is its mean over the rows with that label that were given the explanation, and ``claim`` tells

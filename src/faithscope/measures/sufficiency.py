@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -19,7 +20,7 @@ from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import same_length
-from faithscope.inputs.labels import OF_DRAWN_NUMBERS, OF_NUMBERS, to_predictions
+from faithscope.inputs.labels import to_predictions
 from faithscope.inputs.models import label_function, number_function, regressor_name
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
@@ -163,54 +164,41 @@ def sufficiency(
     if not isinstance(chosen, OwnDraws):
         check_rows(X, relation)
     ask = None if X is None else asking(predictions, agreement, "X")
-    try:
-        sample = Sample.of(explanations, predictions if ask is None else ask(X), X, weights, agreement, clusters)
-    except BadInput as error:
-        if isinstance(chosen, RealRows):
-            raise
-        raise type(error)(str(error).replace(OF_NUMBERS, OF_DRAWN_NUMBERS)) from None
+    sample = Sample.of(explanations, predictions if ask is None else ask(X), X, weights, agreement, clusters)
     given, (sample, bound) = sample, with_askers(sample, askers, by)._scoped_by(relation)
     how = Scoping(bound, confidence, method, unlabeled, allowed, device)
-    if isinstance(chosen, RealRows) and (askers is not None or by is not None):
+    if not isinstance(chosen, RealRows):
+        refuse_unproven(method, "scopes")
+        useless = {
+            "unseen": allowed,
+            "relation": bound is not None,
+            "unlabeled": unlabeled is not None,
+            "device": device not in ("auto", "cpu"),
+        }
+        for name in (name for name, asked in useless.items() if asked):
+            raise BadInput(
+                f"{name}= says how real rows are compared with each other, and a draw belongs to one row: leave "
+                f"{name}= out, or population=."
+            )
+        model = predictions if chosen.model is None else chosen.model
+
+        def on_draws(part: Sample) -> Estimate:
+            return _on_draws(part, chosen, asking(model, agreement, "draws"), confidence)
+
+        if by is not None:
+            return measure_groups(sample, by, on_draws)
+        return on_draws(sample if sample.askers is None else sample.take(np.flatnonzero(sample.askers)))
+    if askers is not None or by is not None:
         refuse_unproven(method, "askers")
         if device == "cuda":
             raise BadInput("Groups beside everybody are not counted on a GPU: pass device='cpu'.")
         if by is None:
             return asked_about_all(sufficiency_beside(sample, how), "Sufficiency").estimate(1)
         return sufficiency_by(sample, by, how)
-    if isinstance(chosen, RealRows):
-        found = measure_sufficiency(sample, how, named=(given, relation) if isinstance(relation, Alike) else None)
-        if found.method != method:
-            refuse_unproven(method, "scopes")
-        return found
-    refuse_unproven(method, "scopes")
-    if allowed:
-        raise BadInput(
-            "unseen=True allows for real rows that nobody has seen, and a draw belongs to one row: leave it out."
-        )
-    if bound is not None:
-        raise BadInput(
-            "relation= says which real rows an explanation covers, and draws are made from the explanation itself: "
-            "leave relation= out, or population=."
-        )
-    if unlabeled is not None:
-        raise BadInput(
-            "unlabeled= are real rows without predictions, of which one may lie under many explanations; a draw "
-            "belongs to one row: leave unlabeled= out, or population=."
-        )
-    if device not in ("auto", "cpu"):
-        raise BadInput(
-            f"device={device!r} is where pairs of rows are counted, and draws are only predicted: pass device='cpu', "
-            "or leave population= out."
-        )
-    model = predictions if chosen.model is None else chosen.model
-
-    def on_draws(part: Sample) -> Estimate:
-        return _on_draws(part, chosen, asking(model, agreement, "draws"), confidence)
-
-    if by is not None:
-        return measure_groups(sample, by, on_draws)
-    return on_draws(sample if sample.askers is None else sample.take(np.flatnonzero(sample.askers)))
+    found = measure_sufficiency(sample, how, named=(given, relation) if isinstance(relation, Alike) else None)
+    if found.method != method:
+        refuse_unproven(method, "scopes")
+    return found
 
 
 @dataclass(frozen=True)
@@ -468,12 +456,13 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
     draws of other rows, and its draws with their predictions: both move with the row.
     """
     refuse_spread(sample.agreement, "draws")
-    counted = sample.counted().evenly()
-    left_out = 0
+    counted, told = sample.counted().evenly(), []
     if isinstance(population, OwnDraws):
         population.check(sample.explanations)
-        left_out = int((~population.covered).sum())
         counts = count_draws(counted, _own_answers(population, counted, ask))
+        if not population.covered.all():
+            held = several(int((~population.covered).sum()), "draw is", "draws are")
+            told = [f"{held} left out, of {len(population.of):,}, since their explanation does not apply to them"]
     elif ask is None:
         raise BadInput(
             f"{type(population).__name__} makes new rows, whose predictions must be asked for: pass the model, or its "
@@ -486,10 +475,7 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
     some = counts.others[counts.others > 0]
     fewest, most = (int(some.min()), int(some.max())) if len(some) else (0, 0)
     many = several(most, "draw", "draws") if fewest == most else f"{fewest:,} to {most:,} draws"
-    told = [f"{many} per row: {population._sentence(of_words=isinstance(counted.explanations, Highlights))}"]
-    if isinstance(population, OwnDraws) and left_out:
-        held = f"{several(left_out, 'draw is', 'draws are')} left out, of {len(population.of):,}"
-        told.append(f"{held}, since their explanation does not apply to them")
+    told = [f"{many} per row: {population._sentence(of_words=isinstance(counted.explanations, Highlights))}", *told]
     if len(some) < counts.n:
         held = several(counts.n - len(some), "row has an explanation", "rows have an explanation")
         told.append(f"{held} that leaves no draw")
@@ -516,39 +502,27 @@ def _drop(counts: DrawnCounts, units: IndependentUnits, confidence: float) -> di
         return {}
     checked = 1 - counts.silent
     known = np.where(checked > 0, counts.drop, 0.0)
-    part, whole = units.sums(known), units.sums(checked)
-    drop, apart = float(part.sum() / whole.sum()), units.without_each(part, whole)
-    if apart is None:
-        return {"drop": drop}
-    span = float(max(np.ptp(known), np.ptp(np.asarray(counts.labels, np.float64))))  # of a row that was not seen
-    good = units.good * units.mean(checked)
-    margin = margins(LeftOutDeviations(apart, apart), good, confidence, own=span, lean=0.0).below
+    span = float(max(np.ptp(known), np.ptp(np.asarray(counts.labels, np.float64)))) or 1.0  # of a row that was not seen
+    drop = units.mean(known) / units.mean(checked)
+    margin = span * units.margins(known / span, confidence, checked=checked).verified
     return {"drop": drop, "drop_low": drop - margin, "drop_high": drop + margin}
 
 
 def _own_answers(population: OwnDraws, sample: Sample, ask: Ask | None) -> Iterator[tuple[Ints, Array]]:
     """The row and the prediction of each draw of a caller's own; only those of rows that are measured."""
-    kept = population.covered
-    of, rows = population.of, population.rows
+    place = np.full(len(population.explanations), -1)
+    place[sample.places] = np.arange(sample.n)
+    row = place[population.of]
+    kept = np.flatnonzero(population.covered & (row >= 0))
     if population.predictions is None:
         if ask is None:
             raise BadInput(
                 "These draws have no predictions: pass fs.drawn(explanations, rows, predictions), or the model in "
                 "place of predictions."
             )
-        if not kept.any():
-            return
-        labels = ask(rows if kept.all() else take_rows(rows, np.flatnonzero(kept)))
-        of, kept = of[kept], kept[kept]
-    elif sample.agreement.of_numbers:
-        labels = sample.agreement.read(population.predictions)
-    else:
-        labels = to_predictions(population.predictions, part=True)
-    if not kept.any():
-        return
-    same_length(draws=len(of), predictions=len(labels))
-    place = np.full(len(population.explanations), -1)
-    place[sample.places] = np.arange(sample.n)
-    kept = kept & (place[of] >= 0)
-    if kept.any():
-        yield place[of[kept]], labels[kept]
+        if len(kept):
+            yield row[kept], ask(take_rows(population.rows, kept))
+    elif len(kept):
+        numbers = sample.agreement.of_numbers
+        read = sample.agreement.read if numbers else partial(to_predictions, part=True)
+        yield row[kept], read(population.predictions)[kept]

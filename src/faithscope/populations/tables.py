@@ -11,7 +11,6 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import frame_column, is_frame, to_vector
 from faithscope.inputs.columns import Rows
-from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.rebuilt import Rebuild, rebuilder
@@ -57,13 +56,10 @@ class SourceRows:
         train, rows = ("a table with named columns" if each.named else "a plain array" for each in (learned, measured))
         if train != rows:
             raise BadInput(f"X_train is {train} and X is {rows}: pass both in the form that the model takes.")
-        if len(own) != len(names):
-            raise BadInput(f"X_train has {len(names)} columns and X has {len(own)}: pass the same columns.")
-        for name in names:
-            if names.count(name) > 1:
-                raise BadInput(f"X_train has two columns {name!r}: give each column a name of its own.")
-            if name not in own:
-                raise BadInput(f"X has no column {name!r}, which X_train has: pass the same columns. {hint(name, own)}")
+        unlike = sorted(set(names) ^ set(own))
+        if unlike or len(set(names)) < len(names) or len(own) != len(names):
+            seen = f"only one of them has {unlike[0]!r}" if unlike else "some have the same name"
+            raise BadInput(f"X_train and X must have the same columns, each with a name of its own; {seen}.")
         joined = []
         for column in learned.columns:
             first, second = column.values, measured.column(own.index(column.name)).values

@@ -11,33 +11,33 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.checks import check_whole, is_real
 from faithscope.inputs.rows import rows_of
 from faithscope.populations.base import Drawer, Population
-from faithscope.populations.documents import masked_words, near_documents, words_of_training
+from faithscope.populations.documents import masked_words
 from faithscope.populations.tables import SourceRows, from_training, nearest_rows
 from faithscope.relations import Applies, says_where
 
 
 class _FromTraining(Population):
-    """Draws that keep what an explanation names, features or words, and take the rest from training rows."""
+    """Draws that keep the features that a rule names, and take the rest from training rows."""
 
     X_train: Any
 
     def _drawer(self, explanations: Explanations, X: Any) -> Drawer:
-        name, of_rows = type(self).__name__, isinstance(explanations, Rules)
-        if not of_rows and (not isinstance(explanations, Highlights) or isinstance(explanations, Concepts)):
+        name = type(self).__name__
+        if not isinstance(explanations, Rules):
             if not says_where(explanations, None):
                 Applies().scopes(explanations)  # raises
             raise BadInput(
-                f"{name} fixes what an explanation names, features of rules or highlighted words, and these are "
+                f"{name} fixes the features that rules name (fs.Perturbed() words of highlights too), and these are "
                 f"{explanations.kind}: use fs.RealRows(), or draws of your own, fs.drawn(explanations, rows, "
                 "predictions)."
             )
-        if self.X_train is None and (of_rows or not isinstance(self, Perturbed)):
+        if self.X_train is None:
             raise BadInput(f"{name} draws from training rows: pass {name}(X_train).")
-        return self._draws(explanations, SourceRows.of(self.X_train, X) if of_rows else X)
+        return self._draws(explanations, SourceRows.of(self.X_train, X))
 
     @abstractmethod
-    def _draws(self, explanations: Any, X: Any) -> Drawer:
-        """Draws for rules on `SourceRows`, or for highlights in documents."""
+    def _draws(self, rules: Rules, source: SourceRows) -> Drawer:
+        """Draws for rules from training rows."""
 
 
 class _ByChance(_FromTraining):
@@ -56,12 +56,11 @@ class Product(_ByChance):
     """The product of marginals: every feature is drawn by itself, given its condition if it has one.
 
     This is the population of δ-relevant sets and of Shapley values with independent features. Rows that no data set
-    holds are common in it. Of highlights, every word that is not highlighted is drawn from the words of the training
-    documents.
+    holds are common in it.
 
     Parameters
     ----------
-    X_train : (n, d) array, table, or documents
+    X_train : (n, d) array or table
         Rows whose columns are the marginals, in the form that the model takes.
     draws : int
         Number of draws per row.
@@ -83,14 +82,10 @@ class Product(_ByChance):
 
     what: ClassVar[str] = "the product of marginals"
 
-    def _draws(self, explanations: Any, X: Any) -> Drawer:
-        if isinstance(X, SourceRows):
-            return from_training(explanations, X, self.draws, self.seed, joint=False)
-        return words_of_training(explanations, X, self.X_train, self.draws, self.seed)
+    def _draws(self, rules: Rules, source: SourceRows) -> Drawer:
+        return from_training(rules, source, self.draws, self.seed, joint=False)
 
     def _sentence(self, *, of_words: bool) -> str:
-        if of_words:
-            return "the document, whose words that are not highlighted are replaced by words of training documents"
         return "every feature drawn by itself from training rows, from values that meet the explanation"
 
 
@@ -157,10 +152,13 @@ class Perturbed(_ByChance):
         words += "" if self.unknown == "UNK" else f", unknown={self.unknown!r}"
         return f"{super().__repr__()[:-1]}{words})"
 
-    def _draws(self, explanations: Any, X: Any) -> Drawer:
-        if isinstance(X, SourceRows):
-            return from_training(explanations, X, self.draws, self.seed, joint=True)
-        return masked_words(explanations, X, self.draws, self.seed, self.keep, self.unknown)
+    def _drawer(self, explanations: Explanations, X: Any) -> Drawer:
+        if isinstance(explanations, Highlights) and not isinstance(explanations, Concepts):
+            return masked_words(explanations, X, self.draws, self.seed, self.keep, self.unknown)
+        return super()._drawer(explanations, X)
+
+    def _draws(self, rules: Rules, source: SourceRows) -> Drawer:
+        return from_training(rules, source, self.draws, self.seed, joint=True)
 
     def _sentence(self, *, of_words: bool) -> str:
         if of_words:
@@ -178,12 +176,9 @@ class Conditional(_FromTraining):
     nearest row. One training row that equals the row in every feature is left out, since it may be the row itself.
     There is no chance in it: k rows are all draws there are, and fewer if the explanation covers fewer.
 
-    Of highlights, draws are the k nearest training documents that hold all highlighted words, by the share of words
-    that only one of both documents has (Jaccard's distance).
-
     Parameters
     ----------
-    X_train : (n, d) array, table, or documents
+    X_train : (n, d) array or table
         Rows to draw from, in the form that the model takes.
     k : int
         How many of the nearest rows.
@@ -207,14 +202,10 @@ class Conditional(_FromTraining):
     def __repr__(self) -> str:
         return f"Conditional(X_train of {rows_of(self.X_train):,} rows, k={self.k})"
 
-    def _draws(self, explanations: Any, X: Any) -> Drawer:
-        if isinstance(X, SourceRows):
-            return nearest_rows(explanations, X, self.k)
-        return near_documents(explanations, X, self.X_train, self.k)
+    def _draws(self, rules: Rules, source: SourceRows) -> Drawer:
+        return nearest_rows(rules, source, self.k)
 
     def _sentence(self, *, of_words: bool) -> str:
-        if of_words:
-            return "the nearest training documents that hold all highlighted words"
         return (
             "the row, in which features that the explanation does not fix come from near training rows that it covers"
         )

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = ("row", "explanation", "applies")
-_EARLY = 256  # numbers that are drawn one after the other for all explanations at once
 _PAIR_BYTES = 64  # of a drawn pair, with its text and its answer
 
 
@@ -77,11 +76,9 @@ class Judged:
         columns = {
             name: to_vector(named[name], f"The column {name!r}") for name in (*_COLUMNS, "text") if name in named
         }
-        sizes = [len(columns[name]) for name in _COLUMNS]
+        sizes = list(map(len, columns.values()))
         if len(set(sizes)) > 1:
-            raise BadInput(
-                f"The columns 'row', 'explanation', 'applies' differ in length: {', '.join(map(str, sizes))}."
-            )
+            raise BadInput(f"The columns {', '.join(columns)} differ in length: {', '.join(map(str, sizes))}.")
         applies = columns["applies"]
         if applies.ndim != 1:
             raise WrongType(f"The column 'applies' must hold one answer per row; got shape {applies.shape}.")
@@ -89,12 +86,10 @@ class Judged:
         wrong = asked & ~np.isin(numbers, (0, 1))
         if wrong.any():
             at = int(wrong.argmax())
-            advice = "map other words to these first"
-            if 0 < numbers[at] < 1:
-                advice = "say first which probabilities mean yes, (p >= 0.5)"
             raise BadInput(
                 "Answers are 1 or True if the explanation applies to the row, 0 or False if not, NaN or None if that "
-                f"was not asked; got {applies[wrong].tolist()[0]!r} at row {at} of column 'applies': {advice}."
+                f"was not asked; got {applies[wrong].tolist()[0]!r} at row {at} of column 'applies': map other words "
+                "to these first, and say which probabilities mean yes (p >= 0.5)."
             )
         if not asked.any():
             raise BadInput("No pair has an answer: fill in True or False for the pairs that the judge was asked about.")
@@ -134,10 +129,9 @@ class Judged:
         which, row = np.divmod(pair, len(codes))
         differ = np.flatnonzero((yes > 0) & (yes < times))
         if len(differ):
-            also = f" and about {len(differ) - 1:,} more pairs" if len(differ) > 1 else ""
             raise BadInput(
-                f"The judge answers yes and no about explanation {which[differ[0]]} and row {row[differ[0]]}{also}: "
-                "settle each pair first, such as by the majority, and pass one answer."
+                f"The judge answers yes and no about explanation {which[differ[0]]} and row {row[differ[0]]}: settle "
+                "each pair first, such as by the majority, and pass one answer."
             )
         return JudgedPairs(explanations.take(first), len(codes), which, row, yes > 0, notes)
 
@@ -290,27 +284,16 @@ def _text_of(explanations: Explanations, row: int) -> str:
 def _draw(each: Ints, among: Ints, seed: int) -> Ints:
     """For each explanation, `each` different numbers below `among`, one explanation after the other.
 
-    One more is drawn at a time for all explanations, and drawn again until it is new; after `_EARLY` of them, or half
-    of all numbers, the rest are shuffled. So the k-th draw depends on the seed and on those before it alone.
+    Fisher and Yates, from the front: the k-th draw depends on the seed and on those before it alone.
     """
-
-    def generator(*key: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
-
-    if (each == among).all():
-        return np.concatenate([np.arange(size) for size in among.tolist()])
-    early = np.minimum(among // 2, _EARLY)
-    drawn = np.full((len(among), int(np.minimum(each, early).max(initial=0))), -1)
-    for step in range(drawn.shape[1]):
-        rng, again = generator(0, step), np.flatnonzero(early > step)
-        while len(again):
-            drawn[again, step] = rng.integers(0, among[again])
-            again = again[(drawn[again, :step] == drawn[again, step, None]).any(axis=1)]
     parts = []
-    for row, (many, soon) in enumerate(zip(each.tolist(), early.tolist(), strict=True)):
-        part = drawn[row, : min(many, soon)]
-        if many > soon:
-            rest = np.setdiff1d(np.arange(among[row]), part, assume_unique=True)
-            part = np.append(part, generator(1, row).permutation(rest)[: many - soon])
-        parts.append(part)
-    return np.concatenate(parts).astype(np.int64)
+    for explanation, (many, size) in enumerate(zip(each.tolist(), among.tolist(), strict=True)):
+        if many == size:
+            parts.append(np.arange(size))
+            continue
+        drawn, moved = np.empty(many, np.int64), dict[int, int]()
+        others = np.random.default_rng([seed, explanation]).integers(np.arange(many), size)
+        for place, other in enumerate(others.tolist()):
+            drawn[place], moved[other] = moved.get(other, other), moved.get(place, place)
+        parts.append(drawn)
+    return np.concatenate(parts)

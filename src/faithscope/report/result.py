@@ -88,7 +88,9 @@ class Breakdown:
                 None,
                 part.compared if each.among is not None else "",
                 part._apart,
-                part._below,
+                [text for text, group in zip(part._texts, part.estimates, strict=True) if group in part.lower]
+                if part.has_rest
+                else None,
             )
             for each in populations.groupings
             for part in (each, each.among)

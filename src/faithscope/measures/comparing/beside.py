@@ -14,9 +14,9 @@ from faithscope.counting.kept import goes_with_predictions
 from faithscope.counting.leave_out import LeftOut, ratio
 from faithscope.counting.moments import SpreadCounts
 from faithscope.explanations.base import Explanations
-from faithscope.measures.comparing.differences import Apart, Difference, bound_of
+from faithscope.measures.comparing.differences import Apart, Difference, bound_of, without_each
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted, to_estimate
-from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
+from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
 from faithscope.measures.spread import spread_estimate
 from faithscope.notes import MAY_MISS, Note, of_kind
@@ -69,46 +69,38 @@ class Side(NamedTuple):
         """How many terms a unit that nobody saw may change: its own, and those that lean on it."""
         return 1 + max(1.0, 1.0 if self.left_out is None else self.left_out.reach)
 
-    def less(self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True) -> Difference:
-        """The difference of two groups beside everybody: each unit is left out on both sides at once."""
-        one, two, found = self.left_out, other.left_out, Margins(1.0, 1.0)
-        if one is not None and two is not None and sure:
-            known = LeftOutDeviations(
-                Deviations.of(one.value - two.value - two.silent, one.rows),
-                Deviations.of(two.value - one.value - one.silent, one.rows),
-            )
-            found = margins(known, 2 / math.hypot(*(side.missed / side.good for side in (self, other))), confidence)
-        least, most = self.value - other.value - other.silence, self.value + self.silence - other.value
-        apart = Apart(least, most, found, confidence, max(self.bound, other.bound))
-        return Difference.of(names, self.checked - other.checked, min(self.rows, other.rows), apart)
-
-    def checked_less(
-        self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True
+    def less(
+        self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True, checked: bool = False
     ) -> Difference:
-        """The same among rows that can be checked; nothing is said of those that cannot."""
-        one, two, found, value = self.left_out, other.left_out, Margins(1.0, 1.0), 0.0
-        if one is not None and two is not None and sure and max(self.silence, other.silence) < 1:
-            value = self.checked - other.checked
-            gap = ratio(one.value, 1 - one.silent) - ratio(two.value, 1 - two.silent)
-            known = LeftOutDeviations(Deviations.of(gap, one.rows), Deviations.of(-gap, one.rows))
-            found = self._at_least(known, other, confidence)
-        apart = Apart(value, value, found, confidence)
-        return Difference.of(names, value, min(self.rows, other.rows), apart)
+        """The difference of two groups beside everybody, or among rows that can be `checked`, which says no more."""
+        value, bound = self.checked - other.checked, max(self.bound, other.bound)
+        least, most = self.value - other.value - other.silence, self.value + self.silence - other.value
+        known = sure and self.left_out is not None and other.left_out is not None
+        if checked:
+            known = known and max(self.silence, other.silence) < 1
+            least = most = value = value if known else 0.0
+            bound = 1.0
+        found = self._off(other, checked, confidence) if known else Margins(1.0, 1.0)
+        return Difference.of(names, value, min(self.rows, other.rows), Apart(least, most, found, confidence, bound))
 
-    def _at_least(self, known: LeftOutDeviations, other: "Side", confidence: float) -> Margins:
-        """Margins of a difference among rows that can be checked, with what units that nobody saw may change.
+    def _off(self, other: "Side", checked: bool, confidence: float) -> Margins:
+        """How far the difference may be off: each unit is left out on both sides at once.
 
-        They raise a share by no more than it lies below 1, and lower it by no more than it lies above 0, if rows that
-        lean on them are like the others.
+        Among rows that can be checked, units that nobody saw raise a share by no more than it lies below 1, and lower
+        it by no more than it lies above 0, if rows that lean on them are like the others.
         """
-        found = margins(known, 1.0, confidence, own=0.0, lean=0.0)
-        missed = [
-            s.missed * math.log(2 / check_confidence(confidence)) / (s.good * (1 - s.silence)) for s in (self, other)
-        ]
+        sides, left_out = (self, other), [side.left_out for side in (self, other) if side.left_out is not None]
+        missed = [side.missed / side.good for side in sides]
+        if not checked:
+            return without_each(*left_out, 2 / math.hypot(*missed), confidence)
+        ratios = [replace(each, value=ratio(each.value, 1 - each.silent), silent=0 * each.silent) for each in left_out]
+        found = without_each(*ratios, 1.0, confidence, own=0.0, lean=0.0)
+        surprise = math.log(2 / check_confidence(confidence))
+        first, second = (part * surprise / (1 - side.silence) for part, side in zip(missed, sides, strict=True))
         one, two = self.checked, other.checked
-        below = max(found.below, math.hypot(missed[0] * one, missed[1] * (1 - two)))
-        above = max(found.above, math.hypot(missed[0] * (1 - one), missed[1] * two))
-        return replace(found, below=below, above=above, again=partial(self._at_least, known, other))
+        below = max(found.below, math.hypot(first * one, second * (1 - two)))
+        above = max(found.above, math.hypot(first * (1 - one), second * two))
+        return replace(found, below=below, above=above, again=partial(self._off, other, checked))
 
 
 # The estimate of rows that ask, the same without each unit (None of a single one), and as how many alike they are.
@@ -155,16 +147,18 @@ class Sides:
         """Some groups as one side of a difference."""
         return Side.of(*self._kept(frozenset(groups)))
 
+    def difference(
+        self, a: Collection[int], b: Collection[int], names: tuple[Any, Any], *, checked: bool = False
+    ) -> Difference:
+        """The difference of two sets of groups; of rows that can be `checked` alone, if that is wanted."""
+        sure, (one, two) = not of_kind(self.notes, "interval"), map(self.side, (a, b))
+        return one.less(two, names, self.confidence, sure=sure, checked=checked)
+
     def checked_difference(
         self, a: Collection[int], b: Collection[int], names: tuple[Any, Any] = ("", "")
     ) -> Difference:
         """The difference of two sets of groups among rows that can be checked."""
-        return self.side(a).checked_less(self.side(b), names, self.confidence, sure=not of_kind(self.notes, "interval"))
-
-    def difference(self, a: Collection[int], b: Collection[int], names: tuple[Any, Any]) -> Difference:
-        """The difference of two sets of groups."""
-        sure = not of_kind(self.notes, "interval")
-        return self.side(a).less(self.side(b), names, self.confidence, sure=sure)
+        return self.difference(a, b, names, checked=True)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

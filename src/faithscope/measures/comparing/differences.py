@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from faithscope.agreements import Spread
+from faithscope.counting.leave_out import LeftOut
 from faithscope.explanations.base import readable
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.intervals.margins import Margins, check_confidence
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.relations import Beside
 from faithscope.rounding import down, up
 from faithscope.sinks.card import Cell, Table
@@ -51,6 +52,16 @@ def bound_of(estimate: Estimate) -> float:
     """How far such measures can differ: a group's share of the variance of all rows has no lower end."""
     asked = isinstance(getattr(estimate.counts, "relation", None), Beside)
     return math.inf if asked and isinstance(estimate.agreement, Spread) else 1.0
+
+
+def without_each(one: LeftOut, two: LeftOut, good: float, confidence: float, **how: Any) -> Margins:
+    """Margins of a difference of which both sides leave out the same units: below its least, above its most."""
+    below, above = (
+        Deviations.of(first.value - second.value - second.silent, one.rows)
+        for first, second in ((one, two), (two, one))
+    )
+    known = LeftOutDeviations(below, above, heaviest=max(one.heaviest, two.heaviest))
+    return margins(known, good, confidence, **how)
 
 
 def less(a: Estimate, b: Estimate) -> float:

@@ -13,10 +13,10 @@ from faithscope.counting.leave_out import LeftOut, parts_left_out
 from faithscope.counting.moments import spread_by_explanation
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
-from faithscope.measures.comparing.differences import Apart, Difference, less
+from faithscope.measures.comparing.differences import Apart, Difference, less, without_each
 from faithscope.measures.consistency import weighed_pairs
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, UnseenRows, margins
+from faithscope.measures.intervals.margins import Margins, UnseenRows
 from faithscope.measures.intervals.tight import bracketed
 from faithscope.notes import of_kind
 from faithscope.relations import Relation
@@ -98,11 +98,8 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
         for ((a_low, a_high), one), ((b_low, b_high), other) in zip(
             _brackets(a, a.left_out), _brackets(b, b.left_out), strict=True
         ):
-            below = Deviations.of(one.value - other.value - other.silent)
-            above = Deviations.of(other.value - one.value - one.silent)
-            known = LeftOutDeviations(below, above, heaviest=max(one.heaviest, other.heaviest))
             lean = max(1.0, one.reach) + max(1.0, other.reach)
-            off = margins(known, first.effective_n, confidence, lean=lean, unseen=unseen)
+            off = without_each(one, other, first.effective_n, confidence, lean=lean, unseen=unseen)
             found.append(Apart(a_low - b_high, a_high - b_low, off, confidence))
         apart = min(found, key=lambda each: float(np.ptp(each.interval())))
     return Difference.of((a.name, b.name), less(first, second), first.n, apart, measure=first.measure)

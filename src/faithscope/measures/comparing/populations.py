@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +12,6 @@ import numpy as np
 from faithscope.agreements import Same, Spread
 from faithscope.errors import BadInput, UnknownName
 from faithscope.explanations.base import told_apart
-from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
@@ -63,42 +62,6 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
     off = Margins(1.0, 1.0) if unknown else _added(a.margins, b.margins)
     ends, confidence = (a.bracket[0] - b.bracket[1], a.bracket[1] - b.bracket[0]), min(a.confidence, b.confidence)
     return Difference.of(names, less(a, b), rows, Apart(*ends, off, confidence, bound_of(a)), **known)
-
-
-def _from_the_rest(estimates: Mapping[Any, Estimate]) -> list[Difference]:
-    """Each group less the mean of all others, in which a group counts by its rows, or by their weights.
-
-    Groups are independent samples, so the margins of that mean add in squares, each by its share.
-    """
-    if len(estimates) < 2:
-        return []
-    known = list(estimates.values())
-    mass = [each.n if each.counts.weight is None else float(each.counts.weight.sum()) for each in known]
-    shares = np.tile(np.array(mass, np.float64), (len(known), 1))
-    np.fill_diagonal(shares, 0.0)
-    shares /= shares.sum(axis=1, keepdims=True)
-    values = np.array([each.value if each.verified is None else each.verified for each in known])
-    brackets = np.array([each.bracket for each in known])
-    ends = brackets - shares @ brackets[:, ::-1]  # the lower end of a group less the upper end of the rest
-    unknown = bool(of_kind((note for each in known for note in each.notes), "interval"))
-
-    @cache
-    def squares(confidence: float) -> Floats:
-        each = [one.margins if confidence == one.confidence else one.margins.at(confidence) for one in known]
-        own = np.array([(part.below, part.above) for part in each]) ** 2
-        return np.asarray(own + (shares**2 @ own)[:, ::-1])
-
-    def at(place: int, confidence: float) -> Margins:
-        below, above = (1.0, 1.0) if unknown else np.sqrt(squares(confidence)[place]).tolist()
-        return Margins(below, above, again=partial(at, place))
-
-    found, every = [], sum(each.n for each in known)
-    for place, (group, one) in enumerate(estimates.items()):
-        least, most = ends[place].tolist()
-        apart = Apart(least, most, at(place, one.confidence), one.confidence, bound_of(one))
-        value = float(values[place] - shares[place] @ values)
-        found.append(Difference.of((group, _REST), value, min(one.n, every - one.n), apart))
-    return found
 
 
 def shown_groups(estimates: Mapping[Any, Estimate]) -> list[Any]:
@@ -224,8 +187,7 @@ class Populations(Listed):
             If True, all intervals hold together with that confidence (Bonferroni), and are wider.
         against : {"each", "rest"}, optional
             "each" compares every two groups; among themselves, it tells both at equal numbers of rows. "rest" compares
-            each group with all others, in which a group counts by its rows, or by their weights. By default "each", up
-            to 50 groups.
+            each group with all others, beside everybody. By default "each", up to 50 groups.
         """
         check_word(against, "against", ("each", "rest"), optional=True)
         within = [grouping._differences(against) for grouping in self.groupings]
@@ -235,19 +197,25 @@ class Populations(Listed):
         return frame({**self._by_lines(list(map(len, within))), **columns})
 
     def _differences(self, against: str | None = "each") -> list[Difference]:
-        many = len(self.estimates)
+        many, apart = len(self.estimates), self._apart
         if against is None and many > _MOST_PAIRED:
             raise BadInput(
                 f"{many:,} groups make {math.comb(many, 2):,} pairs: compare each group with all others by "
                 ".differences(against='rest'), or every two of them by .differences(against='each')."
             )
-        if against == "rest" and self._apart is not None and many > 1:
-            others = [[place for place in range(many) if place != number] for number in range(many)]
-            groups = enumerate(self.estimates)
-            return [self._apart([number], others[number], (group, _REST)) for number, group in groups]
-        if against == "rest":
-            return _from_the_rest(self.estimates)
-        return _pairs(self.estimates, self.estimates, self._apart)
+        if against != "rest":
+            return _pairs(self.estimates, self.estimates, apart)
+        if apart is None:
+            raise BadInput("Groups among themselves have no rest in common: pass against='each'.")
+        return [
+            apart([place], [other for other in range(many) if other != place], (name, _REST))
+            for place, name in enumerate(self.estimates if many > 1 else ())
+        ]
+
+    @property
+    def has_rest(self) -> bool:
+        """Whether each group is compared with the rest: beside everybody, if they are not more than 200."""
+        return self._apart is not None and 1 < len(self.estimates) <= _MOST_ASKED
 
     @cached_property
     def lower(self) -> list[Any]:
@@ -255,16 +223,7 @@ class Populations(Listed):
 
         Empty if groups are measured among themselves alone, and if they are more than 200.
         """
-        if self._apart is None or not 1 < len(self.estimates) <= _MOST_ASKED:
-            return []
-        return [pair.a for pair in together(self._differences("rest")) if pair.high < 0]
-
-    @property
-    def _below(self) -> list[str] | None:
-        """The same by their texts; None if groups are not compared with the rest."""
-        if self._apart is None or not 1 < len(self.estimates) <= _MOST_ASKED:
-            return None
-        return [text for text, group in zip(self._texts, self.estimates, strict=True) if group in self.lower]
+        return [pair.a for pair in together(self._differences("rest")) if pair.high < 0] if self.has_rest else []
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers by group, and by pair of groups up to 50 groups, ready for JSON; ``among`` has those among them.
@@ -368,11 +327,8 @@ def measure_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estima
     predictions = part.counted().labels
     if not isinstance(part.agreement, Spread) or (predictions != predictions[0]).any():
         return measure(part)
-    told = Note("nothing can be told of one row, whose prediction has no variance", "constant")
-    if len(predictions) > 1:
-        equal = ", ".join(f"{value:g}" for value in np.atleast_1d(predictions[0]))
-        why = f"all predictions are equal ({equal}), so there is no variance to account for"
-        told = Note("nothing can be told", "constant", advice=why)
+    why = "predictions do not vary, so there is no variance to account for"
+    told = Note("nothing can be told", "constant", advice=why)
     alike = measure(replace(part, labels=np.zeros(part.n, np.int64), agreement=Same()))
     profile = alike.counts.profile()
     none = np.zeros(len(profile.others))

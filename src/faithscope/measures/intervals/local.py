@@ -1,9 +1,11 @@
 """Intervals of local measures: exact for shares of rows, and proven for means of agreements from 0 to 1."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc, betainccinv, betaincinv, betaln, gammaln, rel_entr
+from scipy.special import betainc, betaincinv, gammaln, rel_entr
 
 from faithscope.agreements import Agreement, Same, Spread, Tolerance
 from faithscope.counting.layout import divided
@@ -11,7 +13,6 @@ from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.grouping import group
 from faithscope.measures.intervals.margins import check_confidence
 
-_MOST_STEPS = 100  # of Newton's method; about eight are taken
 _HALVES = 50  # of bisection
 
 
@@ -33,11 +34,12 @@ def agreement_interval(
     """
     if isinstance(agreement, Spread):
         return None
-    together, (low, high) = np.ones(len(others)) if together is None else together, np.empty((2, len(others)))
-    exact = isinstance(agreement, Same | Tolerance) & (together == 1)
-    for interval, which in ((clopper_pearson, exact), (chernoff, ~exact)):
-        low[which], high[which] = interval((agreeing / together)[which], (others / together)[which], confidence)
-    return low, high
+    if together is not None:
+        return chernoff(agreeing / together, others / together, confidence)
+    codes, first = group([np.column_stack([agreeing, others])])
+    interval = clopper_pearson if isinstance(agreement, Same | Tolerance) else chernoff
+    low, high = interval(agreeing[first], others[first], confidence)
+    return low[codes], high[codes]
 
 
 def clopper_pearson(agreeing: Array, others: Array, confidence: float) -> tuple[Floats, Floats]:
@@ -71,47 +73,32 @@ def label_interval(
     bounds of `chernoff` take the place of the tails.
     """
     if together is not None:
-        alone, (low, high) = together == 1, np.empty((2, len(rows)))
-        low[alone], high[alone] = label_interval(labeled[alone], rows[alone], confidence, commonest=commonest)
-        hits, draws = ((sums / together)[~alone] for sums in (labeled, rows))
-        low[~alone], high[~alone] = chernoff(hits, draws, confidence, shared=True)
-        if commonest:
-            high[~alone] = chernoff(hits, draws, confidence)[1]
-        return low, high
+        hits, draws = labeled / together, rows / together
+        low, high = chernoff(hits, draws, confidence, shared=True)
+        return low, chernoff(hits, draws, confidence)[1] if commonest else high
     codes, first = group([np.column_stack([labeled, rows])])
-    labeled, rows = labeled[first], rows[first]
-    low, high = clopper_pearson(labeled, rows, confidence)
-    low = _shared_end(low, labeled, rows, confidence, upper=False)
+    k, n = labeled[first].astype(np.float64), rows[first].astype(np.float64)
+    wrong, (low, high) = check_confidence(confidence) / 2, clopper_pearson(k, n, confidence)
+
+    def excess(p: Floats, upper: bool) -> Floats:
+        """How much larger the logarithm of ``p δ/2`` is than that of the tail."""
+        tail = betainc(n - k, k + 1, 1 - p) if upper else betainc(k, n - k + 1, p)
+        return np.asarray(np.log(p * wrong) - np.log(tail))
+
+    low = np.where(k > 1, _root(partial(excess, upper=False), np.zeros(len(k)), low, rising=False), 0.0)
     if not commonest:
-        high = _shared_end(high, labeled, rows, confidence, upper=True)
+        high = np.where(k < n, _root(partial(excess, upper=True), high, np.ones(len(k)), rising=True), 1.0)
     return low[codes], high[codes]
 
 
-def _shared_end(start: Floats, labeled: Ints, rows: Ints, confidence: float, *, upper: bool) -> Floats:
-    """The p at which the tail of a binomial, at least (or at most) `labeled` of `rows`, is ``p δ/2``.
-
-    It is below (or above) `start`, Clopper and Pearson's end. By Newton's method in log p: the logarithm of either
-    tail is concave in it, so no step but the first ends inside of the solution.
-    """
-    ends, solved = np.full(len(start), float(upper)), labeled < rows if upper else labeled > 1
-    known, wrong = start[solved], check_confidence(confidence) / 2
-    a, b = ((labeled + upper)[solved].astype(np.float64), (rows - labeled + (not upper))[solved].astype(np.float64))
-    scale, sign, place = betaln(a, b), -1 if upper else 1, np.log(known)
-    if upper:  # the p with P(Bin <= labeled) = start δ/2 is above the solution
-        limits = (place, np.log(betainccinv(a, b, known * wrong)))
-        place = limits[1]
-    else:  # P(Bin >= labeled) is at most C(rows, labeled) p^labeled, so the solution is no lower than this
-        limits = ((np.log(wrong) + scale + np.log(a)) / (a - 1), place)
-    for _ in range(_MOST_STEPS):
-        p = np.exp(place)
-        tail = betainc(b, a, 1 - p) if upper else betainc(a, b, p)  # betaincc would be a hundred times slower
-        slope = np.exp(a * place + (b - 1) * np.log1p(-p) - scale) / tail  # |d log(tail) / d log p|
-        step = (np.log(tail) - place - np.log(wrong)) / (sign * slope - 1)
-        place, before = np.clip(place - step, *limits), place
-        if np.all(np.abs(place - before) <= 1e-12):  # the next step would be about the square of this one
-            break
-    ends[solved] = np.exp(place)
-    return ends
+def _root(excess: Callable[[Floats], Floats], start: Floats, stop: Floats, *, rising: bool) -> Floats:
+    """Where an excess changes its sign, by bisection: the end of the last interval that is farther from the share."""
+    for _ in range(_HALVES):
+        middle = (start + stop) / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            behind = (excess(middle) > 0) != rising
+        start, stop = np.where(behind, middle, start), np.where(behind, stop, middle)
+    return stop if rising else start
 
 
 def log_choose(n: Any, k: Any) -> Floats:
@@ -130,15 +117,15 @@ def chernoff(agreeing: Array, others: Array, confidence: float, *, shared: bool 
     codes, each = group([np.column_stack([agreeing, others])])
     agreeing, others = agreeing[each], others[each]
     wrong, mean = check_confidence(confidence) / 2, np.clip(divided(agreeing, others, 0.0), 0.0, 1.0)
-    turn = np.clip(divided(agreeing - 1, others - 1, 0.0), 0.0, mean) if shared else mean.copy()
-    (low, below), (above, high) = (np.zeros(len(mean)), turn), (mean.copy(), np.ones(len(mean)))
-    for _ in range(_HALVES):
-        for start, stop, rising in ((low, below, False), (above, high, True)):
-            middle = (start + stop) / 2
-            with np.errstate(divide="ignore", invalid="ignore"):
-                apart = others * (rel_entr(mean, middle) + rel_entr(1 - mean, 1 - middle))
-                excess = apart + np.log(middle * wrong if shared else wrong)
-            first = (excess > 0) != rising  # the root lies behind the middle
-            start[first], stop[~first] = middle[first], middle[~first]
+
+    def excess(q: Floats) -> Floats:
+        apart = others * (rel_entr(mean, q) + rel_entr(1 - mean, 1 - q))
+        return np.asarray(apart + np.log(q * wrong if shared else wrong))
+
+    turn = np.clip(divided(agreeing - 1, others - 1, 0.0), 0.0, mean) if shared else mean
+    low, high = (
+        _root(excess, np.zeros(len(mean)), turn, rising=False),
+        _root(excess, mean, np.ones(len(mean)), rising=True),
+    )
     few = (agreeing > 1) & (others > 1) if shared else others > 0
     return np.where(few, low, 0.0)[codes], np.where(others > 0, high, 1.0)[codes]

@@ -30,9 +30,6 @@ from faithscope.counting.leave_out import LeftOut, Units
 from faithscope.errors import NotProven
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.checks import check_share
-from faithscope.inputs.chunks import over_chunks
-
-_WIDTH = 4  # numbers worked on per value
 
 
 class Bracket(NamedTuple):
@@ -97,18 +94,13 @@ class Deviations(NamedTuple):
     @classmethod
     def of(cls, values: Floats, rows: Array | None = None) -> "Deviations":
         """Of values, each of which stands for so many rows, or for one."""
-        n, total = (len(values), values.sum()) if rows is None else (rows.sum(), np.sum(rows * values))
-        mean = total / n
-
-        def sums(start: int, stop: int) -> tuple[float, ...]:
-            gap = values[start:stop] - mean
-            square = gap * gap
-            terms = square if rows is None else rows[start:stop] * square
-            powers = terms.sum(), np.sum(terms * gap), np.sum(terms * square)
-            return max(float(gap.max()), -float(gap.min())), *map(float, powers)
-
-        largest, *powers = zip(*over_chunks(sums, len(values), _WIDTH), strict=True)
-        return cls(float(n), max(largest), *map(math.fsum, powers))
+        times = np.float64(1.0) if rows is None else rows
+        n = float(len(values) if rows is None else rows.sum())
+        gap = values - np.sum(times * values) / n
+        square = gap * gap
+        terms = times * square
+        powers = (float(np.sum(each)) for each in (terms, terms * gap, terms * square))
+        return cls(n, float(np.abs(gap).max()), *powers)
 
     @property
     def varies(self) -> bool:
@@ -159,18 +151,21 @@ class LeftOutDeviations(NamedTuple):
     @classmethod
     def of(cls, left_out: LeftOut, chance: Floats | None = None) -> "LeftOutDeviations":
         """Of leave-one-out values, and of the chance level without each row if it changes."""
-        value, silent, weight, rows = left_out.value, left_out.silent, left_out.weight, left_out.rows
-        seen = 1 - silent
-        upper, ratios = value, value
-        if silent.any():
-            upper, ratios = value + silent, value / np.where(seen > 0, seen, np.inf)
-        columns = (upper, ratios, *(() if chance is None else (ratios - chance,)))
-        lower = Deviations.of(value, rows)
-        above, ratio, *beyond = (lower if column is value else Deviations.of(column, rows) for column in columns)
-        times = 1.0 if rows is None else rows
-        checked = float(np.sum(times * seen)) / lower.rows
-        taking_part = None if weight is None else float(np.sum(times * weight**2))
-        return cls(lower, above, ratio, checked, left_out.reach, taking_part, left_out.heaviest, *beyond)
+        value, rows, seen = left_out.value, left_out.rows, 1 - left_out.silent
+        ratios = value / np.where(seen > 0, seen, np.inf)
+        columns = [value, value + left_out.silent, ratios] if left_out.silent.any() else [value]
+        known = [Deviations.of(column, rows) for column in columns]
+        beyond = None if chance is None else Deviations.of(ratios - chance, rows)
+        times = np.ones(len(value)) if rows is None else rows
+        weight = None if left_out.weight is None else float(times @ left_out.weight**2)
+        return cls(
+            *(known if len(known) > 1 else 3 * known),
+            float(times @ seen) / known[0].rows,
+            left_out.reach,
+            weight,
+            left_out.heaviest,
+            beyond,
+        )
 
 
 class UnseenRows(NamedTuple):

@@ -160,13 +160,7 @@ def proven(profile: Profile, confidence: float) -> tuple[float, float]:
 
 def _matches(size: int, openers: int, n: int) -> float:
     """How many openers among so many rows of one explanation have a partner, in the mean; `openers` of n rows open."""
-    share = openers / n
-    spread = 12 * math.sqrt(size * share * (1 - share)) + 12
-    least, most = (
-        max(0, size - (n - openers), int(size * share - spread)),
-        min(size, openers, int(size * share + spread)),
-    )
-    opening = np.arange(least, most + 1)
+    opening = np.arange(max(0, size - (n - openers)), min(size, openers) + 1)
     chance = np.exp(log_choose(size, opening) + log_choose(n - size, openers - opening) - log_choose(n, openers))
     return float(chance @ np.minimum(opening, size - opening))
 

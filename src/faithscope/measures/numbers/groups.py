@@ -13,8 +13,6 @@ from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.grouping import group as group_rows
 
-_NEARLY_ALL = 1 - 1e-6  # of a group's squares: without the row that has them, the others are summed anew
-
 
 @dataclass(frozen=True, eq=False)
 class NumberGroups:
@@ -81,7 +79,7 @@ class NumberGroups:
     @property
     def spread(self) -> Floats:
         """The standard deviation of each group, of all columns together; NaN for fewer than two rows."""
-        return self.unit * _root(self.squares, self.n - 1)
+        return self.unit * np.sqrt(divided(self.squares, self.n - 1, np.nan))
 
     @property
     def extremes(self) -> tuple[Floats, Floats]:
@@ -93,50 +91,19 @@ class NumberGroups:
 
     @property
     def largest_gap(self) -> Floats:
-        """How far two rows of each group are apart at most; of vectors, at least half of that.
-
-        Of vectors it is the distance from the row that is farthest from the mean to the row farthest from that one.
-        """
+        """How far two rows of each group are apart at most; of vectors, the diagonal of the box that holds them."""
         return self.largest_gap_to(self, np.arange(self.size))
 
     def largest_gap_to(self, covered: "NumberGroups", chosen: Ints) -> Floats:
-        """How far a row of group ``chosen[i]`` and a row of ``covered``'s group i are apart at most; NaN if empty.
+        """How far a row of group ``chosen[i]`` and a row of ``covered``'s group i are apart at most; NaN if empty."""
+        (low, high), (least, most) = self.extremes, covered.extremes
+        return distance(np.maximum(most - low[chosen], high[chosen] - least), np.zeros_like(least))
 
-        Of vectors, at least a third of that: from the row farthest from the mean of the covered to the farthest one.
-        """
-        if self.values.shape[1] == 1:
-            (low, high), (least, most) = self.extremes, covered.extremes
-            return np.maximum(most - low[chosen], high[chosen] - least)[:, 0]
-        place = np.full(self.size, -1, np.int64)
-        place[chosen] = np.arange(len(chosen))
-        kept = np.flatnonzero(place[self.group] >= 0)
-        given = NumberGroups(place[self.group[kept]], self.values[kept], self.rows[kept], len(chosen))
-        apart = np.nan_to_num(given._squared(covered.mean[given.group]))
-        order = np.lexsort((-apart, given.group))
-        farthest = order[np.flatnonzero(np.diff(given.group[order], prepend=-1))]  # the first of each group
-        end = np.full((covered.size, self.values.shape[1]), np.nan)
-        end[given.group[farthest]] = given.values[farthest]
-        gaps = np.full(covered.size, np.nan)
-        np.fmax.at(gaps, covered.group, distance(covered.values, end[covered.group]))
-        return gaps
-
-    def without(self) -> tuple[Floats, Floats]:
-        """For each entry, the mean (m, k) and the spread of its group without one of its rows; NaN if undefined."""
-        n, apart = self.n[self.group], self.values - self.mean[self.group]
-        own = self._squared(self.mean[self.group]) * divided(n, n - 1, 0.0)
-        left = self.squares[self.group] - own
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = np.where(n[:, None] > 1, self.mean[self.group] - apart / (n - 1)[:, None], np.nan)
-        outlier = (self.rows == 1) & (n > 2) & (own >= _NEARLY_ALL * self.squares[self.group]) & (own > 0)
-        if outlier.any():
-            rest = NumberGroups(self.group[~outlier], self.values[~outlier], self.rows[~outlier], self.size)
-            mean[outlier] = rest.mean[self.group[outlier]]
-            left[outlier] = rest.squares[self.group[outlier]] * (rest.unit / self.unit) ** 2
-        return mean, self.unit * _root(np.maximum(left, 0.0), n - 2)
-
-
-def _root(squares: Floats, freedom: Floats) -> Floats:
-    return np.asarray(np.sqrt(divided(squares, freedom, np.nan)))
+    @property
+    def residual(self) -> Floats:
+        """How far each entry is from the mean of the other rows of its group, (m, k); NaN if there are none."""
+        n = self.n[self.group]
+        return np.asarray((self.values - self.mean[self.group]) * divided(n, n - 1, np.nan)[:, None])
 
 
 def shown(values: Array) -> Array:
@@ -208,7 +175,4 @@ def disagree(agreement: Agreement, a: Array, b: Array) -> Bools:
 def distance(a: Array, b: Array) -> Floats:
     """How far ``a[i]`` and ``b[i]`` are apart; of vectors, the euclidean distance."""
     apart = np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64))
-    if apart.ndim == 1:
-        return apart
-    columns, unit = scaled(np.concatenate([apart, np.zeros_like(apart)]))  # so that no square is too large
-    return np.asarray(unit * np.sqrt((columns[: len(apart)] ** 2).sum(axis=1)))
+    return apart if apart.ndim == 1 else np.asarray(np.hypot.reduce(apart, axis=1))

@@ -96,14 +96,11 @@ def _grid(predictions: Array) -> tuple[list[float], str]:
         raise BadInput("Predictions are all equal, so no eps can be chosen by their spread: pass eps=[...].")
     columns, unit = scaled(predictions)  # in which no square is too large or too small
     spread = float(columns[:, 0].std()) * unit
-    least, most = max(_LEAST * spread, sys.float_info.min), min(_MOST * spread, sys.float_info.max)
-    if least > most:
-        raise BadInput(
-            f"Predictions have a standard deviation of {spread:g}, too small for eps to be chosen by it: pass them in "
-            "a smaller unit."
-        )
-    low, high = math.floor(math.log10(least)), math.ceil(math.log10(most))
-    steps = [float(f"{step}e{power}") for power in range(low, high + 1) for step in _STEPS]
+    least, most = _LEAST * spread, _MOST * spread
+    if not sys.float_info.min < least < most < sys.float_info.max:
+        raise BadInput(f"Predictions have a standard deviation of {spread:g}: pass eps=[...], or them in another unit.")
+    powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+    steps = [float(f"{step}e{power}") for power in powers for step in _STEPS]
     chosen = f"eps was chosen from {_LEAST:g} to {_MOST:g} standard deviations of the predictions"
     return [step for step in steps if least <= step <= most], f"{chosen}, which is {told_number(spread)}"
 
