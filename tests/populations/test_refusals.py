@@ -131,7 +131,7 @@ def test_what_cannot_be_measured_is_refused_in_one_sentence(error, call, words):
 )
 def test_what_numbers_on_draws_are_advised_to_take_runs(given):
     predict = getattr(given, "predict", given)
-    refused(BadInput, r"pass agreement=fs\.Close\(eps\) or fs\.Tolerance\(eps\)", measured, model=predict)
+    refused(BadInput, r"pass agreement=fs\..* or fs\.\w+\(eps\)", measured, model=predict)
     for advised in (fs.Close(0.5), fs.Tolerance(0.5)):
         assert 0 <= fs.sufficiency(RULES, predict, X, population=PERTURBED, agreement=advised).value <= 1
 

@@ -502,9 +502,13 @@ def _drop(counts: DrawnCounts, units: IndependentUnits, confidence: float) -> di
         return {}
     checked = 1 - counts.silent
     known = np.where(checked > 0, counts.drop, 0.0)
-    span = float(max(np.ptp(known), np.ptp(np.asarray(counts.labels, np.float64)))) or 1.0  # of a row that was not seen
-    drop = units.mean(known) / units.mean(checked)
-    margin = span * units.margins(known / span, confidence, checked=checked).verified
+    part, whole = units.sums(known), units.sums(checked)
+    drop, apart = float(part.sum() / whole.sum()), units.without_each(part, whole)
+    if apart is None:
+        return {"drop": drop}
+    span = float(max(np.ptp(known), np.ptp(np.asarray(counts.labels, np.float64))))  # of a row that was not seen
+    good = units.good * units.mean(checked)
+    margin = margins(LeftOutDeviations(apart, apart), good, confidence, own=span, lean=0.0).below
     return {"drop": drop, "drop_low": drop - margin, "drop_high": drop + margin}
 
 

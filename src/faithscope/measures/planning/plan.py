@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 NEAR = 4  # times n: there is no point forecast beyond
 FARTHEST = 10  # times n: there is no interval beyond
 ONCE = "every explanation occurred once, so nothing is known about how they repeat"
+_MORE = "Measure more rows first."
 _ODD = (
     "explanations repeat as those of independent rows hardly ever do (are rows logged twice, or chosen by explanation, "
     "or does one row lie under most rules?)"
@@ -82,75 +83,14 @@ class Plan(Shareable):
     unverifiable: float
     wanted: float
     confidence: float
-    rows_needed: int | None = field(init=False)
-    rows_needed_low: int | None = field(init=False)
-    rows_needed_high: int | None = field(init=False)
-    reason: str = field(init=False)
-    forecastable: bool = field(init=False)
+    rows_needed: int | None
+    rows_needed_low: int | None
+    rows_needed_high: int | None
+    reason: str
+    forecastable: bool
     backtest: Backtest | None
     guarantee: int | None
-    _profile: Profile = field(compare=False)
-    _mixture: Mixture | None = field(compare=False)
-    _band: Band = field(compare=False)
-
-    def __post_init__(self) -> None:
-        needed = self._needed()
-        names = ("rows_needed", "rows_needed_low", "rows_needed_high", "forecastable", "reason")
-        for name, told in zip(names, (*needed, self._why_not is None, self._reason(*needed)), strict=True):
-            object.__setattr__(self, name, told)
-
-    @property
-    def _why_not(self) -> str | None:
-        """Why there is no point forecast; None if there is."""
-        if self._mixture is None:
-            return ONCE
-        return _ODD if self._band.odd else None
-
-    def _needed(self) -> tuple[int | None, int | None, int | None]:
-        """The rows that the wanted share takes, None beyond 4 n, and their interval, None beyond 10 n."""
-        n, wanted = self.n, self.wanted
-        if self.unverifiable <= wanted:
-            rows = 1 + bisect_left(range(1, n), True, key=lambda m: rarefy(self._profile, m)[1] <= wanted)
-            return rows, rows, rows
-        if n == 1:
-            return None, None, None
-        never = FARTHEST * n + 1
-
-        def reached(share: Callable[[float], float]) -> int:
-            """The least rows beyond n at which a falling share is at most the wanted one."""
-
-            def over(rows: float) -> float:
-                return share((rows - 1) / (n - 1)) - wanted
-
-            if over(FARTHEST * n) > 0:
-                return never
-            if over(n + 1) <= 0:
-                return n + 1
-            from scipy.optimize import brentq  # imported late, as in `forecast`
-
-            return math.ceil(float(brentq(over, n + 1.0, float(FARTHEST * n), xtol=0.01)))
-
-        low = reached(lambda times: min(self.unverifiable, self._band.low(times)))
-        high, rows = reached(self._band.high), never
-        if self._mixture is not None and not self._why_not:  # the point never leaves the band
-            rows = max(low, min(high, reached(self._mixture.silent)))
-        return rows if rows <= NEAR * n else None, low if low < never else None, high if high < never else None
-
-    def _reason(self, rows: int | None, low: int | None, high: int | None) -> str:
-        """The rows needed, and their interval, in words, or why they cannot be said."""
-        n, target, sure = self.n, f"{self.wanted:.1%} unverifiable", f"{100 * self.confidence:g}%"
-        if rows is not None and rows <= n:
-            return f"{rows:,} rows would do for {target}"
-        most = f"more than {FARTHEST * n:,}"
-        many = f"{most} rows, {FARTHEST} times as many, are needed for {target} ({sure} confidence)"
-        if self._why_not:
-            return f"not forecastable: {self._why_not}{f'; {many}' if n > 1 and low is None else ''}"
-        if low is None:
-            return many
-        between = f"{low:,} to {most if high is None else f'{high:,}'}"
-        if rows is None:
-            return f"{between} rows in all are needed for {target} ({sure} interval)"
-        return f"about {rows:,} rows in all are needed for {target} ({sure} interval: {between})"
+    _outlook: "_Outlook" = field(compare=False)
 
     def at(self, rows: int) -> float:
         """The expected unverifiable share of a sample of `rows` rows: exact up to n, forecast up to 4 n.
@@ -167,21 +107,13 @@ class Plan(Shareable):
         >>> round(planned.at(50), 3), round(planned.at(200), 3)
         (0.575, 0.123)
         """
-        if check_whole(rows, "The number of rows") <= self.n:
-            return self.interval(rows)[0]
-        far = f"a sample of {self.n:,} rows says little beyond {NEAR} times its size" if rows > NEAR * self.n else None
-        if why_not := self._why_not or far:
-            told = self.n > 1 and rows <= FARTHEST * self.n
-            advice = f"Only an interval is told there: plan.interval({rows})." if told else "Measure more rows first."
-            raise BadInput(f"Not forecastable at {rows:,} rows: {why_not}. {advice}")
-        return self._point(rows, *self.interval(rows))
-
-    def _point(self, rows: int, low: float, high: float) -> float:
-        """The share at so many rows beyond n, within its interval; NaN if there is no forecast."""
-        if self._mixture is None or not self.forecastable or rows > NEAR * self.n:
-            return math.nan
-        foreseen = self._mixture.silent((rows - 1) / (self.n - 1))  # stopped early, it may leave the band
-        return min(self.unverifiable, max(low, min(high, foreseen)))
+        if check_whole(rows, "The number of rows") > self.n:
+            far = f"a sample of {self.n:,} rows says little beyond {NEAR} times its size"
+            if why_not := self._outlook.why_not or (rows > NEAR * self.n and far):
+                told = self.n > 1 and rows <= FARTHEST * self.n
+                advice = f"Only an interval is told there: plan.interval({rows})." if told else _MORE
+                raise BadInput(f"Not forecastable at {rows:,} rows: {why_not}. {advice}")
+        return self._outlook.at(rows)[1]
 
     def interval(self, rows: int) -> tuple[float, float]:
         """The least and the largest unverifiable share to expect of a sample of `rows` rows, up to 10 n.
@@ -203,15 +135,12 @@ class Plan(Shareable):
         >>> low <= planned.at(400) <= high
         True
         """
-        if check_whole(rows, "The number of rows") > FARTHEST * self.n:
-            say = f"a sample of {self.n:,} rows says nothing beyond {FARTHEST} times its size"
-            raise BadInput(f"Not forecastable at {rows:,} rows: {say}. Measure more rows first.")
-        if rows > self.n == 1:
-            raise BadInput(f"Not forecastable at {rows:,} rows: {ONCE}. Measure more rows first.")
-        if rows <= self.n:
-            return (rarefy(self._profile, rows)[1],) * 2
-        times = (rows - 1) / (self.n - 1)
-        return min(self.unverifiable, self._band.low(times)), self._band.high(times)
+        far = check_whole(rows, "The number of rows") > FARTHEST * self.n
+        if far or rows > self.n == 1:
+            say = f"a sample of {self.n:,} rows says nothing beyond {FARTHEST} times its size" if far else ONCE
+            raise BadInput(f"Not forecastable at {rows:,} rows: {say}. {_MORE}")
+        low, _, high, _ = self._outlook.at(rows)
+        return low, high
 
     @property
     def curve(self) -> "pd.DataFrame":
@@ -221,22 +150,14 @@ class Plan(Shareable):
         is no point forecast), ``unverifiable`` then being NaN. The value is M̂ up to the rows measured, and NaN beyond;
         by `Spread` it is NaN throughout.
         """
-        n = self.n
-        known = [int(rows) for rows in np.unique(np.geomspace(1, n, 60).round())]
-        exact = [rarefy(self._profile, rows) for rows in known]
-        beyond = np.concatenate([np.geomspace(1, NEAR, 9)[1:], np.geomspace(NEAR, FARTHEST, 6)[1:]])
-        forecast = {int(m): self.interval(int(m)) for m in np.unique((beyond * n).round()) if m > n > 1}
-        silent = [share for _, share in exact]
-        points = [self._point(rows, *ends) for rows, ends in forecast.items()]
-        columns = {
-            "n": [*known, *forecast],
-            "unverifiable": silent + points,
-            "low": silent + [low for low, _ in forecast.values()],
-            "high": silent + [high for _, high in forecast.values()],
-            "value": [value for value, _ in exact] + [math.nan] * len(forecast),
-            "kind": ["exact"] * len(known) + ["interval" if math.isnan(point) else "forecast" for point in points],
-        }
-        return frame(columns)
+        n, beyond = self.n, np.concatenate([np.geomspace(1, NEAR, 9)[1:], np.geomspace(NEAR, FARTHEST, 6)[1:]])
+        known, later = np.unique(np.geomspace(1, n, 60).round()), np.unique((beyond * n).round())
+        rows = [*map(int, known), *(int(m) for m in later if m > n > 1)]
+        low, points, high, values = map(list, zip(*map(self._outlook.at, rows), strict=True))
+        beyond_kinds = ("interval" if math.isnan(point) else "forecast" for point in points[len(known) :])
+        kinds = ["exact"] * len(known) + list(beyond_kinds)
+        names = ("n", "unverifiable", "low", "high", "value", "kind")
+        return frame(dict(zip(names, (rows, points, low, high, values, kinds), strict=True)))
 
     def table(self) -> "pd.DataFrame":
         """The `curve`, one line per number of rows."""
@@ -314,16 +235,83 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
         )
     confidence = check_share(confidence, "confidence")
     profile = counts.profile()
-    rows, silent = profile.rows.astype(np.float64), unverifiable_share(profile)
+    rows = profile.rows.astype(np.float64)
     mixture = Mixture.fit(profile.others, rows) if profile.n > 1 else None
+    outlook = _Outlook(profile, mixture, Band.of(profile.others, rows, confidence))
+    needed = outlook.needed(unverifiable)
     return Plan(
-        n=profile.n,
-        unverifiable=silent,
-        wanted=unverifiable,
-        confidence=confidence,
-        backtest=Backtest.of(profile, silent) if mixture and profile.n >= 4 else None,
+        profile.n,
+        outlook.silent,
+        unverifiable,
+        confidence,
+        *needed,
+        outlook.reason(unverifiable, confidence, *needed),
+        forecastable=outlook.why_not is None,
+        backtest=Backtest.of(profile, outlook.silent) if mixture and profile.n >= 4 else None,
         guarantee=None if isinstance(profile.agreement, Spread) else sample_size(profile.distinct, unverifiable),
-        _profile=profile,
-        _mixture=mixture,
-        _band=Band.of(profile.others, rows, confidence),
+        _outlook=outlook,
     )
+
+
+class _Outlook(NamedTuple):
+    """What is known of the unverifiable share of other numbers of rows: exactly up to n, forecast beyond."""
+
+    profile: Profile
+    mixture: Mixture | None
+    band: Band
+
+    @property
+    def silent(self) -> float:
+        """The unverifiable share of the rows that were measured."""
+        return unverifiable_share(self.profile)
+
+    @property
+    def why_not(self) -> str | None:
+        """Why there is no point forecast; None if there is."""
+        return ONCE if self.mixture is None else _ODD if self.band.odd else None
+
+    def at(self, rows: int) -> tuple[float, float, float, float]:
+        """The least, the expected and the largest unverifiable share of so many rows, and M̂; NaN if not known."""
+        n, point = self.profile.n, math.nan
+        if rows <= n:
+            value, exact = rarefy(self.profile, rows)
+            return exact, exact, exact, value
+        times = (rows - 1) / (n - 1)
+        low, high = min(self.silent, self.band.low(times)), self.band.high(times)
+        if self.mixture is not None and not self.why_not and rows <= NEAR * n:  # stopped early, it may leave the band
+            point = min(self.silent, max(low, min(high, self.mixture.silent(times))))
+        return low, point, high, math.nan
+
+    def needed(self, wanted: float) -> tuple[int | None, int | None, int | None]:
+        """The rows that the wanted share takes, None beyond 4 n, and their interval, None beyond 10 n."""
+        n, never = self.profile.n, FARTHEST * self.profile.n + 1
+        if self.silent <= wanted:
+            rows = 1 + bisect_left(range(1, n), True, key=lambda m: rarefy(self.profile, m)[1] <= wanted)
+            return rows, rows, rows
+        if n == 1:
+            return None, None, None
+
+        def reached(share: Callable[[float], float]) -> int:
+            """The least rows beyond n at which a falling share is at most the wanted one."""
+            return n + 1 + bisect_left(range(n + 1, never), True, key=lambda m: share((m - 1) / (n - 1)) <= wanted)
+
+        low, high, rows = reached(self.band.low), reached(self.band.high), never
+        if self.mixture is not None and not self.why_not:  # the point never leaves the band
+            rows = max(low, min(high, reached(self.mixture.silent)))
+        return rows if rows <= NEAR * n else None, low if low < never else None, high if high < never else None
+
+    def reason(self, wanted: float, confidence: float, rows: int | None, low: int | None, high: int | None) -> str:
+        """The rows needed, and their interval, in words, or why they cannot be said."""
+        n, target, sure = self.profile.n, f"{wanted:.1%} unverifiable", f"{100 * confidence:g}%"
+        if rows is not None and rows <= n:
+            return f"{rows:,} rows would do for {target}"
+        most = f"more than {FARTHEST * n:,}"
+        many = f"{most} rows, {FARTHEST} times as many, are needed for {target} ({sure} confidence)"
+        if self.why_not:
+            return f"not forecastable: {self.why_not}{f'; {many}' if n > 1 and low is None else ''}"
+        if low is None:
+            return many
+        between = f"{low:,} to {most if high is None else f'{high:,}'}"
+        if rows is None:
+            return f"{between} rows in all are needed for {target} ({sure} interval)"
+        return f"about {rows:,} rows in all are needed for {target} ({sure} interval: {between})"
