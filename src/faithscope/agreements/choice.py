@@ -11,8 +11,8 @@ from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows, Sa
 from faithscope.agreements.numbers import Close, Spread, Tolerance
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.asking import noting
 from faithscope.inputs.checks import check_function
-from faithscope.runtime.memory import need
 
 _PAIRS = 2**20  # compared at once
 _LOOKED_AT = 8  # values whose pairs are compared both ways round
@@ -50,9 +50,8 @@ class _FunctionSums(AgreementSums):
             raise BadInput(
                 f"agreement={function!r} must be 1 for equal predictions; got {itself[odd]:g} for {values[odd]:g}."
             )
-        places = np.unique(np.linspace(0, max(0, len(values) - 1), _LOOKED_AT).astype(np.int64))
-        few = values[places[: len(values)]]
-        there, back = self._between(few[:, None], few[None, :]), self._between(few[None, :], few[:, None])
+        few = values[np.linspace(0, len(values) - 1, _LOOKED_AT).astype(np.int64)] if len(values) else values
+        there, back = self._between(few[:, None], few), self._between(few, few[:, None])
         for i, j in np.argwhere(np.abs(there - back) > _ROUNDED):
             raise BadInput(
                 f"agreement={function!r} must be symmetric; got {there[i, j]:g} for ({few[i]:g}, {few[j]:g}) and "
@@ -67,19 +66,14 @@ class _FunctionSums(AgreementSums):
             first, last = np.searchsorted(rows.group, [number, number + 1])
             step = max(1, _PAIRS // max(1, last - first))
             for chosen in np.split(asked, range(step, len(asked), step)):
-                need(48 * len(chosen) * (last - first), f"{self.function!r} of pairs of rows", "sample rows")
                 agreement = self._between(self.values[value[chosen], None], self.values[None, rows.value[first:last]])
                 total[chosen] = agreement**power @ rows.weight[first:last]
         return total
 
     def _between(self, a: Array, b: Array) -> Floats:
         a, b = (side.copy() for side in np.broadcast_arrays(a, b))
-        try:
+        with noting(f"Raised by agreement={self.function!r}, called with two arrays of shape {a.shape}."):
             answer = self.function(a, b)
-        except Exception as error:
-            with suppress(Exception):  # an error may refuse to be changed
-                error.add_note(f"Raised by agreement={self.function!r}, called with two arrays of shape {a.shape}.")
-            raise
         wanted = f"agreement={self.function!r} must give one number from 0 to 1 per pair of predictions; got"
         numbers = None
         with suppress(TypeError, ValueError):  # ragged, or objects that are no numbers

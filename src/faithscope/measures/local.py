@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from faithscope.agreements import Agreement, Same, Spread, scaled, to_agreement
+from faithscope.agreements import Agreement, Same, Spread, to_agreement
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.layout import divided
@@ -32,7 +32,6 @@ from faithscope.measures.numbers.groups import (
     distance,
     mean_agreement,
     shown,
-    squared,
     variance,
 )
 from faithscope.measures.numbers.words import named, told_number
@@ -287,9 +286,10 @@ def measured(
     if agreement.of_numbers:
         number, values = agreement.read(np.asarray([prediction])), np.asarray(predictions, np.float64)
         if predictions:
-            own, others = np.repeat(number / spread, len(values), axis=0), values / spread
-            unit = scaled(np.concatenate([own, others]))[1] if isinstance(agreement, Spread) else 1.0
-            agreeing = float(squared(rows @ agreement_between(agreement, own, others), unit))
+            others = np.repeat(number, len(values), axis=0)
+            apart = distance(values, others) / spread
+            spreads = isinstance(agreement, Spread)
+            agreeing = float(rows @ (apart**2 / 2 if spreads else agreement_between(agreement, others, values)))
             groups = NumberGroups.of(np.zeros(len(rows), np.int64), values, rows, 1)
             known = float(groups.spread[0])
             told = {"mean": shown(groups.mean).tolist()[0], "spread": None if np.isnan(known) else known}

@@ -188,9 +188,9 @@ def judge(estimates: Sequence[Measured], needed: Mapping[str, str], wanted: floa
     naming = next((estimate for estimate in estimates if estimate.beyond_random is not None), None)
     found, decides = ranked[0]
     right = " was not asked."
-    if naming is not None and naming.beyond_random is not None:
-        right = " is shown." if naming.beyond_random[1] > 0 else " is not shown."
-        worse = [reached for reached, each in ranked if reached in {"chance", "unfaithful"} and each is not naming]
+    if naming is not None:
+        right = " is shown." if cast(Share, naming.beyond_random)[1] > 0 else " is not shown."
+        worse = any(reached in {"chance", "unfaithful"} and each is not naming for reached, each in ranked)
         if names_at_random(naming, wanted) and not worse:
             found, decides = "random", naming
     consistent = [each for reached, each in ranked if each.measure == "consistency" and reached == "faithful"]
@@ -225,7 +225,7 @@ def names_at_random(estimate: Measured, wanted: float = WANTED) -> bool:
     They are not shown to be better, and surely gain less than a quarter of what lies between these and the bar.
     """
     more = estimate.beyond_random
-    if more is None or more[1] > 0 or estimate.chance is None or more[1] == more[2] == 0:  # all features are named
+    if more is None or shown_to_name(estimate) or estimate.chance is None:
         return False
     left = bar(estimate.chance, wanted) - (estimate.value - more[0])
     return more[2] <= max(0.0, _LITTLE * left)

@@ -60,9 +60,8 @@ def within(
     >>> within([[0.0], [0.1], [0.9]], [0, 0, 1], 0.2).verified
     1.0
     """
-    sample, allowed = _asked(explanations, predictions, agreement, clusters, interval, unseen)
-    relation = Within(tau, metric)
-    return _estimate(cover(sample, relation, device=device), sample, relation, confidence, device, unseen=allowed)
+    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters)
+    return _estimates(sample, [Within(tau, metric)], confidence, device, *to_interval(interval, unseen))[0]
 
 
 @in_memory(FEWER)
@@ -98,37 +97,30 @@ def within_curve(
     >>> [round(estimate.value, 2) for estimate in within_curve([[0.0], [0.1], [0.9]], [0, 0, 1], [0.2, 1.0]).estimates]
     [0.67, 0.33]
     """
-    sample, allowed = _asked(explanations, predictions, agreement, clusters, interval, unseen)
+    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters)
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
         raise BadInput("taus are empty: pass at least one distance.")
-    coverages = cover_curve(sample, relations, device=device)
-    pairs = zip(coverages, relations, strict=True)
-    estimates = [
-        _estimate(coverage, sample, relation, confidence, device, unseen=allowed) for coverage, relation in pairs
-    ]
+    estimates = _estimates(sample, relations, confidence, device, *to_interval(interval, unseen))
     return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
 
 
-def _asked(
-    explanations: Any, predictions: Any, agreement: Any, clusters: Any, interval: Any, unseen: Any
-) -> tuple[Sample, bool]:
-    """The sample, and whether the interval allows for unseen rows."""
-    method, allowed = to_interval(interval, unseen)
+def _estimates(
+    sample: Sample, relations: list[Within], confidence: float, device: str, method: str | None, unseen: bool
+) -> list[Estimate]:
+    """The estimate within each of these distances."""
     refuse_unproven(method, "scopes")
-    return Sample.of(explanations, predictions, agreement=agreement, clusters=clusters).discretized(None), allowed
 
+    def measure(relation: Within, coverage: Coverage) -> Estimate:
+        what = f"consistency within {relation.tau:g}"
 
-def _estimate(
-    coverage: Coverage, sample: Sample, relation: Within, confidence: float, device: str, *, unseen: bool
-) -> Estimate:
-    what = f"consistency within {relation.tau:g}"
-    estimate = coverage_estimate(coverage, what, confidence, unseen=unseen)
+        def again(part: Sample) -> Estimate:
+            return coverage_estimate(cover(part, relation, device=device), what, confidence, unseen=unseen)
 
-    def kept(part: Sample) -> Estimate:
-        return coverage_estimate(cover(part, relation, device=device), what, confidence, unseen=unseen)
+        estimate = coverage_estimate(coverage, what, confidence, unseen=unseen)
+        return settled(noted(estimate, sample.all_notes), sample, again)
 
-    return settled(noted(estimate, sample.all_notes), sample, kept)
+    return list(map(measure, relations, cover_curve(sample, relations, device=device)))
 
 
 @dataclass(frozen=True, repr=False)

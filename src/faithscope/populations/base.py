@@ -149,14 +149,14 @@ def uniforms(seeds: list[int], *shape: int) -> Floats:
 
 def conditions_of(kind: Conjunctions, start: int, stop: int) -> dict[Any, Ints]:
     """Conditions, or words, that explain rows `start` to `stop`, and which of these rows, from 0, have each."""
-    codes = kind.codes[start:stop]
-    order = np.argsort(codes, kind="stable")
-    given, first = np.unique(codes[order], return_index=True)
-    parts: dict[Any, list[Ints]] = {}
-    for code, rows in zip(given.tolist(), np.split(order, first[1:]), strict=True):
+    rows_of: dict[int, list[int]] = {}
+    for row, code in enumerate(kind.codes[start:stop].tolist()):
+        rows_of.setdefault(code, []).append(row)
+    parts: dict[Any, list[int]] = {}
+    for code, rows in sorted(rows_of.items()):
         for condition in kind.distinct[code]:
-            parts.setdefault(condition, []).append(rows)
-    return {condition: np.concatenate(rows) for condition, rows in parts.items()}
+            parts.setdefault(condition, []).extend(rows)
+    return {condition: np.array(rows) for condition, rows in parts.items()}
 
 
 def met(kind: Conjunctions, conditions: dict[Any, Ints], X: Any) -> Bools:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from faithscope.errors import BadInput, Incompatible, NotProven, WrongType
 from faithscope.explanations.base import Explanations
@@ -19,7 +20,7 @@ from faithscope.inputs.numbers import known_numbers, to_positions
 from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
-from faithscope.relations.base import Blocks, Masks, Relation
+from faithscope.relations.base import Blocks, Relation
 from faithscope.runtime.memory import need
 from faithscope.visible import visible
 
@@ -188,16 +189,12 @@ class JudgedPairs(Relation):
         which, row = code[self.which], place[self.row]
         here = np.flatnonzero((which >= 0) & (row >= 0))
         here = here[np.argsort(which[here], kind="stable")]
-        asked, yes = (which[here], row[here]), here[self.applies[here]]
-        which, row = which[yes], row[yes]
-
-        def mask(start: int, stop: int) -> Masks:
-            masks, part = np.zeros((stop - start, rows), bool), slice(*np.searchsorted(which, [start, stop]))
-            masks[which[part] - start, row[part]] = True
-            return masks
-
-        everything = len(here) == len(distinct) * rows
-        return Blocks(mask, pairs=(which, row), asked=None if everything else asked)
+        asked = None if len(here) == len(distinct) * rows else (which[here], row[here])
+        yes = here[self.applies[here]]
+        table = csr_array((np.ones(len(yes), bool), (which[yes], row[yes])), shape=(len(distinct), rows))
+        return Blocks(
+            lambda start, stop: np.asarray(table[start:stop].toarray()), pairs=(which[yes], row[yes]), asked=asked
+        )
 
 
 def bind(relation: Any, explanations: Explanations, X: Any, positions: Ints | None = None) -> Any:

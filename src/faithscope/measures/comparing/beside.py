@@ -89,17 +89,22 @@ class Side(NamedTuple):
         Among rows that can be checked, units that nobody saw raise a share by no more than it lies below 1, and lower
         it by no more than it lies above 0, if rows that lean on them are like the others.
         """
-        sides, left_out = (self, other), [side.left_out for side in (self, other) if side.left_out is not None]
+        one, two = self.left_out, other.left_out
+        assert one is not None
+        assert two is not None
+        sides = self, other
         missed = [side.missed / side.good for side in sides]
         if not checked:
-            return without_each(*left_out, 2 / math.hypot(*missed), confidence)
-        ratios = [replace(each, value=ratio(each.value, 1 - each.silent), silent=0 * each.silent) for each in left_out]
-        found = without_each(*ratios, 1.0, confidence, own=0.0, lean=0.0)
+            return without_each(one, two, 2 / math.hypot(*missed), confidence)
+        one, two = (
+            replace(each, value=ratio(each.value, 1 - each.silent), silent=0 * each.silent) for each in (one, two)
+        )
+        found = without_each(one, two, 1.0, confidence, own=0.0, lean=0.0)
         surprise = math.log(2 / check_confidence(confidence))
         first, second = (part * surprise / (1 - side.silence) for part, side in zip(missed, sides, strict=True))
-        one, two = self.checked, other.checked
-        below = max(found.below, math.hypot(first * one, second * (1 - two)))
-        above = max(found.above, math.hypot(first * (1 - one), second * two))
+        here, there = self.checked, other.checked
+        below = max(found.below, math.hypot(first * here, second * (1 - there)))
+        above = max(found.above, math.hypot(first * (1 - here), second * there))
         return replace(found, below=below, above=above, again=partial(self._off, other, checked))
 
 
