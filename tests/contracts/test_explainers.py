@@ -97,7 +97,6 @@ CASES = [
     (TABLE, "neighbors", lambda X: NearestNeighbors(X, metric="gower")),
     (TABLE, "lime", lambda X: Lime(Rule(), X, samples=300)),
     (TABLE, "lime, own draws", lambda X: Lime(Rule(), X, samples=300, draws="own")),
-    (TABLE, "lime as numbers", lambda X: Lime(Rule(), X, samples=300, discretize=False)),
     (TABLE, "anchors", lambda X: Anchors(Rule(), X, beam=2)),
     (TABLE, "counterfactual", lambda X: Counterfactual(Rule(), X)),
     (TABLE, "shap", lambda X: Shap(Rule(), X[:20], algorithm="permutation", evaluations=8)),
@@ -208,7 +207,7 @@ def test_explanations_can_be_measured_and_cover_their_own_row_if_they_say_where_
             fs.sufficiency(explanations, labels, rows)
 
 
-SEEDED = [name for name in PLACES if name.split(" |")[0] in ("lime", "lime, own draws", "lime as numbers", "random")]
+SEEDED = [name for name in PLACES if name.split(" |")[0] in ("lime", "lime, own draws", "random")]
 SEEDED += [name for name in PLACES if "anchors |" in name] + [
     "dice | " + PAIR[0],
     "shap | plain",
@@ -230,7 +229,6 @@ BLOCKS = [
     ("shap | plain", "shap.coalitions._CELLS", 500),
     ("lime, own draws | plain", "lime._VALUES", 300 * 6 * 5),
     ("lime | missing values", "lime._AT_A_TIME", 3_000),
-    ("lime | missing values", "lime._BYTES", 2_000),
     ("lime | missing values", "lime.WORKERS", 5),
     ("lime | missing values", "lime.WORKERS", 1),
     ("anchors | plain", "anchors.tables._GROUP", 4),

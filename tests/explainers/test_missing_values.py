@@ -38,12 +38,11 @@ def test_every_kind_of_missing_number_is_explained_alike(make):
     assert written(fitted.explain(rows)) == usual
 
 
-@pytest.mark.parametrize("discretize", [True, False])
-def test_lime_asks_about_the_row_as_it_is_and_draws_missing_as_often_as_training_has_it(discretize):
+def test_lime_asks_about_the_row_as_it_is_and_draws_missing_as_often_as_training_has_it():
     model = Recorder(lambda rows: np.full(len(rows), 0.5))
     train = NUMBERS[:, :2].astype(object)
     train[np.isnan(NUMBERS[:, :2])] = None
-    Lime(model, train, samples=4000, discretize=discretize).explain(train[:2])
+    Lime(model, train, samples=4000).explain(train[:2])
     asked = model.asked[-1]
     assert asked[:2].tolist() == train[:2].tolist()
     assert {type(value) for value in asked.ravel()} == {float, type(None)}

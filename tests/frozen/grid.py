@@ -463,7 +463,6 @@ def explainers():
         "NearestNeighbors": lambda: e.NearestNeighbors(X_train, k=2),
         "Lime": lambda: e.Lime(forest, X_train, samples=200),
         "Lime, own draws": lambda: e.Lime(forest, X_train, samples=200, draws="own"),
-        "Lime as numbers": lambda: e.Lime(forest, X_train, samples=200, discretize=False),
         "Anchors": lambda: e.Anchors(forest, X_train, beam=2),
         "Shap of margins": lambda: e.Shap(boosted, holes[:20]),
         "Shap of probabilities": lambda: e.Shap(forest, X_train[:20]),

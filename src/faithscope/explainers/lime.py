@@ -1,7 +1,6 @@
 """LIME: the coefficients of a linear model that is fitted to the model's outputs around the row."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -20,15 +19,13 @@ from faithscope.explainers.shared.classes import (
     warn_if_predicted,
 )
 from faithscope.explainers.shared.quarters import quarter_of, quartiles
-from faithscope.explainers.space import Categories, Space, to_categorical
+from faithscope.explainers.space import Categories, Dates, Numbers, Space
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
-from faithscope.inputs.checks import check_flag, check_whole, check_word
+from faithscope.inputs.array_types import Array, Codes, Floats, Ints
+from faithscope.inputs.checks import check_whole, check_word
 from faithscope.inputs.chunks import WORKERS, in_threads
-from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import group
 from faithscope.inputs.models import Model, is_torch_module, of_both_classes, probability_function, to_outputs
-from faithscope.inputs.rows import take_rows
 from faithscope.inputs.seeds import canonical, generators
 from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import in_memory, need
@@ -36,17 +33,14 @@ from faithscope.runtime.memory import in_memory, need
 Mode = Literal["classification", "regression"]
 Places = NDArray[np.uint16]
 
-_SHOWN = 100  # training rows that show whether a torch module gives logits
 _ADVICE = "pass fewer samples or features"
 _VALUES = 4_000_000  # drawn at once, 32 MB per array: more at once is no faster
 _KERNEL = 0.75  # width of the kernel, times the square root of the number of features
-_BYTES = 16_000_000  # of contrasts at once
 _AT_A_TIME = 10_000_000  # bytes of terms that a thread multiplies: threads gain nothing from short calls of NumPy
 _INSIDE = (1e-300, 1 - 2**-53)  # where the normal quantile is finite
 _BITS, _FEWEST, _TABLES = 16, 12, 23  # bits of a place in a table, at most and at least, and of all tables
 _ROUNDING = 1e-6  # by which a probability in single precision may leave [0, 1]
 _SUM = 1e-3  # by which probabilities in half precision may miss 1 in sum
-_LOGITS = "the module's outputs were taken for logits, and their softmax (of one logit the sigmoid) was explained"
 
 
 class Lime(Explainer):
@@ -69,11 +63,6 @@ class Lime(Explainer):
     Missing values of a feature are a quarter of their own, or a category, drawn as often as training rows have them.
     Dates are numbers.
 
-    With ``discretize=False`` a number is seen as it is. It is drawn from a normal distribution with the mean and
-    deviation of the training rows, wherever the row lies. The regression is then on the number of deviations, and k is
-    the squared distance in deviations. A coefficient says how much more probable the class is for one deviation more.
-    A missing number counts as the mean.
-
     Of a regressor the prediction takes the place of the probability, as in the regression mode of ``lime``: a
     coefficient says how much larger the prediction is if the feature stays as it is.
 
@@ -81,8 +70,7 @@ class Lime(Explainer):
     ----------
     predict_proba : model or function
         Anything with ``predict_proba``, or a function from rows to probabilities: (n, classes), or (n,) of class 1. Or
-        a regressor, or a function from rows to numbers: (n,). Outputs of a torch module that do not sum to 1 are taken
-        for logits, of which the softmax is explained.
+        a regressor, or a function from rows to numbers: (n,).
     X_train : (n, d) array or table
         Training rows; the model is asked about rows of the same kind (array, pandas, polars or Arrow).
     class_index : int, "predicted" or None
@@ -92,8 +80,6 @@ class Lime(Explainer):
         Numbers that are codes of categories; columns that hold no numbers are categories in any case.
     samples : int
         Rows that each linear model is fitted to, the row itself included.
-    discretize : bool
-        Whether numbers are seen as quarters, which is the default of ``lime``, or as they are.
     seed : int
         The same seed, and with ``draws="own"`` the same row, draws the same rows, in any batch.
     mode : {None, "classification", "regression"}
@@ -104,15 +90,15 @@ class Lime(Explainer):
 
     Notes
     -----
-    Of shared draws that are seen as quarters and categories, sums are taken in single precision, which changes a
-    coefficient by less than 1e-5 of the range of the outputs; random error is about a thousand times larger.
+    Of shared draws, sums are taken in single precision, which changes a coefficient by less than 1e-5 of the range of
+    the outputs; random error is about a thousand times larger.
 
     A feature is drawn from a table of 65,536 equally likely values (fewer beyond 128 features, at least 4,096), which
     is as good as drawing from the distribution itself and much faster.
 
     If all training values are equal, or all values of a quarter, that value is drawn. ``lime`` draws a value that is
     about 1e-11 smaller, and draws 0 instead of the least value of a column: an oversight there, which shows if that
-    value is not 0. Without discretizing, ``lime`` draws a constant column with deviation 1.
+    value is not 0.
 
     Examples
     --------
@@ -132,7 +118,6 @@ class Lime(Explainer):
         class_index: int | str | None = None,
         categorical: Iterable[int | str] = (),
         samples: int = 5000,
-        discretize: bool = True,
         seed: int = 0,
         mode: Mode | None = None,
         draws: Literal["shared", "own"] = "shared",
@@ -142,12 +127,13 @@ class Lime(Explainer):
         self.model, self.class_index, self.seed, self.mode = predict_proba, class_index, seed, mode
         self._asked = _Asked(predict_proba, mode, class_index)
         self.X_train, self.categorical, self.draws = X_train, categorical, draws
-        self.samples, self.discretize = check_whole(samples, "samples", least=2), check_flag(discretize, "discretize")
-        self.table = Space.learn(X_train, categorical if discretize else _with_truth_values(X_train, categorical))
+        self.samples = check_whole(samples, "samples", least=2)
+        self.table = Space.learn(X_train, categorical)
         rows = self.table.encode(X_train)
-        self._features, self._known = _learn_features(self.table, rows, discretize), rows[:1]
-        if is_torch_module(predict_proba) and not hasattr(predict_proba, "predict_proba"):
-            self._asked.look_for_logits(take_rows(X_train, np.arange(min(len(rows), _SHOWN))))
+        # The more features, the fewer places each table has.
+        places = 2 ** int(np.clip(_TABLES - np.ceil(np.log2(rows.shape[1])), _FEWEST, _BITS))
+        self._features = [_learn(*feature, places) for feature in zip(rows.T, self.table.scales, strict=True)]
+        self._known = rows[:1]
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:
         """One coefficient per feature and row; if several classes are explained, one vector after the other.
@@ -163,16 +149,11 @@ class Lime(Explainer):
         warn_if_predicted(self.class_index)
         rows, table = self.table.read(X)
         around = self._by_shared_draws if self.draws == "shared" else self._by_own_draws
-        if len(rows):
-            return self._importances(around(rows, table, progress))
         # Of no rows, a known row shows how many classes there are.
-        return self._importances(around(self._known, table, None)[:0])
-
-    def _importances(self, coefficients: Floats) -> Importances:
-        rows, classes, features = coefficients.shape
-        names = names_per_class(self.table.names, range(classes))
-        importances = importances_of(coefficients.reshape(rows, classes * features), names, self.table.axes)
-        remarks = (*own_classes(self.class_index, classes, "Lime"), *((_LOGITS,) if self._asked.logits else ()))
+        values = around(rows, table, progress) if len(rows) else around(self._known, table, None)[:0]
+        names = names_per_class(self.table.names, range(values.shape[1]))
+        importances = importances_of(values.reshape(len(rows), len(names)), names, self.table.axes)
+        remarks = own_classes(self.class_index, values.shape[1], "Lime")
         return importances._with(remarks=remarks, label=label_of(self.model, self.class_index))
 
     @in_memory(_ADVICE)
@@ -183,14 +164,11 @@ class Lime(Explainer):
         drawn = self._places(generator, self.samples - 1)
         which, first = group([canonical(rows).view(np.int64)])
         own, outputs = self._outputs(rows[first], table, drawn)
-        seen, told = self._seen(rows), np.stack([feature.told[drawn[j]] for j, feature in enumerate(self._features)])
-        values = _Regressions(told.astype(np.float64), self._binned, _Scaled.of(outputs)).coefficients(
-            seen, own[which], progress
-        )
+        values = _coefficients(self._bins(drawn), outputs, self._seen(rows), own[which], progress)
         return self._choose(values, own[which])
 
     def _by_own_draws(self, rows: Floats, table: Space, progress: Progress | None) -> Floats:
-        """The same, by a generator per row, whose seed is a hash of the seed and of the row."""
+        """The same, by a generator per row, whose seed is a hash of the seed and of the row; in double precision."""
         step = _VALUES // (self.samples * rows.shape[1])
         return np.concatenate([self._of_block(rows[block], table) for block in blocks(len(rows), step, progress)])
 
@@ -201,24 +179,20 @@ class Lime(Explainer):
         drawn = np.empty((d, n, self.samples - 1), np.uint16)
         for row, generator in enumerate(generators(self.seed, table.alike(rows))):
             drawn[:, row] = self._places(generator, self.samples)[:, 1:]  # the row itself is the first
-        own, outputs = self._outputs(rows, table, drawn.reshape(d, n * (self.samples - 1)))
-        seen, scaled = self._seen(rows), _Scaled.of(outputs.reshape(n, self.samples - 1, -1))
-        terms, squares = scaled.terms(n, d, np.float64), np.zeros((n, self.samples - 1))
-        for j, feature in enumerate(self._features):
-            told = feature.told[drawn[j]]
-            terms[:, j] = told != seen[:, [j]] if feature.binned else told - seen[:, [j]]
-            squares += terms[:, j] ** 2
-        with one_blas_thread():
-            lines = _lines(terms, squares, np.zeros((n, d)), np.where(self._binned, -1.0, 1.0))
-        return self._choose(scaled.coefficients(lines, own), own)
+        own, outputs = self._outputs(rows, table, drawn.reshape(d, -1))
+        bins, seen = self._bins(drawn), self._seen(rows)
+        parts = zip(bins.transpose(1, 0, 2), np.split(outputs, n), seen[:, None], own[:, None], strict=True)
+        values = [_coefficients(*part, precision=np.float64) for part in parts]
+        return self._choose(np.concatenate(values), own)
 
-    @property
-    def _binned(self) -> Bools:
-        return np.array([feature.binned for feature in self._features])
+    def _bins(self, drawn: Places) -> Codes:
+        """The bins of draws, by feature."""
+        return np.stack([feature.bins[places] for feature, places in zip(self._features, drawn, strict=True)])
 
-    def _seen(self, rows: Floats) -> Floats:
-        """What regressions see of rows: (n, d)."""
-        return np.column_stack([feature.seen(rows[:, j]) for j, feature in enumerate(self._features)])
+    def _seen(self, rows: Floats) -> Ints:
+        """The bins of rows, (n, d); those of categories that no training row has come after all others."""
+        columns = [_bins_of(column, feature.borders) for column, feature in zip(rows.T, self._features, strict=True)]
+        return np.column_stack(columns)
 
     def _choose(self, values: Floats, own: Floats) -> Floats:
         """The vectors of the classes explained, from those of all, (n, classes, d), and the rows' own outputs."""
@@ -236,8 +210,8 @@ class Lime(Explainer):
     def _outputs(self, rows: Floats, table: Space, drawn: Places) -> tuple[Floats, Floats]:
         """Probabilities of every class, or numbers, of rows and of draws: (n, classes) and (draws, classes)."""
         columns = [
-            np.concatenate([table.scales[j].decode(rows[:, j]), feature.values[drawn[j]]])
-            for j, feature in enumerate(self._features)
+            np.concatenate([scale.decode(column), feature.values[places]])
+            for scale, column, feature, places in zip(table.scales, rows.T, self._features, drawn, strict=True)
         ]
         count = len(rows) + drawn.shape[1]
         parts = (
@@ -248,7 +222,7 @@ class Lime(Explainer):
 
     def _need_memory(self, rows: int) -> None:
         d = len(self._features)
-        # Bytes of the places, values, gaps and terms of all draws, and of the moments of all pairs of features.
+        # Bytes of the places, values, bins and terms of all draws, and of the moments of all pairs of features.
         size = rows * d * (27 * self.samples + 40 * d)
         need(size, f"{self.samples:,} draws around a row of {d:,} features", _ADVICE)
 
@@ -260,8 +234,6 @@ class _Asked:
     ----------
     mode : {"classification", "regression"} or None
         None: the answer tells which.
-    logits : bool
-        Whether answers are logits, which are explained as the probabilities that they stand for.
     """
 
     def __init__(self, model: Any, mode: Mode | None, class_index: int | str | None) -> None:
@@ -270,7 +242,8 @@ class _Asked:
             mode = "regression"
         if mode is None and (hasattr(model, "predict_proba") or owner.kind == "classifier"):
             mode = "classification"
-        self.mode, self.class_index, self.logits = mode, class_index, False
+        self.mode, self.class_index = mode, class_index
+        self.logits = is_torch_module(model) and not hasattr(model, "predict_proba")  # unless its outputs sum to 1
         try:
             self.ask: Callable[[Any], Any] = (
                 Model(model).function(numbers=True) if mode == "regression" else probability_function(model)
@@ -282,36 +255,27 @@ class _Asked:
         if mode == "regression":
             self._refuse_class()
 
-    def look_for_logits(self, rows: Any) -> None:
-        """See whether a torch module answers these rows with logits, as it does unless its classes sum to 1."""
-        outputs = to_outputs(self.ask(rows))
-        if outputs.shape[1] == 1:
-            of_classes = self.mode == "classification" or (self.mode is None and self.class_index is not None)
-            self.logits = of_classes and _outside(outputs).size > 0
-        else:
-            uneven = bool((np.abs(outputs.sum(axis=1) - 1) > _SUM).any())
-            self.logits = self.mode != "regression" and (uneven or _outside(outputs).size > 0)
-
     def outputs(self, parts: Iterable[Any], count: int) -> Floats:
         """The outputs for so many rows, in parts: (n, classes) probabilities, or (n, 1) numbers."""
         outputs = np.concatenate([to_outputs(self.ask(rows)) for rows in parts])
-        if self.logits:
-            both = np.column_stack([np.zeros(len(outputs)), outputs]) if outputs.shape[1] == 1 else outputs
-            powers = np.exp(both - both.max(axis=1, keepdims=True))
-            outputs = np.asarray(powers / powers.sum(axis=1, keepdims=True))
         if len(outputs) != count:
             raise BadInput(f"The model gave {len(outputs):,} outputs for {count:,} rows: it must give one per row.")
-        outside = _outside(outputs)
+        single, outside = outputs.shape[1] == 1, outputs[(outputs < -_ROUNDING) | (outputs > 1 + _ROUNDING)]
         # A single output is no probability, and no label either, if it takes fractions.
-        free = self.mode is None and outputs.shape[1] == 1 and outside.size and (outputs != np.floor(outputs)).any()
+        free = self.mode is None and single and outside.size and (outputs != np.floor(outputs)).any()
         if self.mode == "regression" or free:
             self._refuse_class()
-            if outputs.shape[1] != 1:
+            if not single:
                 raise BadInput(
                     f"The regression mode explains one number per row, and the model gave {outputs.shape[1]}: pass a "
                     "function that gives one of them."
                 )
             return outputs
+        if self.logits and not single and (np.abs(outputs.sum(axis=1) - 1) > _SUM).any():
+            raise BadInput(
+                "The module's outputs do not sum to 1, so they seem to be logits: pass a module that ends in a "
+                'softmax, or explain one of them with mode="regression".'
+            )
         if outside.size:
             raise BadInput(
                 f"The model gave {outside.max():g}, which is no probability from 0 to 1: it seems to give labels or "
@@ -327,286 +291,128 @@ class _Asked:
             )
 
 
-def _outside(outputs: Floats) -> Floats:
-    """Outputs that are no probabilities."""
-    return outputs[(outputs < -_ROUNDING) | (outputs > 1 + _ROUNDING)]
-
-
-# What each feature is drawn from.
-
-
-@dataclass(frozen=True, eq=False)
-class _Feature:
-    """A feature of the rows that are drawn: a table of equally likely values, and what regressions see of them.
+class _Feature(NamedTuple):
+    """A feature of the rows that are drawn: a table of equally likely values, and the bin of each.
 
     Attributes
     ----------
     values : (places,) array
         The values as the model sees them.
-    told : (places,) array
-        What regressions see of them: bins, or numbers of deviations from the mean.
+    bins : (places,) array
+        In few bytes, since they are looked up for every draw.
     borders : (quarters - 1,) array, optional
-        Upper ends of all quarters but the last; None for categories, whose places are their bins, and for numbers.
-    mean, deviation : float
-        Of the training values, if numbers are seen as they are; a missing one counts as the mean.
+        Upper ends of all quarters but the last; None for categories, which are their own bins.
     """
 
     values: Array
-    told: Array
-    borders: Floats | None = None
-    mean: float = 0.0
-    deviation: float = 0.0
-
-    @property
-    def binned(self) -> bool:
-        """Whether regressions see only in which bin a value lies."""
-        return self.deviation == 0
-
-    def seen(self, column: Floats) -> Floats:
-        """What regressions see of rows' values."""
-        if not self.binned:
-            return (np.where(np.isnan(column), self.mean, column) - self.mean) / self.deviation
-        return (column.astype(np.intp) if self.borders is None else quarter_of(column, self.borders)).astype(np.float64)
+    bins: Codes
+    borders: Floats | None
 
 
-def _learn_features(table: Space, rows: Floats, discretize: bool) -> list[_Feature]:
-    """What to draw each feature from; the more features, the fewer places each table has."""
-    places = 2 ** int(np.clip(_TABLES - np.ceil(np.log2(rows.shape[1])), _FEWEST, _BITS))
-    features = []
-    for j, column in enumerate(rows.T):
-        scale = table.scales[j]
-        if isinstance(scale, Categories):
-            starts = _starts(column.astype(np.intp), len(scale.known) + 2, places)
-            palette = scale.palette(int(column.max()))
-            features.append(_Feature(np.repeat(palette, np.diff(starts)[: len(palette)]), _bins(starts)))
-            continue
-        learn = _quarters if discretize else _normal
-        values, how = learn(column, places, bool(table.whole[j]))
-        features.append(_Feature(scale.decode(values), **how))
-    return features
+def _bins_of(column: Floats, borders: Floats | None) -> Codes:
+    return column.astype(np.int64) if borders is None else quarter_of(column, borders)
 
 
-def _quarters(column: Floats, places: int, whole: bool) -> tuple[Floats, dict[str, Any]]:
-    """Values of numbers seen as quarters, cut at the quartiles; quartiles that coincide are one border.
+def _learn(column: Floats, scale: Numbers | Dates | Categories, places: int) -> _Feature:
+    """What to draw a feature from: each bin, missing ones too, has its share of the places, side by side.
 
-    The values of a quarter are those of a normal distribution with its mean and deviation, cut off at its borders. If
-    they must be `whole`, values are rounded up and borders down, so that a value stays in its quarter.
+    Quartiles that coincide are one border. If values must be whole, they are rounded up and borders down, so that a
+    value stays in its quarter.
     """
     present = column[~np.isnan(column)]
-    borders = quartiles(present, whole=whole)
-    bins = quarter_of(present, borders)
-    starts = _starts(quarter_of(column, borders), len(borders) + 2, places)
-    cuts = np.array([present.min(), *borders, present.max()]) if len(present) else np.zeros(2)
-    drawn = []
-    for k, many in enumerate(np.diff(starts)[:-1]):
-        own = present[bins == k]
-        mean, deviation = (own.mean(), own.std()) if many else (0.0, 0.0)
-        if deviation == 0 or own.min() == own.max():
-            drawn.append(np.repeat(own[:1], many))
-            continue
-        low, high = ndtr((cuts[k : k + 2] - mean) / deviation)
-        chances = low + (high - low) * _middles(many)
-        drawn.append(mean + deviation * ndtri(np.clip(chances, *_INSIDE)))
-    values = np.clip(np.concatenate(drawn), cuts[0], cuts[-1])
-    values = np.append(np.ceil(values) if whole else values, np.full(starts[-1] - starts[-2], np.nan))
-    return values, {"told": _bins(starts), "borders": borders}
+    whole = isinstance(scale, Dates)
+    borders = None if isinstance(scale, Categories) else quartiles(present, whole=whole)
+    own = _bins_of(column, borders)
+    shares = np.bincount(own).cumsum() / len(own)
+    many = np.diff(np.rint(np.append(0.0, shares) * places).astype(np.int64))
+    bins = np.repeat(np.arange(len(many)).astype(np.min_scalar_type(len(many))), many)
+    values = bins.astype(np.float64)
+    if borders is not None and len(present):
+        cuts = [present.min(), *borders, present.max()]
+        quarters = [_of_quarter(column[own == k], cuts[k : k + 2], many[k]) for k in np.flatnonzero(many)]
+        values = np.clip(np.concatenate(quarters), cuts[0], cuts[-1])
+        values = np.ceil(values) if whole else values
+    elif borders is not None:
+        values = np.full(places, np.nan)
+    return _Feature(scale.decode(values), bins, borders)
 
 
-def _normal(column: Floats, places: int, whole: bool) -> tuple[Floats, dict[str, Any]]:
-    """Values of numbers seen as they are: normal, with the mean and deviation of training values.
-
-    Missing is drawn as often as training rows have it. If all values are equal, that value is drawn.
-    """
-    present = column[~np.isnan(column)]
-    many = round(places * len(present) / len(column))
-    spread = float(present.std()) if len(present) and present.min() < present.max() else 0.0
-    mean = float(present.mean()) if spread else float(present[0]) if len(present) else 0.0
-    values = np.append(mean + spread * ndtri(_middles(many)), np.full(places - many, np.nan))
-    told = (np.where(np.isnan(values), mean, values) - mean) / (spread or 1.0)
-    return values, {"told": told, "mean": mean, "deviation": spread or 1.0}
+def _of_quarter(own: Floats, ends: list[float], many: int) -> Floats:
+    """So many values of a normal distribution with the mean and deviation of a quarter, cut off at its ends."""
+    mean, deviation = own.mean(), own.std()
+    if not deviation > 0 or own.min() == own.max():  # or all are missing
+        return np.repeat(own[:1], many)
+    low, high = ndtr((np.array(ends) - mean) / deviation)
+    chances = low + (high - low) * ((np.arange(many) + 0.5) / many)
+    return np.asarray(mean + deviation * ndtri(np.clip(chances, *_INSIDE)))
 
 
-def _starts(bins: Codes, count: int, places: int) -> Ints:
-    """Where the places of each bin begin, if each gets its share of them; the values of a bin stand side by side."""
-    upto = np.bincount(bins, minlength=count).cumsum() / len(bins)
-    return np.asarray(np.rint(np.append(0.0, upto) * places), np.int64)
+def _coefficients(
+    bins: Codes,
+    outputs: Floats,
+    seen: Ints,
+    own: Floats,
+    progress: Progress | None = None,
+    precision: type[np.floating[Any]] = np.float32,
+) -> Floats:
+    """Coefficients of linear models of the outputs around rows, all fitted to the same draws: (n, classes, d).
 
-
-def _bins(starts: Ints) -> Codes:
-    """The bin of each place, in few bytes, which are looked up for every draw."""
-    return np.repeat(np.arange(len(starts) - 1).astype(np.min_scalar_type(len(starts))), np.diff(starts))
-
-
-def _middles(count: int) -> Floats:
-    return (np.arange(count) + 0.5) / count
-
-
-def _with_truth_values(X: Any, categorical: Iterable[int | str]) -> list[int | str]:
-    """The categorical columns, and all columns of True and False."""
-    named = to_categorical(categorical)
-    for j, column in enumerate(Rows(X).columns):
-        kinds = set(map(type, column.values[~column.missing])) if column.values.dtype == object else {object}
-        named += [j] if column.values.dtype == bool or (kinds and kinds <= {bool, np.bool_}) else []
-    return named
-
-
-# Regressions.
-
-
-class _Scaled(NamedTuple):
-    """Outputs of draws, as regressions see them; a leading axis of rows, if each has its own draws.
-
-    Attributes
-    ----------
-    centers, scales : (…, classes) arrays
-        Middle and reach of the outputs.
-    outputs : (…, classes, draws) array
-        Less the center, in scales: from -1 to 1.
-    """
-
-    centers: Floats
-    scales: Floats
-    outputs: Floats
-
-    @classmethod
-    def of(cls, outputs: Floats) -> "_Scaled":
-        """Of outputs (…, draws, classes)."""
-        # Clipped, so that a constant output is exactly its center, and gets exactly 0.
-        centers = np.clip(outputs.mean(axis=-2), outputs.min(axis=-2), outputs.max(axis=-2))
-        apart = outputs - centers[..., None, :]
-        reach = np.abs(apart).max(axis=-2)
-        scales = np.where(reach > 0, reach, 1.0)
-        return cls(centers, scales, np.ascontiguousarray((apart / scales[..., None, :]).swapaxes(-1, -2)))
-
-    def terms(self, rows: int, features: int, kind: Any) -> Array:
-        """What `_lines` takes, (rows, features + 1 + classes, draws), with features to be filled in."""
-        classes, draws = self.outputs.shape[-2:]
-        terms: Array = np.empty((rows, features + 1 + classes, draws), kind)
-        terms[:, features], terms[:, features + 1 :] = 1.0, self.outputs
-        return terms
-
-    def coefficients(self, lines: Floats, own: Floats) -> Floats:
-        """Vectors (n, classes, d) from bases and slopes, (n, classes + 1, d), and the outputs of rows, (n, classes)."""
-        own = (own - self.centers) / self.scales
-        return (lines[:, :-1] + own[:, :, None] * lines[:, -1:]) * self.scales[..., None] + 0.0
-
-
-def _lines(terms: Array, squares: Array, own: Floats, signs: Floats) -> Floats:
-    """Linear models around rows: coefficients are ``base + slope · output``, linear in the output of the row itself.
-
-    Ridge regressions with an intercept, in which draws have weights by a kernel of width 0.75 √d, and the row itself
-    weight 1. A feature in which no draw differs from the row gets exactly 0.
+    Ridge regressions with an intercept on "as in the row, or not", in which draws have weights by a kernel of width
+    0.75 √d, and the row itself weight 1. Coefficients are ``base + slope · output``, linear in the output of the row
+    itself: rows in the same bins share base and slope. A feature in which no draw differs from the row gets exactly 0.
 
     Parameters
     ----------
-    terms : (n, d + 1 + classes, draws) array
-        What the regressions see of the draws in each feature, 1, and the outputs; multiplied by weights in place.
-    squares : (n, draws) array
-        Squared distances of the draws; whole numbers count the features that differ.
-    own : (n, d) array
-        What the regressions see of the rows.
-    signs : (n, d) or (d,) array
-        -1 where the regressions see the opposite of "as in the row".
-
-    Returns
-    -------
-    (n, classes + 1, d) array
-        The bases, and last the slopes.
+    bins : (d, draws) array
+    outputs : (draws, classes) array
+    seen : (n, d) array
+        The bins of rows.
+    own : (n, classes) array
+        The outputs of rows.
     """
-    d = own.shape[1]
-    scale = -4 * _KERNEL**2 * d  # of half the exponent of a weight, which is that of its root
-    if squares.dtype.kind == "f":
-        terms *= np.exp(squares / scale)[:, None]
-    else:
-        terms *= np.take(np.exp(np.arange(d + 1) / scale).astype(terms.dtype), squares, mode="clip")[:, None]
-    moments = np.asarray(terms @ terms.transpose(0, 2, 1), np.float64)  # one product per regression, in any block
-    own = own[:, :, None]
-    total = moments[:, d:, [d]].copy()
-    total[:, 0] += 1
-    sums = moments[:, :d, [d]] + own
-    of_pairs = moments[:, :d, :d] + own * own.transpose(0, 2, 1) - sums * sums.transpose(0, 2, 1) / total[:, :1]
-    of_outputs = moments[:, :d, d + 1 :] - sums * total[:, 1:].transpose(0, 2, 1) / total[:, :1]
-    slope = own - sums / total[:, :1]
-    solved = np.linalg.solve(of_pairs + np.eye(d), np.concatenate([of_outputs, slope], axis=2))
-    return solved.transpose(0, 2, 1) * signs[..., None, :]
+    (d, draws), (n, classes) = bins.shape, own.shape
+    need(32 * n * classes * d, f"Coefficients of {n:,} rows and {classes:,} classes", "explain fewer rows at once")
+    # Clipped, so that a constant output is exactly its center, and gets exactly 0.
+    center = np.clip(outputs.mean(axis=0), outputs.min(axis=0), outputs.max(axis=0))
+    reach = np.abs(outputs - center).max(axis=0)
+    scale = np.where(reach > 0, reach, 1.0)
+    scaled, own = ((outputs - center) / scale).T, (own - center) / scale
+    which, first = group([seen])
+    strange = bins.max() + 1  # a bin in which no draw lies
+    seen = np.minimum(seen[first], strange)
+    held = np.array([np.bincount(column, minlength=strange + 1) for column in bins])
+    # A bin that holds less than half of the draws is seen as "in the bin", any other as "in another bin": most draws
+    # count 0, so that single precision loses nothing when the mean is subtracted.
+    rare = 2 * held[np.arange(d), seen] < draws
+    seen = seen.astype(np.result_type(bins, np.min_scalar_type(strange)))
+    weights = np.exp(np.arange(d + 1) / (-4 * _KERNEL**2 * d)).astype(precision)  # roots, by features that differ
 
+    def fitted(block: slice) -> Floats:
+        """Bases and last slopes, (n, classes + 1, d)."""
+        other = bins != seen[block, :, None]
+        terms = np.empty((len(other), d + 1 + classes, draws), precision)
+        np.not_equal(other, rare[block, :, None], out=terms[:, :d])
+        terms[:, d], terms[:, d + 1 :] = 1.0, scaled
+        differing = other.sum(axis=1, dtype=np.min_scalar_type(d))
+        terms *= np.take(weights, differing, mode="clip")[:, None]
+        moments = np.asarray(terms @ terms.transpose(0, 2, 1), np.float64)  # one product per regression, in any block
+        row = rare[block, :, None].astype(np.float64)  # the row itself, with weight 1
+        total = moments[:, d:, [d]].copy()
+        total[:, 0] += 1
+        sums = moments[:, :d, [d]] + row
+        of_pairs = moments[:, :d, :d] + row * row.transpose(0, 2, 1) - sums * sums.transpose(0, 2, 1) / total[:, :1]
+        of_outputs = moments[:, :d, d + 1 :] - sums * total[:, 1:].transpose(0, 2, 1) / total[:, :1]
+        slope = row - sums / total[:, :1]
+        solved = np.linalg.solve(of_pairs + np.eye(d), np.concatenate([of_outputs, slope], axis=2))
+        return solved.transpose(0, 2, 1) * np.where(rare[block], 1.0, -1.0)[:, None]
 
-@dataclass(frozen=True, eq=False)
-class _Regressions:
-    """Linear models of the outputs around any row, all fitted to the same draws.
-
-    Rows that are seen alike share their regression, but for the row itself. Of bins, sums are taken in single
-    precision.
-
-    Attributes
-    ----------
-    draws : (d, draws) array
-        What is seen of the draws: bins, or numbers of deviations.
-    binned : (d,) array
-        Which features are seen as bins.
-    scaled : _Scaled
-    """
-
-    draws: Floats
-    binned: Bools
-    scaled: _Scaled
-
-    def coefficients(self, seen: Floats, own: Floats, progress: Progress | None) -> Floats:
-        """One vector per row and class, (n, classes, d), from what is seen of rows, (n, d), and their own outputs."""
-        n, classes = own.shape
-        asked = f"Coefficients of {n:,} rows and {classes:,} classes"
-        need(32 * n * classes * len(self.draws), asked, "explain fewer rows at once")
-        which, first = group([seen])
-        rows = np.bincount(which).cumsum()
-        lines, done = np.empty((len(first), classes + 1, len(self.draws))), 0
-        for part in self._parts(seen[first]):
+    most = _AT_A_TIME // (weights.itemsize * draws * (d + classes))
+    steps = list(blocks(len(seen), min(most, -(-len(seen) // (2 * WORKERS)))))
+    lines, rows, done = np.empty((len(seen), classes + 1, d)), np.bincount(which).cumsum(), 0
+    with one_blas_thread():
+        for part in map(fitted, steps) if len(steps) == 1 else in_threads(fitted, steps):
             lines[done : done + len(part)] = part
             done += len(part)
             if progress is not None:
                 progress(int(rows[done - 1]), n)
-        return self.scaled.coefficients(lines[which], own)
-
-    def _parts(self, seen: Floats) -> Iterator[Floats]:
-        """Bases and slopes of rows that are seen differently, (n, classes + 1, d): in blocks, by several threads."""
-        d, draws = self.draws.shape
-        room = _BYTES // (draws * (4 if self.binned.all() else 16))
-        few = sum(len(np.unique(column)) for column in seen.T) <= room  # different values, whose contrasts fit
-        with one_blas_thread():
-            for stretch in blocks(len(seen), len(seen) if few else room // d):
-                places, (columns, squares, own, signs) = self._contrasts(seen[stretch])
-
-                def solve(
-                    at: Ints, columns: Any = columns, squares: Any = squares, own: Any = own, signs: Any = signs
-                ) -> Floats:
-                    terms = self.scaled.terms(len(at), d, columns.dtype)
-                    terms[:, :d] = columns[at]
-                    return _lines(terms, squares[at].sum(axis=1, dtype=squares.dtype), own[at], signs[at])
-
-                most = _AT_A_TIME // (columns.itemsize * draws * (d + len(self.scaled.outputs)))
-                step = min(most, -(-len(places) // (2 * WORKERS)))
-                parts = [places[block] for block in blocks(len(places), step)]
-                yield from map(solve, parts) if len(parts) == 1 else in_threads(solve, parts)
-
-    def _contrasts(self, seen: Floats) -> tuple[Ints, list[Array]]:
-        """Draws compared with values that rows have, one line per feature and value; and the lines of each row, (n, d).
-
-        Of every line there are its columns and squares, (k, draws), own and signs, (k,), as `_lines` takes them. A bin
-        is seen as "in the row's bin" if less than half of the draws are, otherwise as "in another bin": most draws
-        count 0, so that single precision loses nothing when the mean is subtracted. A number is seen by its deviations
-        from the row's own, in double precision.
-        """
-        places, parts, start = np.empty(seen.shape, np.int64), [], 0
-        for j, drawn in enumerate(self.draws):
-            values, place = np.unique(seen[:, j], return_inverse=True)
-            places[:, j] = place.reshape(-1) + start
-            start += len(values)
-            if self.binned[j]:
-                other = drawn != values[:, None]
-                rare = 2 * other.sum(axis=1) > len(drawn)  # bins that hold less than half of the draws
-                parts.append((other != rare[:, None], other, rare.astype(np.float64), np.where(rare, 1.0, -1.0)))
-            else:
-                apart = drawn - values[:, None]
-                parts.append((apart, apart**2, np.zeros(len(values)), np.ones(len(values))))
-        columns, squares, own, signs = (np.concatenate(part) for part in zip(*parts, strict=True))
-        kinds = (np.float32, np.min_scalar_type(len(self.draws))) if self.binned.all() else (np.float64, np.float64)
-        return places, [columns.astype(kinds[0], copy=False), squares.astype(kinds[1], copy=False), own, signs]
+    return np.asarray((lines[which, :-1] + own[:, :, None] * lines[which, -1:]) * scale[:, None] + 0.0)

@@ -59,15 +59,14 @@ def indifferent(rows):
 # The regression of each row is its own.
 
 
-def seen_as(train, rows, categorical, discretize):
-    """What the regression sees: whether a value stays in the first row's quarter, or its deviation from the mean."""
+def seen_as(train, rows, categorical):
+    """What the regression sees: whether a value stays in the first row's quarter."""
     seen = np.empty(rows.shape)
     for j, (known, column) in enumerate(zip(train.T, rows.T, strict=True)):
-        if discretize and j not in categorical:
+        if j not in categorical:
             cuts = np.unique(np.nanpercentile(known, [25, 50, 75]))
             column = np.where(np.isnan(column), 9, np.searchsorted(cuts, column))
-        deviates = not discretize and j not in categorical
-        seen[:, j] = (column - known.mean()) / known.std() if deviates else column == column[0]
+        seen[:, j] = column == column[0]
     return seen
 
 
@@ -82,8 +81,6 @@ UNSEEN = [[99.0, np.nan, 7.0, 3.0, 1.0], [0.0, 0.0, 8.0, 77.0, 0.0]]
 REGRESSIONS = {
     "shared": (mixed_rows, mixed_model, [4], 2e-6, {"samples": 800}),
     "own": (mixed_rows, mixed_model, [4], 1e-9, {"samples": 800, "draws": "own"}),
-    "as they are": (mixed_rows, mixed_model, [4], 1e-9, {"samples": 800, "discretize": False}),
-    "own, as they are": (mixed_rows, mixed_model, [4], 1e-9, {"samples": 800, "discretize": False, "draws": "own"}),
     "own numbers": (nine_numbers, waves, [], 1e-7, {"samples": 800, "draws": "own"}),
     **{
         f"{samples} of hostile rows": (hostile_rows, hostile_model, [3, 4], None, {"samples": samples})
@@ -105,18 +102,16 @@ def test_coefficients_are_those_of_a_weighted_ridge_regression_on_staying_in_the
     np.testing.assert_array_equal(asked[0], rows[0])
     for row, value in zip(rows, values, strict=True):
         every = np.vstack([row, asked[len(rows) :]])
-        expected = ridge(seen_as(train, every, categorical, how.get("discretize", True)), model(every))
+        expected = ridge(seen_as(train, every, categorical), model(every))
         np.testing.assert_allclose(value, expected, atol=error or 1e-5 * np.ptp(model(asked)), rtol=0)
 
 
 # The package lime.
 
 
-def lime_coefficients(train, row, model, seed, samples, categorical=(), discretize=True, mode="classification"):
+def lime_coefficients(train, row, model, seed, samples, categorical=(), mode="classification"):
     asked = {"categorical_features": categorical, "feature_selection": "none", "random_state": seed}
-    explainer = library("lime.lime_tabular").LimeTabularExplainer(
-        train, mode=mode, discretize_continuous=discretize, **asked
-    )
+    explainer = library("lime.lime_tabular").LimeTabularExplainer(train, mode=mode, **asked)
 
     def both(rows):
         return np.column_stack([1 - model(rows), model(rows)])
@@ -129,9 +124,7 @@ def lime_coefficients(train, row, model, seed, samples, categorical=(), discreti
 
 PACKAGE = {
     "mixed": (mixed_rows, mixed_model, {"categorical": [4]}),
-    "mixed, as they are": (mixed_rows, mixed_model, {"categorical": [4], "discretize": False}),
     "numbers": (nine_numbers, waves, {"mode": "regression"}),
-    "numbers, as they are": (nine_numbers, waves, {"mode": "regression", "discretize": False}),
 }
 
 
@@ -148,7 +141,7 @@ def test_a_single_run_with_many_samples_agrees_with_lime(name):
 # Draws.
 
 
-@pytest.mark.parametrize("how", [{}, {"discretize": False}, {"draws": "own"}])
+@pytest.mark.parametrize("how", [{}, {"draws": "own"}])
 def test_the_model_is_asked_once_about_the_distinct_rows_and_the_draws(how):
     model, rows = Recorder(indifferent), np.vstack([IRIS[:40], IRIS[39::-1]])
     Lime(model, IRIS, samples=500, **how).explain(rows)
@@ -169,9 +162,3 @@ def test_the_model_and_progress_are_called_by_the_callers_thread_alone(monkeypat
 
     Lime(model, IRIS, samples=50).explain(IRIS, progress=lambda *_: callers.add(threading.get_ident()))
     assert callers == {threading.get_ident()}
-
-
-# Values that no draw has.
-
-
-# The paper's XOR model: of rows with different labels.

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from explainers.systems import assert_refused, diabetes
+from explainers.systems import assert_refused, diabetes, network
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import Lime
 
@@ -48,14 +48,13 @@ def stage(rows):
     return np.digitize(rows.sum(axis=1), [10, 12, 14]).astype(float)
 
 
-@pytest.mark.parametrize("discretize", [True, False])
-def test_a_constant_feature_gets_exactly_zero_and_rows_beyond_training_finite_numbers(discretize):
+def test_a_constant_feature_gets_exactly_zero_and_rows_beyond_training_finite_numbers():
     train = np.column_stack([IRIS, np.full(150, 3.0)])
-    found = values(lambda rows: garden(2).predict_proba(rows[:, :4]), train[:5], train, discretize=discretize)
+    found = values(lambda rows: garden(2).predict_proba(rows[:, :4]), train[:5], train)
     assert (found[:, 4] == 0).all()
     assert (found[:, :4] != 0).all()
     assert not np.signbit(found[:, 4]).any()
-    assert np.isfinite(values(garden(2), [[1e6, -1e6, 0.0, 5.0]], discretize=discretize)).all()
+    assert np.isfinite(values(garden(2), [[1e6, -1e6, 0.0, 5.0]])).all()
 
 
 def test_a_constant_model_gets_exactly_zero_and_so_does_the_only_training_row():
@@ -70,15 +69,14 @@ def test_numbers_that_are_whole_throughout_a_quarter_are_asked_about_as_whole():
     assert values(lambda rows: rows[:, 0] == 1, train[:1], train, samples=2000)[0, 0] < -0.5
 
 
-@pytest.mark.parametrize("discretize", [True, False])
-def test_truth_values_are_categories_and_stay_truth_values(discretize):
+def test_truth_values_stay_truth_values():
     train = pd.DataFrame({"age": [20, 35, 50, 65] * 25, "tall": [True, False] * 50, "short": [False, True] * 50})
 
     def model(rows):
         assert rows["tall"].dtype == bool
         return (rows["age"] > 40) * 0.6 + rows["tall"] * 0.3
 
-    values = Lime(model, train, samples=2000, discretize=discretize).explain(train[:2]).values
+    values = Lime(model, train, samples=2000).explain(train[:2]).values
     np.testing.assert_allclose(values[:, 1:], [[0.3, 0], [-0.3, 0]], atol=0.05)
 
 
@@ -93,6 +91,14 @@ def two_targets():
 
 
 NO_CLASS = "class_index must be a class from 0 to 1"
+
+
+def test_logits_of_a_module_are_refused():
+    with pytest.raises(BadInput, match="seem to be logits: pass a module that ends in a softmax"):
+        lime_of(network(3))()
+    assert Lime(network(1), IRIS, samples=50).explain(IRIS[:2]).values.shape == (2, 4), "a single output is a number"
+
+
 ONE_OUTPUT = r"^A regression has one output .* class_index must be None; got"
 BAD_INPUT = [
     *[(lambda k=k: lime_of(garden(2), class_index=k)(), NO_CLASS) for k in (2, -1, "first", 1.5, True)],
