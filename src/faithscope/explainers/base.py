@@ -13,6 +13,7 @@ from faithscope.agreements import Agreement
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.rows import rows_of
+from faithscope.runtime.fingerprint import fingerprint
 from faithscope.runtime.progress import Watch
 
 Progress = Callable[[int, int], None]  # called with the number of rows done, and of all rows
@@ -70,7 +71,7 @@ class Explainer:
         return all(_alike(value, others[name]) for name, value in self.get_params().items())
 
     def __hash__(self) -> int:
-        return hash((type(self), *map(_hashed, self.get_params().values())))
+        return hash(repr(self))
 
 
 def blocks(rows: int, step: int, progress: Progress | None = None) -> Iterator[slice]:
@@ -155,30 +156,8 @@ def _name(value: Any) -> str:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether two settings are equal. Arrays and tables must have one type and equal values; missing equals missing."""
-    if a is b:
-        return True
-    if type(a) is not type(b) and not (isinstance(a, _PLAIN) and isinstance(b, _PLAIN)):
+    """Whether two settings are one, or are made of the same."""
+    try:
+        return a is b or fingerprint(a) == fingerprint(b)
+    except WrongType:  # one that cannot be told from others
         return False
-    if hasattr(a, "tocsr"):
-        return bool(a.shape == b.shape and not (a != b).nnz)
-    if isinstance(a, np.ndarray):
-        if a.dtype == object or b.dtype == object:
-            return a.shape == b.shape and all(map(_alike_or_missing, a.ravel(), b.ravel()))
-        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fcMm")
-    if hasattr(a, "equals"):  # pandas, polars and Arrow
-        return bool(a.equals(b))
-    if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(map(_alike_or_missing, a, b))
-    return bool(a == b)
-
-
-def _alike_or_missing(a: Any, b: Any) -> bool:
-    return _alike(a, b) or (isinstance(a, float) and isinstance(b, float) and a != a and b != b)
-
-
-def _hashed(value: Any) -> int:
-    """A hash that equal settings share; rows are hashed by their shape, and all models alike."""
-    if isinstance(value, _PLAIN):
-        return hash(value)
-    return hash(_shape(value)) if hasattr(value, "__len__") or hasattr(value, "shape") else 0

@@ -48,7 +48,7 @@ def asked_about_all(monkeypatch):
 
     def values(*arguments, rows, **settings):
         with monkeypatch.context() as patch:
-            patch.setattr(coalitions, "_WORTHWHILE", 2.0)
+            patch.setattr(coalitions.MixtureAnswers, "__call__", lambda answers, mixtures: answers._ask(mixtures))
             explainer = Shap(*arguments, **settings)
             answers = explainer.explain_with_error(rows)
             assert explainer.saved == 0
@@ -117,9 +117,3 @@ def test_a_model_that_draws_at_random_is_asked_about_every_mixture_and_again_eac
     assert runs[0].saved == 0
     assert runs[0].asked >= alike.asked + alike.saved
     assert np.abs(runs[0].values - runs[1].values).max() > 0.01
-
-
-# The numbers stay with the explanations.
-
-
-# Keys.

@@ -19,36 +19,49 @@ Tell = Callable[[int], None]  # called with the number of rows done
 _CELLS = 2**22  # numbers in one call of the model
 _PAIR_CELLS = 2**21  # numbers in one block of pairs
 _KEPT = 2**16  # mixtures whose answers are kept from call to call
-_WORTHWHILE = 1 / 5  # share of mixtures that must be equal to others: finding them costs as much as a linear model
+_WORTHWHILE = 1 / 5  # share of mixtures that must be equal to others for their answers to be kept
 _ASKED_AGAIN = 64  # mixtures per call, at most, that are asked again to see whether their answer is the same
 
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """Coalitions of features to ask about, and the weights by which their worths add up to values.
+    """Coalitions of features to ask about: features join one by one, in some orders and then in their reverses.
 
     Attributes
     ----------
     members : (m, d) array of bool
         The features of each coalition; the first coalition is empty, the last has all features.
-    weights : (d, m) array
-        The value of a feature is the weighted sum of the worths.
     before, after : (orders, d) arrays of int
-        The coalition that a feature joins in an order, and the coalition with it; the reverses come last.
+        The coalition that a feature joins in an order, and the coalition with it.
     """
 
     members: Bools
-    weights: Floats
     before: Ints
     after: Ints
 
-    def values(self, rows: Floats, gains: Floats, background: Floats, ask: Ask, tell: Tell) -> tuple[Floats, Floats]:
-        """SHAP values and their standard errors, both (n, d, classes).
+    @classmethod
+    def permutations(cls, features: int, budget: int, seed: int) -> "Game":
+        """Random orders, and their reverses: about so many coalitions."""
+        many = f"{budget:,} coalitions of {features:,} features"
+        need(24 * budget * features, many, "pass fewer evaluations, or explain fewer features")
+        if budget < 2 * features:
+            raise BadInput(f"evaluations must be at least 2 per feature, which is {2 * features}; got {budget}.")
+        generator = np.random.default_rng(seed)
+        orders = np.array([generator.permutation(features) for _ in range(budget // (2 * (features - 1)))])
+        ranks = np.concatenate([orders, orders[:, ::-1]]).argsort(axis=1)
+        joined = ranks[:, None, :] < np.arange(features + 1)[:, None]
+        members, place = np.unique(joined.reshape(-1, features), axis=0, return_inverse=True)
+        place = place.reshape(len(ranks), features + 1)
+        return cls(members, *(np.take_along_axis(place, ranks + step, axis=1) for step in (0, 1)))
 
-        The empty coalition is worth 0, and all features together are worth the gain.
+    def values(self, rows: Floats, gains: Floats, background: Floats, ask: Ask, tell: Tell) -> tuple[Floats, Floats]:
+        """SHAP values and their standard errors, both (n, d, classes): what joining adds, and its spread over orders.
+
+        The empty coalition is worth 0, and all features together are worth the gain. Each order is averaged with its
+        reverse; if there is one alone, errors are infinite.
         """
-        values, errors = np.empty((2, *rows.shape, gains.shape[1]))
-        inner = self.members[1:-1]
+        values, errors = np.full((2, *rows.shape, gains.shape[1]), np.inf)
+        inner, pairs = self.members[1:-1], len(self.before) // 2
         at_once = max(1, _CELLS // background.size)  # coalitions of one row
         for block in blocks(len(gains), at_once // max(1, len(inner)), lambda done, _: tell(done)):
             worth = np.zeros((block.stop - block.start, len(self.members), gains.shape[1]))
@@ -57,75 +70,16 @@ class Game:
                 masked = np.where(inner[part, None, :], rows[block, None, None, :], background)
                 outputs = ask(masked.reshape(-1, masked.shape[3])).reshape(*masked.shape[:3], -1)
                 worth[:, 1 + part.start : 1 + part.stop] = outputs.mean(axis=2)
-            values[block] = np.einsum("dm,nmk->ndk", self.weights, worth)
-            errors[block] = self._deviations(worth)
+            added = worth[:, self.after] - worth[:, self.before]
+            added = (added[:, :pairs] + added[:, pairs:]) / 2
+            values[block] = added.mean(axis=1)
+            if pairs > 1:
+                errors[block] = added.std(axis=1, ddof=1) / np.sqrt(pairs)
         return values, errors
-
-    def _deviations(self, worth: Floats) -> Floats:
-        """Standard errors of values, (n, d, classes), from their spread between orders; inf if there is one alone.
-
-        Each order is averaged with its reverse.
-        """
-        count = len(self.before) // 2
-        if count == 1:
-            return np.full((len(worth), self.before.shape[1], worth.shape[2]), np.inf)
-        added = [
-            (worth[:, self.after[[t, t + count]]] - worth[:, self.before[[t, t + count]]]).mean(axis=1)
-            for t in range(count)
-        ]
-        spread: Floats = np.std(added, axis=0, ddof=1) / np.sqrt(count)
-        return spread
-
-
-def permutations(features: int, budget: int, seed: int) -> Game:
-    """Features join one by one, in random orders and their reverses; a value is the mean of what joining adds."""
-    many = f"{budget:,} coalitions of {features:,} features"
-    need(
-        24 * budget * features,
-        many,  # of members and weights, and of a copy of both
-        "pass fewer evaluations, or explain fewer features",
-    )
-    if budget < 2 * features:
-        raise BadInput(f"evaluations must be at least 2 per feature, which is {2 * features}; got {budget}.")
-    generator = np.random.default_rng(seed)
-    orders = np.array([generator.permutation(features) for _ in range(budget // (2 * (features - 1)))])
-    orders = np.concatenate([orders, orders[:, ::-1]])
-    joined = orders.argsort(axis=1)[:, None, :] < np.arange(features + 1)[:, None]
-    members, place = np.unique(joined.reshape(-1, features), axis=0, return_inverse=True)
-    place = place.reshape(len(orders), features + 1)
-    weights = np.zeros((features, len(members)))
-    np.add.at(weights, (orders, place[:, 1:]), 1 / len(orders))
-    np.add.at(weights, (orders, place[:, :-1]), -1 / len(orders))
-    before, after = (np.take_along_axis(part, orders.argsort(axis=1), axis=1) for part in (place[:, :-1], place[:, 1:]))
-    return Game(members, weights, before, after)
-
-
-@dataclass(frozen=True)
-class Effort:
-    """About how many rows a model was asked, and how many answers were taken from equal rows instead.
-
-    Attributes
-    ----------
-    asked, saved : int
-    noisy : bool
-        Whether the model answered equal rows differently. Then it is asked about each of them.
-
-    Examples
-    --------
-    >>> Effort(asked=10, saved=5) + Effort(asked=1)
-    Effort(asked=11, saved=5, noisy=False)
-    """
-
-    asked: int = 0
-    saved: int = 0
-    noisy: bool = False
-
-    def __add__(self, other: "Effort") -> "Effort":
-        return Effort(self.asked + other.asked, self.saved + other.saved, self.noisy or other.noisy)
 
 
 class MixtureAnswers:
-    """The model's answers to mixtures of rows; equal mixtures are asked about once if many are equal.
+    """The model's answers to mixtures of rows; equal mixtures are asked about once.
 
     Some mixtures of every call whose answer is known are asked about again. If the answer is another, the model draws
     at random, or has a state: from then on it is asked about every mixture.
@@ -136,69 +90,53 @@ class MixtureAnswers:
         From mixtures (n, d) to answers (n, outputs).
     differ : callable
         From answers, and other answers to the same mixtures, to which of them differ beyond rounding.
+    shape : tuple of int
+        d and outputs.
 
     Attributes
     ----------
-    effort : Effort
+    asked, saved : int
+        About how many rows the model was asked, and how many answers were taken from equal rows instead.
+    noisy : bool
+        Whether the model answered equal rows differently.
     """
 
-    def __init__(self, ask: Ask, differ: Callable[[Floats, Floats], Bools]) -> None:
-        self._ask, self._differ, self.effort = ask, differ, Effort()
-        self._known: tuple[Ints, Floats] | None = None  # mixtures, as bits, and the answers to them
+    def __init__(self, ask: Ask, differ: Callable[[Floats, Floats], Bools], shape: tuple[int, int]) -> None:
+        self._ask, self._differ = ask, differ
+        self.asked, self.saved, self.noisy = 0, 0, False
+        self._known = np.empty((0, shape[0]), np.int64)  # mixtures, as bits, all different
+        self._answers = np.empty((0, shape[1]))
 
     def __call__(self, mixtures: Floats) -> Floats:
         """The answers (n, outputs) to mixtures (n, d)."""
-        if not self.effort.noisy:
-            answers = self._once(mixtures)
-            if answers is not None and not self.effort.noisy:
-                return answers
-        self.effort += Effort(asked=len(mixtures))
-        return self._ask(mixtures)
+        answers = None if self.noisy else self._once(mixtures)
+        if answers is None or self.noisy:
+            self.asked += len(mixtures)
+            return self._ask(mixtures)
+        return answers
 
-    def _once(self, mixtures: Floats) -> Floats | None:
-        """The answers, with one for mixtures that are equal; None if few are. -0.0 is not 0.0: a model may tell."""
-        bits = np.where(np.isnan(mixtures), np.nan, mixtures).view(np.int64)
-        before = 0 if self._known is None else len(self._known[0])
-        codes, first = group([bits if self._known is None else np.concatenate([self._known[0], bits])])
-        new = first[before:] - before  # the known mixtures are all different
-        if len(mixtures) - len(new) < _WORTHWHILE * len(mixtures):
-            return None
+    def _once(self, mixtures: Floats) -> Floats:
+        """The answers, with one for mixtures that are equal. -0.0 is not 0.0: a model may tell."""
+        bits, before = np.where(np.isnan(mixtures), np.nan, mixtures).view(np.int64), len(self._known)
+        codes, first = group([np.concatenate([self._known, bits])])
+        new = first[before:] - before
         others = np.delete(np.arange(len(mixtures)), new)
         again = others[:: max(1, min(32, len(others)), -(-len(others) // _ASKED_AGAIN))]  # a few, evenly spread
         asked = self._ask(mixtures[np.concatenate([new, again])])
-        every = asked[: len(new)] if self._known is None else np.concatenate([self._known[1], asked[: len(new)]])
+        every = np.concatenate([self._answers, asked[: len(new)]])
         answers = every[codes[before:]]
-        noisy, count = bool(self._differ(asked[len(new) :], answers[again]).any()), len(asked)
-        self.effort += Effort(count, 0 if noisy else len(mixtures) - count, noisy)
-        if before + len(new) <= _KEPT:
-            known = bits[new] if self._known is None else np.concatenate([self._known[0], bits[new]])
-            self._known = known, every
+        self.noisy = bool(self._differ(asked[len(new) :], answers[again]).any())
+        self.asked += len(asked)
+        if not self.noisy:
+            self.saved += len(mixtures) - len(asked)
+        if len(others) >= _WORTHWHILE * len(mixtures) and len(every) <= _KEPT:
+            self._known, self._answers = np.concatenate([self._known, bits[new]]), every
         return answers
 
 
-@dataclass(frozen=True, eq=False)
-class RowPairs:
-    """Pairs of a row and a background row, all of which differ in equally many features.
-
-    Attributes
-    ----------
-    row, other : (p,) arrays of int
-        Positions of the row and of the background row.
-    features : (p, k) array of int
-        The features in which they differ, in order.
-    """
-
-    row: Ints
-    other: Ints
-    features: Ints
-
-    @property
-    def coalitions(self) -> int:
-        """How many coalitions each pair has."""
-        return 1 << int(self.features.shape[1])
-
-
-Worths = Callable[[RowPairs], Floats]  # outputs of all coalitions of each pair: (p, 2^k, classes)
+# From the rows and the background rows of pairs, (p,) positions of either, and the features in which they differ,
+# (p, k) in order, to the outputs of all coalitions of each pair, (p, 2^k, classes).
+Worths = Callable[[Ints, Ints, Ints], Floats]
 
 
 def differing(rows: Array, background: Array, players: Ints, columns: int) -> Bools:
@@ -238,7 +176,7 @@ def pair_values(differ: Bools, worths: Worths, classes: int, width: Callable[[in
         row, other = np.nonzero(sizes == size)
         features = np.nonzero(differ[row, other])[1].reshape(-1, size)
         for block in blocks(len(row), _PAIR_CELLS // width(2**size)):
-            shares = np.matmul(_shapley(size)[1], worths(RowPairs(row[block], other[block], features[block])))
+            shares = np.matmul(_shapley(size)[1], worths(row[block], other[block], features[block]))
             np.add.at(values, (row[block, None], features[block]), shares)
     return np.asarray(values / differ.shape[1])
 
@@ -271,15 +209,16 @@ def asked_values(
     """
     values, features = np.empty((*rows.shape, gains.shape[1])), rows.shape[1]
 
-    def worths(pairs: RowPairs) -> Floats:
-        members, own = _shapley(pairs.features.shape[1])[0][1:-1], pairs.row + block.start
+    def worths(row: Ints, other: Ints, changed: Ints) -> Floats:
+        members, own = _shapley(changed.shape[1])[0][1:-1], row + block.start
         worth = np.empty((len(own), len(members) + 2, gains.shape[1]))
-        worth[:, 0], worth[:, -1] = starts[pairs.other], gains[own]
+        worth[:, 0], worth[:, -1] = starts[other], gains[own]
         if len(members):
-            mine = np.take_along_axis(rows[own], pairs.features, axis=1)[:, None]
-            others = np.take_along_axis(background[pairs.other], pairs.features, axis=1)[:, None]
-            masked = np.repeat(background[pairs.other][:, None], len(members), axis=1)
-            np.put_along_axis(masked, pairs.features[:, None], np.where(members, mine, others), axis=2)
+            mine, others = (
+                np.take_along_axis(part, changed, axis=1)[:, None] for part in (rows[own], background[other])
+            )
+            masked = np.repeat(background[other][:, None], len(members), axis=1)
+            np.put_along_axis(masked, changed[:, None], np.where(members, mine, others), axis=2)
             worth[:, 1:-1] = ask(masked.reshape(-1, features)).reshape(len(own), len(members), -1)
         return worth
 

@@ -10,15 +10,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, Removed
 from faithscope.explainers.base import Explainer, Progress, settings_line
-from faithscope.explainers.shap.coalitions import (
-    Effort,
-    Game,
-    MixtureAnswers,
-    Tell,
-    affordable,
-    asked_values,
-    permutations,
-)
+from faithscope.explainers.shap.coalitions import Game, MixtureAnswers, Tell, affordable, asked_values
 from faithscope.explainers.shap.trees import Trees, is_off
 from faithscope.explainers.shared.classes import (
     chosen_classes,
@@ -32,6 +24,7 @@ from faithscope.explainers.space import Space
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_whole, check_word
+from faithscope.inputs.grouping import group
 from faithscope.inputs.models import Model
 from faithscope.inputs.seeds import canonical
 from faithscope.runtime.memory import in_memory, need
@@ -56,9 +49,9 @@ class Shap(Explainer):
     row, averaged over the background. Coalitions are drawn once from the seed and are the same for every row, so the
     values of a row do not depend on its batch. Equal rows get values that are equal to the last bit.
 
-    If at least one mixture of a row and a background row in five is equal to another, as with categories and flags,
-    the model is asked about each once. Some are asked again; if their answer is another, the model draws at random, is
-    asked about all of them, and the explanations carry a remark.
+    The model is asked once about mixtures of rows and background rows that are equal, as those of categories and flags
+    often are. Some are asked again; if their answer is another, the model draws at random, is asked about all of them,
+    and the explanations carry a remark.
 
     Parameters
     ----------
@@ -195,24 +188,28 @@ class Shap(Explainer):
         predicted = warn_if_predicted(self.class_index, stacklevel=6)
         encoded, table = self.table.read(X)
         _refuse_lost(table, encoded)
-        bits, place = np.unique(canonical(encoded).view(np.int64), axis=0, return_inverse=True)
-        rows, place = bits.view(np.float64), place.reshape(-1)  # equal rows are explained once
+        place, first = group([canonical(encoded).view(np.int64)])
+        rows = canonical(encoded)[first]  # equal rows are explained once
         full = self._outputs(rows, table) if len(rows) else np.empty((0, len(self.expected_value)))
-        *both, effort = self._values(rows, full, table, _teller(progress, len(rows), len(place)))
+
+        def tell(done: int) -> None:
+            if progress is not None:
+                progress(len(place) * done // len(rows), len(place))
+
+        *both, answers = self._values(rows, full, table, tell)
         highest = full.argmax(axis=1)[:, None, None]  # the class that is predicted
         values, errors = (np.take_along_axis(part, highest, axis=2) if predicted else part for part in both)
-        error = float(errors.max(initial=0.0))
-        effort += Effort(asked=len(rows))
+        error, asked = float(errors.max(initial=0.0)), answers.asked + len(rows)
         self.error = max(self.error, error)
-        self.asked, self.saved = self.asked + effort.asked, self.saved + effort.saved
+        self.asked, self.saved = self.asked + asked, self.saved + answers.saved
         word = "output" if self._asked.kind == "regressor" else "class"
         names = names_per_class(self.table.names, self._classes[: values.shape[2]], word)
         importances = importances_of(_as_vectors(values[place]), names, self.table.axes)
         remarks = (
             *own_classes(self.class_index, len(names) // len(self.table.names) if word == "class" else 1, "Shap"),
-            *((_NOISY,) if effort.noisy else ()),
+            *((_NOISY,) if answers.noisy else ()),
         )
-        told = {"asked": effort.asked, "saved": effort.saved, "label": label_of(self.model, self.class_index)}
+        told = {"asked": asked, "saved": answers.saved, "label": label_of(self.model, self.class_index)}
         return importances._with(error=error, remarks=remarks, **told)._labelled(X), _as_vectors(errors[place])
 
     def _computed_classes(self, classes: int) -> list[int]:
@@ -247,7 +244,7 @@ class Shap(Explainer):
         return outputs
 
     @in_memory("explain fewer rows at a time, or use a smaller background")
-    def _values(self, rows: Floats, full: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats, Effort]:
+    def _values(self, rows: Floats, full: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats, MixtureAnswers]:
         """SHAP values of the computed classes, and their errors, (n, d, classes); `full`: outputs of the rows."""
         many = f"SHAP values of {len(rows):,} rows, {rows.shape[1]:,} features and {len(self._classes):,} classes"
         need(48 * rows.size * len(self._classes), many, "explain fewer rows at a time, or choose a class")
@@ -263,33 +260,35 @@ class Shap(Explainer):
             if self._algorithm_given == "tree" and misread.any():
                 raise self._misreading()
             left = ~chosen | misread
-        done = len(rows) - int(left.sum())
-        *both, effort = self._by_coalitions(rows[left], gains[left], table, lambda n: tell(done + n))
-        values[left], errors[left] = both
-        return values, errors, effort
+        answers = self._answers(table)
+        if left.any():
+            done = len(rows) - int(left.sum())
+            values[left], errors[left] = self._by_coalitions(rows[left], gains[left], answers, lambda n: tell(done + n))
+        return values, errors, answers
 
-    def _by_coalitions(self, rows: Floats, gains: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats, Effort]:
-        """Values and errors by asking the model about coalitions: all if that is affordable, else a sample."""
-        start = self.expected_value[self._classes]
-        background, features = self.background, rows.shape[1]
+    def _answers(self, table: Space) -> MixtureAnswers:
+        """The model's outputs for mixtures, of the computed classes, beyond those expected."""
 
         def ask(masked: Floats) -> Floats:
-            return self._outputs(masked, table)[:, self._classes] - start
+            return self._outputs(masked, table)[:, self._classes] - self.expected_value[self._classes]
 
-        answers = MixtureAnswers(ask, partial(is_off, scale=self._scale))
+        shape = self.background.shape[1], len(self._classes)
+        return MixtureAnswers(ask, partial(is_off, scale=self._scale), shape)
+
+    def _by_coalitions(self, rows: Floats, gains: Floats, answers: MixtureAnswers, tell: Tell) -> tuple[Floats, Floats]:
+        """Values and errors by asking the model about coalitions: all if that is affordable, else a sample."""
+        background, features = self.background, rows.shape[1]
         values, errors = np.zeros((2, *rows.shape, len(self._classes)))
-        every = np.full(len(rows), 2**features - 2 <= self._budget)
-        if not every.all():
-            every = affordable(rows, background, self._budget, np.arange(features), features)
+        every = affordable(rows, background, self._budget, np.arange(features), features)
         if every.any():
-            starts = self._known[:, self._classes] - start
+            starts = (self._known - self.expected_value)[:, self._classes]
             values[every] = asked_values(rows[every], gains[every], background, starts, answers, tell, self._budget)
         if not every.all():
             done = int(every.sum())
             values[~every], errors[~every] = self._sampled().values(
                 rows[~every], gains[~every], background, answers, lambda n: tell(done + n)
             )
-        return self._tidy(values), np.round(errors, self._decimals), answers.effort
+        return self._tidy(values), np.round(errors, self._decimals)
 
     def _tidy(self, values: Floats) -> Floats:
         """Values rounded, so that 0 has no rounding error or sign; values by shap stay as they are."""
@@ -298,7 +297,7 @@ class Shap(Explainer):
     def _sampled(self) -> Game:
         """The coalitions that are drawn for rows of which not all can be tried."""
         if self._game is None:
-            self._game = permutations(len(self.table.names), self._budget, self.seed)
+            self._game = Game.permutations(len(self.table.names), self._budget, self.seed)
         return self._game
 
     def _find_trees(self, algorithm: str) -> "Trees | None":
@@ -350,8 +349,3 @@ def _warn_of_time(rows: int) -> None:
             f"A background of {rows:,} rows makes SHAP slow, since time grows with it: draw a hundred of them.",
             stacklevel=3,
         )
-
-
-def _teller(progress: Progress | None, rows: int, total: int) -> Tell:
-    """Progress in rows as given, from progress in distinct rows, which are explained once."""
-    return lambda done: None if progress is None else progress(total * done // rows, total)

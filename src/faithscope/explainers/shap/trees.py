@@ -7,10 +7,11 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from faithscope.errors import BadInput, MissingExtra
 from faithscope.explainers.base import blocks
-from faithscope.explainers.shap.coalitions import RowPairs, Tell, affordable, differing, pair_values
+from faithscope.explainers.shap.coalitions import Tell, affordable, differing, pair_values
 from faithscope.explainers.space import Space
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import has_trees, read_forest
@@ -150,14 +151,14 @@ class Trees:
     def _by_mixtures(self, cells: Codes, columns: int) -> Floats:
         """Values of functions of sums, by the outputs of all mixtures."""
 
-        def worths(pairs: RowPairs) -> Floats:
-            return self.link(self._mixtures(cells, columns, pairs), self.outputs)[:, :, self.classes]
+        def worths(row: Ints, other: Ints, changed: Ints) -> Floats:
+            return self.link(self._mixtures(cells, columns, row, other, changed), self.outputs)[:, :, self.classes]
 
         trees, wide = 8 * len(self.forest.trees), self.outputs
         differ = differing(cells, self.background, self.players, columns)
         return pair_values(differ, worths, len(self.classes), lambda coalitions: max(trees, wide * coalitions))
 
-    def _mixtures(self, cells: Codes, columns: int, pairs: RowPairs) -> Floats:
+    def _mixtures(self, cells: Codes, columns: int, row: Ints, other: Ints, changed: Ints) -> Floats:
         """The sums of the trees for all mixtures of each pair: (p, 2^k, sums).
 
         A leaf is reached by the mixtures that have the row's values of some columns R, and the background's values of
@@ -165,10 +166,10 @@ class Trees:
         the coalition and 0 for others. This is a polynomial, whose coefficients are added up over all leaves, and then,
         for each coalition, over its subsets.
         """
-        many, size = pairs.features.shape
+        many, size = changed.shape
         bits = np.zeros((many, columns), np.int64)
-        np.put_along_axis(bits, pairs.features, 1 << np.arange(size)[None], axis=1)
-        pair, node, own, others = self._leaves(cells, pairs.row, pairs.other, bits)
+        np.put_along_axis(bits, changed, 1 << np.arange(size)[None], axis=1)
+        pair, node, own, others = self._leaves(cells, row, other, bits)
         signs = np.ones(len(pair))
         while others.any():
             lowest = others & -others
@@ -295,14 +296,13 @@ def plain(sums: Floats, outputs: int) -> Floats:
 
 def _logistic(sums: Floats, outputs: int) -> Floats:
     """The probabilities of two classes."""
-    chance = 0.5 + 0.5 * np.tanh(0.5 * sums)
+    chance = expit(sums)
     return np.concatenate([1 - chance, chance], axis=-1)
 
 
 def _softmax(sums: Floats, outputs: int) -> Floats:
     """The probabilities of several classes."""
-    shares = np.exp(sums - sums.max(axis=-1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
+    return np.asarray(softmax(sums, axis=-1))
 
 
 def _exponential(sums: Floats, outputs: int) -> Floats:
