@@ -60,13 +60,9 @@ def test_all_files_are_downloaded_checked_and_kept_as_one_table(repository, tmp_
     assert [file.name for file in (tmp_path / "datasets").iterdir()] == ["esnli.parquet"]
 
 
-def test_a_file_that_is_missing_is_named_and_the_next_run_goes_on(repository, tmp_path):
+def test_a_file_that_is_missing_is_named(repository):
     del repository.files[path_of("labels.dev")]
     refused(BadInput, r"labels\.dev cannot be reached \(the server answered 404\)", datasets.load, "esnli")
-    assert len(list((tmp_path / "datasets").glob("*.part"))) == 5
-    repository.files = CONTENTS
-    assert len(datasets.load("esnli").y) == 3
-    assert [file.name for file in (tmp_path / "datasets").iterdir()] == ["esnli.parquet"]
 
 
 def test_other_content_is_refused_and_not_kept(repository, tmp_path):
@@ -78,7 +74,7 @@ def test_other_content_is_refused_and_not_kept(repository, tmp_path):
     ):
         repository.files = CONTENTS | {path_of(name): content}
         refused(BadInput, why, datasets.load, "esnli")
-        assert not list((tmp_path / "datasets").iterdir())
+        assert not (tmp_path / "datasets").exists()
     refused(BadInput, "consists of 12 files; got 11", esnli.parse, *list(CONTENTS.values())[1:])
     pd.DataFrame({"premise": ["a"], "hypothesis": ["b"]}).to_parquet(tmp_path / "esnli.parquet")
     refused(BadInput, "one column 'label'; it has 'premise', 'hypothesis'", datasets.load, "esnli", tmp_path)

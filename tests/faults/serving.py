@@ -13,22 +13,18 @@ class Files(BaseHTTPRequestHandler):
     """Sends a file from where it is asked to; does as its server's list of faults says, one per request."""
 
     def do_GET(self):
-        server, path, asked = self.server, self.path.lstrip("/"), self.headers.get("Range")
-        server.asked.append(asked)
+        server, path = self.server, self.path.lstrip("/")
         server.paths.append(path)
         fault = server.faults.pop(0) if server.faults else None
         content = server.files.get(path, server.content)
-        start = int(asked[6:-1]) if asked and server.resumes else 0
         if isinstance(fault, int) or content is None:
             return self.send_error(fault or 404)
-        if start and start >= len(content):
-            return self.send_error(416)
-        self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(content) - start))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        end = (start + len(content)) // 2 if fault == "cut" else len(content)
+        end = len(content) // 2 if fault == "cut" else len(content)
         with suppress(OSError):  # the child that asked was killed
-            for place in range(start, end, 2048):
+            for place in range(0, end, 2048):
                 self.wfile.write(content[place : min(place + 2048, end)])
                 time.sleep(server.pause)
         return None
@@ -44,7 +40,7 @@ def served(monkeypatch, folder):
     monkeypatch.delenv("FAITHSCOPE_DATA", raising=False)
     monkeypatch.setenv("FAITHSCOPE_CACHE", str(folder))
     server = ThreadingHTTPServer(("127.0.0.1", 0), Files)
-    server.faults, server.asked, server.paths, server.resumes, server.pause = [], [], [], True, 0.0
+    server.faults, server.paths, server.pause = [], [], 0.0
     server.files, server.content = {}, None
     threading.Thread(target=server.serve_forever, daemon=True).start()
 

@@ -139,25 +139,22 @@ def _read(path: Path) -> "pd.DataFrame":
 
 def _downloaded(name: str, source: ArchiveSource, kept: Path) -> "pd.DataFrame":
     """The data set's table, downloaded from its source, checked, and kept."""
-    parts = [kept.with_name(f"{name}{place or ''}.part") for place in range(len(source.addresses))]
-    for address, part in zip(source.addresses, parts, strict=True):
+    contents = []
+    for address in source.addresses:
         try:
-            fetch(address, part)
+            contents.append(fetch(address))
         except Unreachable as error:
             raise BadInput(
                 f"The data set {name!r} is in no folder that was named, not in the cache, and {address} cannot be "
                 f"reached ({error}). {_instead(name)}"
             ) from None
     try:
-        table = source.parse(*(part.read_bytes() for part in parts))
+        table = source.parse(*contents)
     except BadInput:
         raise
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, tarfile.TarError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise BadInput(f"What {source.url} sent is not the archive of {name!r} ({first}). {_instead(name)}") from None
-    finally:
-        for part in parts:
-            part.unlink()  # a whole file was read; a wrong one must not be resumed
     if content_of(table) != source.content:
         raise BadInput(f"What {source.url} sent is not the {name!r} that {_whose(source)}. {_instead(name)}")
     write_atomically(kept, table.to_parquet(None, index=False, compression="zstd"))
