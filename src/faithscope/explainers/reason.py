@@ -4,10 +4,9 @@ Rules are searched for as boxes of cells (see `Forest`). A bound on the extreme 
 all rows in it get one prediction; conditions are dropped, and then widened, while it does.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -113,26 +112,18 @@ class SufficientReason(Explainer):
 
     def _positions(self, order: Any) -> list[int]:
         """Positions of the features whose conditions are dropped first."""
-        if isinstance(order, str) and order == "coverage":
-            raise BadInput('order="coverage" was removed: use "importance", or list features, those to drop first.')
         if isinstance(order, str) and order == "importance":
             return []
-        told = f'order must be "importance" or a list of features; got {order!r}.'
-        if isinstance(order, str):
-            raise BadInput(told)
-        try:
-            listed = list(order)
-        except TypeError:
-            raise WrongType(told) from None
+        if isinstance(order, str) or not hasattr(order, "__iter__"):
+            raise WrongType(f'order must be "importance" or a list of features; got {order!r}.')
         names = tuple(self._forest.names or self._names or default_names(self._forest.features))
         positions = []
-        for feature in listed:
-            whole = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
-            if not (feature in names if isinstance(feature, str) else whole and 0 <= feature < len(names)):
-                named = isinstance(feature, str)
-                advice = hint(feature, names) if named else f"Positions go from 0 to {len(names) - 1}."
+        for feature in order:
+            places = [place for place, name in enumerate(names) if feature == (name if type(feature) is str else place)]
+            if not places or isinstance(feature, bool):
+                advice = f"{hint(str(feature), names)} Positions go from 0 to {len(names) - 1}."
                 raise BadInput(f"order names {feature!r}, which is no feature of the model. {advice}")
-            positions.append(names.index(feature) if isinstance(feature, str) else int(feature))
+            positions.append(places[0])
         if len(set(positions)) < len(positions):
             raise BadInput("order lists a feature twice: list each feature once.")
         return positions
@@ -151,35 +142,49 @@ class SufficientReason(Explainer):
         rows, names = self._read(X)
         cells, labels, numbers = self._forest.cells(rows), *self._predicted(X, len(rows))
         code, first = group((cells.astype(np.int64), labels[:, None]))
-        boxes, done = [], 0
-        order = np.argsort(labels[first], kind="stable")
+        sizes, order, done = np.bincount(code), np.argsort(labels[first], kind="stable"), 0
+        boxes = []
         for label in np.unique(labels[first]).tolist():
             own = first[labels[first] == label]
             for block in blocks(len(own), _CELLS // max(1, len(self._forest.leaves.low))):
                 chosen = own[block]
-                bound: Bound = LabelBound(self._forest, label)
-                if self.eps is not None:
-                    bound = NumberBound(self._forest, numbers[chosen], self.eps)
-                boxes.append(self._explained(cells[chosen], bound))
+                boxes.append(self._explained(cells[chosen], label, numbers[chosen]))
                 if progress:
-                    done += int(np.isin(code, code[chosen]).sum())
+                    done += int(sizes[code[chosen]].sum())
                     progress(done, len(rows))
-        parts = np.full(len(first), -1)
+        parts = np.empty(len(first), np.int64)
         parts[order] = np.arange(len(first))
         return self._rules(boxes, names).take(parts[code])
 
-    def _explained(self, cells: Codes, bound: "Bound") -> "Boxes":
-        boxes = Boxes.of(self._forest, cells)
-        if bound.misread(boxes.reach).any():
+    def _explained(self, cells: Codes, label: int, numbers: Floats) -> "Boxes":
+        """The boxes of rows with one label, or with these numbers."""
+        self._refuse_misread(cells, label, numbers)
+        forest = self._forest
+        slack = label_slack(forest, label) if self.eps is None else number_slack(forest, numbers, self.eps)
+        boxes = Boxes(forest, cells, slack)
+        if self.minimal:
+            order = boxes.by_slack()
+            if self._listed:  # before the others
+                rest = order[~np.isin(order, self._listed)].reshape(len(order), -1)
+                order = np.concatenate([np.tile(np.array(self._listed, np.int64), (len(order), 1)), rest], axis=1)
+            boxes.drop(order)
+            if self.widen:
+                boxes.widen()
+        return boxes
+
+    def _refuse_misread(self, cells: Codes, label: int, numbers: Floats) -> None:
+        """Raise if the sums of the trees do not give the predictions."""
+        forest = self._forest
+        sums, off = forest.sums(cells) * forest.divisor, 2 * forest.tolerance
+        if self.eps is None:
+            outputs = np.column_stack([np.zeros(len(sums)), sums]) if sums.shape[1] == 1 else sums
+            wrong = outputs[:, label] - outputs.max(axis=1) < -off - _LEAST
+        else:
+            low, high = forest.number(sums[:, 0] - off), forest.number(sums[:, 0] + off)
+            rounding = 16 * forest.precision * np.abs(numbers)
+            wrong = (numbers < low - rounding) | (numbers > high + rounding)
+        if wrong.any():
             raise self._misread("its predictions are not those of its trees")
-        if not self.minimal:
-            return boxes
-        order = by_slack(boxes, bound)
-        if self._listed:  # before the others
-            rest = order[~np.isin(order, self._listed)].reshape(len(order), -1)
-            order = np.concatenate([np.tile(np.array(self._listed, np.int64), (len(order), 1)), rest], axis=1)
-        boxes = drop_in_order(boxes, bound, order)
-        return widen(boxes, bound) if self.widen else boxes
 
     def _predicted(self, X: Any, rows: int) -> tuple[Ints, Floats]:
         """The position of each row's label among the classes; or 0, and the number predicted."""
@@ -280,13 +285,24 @@ def _proven(model: Any) -> Forest:
     return replace(forest, trees=[forest.trees[0]._replace(values=np.eye(values.shape[1])[values.argmax(axis=1)])])
 
 
-@dataclass(frozen=True, eq=False)
 class Boxes:
     """One box per row: a range of cells of each feature that is kept, or missing alone.
 
-    Attributes
+    It begins as the conditions that the row meets on its ways through all trees, with one leaf of every tree. A sum
+    over trees is at least the sum of the least values of the leaves that the box reaches in each tree. Of one tree this
+    is exact; of several it may be too low, never too high. If a box reaches a single leaf of every tree, all rows in it
+    get the same sum in any arithmetic.
+
+    Parameters
     ----------
     forest : Forest
+    cells : (n, d) array
+    slack : callable
+        From reached leaves (leaves, n) and which rows these are, (n,), to by how much the bound keeps each prediction;
+        positive if it is proven.
+
+    Attributes
+    ----------
     low, high : (n, d) arrays
         The first and the last cell; of missing values a range that holds none.
     missing : (n, d) array of bool
@@ -297,55 +313,36 @@ class Boxes:
         How many of the kept features keep the box out of each leaf. It reaches those with none.
     """
 
-    forest: Forest
-    low: Codes
-    high: Codes
-    missing: Bools
-    kept: Bools
-    shut: Codes
-
-    @classmethod
-    def of(cls, forest: Forest, cells: Codes) -> "Boxes":
-        """The conditions that rows meet on their ways through all trees: a box with one leaf of every tree."""
-        leaves, missing, kept = forest.leaves, cells < 0, np.ones(cells.shape, bool)
-        none = np.zeros((len(leaves.low), len(cells)), np.uint8 if forest.features < 256 else np.uint16)
-        boxes = cls(forest, np.where(missing, forest.most + 1, cells), cells.copy(), missing, kept, none)
-        reach = boxes._counted().reach
+    def __init__(self, forest: Forest, cells: Codes, slack: "Slack") -> None:
+        self.forest, self._slack, leaves = forest, slack, forest.leaves
+        self.missing, self.kept = cells < 0, np.ones(cells.shape, bool)
+        self.low, self.high = np.where(self.missing, forest.most + 1, cells), cells.copy()
+        reach = self._counted() == 0
         for j, most in enumerate(forest.most):
             first = np.where(reach, leaves.low[:, j, None], most.dtype.type(0)).max(axis=0)
             last = np.where(reach, leaves.high[:, j, None], most).min(axis=0)
             goes = np.where(reach, leaves.missing[:, j, None], True).all(axis=0)
-            boxes.low[:, j] = np.where(missing[:, j], boxes.low[:, j], first)
-            boxes.high[:, j] = np.where(missing[:, j], boxes.high[:, j], last)
-            kept[:, j] = (first > 0) | (last < most) | ~goes
-        return boxes._counted()
+            self.low[:, j] = np.where(self.missing[:, j], self.low[:, j], first)
+            self.high[:, j] = np.where(self.missing[:, j], self.high[:, j], last)
+            self.kept[:, j] = (first > 0) | (last < most) | ~goes
+        self.shut = self._counted()
 
-    def _counted(self) -> "Boxes":
-        """The same with `shut` counted anew."""
-        shut = np.zeros_like(self.shut)
+    def _counted(self) -> Codes:
+        shut = np.zeros(
+            (len(self.forest.leaves.low), len(self.low)), np.uint8 if self.low.shape[1] < 256 else np.uint16
+        )
         for j in range(self.low.shape[1]):
-            shut += self.shut_by(j)
-        return replace(self, shut=shut)
+            shut += self.shut_by(j, np.arange(len(self.low)))
+        return shut
 
-    @property
-    def reach(self) -> Bools:
-        """The leaves that each box reaches: (leaves, n)."""
-        return np.asarray(self.shut == 0)
-
-    def take(self, rows: Any) -> "Boxes":
-        """The boxes of some rows."""
-        low, high, missing, kept = (part[rows] for part in (self.low, self.high, self.missing, self.kept))
-        return Boxes(self.forest, low, high, missing, kept, self.shut[:, rows])
-
-    def shut_by(self, features: Codes | int) -> Bools:
-        """The leaves that a feature, or one feature per row, keeps each box out of: (leaves, n)."""
-        rows = np.arange(len(self.low))
+    def shut_by(self, features: Ints | int, rows: Ints) -> Bools:
+        """The leaves that a feature, or one feature per row, keeps the boxes of some rows out of: (leaves, rows)."""
         ends = self.low[rows, features], self.high[rows, features], self.missing[rows, features]
         return np.asarray(_outside(self.forest, features, *ends) & self.kept[rows, features])
 
-    def without(self, features: Codes | int) -> Codes:
-        """How many of the other kept features keep each box out of each leaf."""
-        return self.shut - self.shut_by(features)
+    def without(self, features: Ints | int, rows: Ints) -> Codes:
+        """How many of the other kept features keep the boxes of some rows out of each leaf."""
+        return self.shut[:, rows] - self.shut_by(features, rows)
 
     def covered(self, cells: Codes) -> Ints:
         """How many rows of cells (N, d) each box covers: (n,)."""
@@ -356,187 +353,63 @@ class Boxes:
             inside &= number | (self.missing[:, j] & (cell < 0)) | ~self.kept[:, j]
         return np.asarray(np.count_nonzero(inside, axis=0))
 
-
-def _outside(forest: Forest, features: Codes | int, low: Codes, high: Codes, missing: Bools) -> Bools:
-    """The leaves that no value from low to high reaches, nor a missing one if that is asked for: (leaves, n)."""
-    leaves, chosen = forest.leaves, np.atleast_1d(features)  # a column of leaves for all rows, or one per row
-    apart = (leaves.high[:, chosen] < low) | (leaves.low[:, chosen] > high)
-    return np.asarray(apart & ~(leaves.missing[:, chosen] & missing) if missing.any() else apart)
-
-
-@dataclass(frozen=True, eq=False)
-class Bound(ABC):
-    """How safe the predictions of rows are within their boxes.
-
-    A sum over trees is at least the sum of the least values of the leaves that the box reaches in each tree. Of one
-    tree this is exact; of several it may be too low, never too high. If a box reaches a single leaf of every tree, all
-    rows in it get the same sum in any arithmetic.
-    """
-
-    forest: Forest
-
-    @abstractmethod
-    def slack(self, reach: Bools) -> Floats:
-        """By how much the bound keeps each prediction, from (leaves, n) reached leaves; positive if it is proven."""
-
-    @abstractmethod
-    def misread(self, reach: Bools) -> Bools:
-        """Which predictions the trees' own sums do not give, from the leaves that rows reach themselves: (n,)."""
-
-    def proves(self, reach: Bools) -> Bools:
-        """Whether all rows of each box get its prediction: (n,)."""
-        proven = self.slack(reach) > 0
+    def proves(self, reach: Bools, rows: Ints) -> Bools:
+        """Whether all rows of boxes that reach these leaves get the prediction of the box's own row: (rows,)."""
+        proven = self._slack(reach, rows) > 0
         near = np.flatnonzero(~proven)
         if len(near):
             proven[near] = np.count_nonzero(reach[:, near], axis=0) == len(self.forest.trees)
         return proven
 
-    def take(self, rows: Bools | Ints | slice) -> "Bound":
-        """The bound of some of the rows."""
-        return self
+    def by_slack(self) -> Ints:
+        """Features of each row, those first whose condition the bound needs least: (n, d)."""
+        slack = np.full(self.kept.shape, np.inf)
+        for j in range(self.kept.shape[1]):
+            rows = np.flatnonzero(self.kept[:, j])
+            if len(rows):
+                slack[rows, j] = self._slack(self.without(j, rows) == 0, rows)
+        return np.argsort(-slack, axis=1, kind="stable")
 
-    def _least(self, values: Floats, reach: Bools) -> Floats:
-        """The least of leaf values that each box reaches, by tree: (trees, n)."""
-        reached = np.where(reach, values[:, None], np.inf)
-        return np.minimum.reduceat(reached, self.forest.leaves.starts, axis=0)
+    def drop(self, order: Ints) -> None:
+        """Drop the conditions that can be dropped, tried in the order of each row.
 
+        A condition that could not be dropped cannot be dropped later, since boxes only grow: no single condition of
+        those that are left can be dropped.
+        """
+        for features in order.T:
+            rows = np.flatnonzero(self.kept[np.arange(len(order)), features])
+            without = self.without(features[rows], rows)
+            proven = self.proves(without == 0, rows)
+            dropped = rows[proven]
+            self.kept[dropped, features[dropped]] = False
+            self.shut[:, dropped] = without[:, proven]
 
-def _total(terms: Floats) -> Floats:
-    """Sums over the first axis, one term after the other, so that they do not depend on the number of columns."""
-    return np.asarray(np.cumsum(terms, axis=0)[-1]) if len(terms) else np.zeros(terms.shape[1:])
+    def widen(self) -> None:
+        """Widen ranges as far as the bound allows, feature by feature, downwards first."""
+        for j, most in enumerate(self.forest.most.tolist()):
+            rows = np.flatnonzero(self.kept[:, j] & ~self.missing[:, j])
+            if not len(rows):
+                continue
+            without = self.without(j, rows)
 
+            def proven(
+                which: Ints, low: Codes, high: Codes, j: int = j, rows: Ints = rows, without: Codes = without
+            ) -> Bools:
+                shut = _outside(self.forest, j, low, high, np.zeros(len(low), bool))
+                return self.proves((without[:, which] == 0) & ~shut, rows[which])
 
-@dataclass(frozen=True, eq=False)
-class LabelBound(Bound):
-    """That the output of the predicted class stays above those of all others.
-
-    Attributes
-    ----------
-    label : int
-        The position of the predicted class, the same for all rows.
-    """
-
-    label: int
-
-    def slack(self, reach: Bools) -> Floats:
-        model, values = self.forest, self.forest.leaves.values
-        if model.outputs is None:
-            gaps = {
-                other: _total(self._least(values[:, self.label] - values[:, other], reach)) for other in self._others
-            }
-        elif len(model.base) == 1:
-            sign = 1.0 if self.label else -1.0
-            gaps = {1 - self.label: _total(self._least(sign * values[:, 0], reach)) + sign * model.base[0]}
-        else:
-            least = self._least(self._signed, reach)
-            sums = [_total(least[model.outputs == output]) for output in range(len(model.base))]
-            starts = model.base[self.label] - model.base
-            gaps = {other: sums[self.label] + sums[other] + starts[other] for other in self._others}
-        safe = []
-        for other, gap in gaps.items():
-            first = model.exact and self.label < other and len(model.base) > 1  # of exact sums, it wins ties
-            safe.append(gap - (-(2.0**-21) if first else model.tolerance))
-        return np.asarray(np.min(safe, axis=0)) if safe else np.full(reach.shape[1], np.inf)
-
-    def misread(self, reach: Bools) -> Bools:
-        return self.slack(reach) < -2 * self.forest.tolerance - _LEAST
-
-    @cached_property
-    def _others(self) -> list[int]:
-        return [other for other in range(len(self.forest.base)) if other != self.label]
-
-    @cached_property
-    def _signed(self) -> Floats:
-        """Leaf values of trees of the predicted class; those of other classes with the other sign."""
-        leaves = self.forest.leaves
-        signs = np.where(self.forest.outputs == self.label, 1.0, -1.0)
-        return np.asarray(leaves.values[:, 0] * np.repeat(signs, np.diff([*leaves.starts, len(leaves.values)])))
+            ends = self.high[rows, j]
+            low = _furthest(self.low[rows, j], 0, lambda which, tried: proven(which, tried, ends[which]))  # noqa: B023
+            high = _furthest(ends, most, lambda which, tried: proven(which, low[which], tried))  # noqa: B023
+            self.low[rows, j], self.high[rows, j] = low, high
+            self.shut[:, rows] = without + self.shut_by(j, rows)
 
 
-@dataclass(frozen=True, eq=False)
-class NumberBound(Bound):
-    """That predicted numbers stay within eps.
-
-    Attributes
-    ----------
-    predictions : (n,) array
-    eps : float
-    """
-
-    predictions: Floats
-    eps: float
-
-    def _ends(self, reach: Bools, tolerance: float, rounding: int) -> tuple[Floats, Floats, Floats]:
-        """The least and the largest number that rows of each box may get, and by how much a prediction is rounded."""
-        model, values = self.forest, self.forest.leaves.values[:, 0]
-        low = _total(self._least(values, reach)) + model.base[0] - tolerance
-        high = model.base[0] - _total(self._least(-values, reach)) + tolerance
-        return model.number(low), model.number(high), rounding * model.precision * np.abs(self.predictions)
-
-    def slack(self, reach: Bools) -> Floats:
-        low, high, rounding = self._ends(reach, self.forest.tolerance, 8)
-        return self.eps - rounding - np.maximum(self.predictions - low, high - self.predictions)
-
-    def misread(self, reach: Bools) -> Bools:
-        low, high, rounding = self._ends(reach, 2 * self.forest.tolerance, 16)
-        return (self.predictions < low - rounding) | (self.predictions > high + rounding)
-
-    def take(self, rows: Bools | Ints | slice) -> "NumberBound":
-        return replace(self, predictions=self.predictions[rows])
-
-
-def by_slack(boxes: Boxes, bound: Bound) -> Ints:
-    """Features of each row, those first whose condition the bound needs least: (n, d)."""
-    slack = np.full(boxes.kept.shape, np.inf)
-    for j in range(boxes.kept.shape[1]):
-        rows = np.flatnonzero(boxes.kept[:, j])
-        if len(rows):
-            slack[rows, j] = bound.take(rows).slack(boxes.take(rows).without(j) == 0)
-    return np.argsort(-slack, axis=1, kind="stable")
-
-
-def drop_in_order(boxes: Boxes, bound: Bound, order: Ints) -> Boxes:
-    """Boxes without the conditions that can be dropped, tried in the order of each row.
-
-    A condition that could not be dropped cannot be dropped later, since boxes only grow: no single condition of the
-    result can be dropped.
-    """
-    kept, shut = boxes.kept.copy(), boxes.shut.copy()
-    for features in order.T:
-        rows = np.flatnonzero(kept[np.arange(len(kept)), features])
-        current = replace(boxes, kept=kept, shut=shut).take(rows)
-        without = current.without(features[rows])
-        proven = bound.take(rows).proves(without == 0)
-        kept[rows[proven], features[rows[proven]]] = False
-        shut[:, rows[proven]] = without[:, proven]
-    return replace(boxes, kept=kept, shut=shut)
-
-
-def widen(boxes: Boxes, bound: Bound) -> Boxes:
-    """Boxes whose ranges reach as far as the bound allows, feature by feature, downwards first."""
-    boxes = replace(boxes, low=boxes.low.copy(), high=boxes.high.copy(), shut=boxes.shut.copy())
-    for j in range(boxes.forest.features):
-        rows = np.flatnonzero(boxes.kept[:, j] & ~boxes.missing[:, j])
-        if len(rows):
-            _widen(boxes, bound.take(rows), rows, j)
-    return boxes
-
-
-def _widen(boxes: Boxes, bound: Bound, rows: Ints, j: int) -> None:
-    """Widen the range of one feature, of boxes that have one."""
-    part = boxes.take(rows)
-    without, low, high = part.without(j), part.low[:, j], part.high[:, j]
-
-    def shut(low: Codes, high: Codes) -> Bools:
-        return _outside(boxes.forest, j, low, high, np.zeros(len(low), bool))
-
-    def proven(which: Ints, low: Codes, high: Codes) -> Bools:
-        return bound.take(which).proves((without[:, which] == 0) & ~shut(low, high))
-
-    low = _furthest(low, 0, lambda which, ends: proven(which, ends, high[which]))
-    wide = _furthest(high, int(boxes.forest.most[j]), lambda which, ends: proven(which, low[which], ends))
-    boxes.low[rows, j], boxes.high[rows, j] = low, wide
-    boxes.shut[:, rows] = without + shut(low, wide)
+def _outside(forest: Forest, features: Ints | int, low: Codes, high: Codes, missing: Bools) -> Bools:
+    """The leaves that no value from low to high reaches, nor a missing one if that is asked for: (leaves, n)."""
+    leaves, chosen = forest.leaves, np.atleast_1d(features)  # a column of leaves for all rows, or one per row
+    apart = (leaves.high[:, chosen] < low) | (leaves.low[:, chosen] > high)
+    return np.asarray(apart & ~(leaves.missing[:, chosen] & missing) if missing.any() else apart)
 
 
 def _furthest(start: Codes, limit: int, proven: Callable[[Ints, Codes], Bools]) -> Codes:
@@ -552,3 +425,55 @@ def _furthest(start: Codes, limit: int, proven: Callable[[Ints, Codes], Bools]) 
         good[rows[reached]] = middle[reached]
         far[rows[~reached]] = (middle - np.sign(way))[~reached]
     return good.astype(start.dtype)
+
+
+Slack = Callable[[Bools, Ints], Floats]
+
+
+def label_slack(forest: Forest, label: int) -> Slack:
+    """That the output of a class stays above those of all others; of one output, that of class 1, it is above 0."""
+    leaves, base, outputs = forest.leaves, forest.base, forest.outputs
+    if outputs is not None and len(base) == 1:
+        base, outputs = np.array([0.0, base[0]]), np.ones(len(outputs), np.int64)
+    others = [other for other in range(len(base)) if other != label]
+    # Of exact sums, the first class wins ties.
+    needed = [-_LEAST / 2 if forest.exact and outputs is None and label < k else forest.tolerance for k in others]
+    values = leaves.values[:, 0]  # those of trees of other classes have the other sign
+    if outputs is not None:
+        values = values * np.repeat(np.where(outputs == label, 1, -1), np.diff([*leaves.starts, len(values)]))
+
+    def slack(reach: Bools, rows: Ints) -> Floats:
+        if outputs is None:
+            gaps = [_total(_least(forest, leaves.values[:, label] - leaves.values[:, k], reach)) for k in others]
+        else:
+            least = _least(forest, values, reach)
+            sums = [_total(least[outputs == output]) for output in range(len(base))]
+            gaps = [sums[label] + sums[other] + (base[label] - base[other]) for other in others]
+        safe = [gap - need for gap, need in zip(gaps, needed, strict=True)]
+        return np.min(safe, axis=0) if safe else np.full(len(rows), np.inf)
+
+    return slack
+
+
+def number_slack(forest: Forest, predictions: Floats, eps: float) -> Slack:
+    """That predicted numbers stay within eps."""
+    values = forest.leaves.values[:, 0]
+
+    def slack(reach: Bools, rows: Ints) -> Floats:
+        predicted = predictions[rows]
+        low = forest.number(_total(_least(forest, values, reach)) + forest.base[0] - forest.tolerance)
+        high = forest.number(forest.base[0] - _total(_least(forest, -values, reach)) + forest.tolerance)
+        rounding = 8 * forest.precision * np.abs(predicted)
+        return np.asarray(eps - rounding - np.maximum(predicted - low, high - predicted))
+
+    return slack
+
+
+def _least(forest: Forest, values: Floats, reach: Bools) -> Floats:
+    """The least of leaf values that each box reaches, by tree: (trees, n)."""
+    return np.minimum.reduceat(np.where(reach, values[:, None], np.inf), forest.leaves.starts, axis=0)
+
+
+def _total(terms: Floats) -> Floats:
+    """Sums over the first axis, one term after the other, so that they do not depend on the number of columns."""
+    return np.asarray(np.cumsum(terms, axis=0)[-1]) if len(terms) else np.zeros(terms.shape[1:])

@@ -1,6 +1,6 @@
 """No condition of a sufficient reason can be dropped; of one tree, by brute force over all cells."""
 
-from dataclasses import replace
+from copy import deepcopy
 from itertools import product
 
 import numpy as np
@@ -12,16 +12,17 @@ from sklearn.tree import DecisionTreeClassifier
 from explainers.reason.models import fitted, table
 from explainers.systems import graded
 from faithscope.explainers import SufficientReason
-from faithscope.explainers.reason import Boxes, LabelBound, by_slack, drop_in_order, widen
+from faithscope.explainers.reason import Boxes, label_slack
 from faithscope.explainers.trees.reading import read_forest
 
 
 def searched(model, X):
-    """The boxes of rows with the commonest prediction, and their bound."""
+    """The boxes of rows with the prediction of the first, before they are widened."""
     forest, predicted = read_forest(model), model.predict(X)
-    bound = LabelBound(forest, int(np.searchsorted(model.classes_, predicted[0])))
-    start = Boxes.of(forest, forest.cells(X[predicted == predicted[0]]))
-    return drop_in_order(start, bound, by_slack(start, bound)), bound
+    slack = label_slack(forest, int(np.searchsorted(model.classes_, predicted[0])))
+    boxes = Boxes(forest, forest.cells(X[predicted == predicted[0]]), slack)
+    boxes.drop(boxes.by_slack())
+    return boxes
 
 
 SOON = ["forest", "histograms", "xgboost"]
@@ -29,26 +30,25 @@ SOON = ["forest", "histograms", "xgboost"]
 
 @pytest.mark.parametrize("name", graded(SOON, [*SOON, "boosting", "lightgbm"]))
 def test_without_any_of_its_conditions_the_bound_fails(name):
-    boxes, bound = searched(fitted(name, 3), table(3)[0][:25])
-    for final in (boxes, widen(boxes, bound)):
-        assert bound.proves(final.reach).all()
+    boxes = searched(fitted(name, 3), table(3)[0][:25])
+    for after in (lambda: None, boxes.widen):
+        after()
+        assert boxes.proves(boxes.shut == 0, np.arange(len(boxes.low))).all()
         for j in range(6):
-            rows = np.flatnonzero(final.kept[:, j])
-            assert not bound.take(rows).proves(final.take(rows).without(j) == 0).any()
+            rows = np.flatnonzero(boxes.kept[:, j])
+            assert not boxes.proves(boxes.without(j, rows) == 0, rows).any()
 
 
 def test_no_bound_of_a_condition_can_be_widened():
-    boxes, bound = searched(fitted("histograms"), table()[0][:40])
-    final = widen(boxes, bound)
-    for row, j in np.argwhere(final.kept).tolist():
-        part = final.take([row])
-        for side, end, step in (("low", 0, -1), ("high", len(final.forest.edges[j]), 1)):
-            if getattr(part, side)[0, j] != end:
-                ends = getattr(part, side).copy()
-                ends[0, j] += step
-                wider = replace(part, **{side: ends})
-                reach = (part.without(j) + wider.shut_by(j)) == 0
-                assert not bound.proves(reach)[0]
+    boxes = searched(fitted("histograms"), table()[0][:40])
+    boxes.widen()
+    for row, j in np.argwhere(boxes.kept).tolist():
+        for side, end, step in (("low", 0, -1), ("high", len(boxes.forest.edges[j]), 1)):
+            if getattr(boxes, side)[row, j] != end:
+                wider, rows = deepcopy(boxes), np.array([row])
+                getattr(wider, side)[row, j] += step
+                reach = (boxes.without(j, rows) + wider.shut_by(j, rows)) == 0
+                assert not boxes.proves(reach, rows)[0]
 
 
 def cells_of(explainer):
