@@ -6,7 +6,7 @@ Whoever can draw perturbed rows that keep an anchor (`Perturbations`) is searche
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,41 +157,28 @@ def may_exceed(mean: Floats, target: Floats, level: Floats) -> Bools:
     return np.asarray((mean >= 0) & (target < 1) & (within | (mean > target)))
 
 
-@dataclass(frozen=True, eq=False)
-class Wanted:
-    """Batches of draws that are wanted, one per line, each under an anchor that extends another by one condition.
+class Wanted(NamedTuple):
+    """Batches of draws that are wanted, one per line.
 
     Attributes
     ----------
     row, batch : (m,) arrays
         The row that a batch is for, and the number of the batch.
-    origin, parent : (p, width) and (m,) arrays
-        Anchors, and which of them a line extends.
-    feature, code : (m,) arrays
-        The feature of the anchor that is set, and the code that it is set to.
     key : (m,) array
-        Keys of the extended anchors.
+        Keys of the anchors.
+    anchors : callable
+        From lines to their anchors, which are made only where they are needed.
     """
 
     row: Ints
     batch: Ints
-    origin: Codes
-    parent: Ints
-    feature: Ints
-    code: Codes
     key: Keys
+    anchors: Callable[[Any], Codes]
 
     @classmethod
-    def of(cls, rows: Ints, anchors: Codes, batch: int) -> Self:
+    def of(cls, rows: Ints, anchors: Codes, batch: int) -> "Wanted":
         """One batch per row, under the row's anchor."""
-        lines, nought = np.arange(len(rows)), np.zeros(len(rows), np.int64)
-        return cls(rows, nought + batch, anchors, lines, nought, anchors[:, 0], anchor_keys(anchors))
-
-    def anchors(self, lines: Any) -> Codes:
-        """The extended anchors of these lines."""
-        anchors: Codes = self.origin[self.parent[lines]]
-        anchors[np.arange(len(anchors)), self.feature[lines]] = self.code[lines]
-        return anchors
+        return cls(rows, np.full(len(rows), batch), anchor_keys(anchors), anchors.__getitem__)
 
 
 class Perturbations(Protocol):
@@ -257,7 +244,7 @@ class Candidates:
     batches: Ints
 
     @classmethod
-    def extending(cls, space: Perturbations, rows: Ints, beams: Codes, alive: Bools, least: Floats) -> Self:
+    def extending(cls, space: Perturbations, rows: Ints, beams: Codes, alive: Bools, least: Floats) -> "Candidates":
         """All anchors that extend an anchor of the row's beam by a condition and may be worth more than `least`."""
         features, codes = space.extend(rows, beams)
         keys = condition_keys(features, codes) - condition_keys(features, beams[:, :, features])
@@ -277,9 +264,14 @@ class Candidates:
 
     def wanted(self, lines: Ints, which: Ints, batch: Ints) -> Wanted:
         """Batches of these candidates."""
-        at = lines, which
-        row, parent, feature = self.rows[lines], self.parent[at], self.feature[at]
-        return Wanted(row, batch, self.origin, parent, feature, self.code[at], self.key[at])
+
+        def anchors(some: Any) -> Codes:
+            at = lines[some], which[some]
+            extended: Codes = self.origin[self.parent[at]]
+            extended[np.arange(len(extended)), self.feature[at]] = self.code[at]
+            return extended
+
+        return Wanted(self.rows[lines], batch, self.key[lines, which], anchors)
 
     def draw(self, lines: Ints, which: Ints) -> None:
         """Draw another batch of each of these candidates; several batches if it is listed several times."""

@@ -329,16 +329,13 @@ class Bins:
         """Codes after adding each condition that rows in these bins meet; 0 if that changes nothing."""
         j, edge = self.conditions
         own, old = bins[:, None, j], anchors[:, :, j]
-        low, high = self.low[j, old], self.high[j, old]
-        before = self._size(j, low, high)
-        equal, above = edge < 0, own > edge
         known = own < self.counts[j]
+        equal, above, own = edge < 0, own > edge, np.where(known, own, 0)
         kept = known & (self.categorical[j] | ((own >= self._quarters[j]) == equal))  # missing is above no edge
-        own = np.where(known, own, 0)
-        low = np.where(equal, own, np.where(above, np.maximum(low, edge + 1), low))
-        top = np.minimum(high, np.where(self.categorical, self.counts, self._quarters)[j] - 1)
-        high = np.where(equal, own, np.where(above, top, np.minimum(high, edge)))
-        after = self._size(j, low, high)
+        low = np.maximum(self.low[j, old], np.where(equal, own, np.where(above, edge + 1, 0)))
+        high = np.minimum(self.high[j, old], np.where(equal, own, np.where(above, self._quarters[j] - 1, edge)))
+        high = np.maximum(low, high)  # of rows that cannot meet the condition
+        after, before = self._size(j, low, high), self._size(j, self.low[j, old], self.high[j, old])
         codes = np.where(self.categorical[j], own, low * self.counts[j] + high) + 1
         return np.where(kept & (after > 0) & (after < before), codes, 0).astype(np.int32)
 
