@@ -1,7 +1,7 @@
 """Counterfactuals: the nearest known row with another prediction, moved toward the row as far as it stays so."""
 
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -75,7 +75,7 @@ class Counterfactual(FlippingExplainer):
 
     def __post_init__(self) -> None:
         check_whole(self.candidates, "candidates")
-        Outcomes.of(self.predict, self.agreement, type(self).__name__)  # raises if it cannot be applied
+        _ = self._outcomes  # raises if it cannot be applied
 
     @property
     def _outcomes(self) -> Outcomes:
@@ -98,11 +98,11 @@ class Counterfactual(FlippingExplainer):
         rows, table = self._learned.table.read(X)
         search = replace(self._learned, table=table)
         search.distances.check(rows)
-        rows = search.settle(rows)
+        search.settle(rows)
         points, flipped = [search.known[:0]], [np.empty(0, np.int64)]
         step = _NUMBERS // (self.candidates * search.known.shape[1])
         for block in blocks(len(rows), step, progress):
-            owner, flips = search.flip(rows[block])
+            owner, flips = replace(search, rows=rows[block]).flip()
             points.append(flips)
             flipped.append(owner + block.start)
         where, metric = np.concatenate(flipped), search.distances.metric
@@ -111,30 +111,22 @@ class Counterfactual(FlippingExplainer):
 
 
 @dataclass(frozen=True, eq=False)
-class Originals:
-    """Rows that are to be flipped, or for each candidate point the row that it is a candidate for.
-
-    Attributes
-    ----------
-    rows : (n, d) array
-    labels : (n,) array
-        Their predictions.
-    """
-
-    rows: Floats
-    labels: Array
-
-    def take(self, which: Any) -> "Originals":
-        """Some of the rows, in any order, each as often as it is wanted."""
-        return Originals(self.rows[which], self.labels[which])
-
-
-@dataclass(frozen=True, eq=False)
 class Flips:
     """The search on matrices; every step is one call of the model for all points that take it.
 
     A point's owner is the position of the row that it is a candidate for. A category that only the row has, and no
     training row, is kept or given up like any other value. A missing number cannot move.
+
+    Attributes
+    ----------
+    outcomes : Outcomes
+    table : Space
+    known, labels : (m, d) and (m,) arrays
+        Training rows, and their predictions.
+    distances : _Gower or _Numbers
+    candidates : int
+    rows : (n, d) array
+        The rows that are to be flipped.
     """
 
     outcomes: Outcomes
@@ -143,82 +135,77 @@ class Flips:
     labels: Array
     distances: "_Gower | _Numbers"
     candidates: int
+    rows: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
-    def settle(self, matrix: Floats) -> Floats:
-        """Rows in the precision that the model sees, in place."""
+    @cached_property
+    def own(self) -> Array:
+        """The predictions of the rows."""
+        return self.outcomes.ask(self.table.decode(self.rows))
+
+    def settle(self, matrix: Floats) -> None:
+        """Round rows to the precision that the model sees, in place."""
         for j, kind in enumerate(self.table.kinds):
             if kind.kind == "f" and kind.itemsize < 8:
                 matrix[:, j] = matrix[:, j].astype(kind)
-        return matrix
 
-    def flip(self, rows: Floats) -> tuple[Ints, Floats]:
+    def flip(self) -> tuple[Ints, Floats]:
         """Positions of the rows that have a counterfactual, and these counterfactuals."""
-        every = Originals(rows, self.outcomes.ask(self.table.decode(rows)))
-        owner, starts = self._starts(rows, every.labels)
+        owner, starts = self._starts()
         if not len(owner):
             return owner, starts
-        sparse = self._put_back(starts.copy(), every.take(owner))
-        changed = unlike(sparse, rows[owner]).sum(axis=1)  # which decides among equally close points
-        best = _first_of_each(owner, 1, changed, self.distances.paired(rows[owner], sparse))
+        sparse = self._put_back(starts.copy(), owner)
+        changed = unlike(sparse, self.rows[owner]).sum(axis=1)  # which decides among equally close points
+        best = _first_of_each(owner, 1, changed, self.distances.paired(self.rows[owner], sparse))
         owner, points, nearest = owner[best], sparse[best], starts[np.unique(owner, return_index=True)[1]]
-        originals = every.take(owner)
-        points = self._put_back_all(self._move(points, originals), originals)
-        x = originals.rows
+        points, again = self._move(points, owner), np.arange(len(best))
+        while again.size:  # until no changed feature can be put back alone
+            after = self._put_back(points[again], owner[again])
+            different = unlike(after, points[again]).any(axis=1)
+            points[again] = after
+            again = again[different]
+        x = self.rows[owner]
         # A sum over features never gets larger on the way, but another metric may.
         farther = self.distances.paired(x, points) > self.distances.paired(x, nearest)
         points[farther] = nearest[farther]
-        flipped = self._flips(points, originals)
+        flipped = self._flips(points, owner)
         return owner[flipped], points[flipped]
 
-    def _flips(self, points: Floats, originals: Originals) -> Bools:
-        predictions = self.outcomes.ask(self.table.decode(points))
-        return ~self.outcomes.agree(predictions, originals.labels)
+    def _flips(self, points: Floats, owner: Ints) -> Bools:
+        return ~self.outcomes.agree(self.outcomes.ask(self.table.decode(points)), self.own[owner])
 
-    def _starts(self, rows: Floats, labels: Array) -> tuple[Ints, Floats]:
-        """The nearest known rows with another prediction: owners in ascending order, and points, the nearest first."""
-        known, own, sections = self._comparable(labels)
+    def _starts(self) -> tuple[Ints, Floats]:
+        """The nearest known rows with another prediction: owners in ascending order, and points, the nearest first.
+
+        They are found in sections of rows that agree with the same known rows, or nearly, so that few distances are
+        measured in vain.
+        """
+        known, own = self.labels, self.own
+        sections = [np.argsort(own, kind="stable")] if self.outcomes.of_numbers else []
+        if not sections:  # labels as numbers
+            codes, _ = group([np.append(known.astype(object), own.astype(object))])
+            known, own = codes[: len(known)], codes[len(known) :]
+            sections = [np.flatnonzero(own == code) for code in np.unique(own)]
         owners, points = [np.empty(0, np.int64)], [self.known[:0]]
         for members in sections:
             for block in blocks(len(members), _DISTANCES // len(known)):
                 agree = self.outcomes.agree(known, own[members[block], None])
                 pool = np.flatnonzero(~agree.all(axis=0))
                 if len(pool):
-                    distances = self.distances.between(rows[members[block]], self.known[pool])
+                    distances = self.distances.between(self.rows[members[block]], self.known[pool])
                     owner, chosen = _smallest(distances, agree[:, pool], self.candidates)
                     owners.append(members[block][owner])
                     points.append(self.known[pool[chosen]])
         order = np.argsort(np.concatenate(owners), kind="stable")
         return np.concatenate(owners)[order], np.concatenate(points)[order]
 
-    def _comparable(self, labels: Array) -> tuple[Array, Array, list[Ints]]:
-        """Predictions of known rows and of others as numbers, and sections of the others that are much alike.
-
-        Rows of a section agree with the same known rows, or nearly, so that few distances are measured in vain.
-        """
-        if self.outcomes.of_numbers:
-            return self.labels, labels, [np.argsort(labels, kind="stable")]
-        codes, _ = group([np.append(self.labels.astype(object), labels.astype(object))])
-        known, own = codes[: len(self.labels)], codes[len(self.labels) :]
-        return known, own, [np.flatnonzero(own == code) for code in np.unique(own)]
-
-    def _put_back(self, points: Floats, originals: Originals) -> Floats:
+    def _put_back(self, points: Floats, owner: Ints) -> Floats:
         """Points with features put back to the row's values, the farthest first, whenever that keeps the flip."""
-        place, left = self._farthest_first(points, originals.rows, np.True_)
+        place, left = self._farthest_first(points, self.rows[owner], np.True_)
         for turn in range(int(left.max(initial=0))):
             active = np.flatnonzero(left > turn)
-            tried = np.where(place[active] == turn, originals.rows[active], points[active])
-            kept = self._flips(tried, originals.take(active))
+            tried = np.where(place[active] == turn, self.rows[owner[active]], points[active])
+            kept = self._flips(tried, owner[active])
             points[active[kept]] = tried[kept]
-        return points
-
-    def _put_back_all(self, points: Floats, originals: Originals) -> Floats:
-        """Points of which no changed feature can be put back alone: tried again until nothing changes."""
-        again = np.arange(len(points))
-        while again.size:
-            after = self._put_back(points[again], originals.take(again))
-            different = unlike(after, points[again]).any(axis=1)
-            points[again] = after
-            again = again[different]
         return points
 
     def _farthest_first(self, points: Floats, origin: Floats, which: Any) -> tuple[Ints, Ints]:
@@ -227,32 +214,35 @@ class Flips:
         order = np.argsort(np.where(changed, -self.distances.gaps(origin, points), 1.0), axis=1, kind="stable")
         return np.argsort(order, axis=1, kind="stable"), changed.sum(axis=1)
 
-    def _move(self, points: Floats, originals: Originals) -> Floats:
-        """Points with changed numbers moved toward the row's, the farthest first, as long as that keeps the flip."""
-        origin = originals.rows
+    def _move(self, points: Floats, owner: Ints) -> Floats:
+        """Points with changed numbers moved toward the row's, the farthest first, as long as that keeps the flip.
+
+        A feature moves between a value that does not flip (start) and one that does (end).
+        """
+        origin = self.rows[owner]
         numbers = ~self.table.categorical & np.isfinite(points) & np.isfinite(origin)
         place, left = self._farthest_first(points, origin, numbers)
         for turn in range(int(left.max(initial=0))):
             moving = np.flatnonzero(left > turn)
             feature = (place[moving] == turn).argmax(axis=1)
-            self._move_feature(points, origin[moving, feature], originals, moving, feature)
+            start = origin[moving, feature]
+            for _ in range(_ROUNDS):
+                end = points[moving, feature]
+                tried = self._steps(points[moving], start, end, feature)
+                steps = tried[:, np.arange(len(moving)), feature].T
+                room = (steps != end[:, None]).any(axis=1)
+                if not room.any():
+                    break
+                moving, feature, start, end, steps = moving[room], feature[room], start[room], end[room], steps[room]
+                flips = self._flips(np.concatenate(tried[:, room]), np.tile(owner[moving], _PARTS - 1))
+                flips = np.vstack([flips.reshape(_PARTS - 1, -1), np.ones(len(moving), bool)])
+                edges, lines, reached = (
+                    np.column_stack([start, steps, end]),
+                    np.arange(len(moving)),
+                    flips.argmax(axis=0),
+                )
+                start, points[moving, feature] = edges[lines, reached], edges[lines, reached + 1]
         return points
-
-    def _move_feature(self, points: Floats, start: Floats, originals: Originals, moving: Ints, feature: Ints) -> None:
-        """Move one feature of each of these points, between a value that does not flip (start) and one that does."""
-        for _ in range(_ROUNDS):
-            end = points[moving, feature]
-            tried = self._steps(points[moving], start, end, feature)
-            steps = tried[:, np.arange(len(moving)), feature].T
-            room = (steps != end[:, None]).any(axis=1)
-            if not room.any():
-                return
-            moving, feature, start, end, steps = moving[room], feature[room], start[room], end[room], steps[room]
-            flips = self._flips(np.concatenate(tried[:, room]), originals.take(np.tile(moving, _PARTS - 1)))
-            flips = np.vstack([flips.reshape(_PARTS - 1, -1), np.ones(len(moving), bool)])
-            edges, reached = np.column_stack([start, steps, end]), flips.argmax(axis=0)
-            start, end = edges[np.arange(len(edges)), reached], edges[np.arange(len(edges)), reached + 1]
-            points[moving, feature] = end
 
     def _steps(self, points: Floats, start: Floats, end: Floats, feature: Ints) -> Floats:
         """Points with one feature on its way from start to end: (parts - 1, points, features)."""
