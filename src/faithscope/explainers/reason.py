@@ -315,7 +315,8 @@ class Boxes:
 
     def __init__(self, forest: Forest, cells: Codes, slack: "Slack") -> None:
         self.forest, self._slack, leaves = forest, slack, forest.leaves
-        self.missing, self.kept = cells < 0, np.ones(cells.shape, bool)
+        self.missing = cells < 0
+        self.kept: Bools = np.ones(cells.shape, bool)
         self.low, self.high = np.where(self.missing, forest.most + 1, cells), cells.copy()
         reach = self._counted() == 0
         for j, most in enumerate(forest.most):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from math import comb
 from typing import Any
 
@@ -20,7 +20,7 @@ from faithscope.inputs.pipelines import columns_of_features
 
 _TREE_ROWS = 64  # in one call of shap, which prints a progress bar of its own if a call takes long
 _TREE_NODES = 2**15 - 1  # shap keeps the place of a node in 16 bits, and crashes on larger trees
-_WAYS = 2**18  # of pairs of rows through trees that are followed at once
+_PAIRS = 2**20  # pairs of rows times leaves looked at at once
 _BITS = 62  # columns whose sets are numbers of 64 bits
 _WRONG = 1e-4  # share of the largest output: boosters in single precision are off by 1e-6, misread models by far more
 
@@ -82,6 +82,8 @@ class Trees:
         cells = forest.cells(_features(background, table, transform))
         link = _link(forest.sums(cells), known, name)
         alone = link is plain and len(set(players.tolist())) == len(players)
+        if not alone and len(table.names) > _BITS:
+            raise BadInput(f'Trees over more than {_BITS} columns are not read here: use algorithm="permutation".')
         shap = _shap_of(forest, cells, classes) if alone else []
         return cls(forest, transform, players, link, known.shape[1], list(classes), cells, shap)
 
@@ -102,8 +104,7 @@ class Trees:
     def values(self, cells: Codes, columns: int, tell: Tell = lambda done: None) -> Floats:
         """SHAP values, (n, columns, classes)."""
         values = np.zeros((len(cells), columns, len(self.classes)))
-        ways = len(self.background) * len(self.forest.trees)
-        step = _TREE_ROWS if self.link is not plain or self.shap else _WAYS // ways
+        step = _TREE_ROWS if self.link is not plain or self.shap else _PAIRS // (len(self.background) * columns)
         for block in blocks(len(cells), step, lambda done, _: tell(done)):
             if self.shap:
                 values[block][:, self.players] = self._by_shap(cells[block])
@@ -132,33 +133,33 @@ class Trees:
         ``v (r - 1)! s! / (r + s)!`` to the value of each of the r columns, and takes ``v r! (s - 1)! / (r + s)!`` from
         each of the s: Shapley's formula for the game that is worth v where all r and none of the s have joined.
         """
-        row, other = (part.ravel() for part in np.indices((len(cells), len(self.background))))
-        bits = np.broadcast_to(1 << np.arange(columns), (len(row), columns))
-        pair, node, own, others = self._leaves(cells, row, other, bits)
+        pairs = (part.ravel() for part in np.indices((len(cells), len(self.background))))
+        row, leaf, own, others = self._reached(cells, *pairs)
+        row //= len(self.background)
         r, s = (np.bitwise_count(part).astype(np.int64) for part in (own, others))
         most = int((r + s).max(initial=0)) + 1
         share = np.array([[1 / comb(r + s, r) for s in range(most)] for r in range(most)])[r, s]
-        leaf = self.forest.leaf_values[node][:, [number if len(self.forest.base) > 1 else 0 for number in self.classes]]
-        values = np.zeros((len(cells), columns, leaf.shape[1]))
+        worth = self._leaf_values[leaf][:, [number if len(self.forest.base) > 1 else 0 for number in self.classes]]
+        values = np.zeros((len(cells), columns, worth.shape[1]))
         for j in range(columns):
             for part, size, sign in ((own, r, 1), (others, s, -1)):
                 at = np.flatnonzero(part >> j & 1)
                 added = sign * share[at] / size[at]
-                for number, weights in enumerate(leaf[at].T):
-                    values[:, j, number] += np.bincount(row[pair[at]], added * weights, len(cells))
+                for number, weights in enumerate(worth[at].T):
+                    values[:, j, number] += np.bincount(row[at], added * weights, len(cells))
         return values / len(self.background) * self._signs
 
     def _by_mixtures(self, cells: Codes, columns: int) -> Floats:
         """Values of functions of sums, by the outputs of all mixtures."""
 
         def worths(row: Ints, other: Ints, changed: Ints) -> Floats:
-            return self.link(self._mixtures(cells, columns, row, other, changed), self.outputs)[:, :, self.classes]
+            return self.link(self._mixtures(cells, row, other, changed), self.outputs)[:, :, self.classes]
 
-        trees, wide = 8 * len(self.forest.trees), self.outputs
+        leaves, wide = len(self._leaf_values), self.outputs
         differ = differing(cells, self.background, self.players, columns)
-        return pair_values(differ, worths, len(self.classes), lambda coalitions: max(trees, wide * coalitions))
+        return pair_values(differ, worths, len(self.classes), lambda coalitions: max(leaves, wide * coalitions))
 
-    def _mixtures(self, cells: Codes, columns: int, row: Ints, other: Ints, changed: Ints) -> Floats:
+    def _mixtures(self, cells: Codes, row: Ints, other: Ints, changed: Ints) -> Floats:
         """The sums of the trees for all mixtures of each pair: (p, 2^k, sums).
 
         A leaf is reached by the mixtures that have the row's values of some columns R, and the background's values of
@@ -167,50 +168,53 @@ class Trees:
         for each coalition, over its subsets.
         """
         many, size = changed.shape
-        bits = np.zeros((many, columns), np.int64)
-        np.put_along_axis(bits, changed, 1 << np.arange(size)[None], axis=1)
-        pair, node, own, others = self._leaves(cells, row, other, bits)
+        pair, leaf, *sets = self._reached(cells, row, other)
+        own, others = (sum((part >> changed[pair, j] & 1) << j for j in range(size)) for part in sets)
         signs = np.ones(len(pair))
         while others.any():
             lowest = others & -others
             more = np.flatnonzero(lowest)
             others = others ^ lowest
-            pair, node = np.concatenate([pair, pair[more]]), np.concatenate([node, node[more]])
+            pair, leaf = np.concatenate([pair, pair[more]]), np.concatenate([leaf, leaf[more]])
             own = np.concatenate([own, own[more] | lowest[more]])
             others, signs = np.concatenate([others, others[more]]), np.concatenate([signs, -signs[more]])
-        at, values = pair << size | own, self.forest.leaf_values.T
-        table = np.stack([np.bincount(at, signs * value[node], many << size) for value in values], axis=-1)
+        at = pair << size | own
+        table = np.stack([np.bincount(at, signs * v[leaf], many << size) for v in self._leaf_values.T], axis=-1)
         for j in range(size):
             halves = table.reshape(-1, 2, 2**j, table.shape[1])
             halves[:, 1] += halves[:, 0]
         return table.reshape(many, 1 << size, -1) + self.forest.base / self.forest.divisor
 
-    def _leaves(self, cells: Codes, rows: Ints, other: Ints, bits: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """Leaves that mixtures reach: pair, node, the bits of columns that must be the row's, and the other row's."""
-        nodes, roots = self.forest.nodes, self.forest.nodes.roots
-        pair, node = np.repeat(np.arange(len(rows)), len(roots)), np.tile(roots, len(rows))
-        own = np.zeros(len(pair), np.int64)
-        others = own.copy()
-        done: list[tuple[Ints, ...]] = []
-        while len(pair):
-            leaf = nodes.left[node] == node
-            done.append((pair[leaf], node[leaf], own[leaf], others[leaf]))
-            pair, node, own, others = pair[~leaf], node[~leaf], own[~leaf], others[~leaf]
-            bit = bits[pair, self.players[nodes.feature[node]]]
-            by_row = nodes.goes_left(cells, rows[pair], node)
-            by_other = nodes.goes_left(self.background, other[pair], node)
-            parted = by_row != by_other
-            with_row = ~parted | (others & bit == 0)
-            with_other = parted & (own & bit == 0)
-            bit = np.where(parted, bit, 0)
-            pair = np.concatenate([pair[with_row], pair[with_other]])
-            child = np.concatenate([node[with_row], node[with_other]])
-            left = np.concatenate([by_row[with_row], by_other[with_other]])
-            own = np.concatenate([(own | bit)[with_row], own[with_other]])
-            others = np.concatenate([others[with_row], (others | bit)[with_other]])
-            node = np.where(left, nodes.left[child], nodes.right[child])
-        pair, node, own, others = (np.concatenate(parts) for parts in zip(*done, strict=True))
-        return pair, node, own, others
+    def _reached(self, cells: Codes, row: Ints, other: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """Leaves that mixtures of pairs reach: pair, leaf, the columns that must be the row's, and the other row's.
+
+        Sets of columns are bits. A leaf is reached if each column lets in the value of either row.
+        """
+        mine, theirs = self._open(cells), self._open(self.background)
+        found = []
+        for block in blocks(len(row), _PAIRS // mine.shape[1]):
+            a, b = mine[row[block]], theirs[other[block]]
+            pair, leaf = np.nonzero((a | b) == -1)
+            a, b = a[pair, leaf], b[pair, leaf]
+            found.append((pair + block.start, leaf, a & ~b, b & ~a))
+        pair, leaf, own, others = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return pair, leaf, own, others
+
+    def _open(self, cells: Codes) -> Ints:
+        """The columns whose values let rows into leaves, as bits: (n, leaves); -1 if all do."""
+        leaves = self.forest.leaves
+        bits = np.full((len(cells), len(leaves.low)), -1)
+        for j, column in enumerate(self.players.tolist()):
+            cell = cells[:, j, None]
+            inside = (leaves.low[:, j] <= cell) & (cell <= leaves.high[:, j]) | (leaves.missing[:, j] & (cell < 0))
+            bits &= np.where(inside, -1, ~(1 << column))
+        return bits
+
+    @cached_property
+    def _leaf_values(self) -> Floats:
+        """What each leaf adds to the sums: (leaves, k)."""
+        forest = self.forest
+        return forest.leaf_values[forest.leaves.node]
 
 
 def is_off(outputs: Floats, wanted: Floats, scale: float) -> Bools:
@@ -222,8 +226,6 @@ def is_off(outputs: Floats, wanted: Floats, scale: float) -> Bools:
 def _players(transformer: Any, table: Space) -> Ints:
     """The column of the table that each feature of a transformer is made of."""
     names, columns = columns_of_features(transformer)
-    if len(table.names) > _BITS:
-        raise BadInput(f"Pipelines of over {_BITS} columns are not explained through their trees.")
     if not hasattr(transformer, "feature_names_in_"):
         return np.array(columns)
     if len(set(table.names)) < len(table.names) or not set(names) <= set(table.names):

@@ -75,6 +75,8 @@ class Leaves(NamedTuple):
 
     Attributes
     ----------
+    node : (leaves,) array
+        The number of each leaf among the nodes.
     low, high : (leaves, d) arrays
         The first and the last cell from which a leaf is reached; low is above high if no number reaches it.
     missing : (leaves, d) array of bool
@@ -84,6 +86,7 @@ class Leaves(NamedTuple):
         The first leaf of each tree.
     """
 
+    node: Ints
     low: Codes
     high: Codes
     missing: Bools
@@ -197,7 +200,7 @@ class Forest:
         found, low, high, missing = map(np.concatenate, zip(*parts, strict=True))
         order = np.argsort(nodes.tree[found], kind="stable")
         starts = np.searchsorted(nodes.tree[found[order]], np.arange(len(nodes.roots)))
-        return Leaves(low[order], high[order], missing[order], nodes.values[found[order]], starts)
+        return Leaves(found[order], low[order], high[order], missing[order], nodes.values[found[order]], starts)
 
     @cached_property
     def leaf_values(self) -> Floats:
