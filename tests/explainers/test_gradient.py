@@ -38,7 +38,6 @@ def values(module, rows=ROWS, **how):
     [
         ("gradient", [7.0, 2.0], -7.0),  # f = 13, gradient (2 x0 + x1, x0), f - gradient · x = 13 - 20
         ("gradient x input", [14.0, 6.0], -7.0),
-        ("gradient*input", [14.0, 6.0], -7.0),
         ("integrated gradients", [7.0, 3.0], 3.0),  # the squares alone give 4, the product 6 is shared
     ],
 )

@@ -24,7 +24,7 @@ from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
 from faithscope.inputs.rows import flat_rows
 from faithscope.runtime.memory import need
 
-_METHODS = ("gradient", "gradient x input", "gradient*input", "integrated gradients")
+_METHODS = ("gradient", "gradient x input", "integrated gradients")
 _ROWS = 1_024  # in one call of the module; four times as many points of integrated gradients
 _DIGITS = 11  # kept of the largest number of a vector; later digits depend on the order of sums in a batch
 
@@ -42,7 +42,7 @@ class Gradient(Explainer):
         From (n, d), or (n, C, H, W) and the like, to (n,) or (n, classes). It is explained as it is when `explain` is
         called, in evaluation mode and double precision, on a copy, so that the module itself does not change.
     method : {"gradient", "gradient x input", "integrated gradients"}
-        The gradient; the gradient times the row (also ``"gradient*input"``); or the mean gradient on the straight line
+        The gradient; the gradient times the row; or the mean gradient on the straight line
         from a baseline to the row, times the difference of both, which sums to the difference in output.
     offset : bool
         Append the constant that completes the explanation: ``f(x) - gradient · x`` for the gradient,
@@ -72,7 +72,7 @@ class Gradient(Explainer):
         self,
         module: Any,
         *,
-        method: Literal["gradient", "gradient x input", "gradient*input", "integrated gradients"] = "gradient",
+        method: Literal["gradient", "gradient x input", "integrated gradients"] = "gradient",
         offset: bool = False,
         class_index: int | str | None = None,
         baseline: Any = None,
@@ -82,8 +82,7 @@ class Gradient(Explainer):
         if not (callable(module) and hasattr(module, "parameters") and hasattr(module, "eval")):
             raise WrongType(f"Gradient explains a torch.nn.Module; got {type(module).__name__}.")
         check_word(method, "method", _METHODS)
-        self.module, self.offset, self.class_index = module, offset, class_index
-        self.method = "gradient x input" if method == "gradient*input" else method
+        self.module, self.method, self.offset, self.class_index = module, method, offset, class_index
         start = None if baseline is None else flat_rows([baseline])[0]
         self.baseline: Floats | None = None if start is None else to_matrix(start, "The baseline")[0][0]
         self.steps = check_whole(steps, "steps")

@@ -129,13 +129,9 @@ class Space:
         told = f"Rows have {several(len(rows.names), 'feature', 'features')} but training rows have {len(self.names)}"
         if _only_numbered(rows.names) or _only_numbered(self.names):
             return f"{told}: pass the same columns."
-        sides = (("only these rows have", rows.names, self.names), ("only training rows have", self.names, rows.names))
-        only = []
-        for which, own, others in sides:
-            strange = [name for name in own if name not in others]
-            more = f" and {len(strange) - _SHOWN} more" if len(strange) > _SHOWN else ""
-            only += [f"{which} {', '.join(map(repr, strange[:_SHOWN]))}{more}"] if strange else []
-        return f"{told}: {', '.join(only) or 'some columns stand twice'}. Pass the same columns."
+        strange = [name for name in (*rows.names, *self.names) if (name in rows.names) != (name in self.names)]
+        only = f"{', '.join(map(repr, strange[:_SHOWN])) or 'some columns twice'}{', …' if len(strange) > _SHOWN else ''}"
+        return f"{told}; only one of them has {only}. Pass the same columns."
 
     def _places(self, names: Names) -> Iterable[int]:
         """The positions of the columns of training, by name; as they are if either table only numbers its columns."""

@@ -129,10 +129,7 @@ class TopCoefficient(Explainer):
             if len(coefficients) == 1:
                 coefficients = np.vstack([-coefficients, coefficients])
         coefficients = np.abs(coefficients) if self.by == "absolute" else coefficients
-        weight = coefficients[np.repeat(predicted, np.diff(bag.indptr)), bag.indices]
-        filled = np.flatnonzero(np.diff(bag.indptr))
-        starts = bag.indptr[filled]
-        best = np.maximum.reduceat(weight, starts) if len(filled) else np.empty(0)
-        is_best = np.flatnonzero(weight == np.repeat(best, np.diff(bag.indptr)[filled]))
-        columns[filled] = bag.indices[is_best[np.searchsorted(is_best, starts)]]
+        for row, words in enumerate(np.split(bag.indices, bag.indptr[1:-1])):
+            if len(words):
+                columns[row] = words[coefficients[predicted[row], words].argmax()]
         return columns

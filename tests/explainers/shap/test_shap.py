@@ -16,7 +16,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from explainers.systems import assert_refused, trees
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers import Shap
-from refused import refused
 
 X, Y = make_classification(900, 12, n_informative=8, random_state=0)
 X3, Y3 = make_classification(600, 9, n_informative=7, n_classes=3, random_state=0)
@@ -243,12 +242,3 @@ def test_a_missing_package_is_named_with_its_extra_where_trees_need_it(monkeypat
         with pytest.raises(MissingExtra, match=r'pip install "faithscope\[shap\]"'):
             Shap(fitted("forest"), BACKGROUND, algorithm=algorithm)
     assert Shap(fitted("forest"), BACKGROUND, algorithm="permutation").explain(ROWS[:1]).values.shape == (1, 12)
-
-
-# What went.
-
-
-def test_what_was_removed_says_what_to_do():
-    refused(BadInput, 'algorithm="kernel" was removed: "permutation"', Shap, chance, BACKGROUND, algorithm="kernel")
-    with pytest.raises(AttributeError, match=r"^Shap.read was removed: fs.read\(explanation, class_index=...\) reads"):
-        Shap.read(None)

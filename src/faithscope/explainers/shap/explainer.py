@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from faithscope.errors import BadInput, Removed
+from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, settings_line
 from faithscope.explainers.shap.coalitions import Game, MixtureAnswers, Tell, affordable, asked_values
 from faithscope.explainers.shap.trees import Trees, is_off
@@ -105,8 +105,6 @@ class Shap(Explainer):
     0.0
     """
 
-    read = Removed("fs.read(explanation, class_index=...) reads what shap has made")
-
     _kept_as = MappingProxyType({"output": "_output_given", "algorithm": "_algorithm_given"})
 
     def __init__(
@@ -121,8 +119,6 @@ class Shap(Explainer):
         seed: int = 0,
     ) -> None:
         check_word(output, "output", ("margin", "probability", "label"), optional=True)
-        if str(algorithm) == "kernel":
-            raise BadInput('algorithm="kernel" was removed: "permutation" estimates the same values.')
         check_word(algorithm, "algorithm", ("auto", "tree", "permutation"))
         self.model, self.class_index, self.error = model, class_index, 0.0
         self.asked, self.saved = 0, 0

@@ -188,15 +188,14 @@ class Forest:
             leaf = nodes.left[at] == at
             parts.append((at[leaf], low[leaf], high[leaf], missing[leaf]))
             at, low, high, missing = at[~leaf], low[~leaf], high[~leaf], missing[~leaf]
-            rows, asked = np.arange(len(at)), nodes.feature[at]
-            left_high, right_low, left_missing, right_missing = high.copy(), low.copy(), missing.copy(), missing.copy()
-            left_high[rows, asked] = np.minimum(high[rows, asked], nodes.place[at])
-            right_low[rows, asked] = np.maximum(low[rows, asked], nodes.place[at] + 1)
-            left_missing[rows, asked] &= nodes.missing_left[at]
-            right_missing[rows, asked] &= ~nodes.missing_left[at]
+            left, asked, place = np.arange(len(at)), nodes.feature[at], nodes.place[at]
+            right = left + len(at)
+            low, high, missing = (np.concatenate([part, part]) for part in (low, high, missing))
+            high[left, asked] = np.minimum(high[left, asked], place)
+            low[right, asked] = np.maximum(low[right, asked], place + 1)
+            missing[left, asked] &= nodes.missing_left[at]
+            missing[right, asked] &= ~nodes.missing_left[at]
             at = np.concatenate([nodes.left[at], nodes.right[at]])
-            low, high = np.concatenate([low, right_low]), np.concatenate([left_high, high])
-            missing = np.concatenate([left_missing, right_missing])
         found, low, high, missing = map(np.concatenate, zip(*parts, strict=True))
         order = np.argsort(nodes.tree[found], kind="stable")
         starts = np.searchsorted(nodes.tree[found[order]], np.arange(len(nodes.roots)))
