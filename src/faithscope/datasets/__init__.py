@@ -6,12 +6,14 @@ import warnings
 import zipfile
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from faithscope.datasets.adult_sample import adult_sample
 from faithscope.datasets.catalog import CATALOG, ArchiveSource, content_of
 from faithscope.datasets.download import Unreachable, fetch
 from faithscope.errors import BadInput
@@ -108,6 +110,33 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
                 return _dataset(name, source, table)
         warnings.warn(f"{str(kept)!r} was changed after it was downloaded, so it is downloaded again.", stacklevel=2)
     return _dataset(name, source, _downloaded(name, source, kept))
+
+
+def adult_sample() -> Dataset:
+    """A random sample of 8,000 people of the Adult data set (UCI, CC BY 4.0), in random order.
+
+    It comes with the package. Columns are as in the whole data set, ``datasets.load("adult")``; missing values are
+    missing.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from faithscope import datasets
+    >>> datasets.adult_sample()
+    Dataset('adult_sample', 8,000 rows, 14 columns, 2 classes)
+    """
+    return _dataset("adult_sample", CATALOG["adult"], _people().copy())
+
+
+@cache
+def _people() -> "pd.DataFrame":
+    import pandas as pd
+
+    table = pd.read_parquet(BytesIO(files(__package__).joinpath("bundled", "adult_sample.parquet").read_bytes()))
+    return table.where(table.notna(), np.nan)  # pandas 2 reads missing texts as None, which encoders take for a text
 
 
 def _from_folder(name: str, source: ArchiveSource, folder: Path) -> "pd.DataFrame":

@@ -130,7 +130,9 @@ class Space:
         if _only_numbered(rows.names) or _only_numbered(self.names):
             return f"{told}: pass the same columns."
         strange = [name for name in (*rows.names, *self.names) if (name in rows.names) != (name in self.names)]
-        only = f"{', '.join(map(repr, strange[:_SHOWN])) or 'some columns twice'}{', …' if len(strange) > _SHOWN else ''}"
+        only = (
+            f"{', '.join(map(repr, strange[:_SHOWN])) or 'some columns twice'}{', …' if len(strange) > _SHOWN else ''}"
+        )
         return f"{told}; only one of them has {only}. Pass the same columns."
 
     def _places(self, names: Names) -> Iterable[int]:
@@ -211,11 +213,9 @@ class Numbers:
         """Numbers as floats; raises if the column holds infinite numbers, too large ones, or anything else."""
         stray, large = column.stray("number"), _beyond_floats(column.values)
         if stray is not None:
-            rows = range(stray, len(column.values))
-            wrong = [row for row in rows if column.take(np.array([row])).stray("number") is not None]
             raise WrongType(
-                f"Column {self.name!r} held numbers in training but holds {column.values.tolist()[stray]!r} here"
-                f"{_at(wrong)}: convert it."
+                f"Column {self.name!r} held numbers in training but holds {column.values.tolist()[stray]!r} here at "
+                f"row {stray}: convert it."
             )
         if large:
             raise BadInput(

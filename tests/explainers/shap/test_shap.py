@@ -60,17 +60,6 @@ def assert_sums(explainer, output, background, rows):
 
 
 SYSTEMS = [
-    (lambda: fitted("boosted"), {"output": "margin"}, lambda: fitted("boosted").decision_function),
-    (
-        lambda: fitted("linear"),
-        {"output": "probability"},
-        lambda: lambda rows: fitted("linear").predict_proba(rows)[:, 1],
-    ),
-    (
-        lambda: fitted("linear"),
-        {"output": "margin", "algorithm": "permutation"},
-        lambda: fitted("linear").decision_function,
-    ),
     (lambda: fitted("forest"), {"output": "label"}, lambda: fitted("forest").predict),
     (lambda: chance, {"algorithm": "permutation", "evaluations": 100}, lambda: chance),
     (product, {"algorithm": "permutation"}, lambda: product().predict),

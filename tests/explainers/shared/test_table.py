@@ -141,7 +141,7 @@ FINE = np.array(["2024-01-01T00:00:00.000000001"] * 3, "M8[ns]")
         ),
         ([1.0, 2.0], [1, 2**53 + 1, 2**60], BadInput, "beyond 2[*][*]53, .* at row 1 and 1 more"),
         ([1.0], pd.Series([0.5, 2**53 + 1, np.int64(-(2**60))], dtype=object), BadInput, "beyond .* at row 1 and 1 mo"),
-        ([1.0], ["a", "b", "c"], WrongType, "'x' held numbers in training but holds 'a' here at row 0 and 2 more"),
+        ([1.0], ["a", "b", "c"], WrongType, "'x' held numbers in training but holds 'a' here at row 0: convert"),
         (NANOSECONDS, FINE, BadInput, "at row 0 and 2 more, which is too fine"),
         (NANOSECONDS, [3], WrongType, "'x' held dates in training but holds 3 here"),
         (["a", "b"], [[2]], WrongType, "can be no category"),
