@@ -75,7 +75,7 @@ def test_every_pair_found_disagrees_and_its_distance_is_that_of_brute_force(tabl
     n, rng = 120, np.random.default_rng(1)
     X, labels = table(n, rng), rng.integers(0, 3, n)
     distance = gower(X)
-    for exact in (True, False):  # outright, and along directions
+    for exact in (True, False):  # outright, and among neighbors
         monkeypatch.setattr(module, "_EXACT", 10**9 if exact else 0)
         pairs = shared(labels, X).counterexamples(k=200)
         a, b = pairs["row_a"].to_numpy(), pairs["row_b"].to_numpy()

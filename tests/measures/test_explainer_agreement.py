@@ -109,11 +109,11 @@ def test_pairs_that_cannot_be_compared_stay_in_the_table_with_a_reason():
     assert "cannot be the same explanation" in agreement.pair("keys", "shap").notes[0]
 
 
-def test_a_matrix_is_square_and_knows_the_short_names():
+def test_a_matrix_is_square():
     agreement = fs.explainer_agreement({**BOTH, "rules": RULES}, k=2)
-    matrix, told = agreement.matrix("FA"), agreement.pair("lime", "shap")
+    matrix, told = agreement.matrix("feature_agreement"), agreement.pair("lime", "shap")
     assert matrix.index.tolist() == matrix.columns.tolist() == ["shap", "lime", "rules"]
     assert matrix.equals(matrix.T)
     assert matrix.loc["shap", "lime"] == told.feature_agreement.value
     assert agreement.matrix("chance").loc["shap", "lime"] == told.chance
-    assert agreement.matrix("sa").isna().sum().tolist() == [1, 1, 2]
+    assert agreement.matrix("sign_agreement").isna().sum().tolist() == [1, 1, 2]

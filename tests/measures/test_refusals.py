@@ -80,10 +80,9 @@ REFUSED = {
         (lambda: fs.evaluate(LABELS, RULES, PHI).counterexamples(k=0), "whole number of at least 1; got 0"),
         (lambda: fs.local(np.zeros((2, 1)), len, len, np.zeros((2, 1))), "one row; got 2"),
         (lambda: fs.sample_until(BATCHES, "a", 0.1, 9, agreement=fs.Close(1.0)), "pass prediction="),
-        (lambda: fs.OptimalDecoder().fit(["a", "a"], [0, 1]).r2, "are labels"),
-        (lambda: decoder([2.0, 2.0]).r2, "all equal"),
-        (lambda: decoder([2.0]).leave_one_out_error, "at least 2 rows"),
-        (lambda: fs.OptimalDecoder().leave_one_out_r2, "no rows"),
+        (lambda: fs.OptimalDecoder().fit(["a", "a"], [0, 1]).leave_one_out_error, "Only a GibbsDecoder of labels"),
+        (lambda: fs.GibbsDecoder().leave_one_out_error, "no rows"),
+        (lambda: agree(BOTH).matrix("sme"), "Did you mean 'same'"),
         (lambda: plan(["a"] * 200).interval(2_001), r"10 times its size. Measure more rows first"),
         (lambda: plan(["a"] * 200).interval(2.5), "whole number"),
         (lambda: plan(["a"]).interval(2), "every explanation occurred once.*Measure more rows first"),
@@ -109,7 +108,6 @@ REFUSED = {
     ],
     UnknownName: [
         (lambda: agree(BOTH, discretizer={"c": "sign"}), "which is no explainer here"),
-        (lambda: agree(BOTH).matrix("sme"), "Did you mean 'same'"),
         (lambda: agree(BOTH).pair("a", "z"), "No explainer is called 'z'"),
     ],
     NotScoped: [

@@ -1,6 +1,7 @@
 """Counterexamples: pairs of rows with the same explanation and different predictions."""
 
-from collections.abc import Iterable, Iterator
+import math
+from bisect import bisect_right
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from faithscope.agreements import Agreement, Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import sum_by
 from faithscope.explanations.distances.metrics import Gower
+from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import Rows
@@ -16,12 +18,12 @@ from faithscope.measures.numbers.groups import disagree, disagreement, distance,
 from faithscope.sample import Sample
 
 Pairs = tuple[Ints, Floats]  # of rows, the smaller first, and their distance
+Space = tuple[Gower, list[Array]]  # a distance, and the columns that it compares
 
-_EXACT = 40_000_000  # values compared for one explanation; with more, only neighbors along projections are
-_AT_ONCE = 2**20  # values of them that are in memory at once
-_PROJECTIONS = 16
+_EXACT = 40_000_000  # values compared for one explanation; with more, only those of some rows, and of neighbors
+_SOME = 2**21  # values of these rows, and values that are in memory at once
+_ORDERS, _WINDOW = 32, 4  # in so many orders, so many neighbors on each side
 _FAR = 128  # vectors at each end that are compared with each other
-_WINDOW = 4  # neighbors on each side
 _WITHIN_CLUSTERS = 1000  # pairs of rows of one cluster that may be farther apart than those that are shown
 
 
@@ -30,8 +32,9 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
 
     Explanations with most disagreement come first, and each gives one pair before any gives a second. Within an
     explanation the nearest rows come first (Gower distance on X, if the sample has X). If an explanation has very many
-    rows, not all pairs are compared: candidates are neighbors along a few fixed directions. Of numbers, the pairs with
-    the largest gap come first instead (`farthest_pairs`), and of equal gaps the nearest rows.
+    rows, not all pairs are compared: candidates are neighbors in the orders of the columns, so that rows which differ
+    in one value meet. Of numbers, the pairs with the largest gap come first instead (`farthest_pairs`), and of equal
+    gaps the nearest rows.
 
     If rows are clustered, both rows of a pair are of different clusters, and no other pairs are counted; of numbers,
     pairs are chosen and counted whatever their clusters.
@@ -54,7 +57,7 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     total = disagreement(counts) if numbers else pairs
     worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
     available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
-    space, choose = _Rows.of(sample.X), _farthest_rows if numbers else _nearest_rows
+    space, choose = _space(sample.X), _farthest_rows if numbers else _nearest_rows
     order = np.argsort(codes, kind="stable")
     first, last = (np.searchsorted(codes[order], worst, side) for side in ("left", "right"))
     quota = zip(first, last, share_out(available[worst], k), strict=True)
@@ -71,43 +74,45 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     }
 
 
-def _nearest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> Pairs:
+def _nearest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int) -> Pairs:
     """Pairs of these rows that disagree, of different clusters: nearest first, or in order if there is no distance."""
     labels, clusters = sample.numbered_labels[1], np.arange(sample.n) if sample.clusters is None else sample.clusters
-    commonest = np.bincount(labels[rows]).argmax()
-    rare = rows[labels[rows] != commonest]  # every disagreeing pair contains at least one of these rows
+    often, found = np.bincount(labels[rows]).argmax(), (np.empty((0, 2), np.int64), np.empty(0))
+    common, rare = rows[labels[rows] == often], rows[labels[rows] != often]  # of which every pair has at least one
+    columns = [] if space is None else space[1]
+    values = len(rare) * len(rows) * len(columns)
+    step = 1 if values <= _EXACT else math.ceil(math.sqrt(values / _SOME))
+    rare = rare[::step]
+    some = np.sort(np.concatenate([common[::step], rare]))
 
-    def disagreeing(a: Ints, b: Ints) -> Ints:
+    def nearer(found: Pairs, a: Ints, b: Ints) -> Pairs:
+        """The nearest of the pairs that were found and of those of these rows, each once."""
         differ = (labels[a] != labels[b]) & (clusters[a] != clusters[b])
-        return np.sort(np.column_stack([a, b])[differ], axis=1)
+        pairs = np.sort(np.column_stack([a[differ], b[differ]]), axis=1)
+        pairs, apart = np.concatenate([found[0], pairs]), np.concatenate([found[1], _distance(space, *pairs.T)])
+        if space is not None:
+            order = np.lexsort((*pairs.T[::-1], apart))
+            order = order[np.any(np.diff(pairs[order], axis=0, prepend=-1) != 0, axis=1)]
+            pairs, apart = pairs[order], apart[order]
+        return pairs[:wanted], apart[:wanted]
 
-    def all_pairs() -> Iterator[Ints]:
-        for row in rare:
-            others = rows[(labels[rows] == commonest) | (rows > row)]  # so that no pair comes twice
-            yield disagreeing(np.full(len(others), row), others)
-
-    def first_pairs() -> Ints:
-        pairs = np.empty((0, 2), np.int64)
-        for more in all_pairs():
-            pairs = np.concatenate([pairs, more[: wanted - len(pairs)]])
-            if len(pairs) == wanted:
-                break
-        return pairs
-
-    def neighbors(space: _Rows) -> Iterator[Ints]:
-        """Neighbors in one of the orders: linearly many pairs, and the near ones are among them."""
-        yield first_pairs()
-        for ordered in space.orders(rows):
-            yield from (disagreeing(ordered[:-step], ordered[step:]) for step in range(1, _WINDOW + 1))
-
-    if space is None:
-        pairs = first_pairs()
-        return pairs, np.full(len(pairs), np.nan)
-    exact = len(rare) * len(rows) * len(space.columns) <= _EXACT
-    return _nearest(all_pairs() if exact else neighbors(space), space, wanted)
+    block = max(1, _SOME // (len(some) * max(1, len(columns))))
+    for start in range(0, len(rare), block):
+        part = rare[start : start + block]
+        a, b = np.repeat(part, len(some)), np.tile(some, len(part))
+        once = (labels[b] == often) | (b > a)  # so that no pair comes twice
+        found = nearer(found, a[once], b[once])
+        if space is None and len(found[0]) == wanted:
+            break
+    for first in range(min(len(columns), _ORDERS) if step > 1 else 0):
+        keys = [np.nan_to_num(column[rows]) for column in (columns[first:] + columns[:first])[:_ORDERS]]
+        order = rows[np.lexsort(keys[::-1])]
+        for gap in range(1, _WINDOW + 1):
+            found = nearer(found, order[:-gap], order[gap:])
+    return found
 
 
-def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: int) -> Pairs:
+def _farthest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int) -> Pairs:
     """Pairs of these rows with the largest gaps, of equal gaps the nearest rows first, and their distance.
 
     If rows are clustered, both are of different clusters, of which numbers at the ends of each are enough.
@@ -126,7 +131,7 @@ def _farthest_rows(rows: Ints, sample: Sample, space: "_Rows | None", wanted: in
     if sample.clusters is not None:
         pairs = pairs[sample.clusters[pairs[:, 0]] != sample.clusters[pairs[:, 1]]]
     a, b = pairs.T
-    apart = np.full(len(pairs), np.nan) if space is None else space.distance(a, b)
+    apart = _distance(space, a, b)
     order = np.lexsort((b, a, apart, -distance(sample.labels[a], sample.labels[b])))[:wanted]
     return pairs[order], apart[order]
 
@@ -158,6 +163,12 @@ def farthest_pairs(values: Array, agreement: Agreement, wanted: int) -> Ints:
     return pairs[disagree(agreement, values[pairs[:, 0]], values[pairs[:, 1]])]
 
 
+def named_rows(sample: Sample, rows: Ints) -> dict[str, Any]:
+    """Columns that name rows of a sample: their positions among those handed over, and their labels if any."""
+    labels, row = row_labels(sample.X if index_of(sample.X) is not None else sample.explanations), sample.places[rows]
+    return {"row": row, "index": row if labels is None else labels[rows]}
+
+
 def stranger_pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:
     """For each explanation, how many pairs of its rows get different predictions and are of different clusters."""
     if sample.clusters is None or counts.agreement.of_numbers:
@@ -181,75 +192,23 @@ def disagreeing_pairs(counts: Counts) -> Ints:
 
 def share_out(available: Ints, k: int) -> Ints:
     """How many of k pairs each explanation gives: one each in turn, up to the pairs that it has."""
-    quota = np.zeros(len(available), np.int64)
     k = min(k, int(available.sum()))
-    while quota.sum() < k and np.any(quota < available):
-        unfilled, left = np.flatnonzero(quota < available), k - int(quota.sum())
-        several = max(1, left // len(unfilled))
-        quota[unfilled[:left]] += np.minimum(several, available[unfilled[:left]] - quota[unfilled[:left]])
+    turns = bisect_right(range(k + 1), k, key=lambda turns: int(np.minimum(available, turns).sum())) - 1
+    quota = np.minimum(available, turns)
+    quota[np.flatnonzero(available > turns)[: k - int(quota.sum())]] += 1
     return quota
 
 
-class _Rows:
-    """The rows of X with Gower's distance."""
-
-    def __init__(self, columns: list[Array]) -> None:
-        self.metric = Gower.fit(columns)
-        pairs = zip(self.metric.read(columns), self.metric.ranges, strict=True)
-        # Categories numbered from 0, to index arrays with; Gower's digests of them are arbitrary 64-bit numbers.
-        self.columns = [np.unique(each, return_inverse=True)[1] if width is None else each for each, width in pairs]
-
-    @classmethod
-    def of(cls, X: Any) -> "_Rows | None":
-        """The rows of X; None if there are no columns to compare (X is None or sparse)."""
-        columns = [] if X is None or hasattr(X, "tocsr") else Rows(X, loose=True).measured()
-        return cls(columns) if columns else None
-
-    def distance(self, a: Ints, b: Ints) -> Floats:
-        """The distance between row ``a[i]`` and row ``b[i]``, for every i."""
-        return self.metric.between([column[a] for column in self.columns], [column[b] for column in self.columns])
-
-    def orders(self, rows: Ints) -> Iterator[Ints]:
-        """The rows sorted along a few fixed random directions.
-
-        If there are categories or missing values, also along directions of half of the features: rows that differ in
-        one category are far apart along every direction that uses it.
-        """
-        rng, features = np.random.default_rng(0), len(self.columns)
-        for _ in range(_PROJECTIONS):
-            yield rows[np.argsort(sum(_along(column, rows, rng) for column in self.columns), kind="stable")]
-        numbers = all(column.dtype.kind == "f" and not np.isnan(column).any() for column in self.columns)
-        for _ in range(0 if numbers or features < 2 else _PROJECTIONS):
-            parts = np.stack([_along(column, rows, rng) for column in self.columns])
-            half = rng.permutation(features)[: features // 2]
-            yield rows[np.lexsort((parts.sum(axis=0), parts[half].sum(axis=0)))]
+def _space(X: Any) -> Space | None:
+    """Gower's distance and the columns that it compares; None if there are none (X is None or sparse)."""
+    columns = [] if X is None or hasattr(X, "tocsr") else Rows(X, loose=True).measured()
+    metric = Gower.fit(columns)
+    return (metric, metric.read(columns)) if columns else None
 
 
-def _along(column: Array, rows: Ints, rng: np.random.Generator) -> Floats:
-    """The part of a projection due to one feature: number times weight; categories and missing have own weights."""
-    if column.dtype.kind == "i":
-        return np.asarray(rng.normal(size=int(column.max()) + 1)[column[rows]])
-    known = column[np.isfinite(column)]
-    spread = (known.std() if len(known) else 0.0) or 1.0
-    values = rng.normal() * (column[rows] / spread)
-    missing = ~np.isfinite(values)
-    values[missing] = rng.normal() if missing.any() else 0.0
-    return values
-
-
-def _nearest(candidates: Iterable[Ints], space: _Rows, wanted: int) -> Pairs:
-    """The nearest of these pairs, each once, and their distances; of equal distances, in order of rows.
-
-    Of all that came before, only as many pairs are kept as are wanted, so memory does not grow with the candidates.
-    """
-    nearest, apart = np.empty((0, 2), np.int64), np.empty(0)
-    at_once = max(1, _AT_ONCE // len(space.columns))
-    for pairs in (some[i : i + at_once] for some in candidates for i in range(0, len(some), at_once)):
-        distance = space.distance(*pairs.T)
-        near = distance <= (apart[-1] if 0 < wanted == len(apart) else np.inf)
-        nearest, apart = np.concatenate([nearest, pairs[near]]), np.concatenate([apart, distance[near]])
-        order = np.lexsort((*nearest.T[::-1], apart))
-        nearest, apart = nearest[order], apart[order]
-        new = np.any(np.diff(nearest, axis=0, prepend=-1) != 0, axis=1)  # the same pair is equally far each time
-        nearest, apart = nearest[new][:wanted], apart[new][:wanted]
-    return nearest, apart
+def _distance(space: Space | None, a: Ints, b: Ints) -> Floats:
+    """The distance between row ``a[i]`` and row ``b[i]``, for every i; NaN if there is none."""
+    if space is None:
+        return np.full(len(a), np.nan)
+    metric, columns = space
+    return metric.between([column[a] for column in columns], [column[b] for column in columns])

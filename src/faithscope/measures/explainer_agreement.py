@@ -14,15 +14,15 @@ import numpy as np
 from faithscope.errors import BadInput, Incompatible, UnknownName, WrongType
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.alignment import index_of, row_labels, same_rows
+from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Bools, Floats, Ints
-from faithscope.inputs.checks import check_share, check_whole, same_length, text_names
+from faithscope.inputs.checks import check_share, check_whole, check_word, same_length, text_names
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
+from faithscope.measures.counterexamples import named_rows
 from faithscope.measures.granularity import ComparedExplainer, Named, at_granularity
 from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import Deviations, IndependentUnits, Share, check_confidence
@@ -33,7 +33,7 @@ from faithscope.measures.named_features import (
     shared,
     shared_elsewhere,
 )
-from faithscope.measures.runs import read
+from faithscope.measures.runs import in_the_form_of, read
 from faithscope.measures.telling import in_clusters
 from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
@@ -50,7 +50,6 @@ Naming = tuple[ComparedExplainer, NamedFeatures | None]
 
 _USUAL = 5  # features that importances name
 _CERTAIN = 1 - 1e-12  # chance from which on nothing is left to exceed it
-_LONGEST = 12  # characters of a name in a line
 _KEYS = "keys were compared as they are: make sure that equal keys mean the same in both"
 _WORDS = {
     "same": "share of rows on which both say the same",
@@ -60,7 +59,6 @@ _WORDS = {
     "feature_chance": "share of the named features that both name, by chance",
     "sign_agreement": "share of the named features that both name with the same sign",
 }
-_SHORT = {"FA": "feature_agreement", "SA": "sign_agreement"}
 _SHARES = ("same", "kappa", "feature_agreement", "sign_agreement")
 _SHOWN = ("same", "chance", "kappa", "features", "by chance", "signs")
 
@@ -109,25 +107,21 @@ class PairAgreement:
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this pair, ready for JSON."""
         told = {name: getattr(self, name) for name in ("a", "b", "n", *_WORDS)}
-        shares = {name: share._asdict() for name, share in told.items() if isinstance(share, Share)}
+        shares = {name: told[name]._asdict() for name in _SHARES if told[name] is not None}
         return {**told, **shares, "notes": list(self.notes)}
 
     def columns(self) -> dict[str, Any]:
         """One line of a table."""
-        line: dict[str, Any] = {}
-        for name in ("a", "b", *_WORDS, "n"):
+        line: dict[str, Any] = {"a": self.a, "b": self.b}
+        for name in _WORDS:
             number = getattr(self, name)
+            line[name] = getattr(number, "value", number)
             if name in _SHARES:
-                line |= zip((name, f"{name}_low", f"{name}_high"), number or (None, None, None), strict=True)
-            else:
-                line[name] = number
-        return line
+                line |= {f"{name}_{end}": getattr(number, end, None) for end in ("low", "high")}
+        return line | {"n": self.n}
 
     def _line(self) -> str:
-        short = [
-            name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in map(visible, (self.a, self.b))
-        ]
-        names, rows = " and ".join(short), several(self.n, "row", "rows")
+        names, rows = f"{visible(self.a)} and {visible(self.b)}", several(self.n, "row", "rows")
         if self.same is None:
             return f"{names}: feature agreement {_told(self.feature_agreement)} on {rows}"
         line = f"{names}: the same on {self.same.value:.0%} of {rows} {in_brackets(self.same.low, self.same.high)}"
@@ -177,9 +171,8 @@ class ExplainerAgreement(Shareable):
     k: int
     confidence: float
     notes: Notes = ()
-    positions: Ints | None = field(default=None, repr=False, compare=False)
-    labels: Any = field(default=None, repr=False, compare=False)
-    explanations: Mapping[str, Explanations] = field(default_factory=dict, repr=False, compare=False)
+    _sample: Sample | None = field(default=None, repr=False, compare=False)
+    _explanations: Mapping[str, Explanations] = field(default_factory=dict, repr=False, compare=False)
 
     def pair(self, a: str, b: str) -> PairAgreement:
         """Two explainers by their names, in whatever order; `PairAgreement.a` is the one that was given first."""
@@ -202,19 +195,18 @@ class ExplainerAgreement(Shareable):
         Parameters
         ----------
         measure : str
-            "same", "chance", "kappa", "feature_agreement", "feature_chance" or "sign_agreement"; also "FA" and "SA".
-            Ranks of features are compared by ``discretizer=fs.Rank()``.
+            "same", "chance", "kappa", "feature_agreement", "feature_chance" or "sign_agreement". Ranks of features are
+            compared by ``discretizer=fs.Rank()``.
         """
-        name = _measure(measure)
-        square = np.array(self._square(name), np.float64)
-        if not name.endswith("chance"):
+        square = np.array(self._square(measure), np.float64)
+        if not measure.endswith("chance"):
             np.fill_diagonal(square, 1.0)
         return frame(dict(zip(self.explainers, square.T, strict=True)), list(self.explainers))
 
     def _square(self, measure: str) -> list[list[float | None]]:
         """One measure of every two explainers; None on the diagonal and for what cannot be told."""
-        numbers = {frozenset((pair.a, pair.b)): getattr(pair, measure) for pair in self.pairs}
-        values = {both: number.value if isinstance(number, Share) else number for both, number in numbers.items()}
+        check_word(measure, "measure", _WORDS)
+        values = {frozenset((pair.a, pair.b)): pair.columns()[measure] for pair in self.pairs}
         return [[values.get(frozenset((a, b))) for b in self.explainers] for a in self.explainers]
 
     def rows(self, a: str, b: str, k: int = 10) -> "pd.DataFrame":
@@ -228,18 +220,17 @@ class ExplainerAgreement(Shareable):
         alike = np.full(self.n, np.nan) if pair.shared is None else pair.shared
         rows = np.flatnonzero(alike < 1 if pair.differing is None else pair.differing)
         rows = rows[np.argsort(alike[rows], kind="stable")][:most]
-        positions = rows if self.positions is None else self.positions[rows]
-        texts = [[self.explanations[name].describe(int(row)) for row in rows] for name in (a, b)]
-        index = positions if self.labels is None else self.labels[rows]
-        names = ("row", "index", "explanation_a", "explanation_b", "feature_agreement")
-        return frame(dict(zip(names, (positions, index, *texts, alike[rows]), strict=True)))
+        assert self._sample is not None
+        columns = named_rows(self._sample, rows)
+        for side, name in (("a", a), ("b", b)):
+            columns[f"explanation_{side}"] = [self._explanations[name].describe(row) for row in rows.tolist()]
+        return frame({**columns, "feature_agreement": alike[rows]})
 
     def plot(self, measure: str = "same") -> Any:
         """One measure of every two explainers as a heat map, an Altair chart; see `matrix`."""
         from faithscope.charts import heat_map
 
-        name = _measure(measure)
-        return heat_map(list(self.explainers), self._square(name), measure=_WORDS[name])
+        return heat_map(list(self.explainers), self._square(measure), measure=_WORDS[measure])
 
     _title = "agreement of explainers"
     _written = ("explainers", "n", "clusters", "k", "confidence", "pairs", "notes")
@@ -251,10 +242,8 @@ class ExplainerAgreement(Shareable):
             return self.pairs[0]._line()
         spans = []
         for name, word in {"same": "same", "kappa": "kappa", "feature_agreement": "features"}.items():
-            values = [share.value for pair in self.pairs if (share := getattr(pair, name)) is not None]
-            form = ".0%" if name == "same" else ".2f"
-            ends = dict.fromkeys(format(end(values), form) for end in (min, max) if values)
-            spans += [f"{word} {' to '.join(ends)}"] if values else []
+            values = sorted(value for pair in self.pairs if (value := pair.columns()[name]) is not None)
+            spans += [f"{word} {values[0]:.2f} to {values[-1]:.2f}"] if values else []
         return f"{len(self.pairs)} pairs of explainers, {several(self.n, 'row', 'rows')}: {', '.join(spans)}"
 
     def _tables(self) -> Iterable[Table]:
@@ -267,14 +256,6 @@ class ExplainerAgreement(Shareable):
 
     def _told_notes(self) -> Iterable[str]:
         return [*self.notes, *(f"{pair.a} and {pair.b}: {note}" for pair in self.pairs for note in pair.notes)]
-
-
-def _measure(measure: Any) -> str:
-    name = _SHORT.get(str(measure).upper(), measure)
-    if not isinstance(name, str) or name not in _WORDS:
-        ranks = " Ranks are compared by discretizer=fs.Rank()." if "rank" in str(name) else ""
-        raise UnknownName(f"No measure of agreement is called {measure!r}.{ranks} {hint(measure, (*_WORDS, *_SHORT))}")
-    return name
 
 
 @in_memory("compare fewer explainers, or on fewer rows")
@@ -353,8 +334,8 @@ def measure_agreement(
     """The agreement of every two explainers on the rows of a sample, whose notes are told; see `at_granularity`."""
     _refuse_few(raw)
     counted = rows.counted()
-    if counted is not rows and rows.weights is not None:
-        kept = np.flatnonzero(rows.weights)
+    if counted is not rows:
+        kept = np.flatnonzero(rows.weight)
         raw, ready = ({name: each.take(kept) for name, each in given.items()} for given in (raw, ready))
     counted, explainers = at_granularity(counted, raw, discretizer, ready)
     top = max(each.top for each in explainers) or _USUAL
@@ -379,9 +360,8 @@ def measure_agreement(
         k=k,
         confidence=float(confidence),
         notes=counted.notes,
-        positions=counted.positions,
-        labels=row_labels(counted.X if index_of(counted.X) is not None else counted.explanations),
-        explanations={each.name: each.explanations for each in explainers},
+        _sample=counted,
+        _explanations={each.name: each.explanations for each in explainers},
     )
 
 
@@ -461,19 +441,15 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
 def _numbered(a: Explanations, b: Explanations) -> tuple[Ints, Ints]:
     """Numbers of a's explanations, and of b's by the same numbers, or the next one if a does not have it.
 
-    What does not matter to equality is left aside: how documents and distances are read, and the list of features.
+    What does not matter to equality is left aside, such as how documents are read, and the list of features.
     """
-    if isinstance(a, Highlights) and isinstance(b, Highlights) and type(a) is type(b):
-        b = b._with(tokenizer=a.tokenizer, vocabulary=a.vocabulary)
-    elif isinstance(a, Counterfactuals) and isinstance(b, Counterfactuals):
-        if a.names is not None and b.names is not None and a.names != b.names:
-            raise Incompatible("counterfactuals are over different features: give both the same columns")
-        b = b._with(metric=a.metric)
-    elif isinstance(a, Rules) and isinstance(b, Rules) and a.features != b.features:
+    if isinstance(a, Rules) and isinstance(b, Rules) and a.features != b.features:
         if a.features and b.features and not set(a.features) & set(b.features):
             raise Incompatible(f"rules are over different features, {a.features[0]!r} and {b.features[0]!r} among them")
         features = tuple(dict.fromkeys([*a.features, *b.features]))
         a, b = a._over(features, True), b._over(features, True)
+    if len({each.names for each in (a, b) if isinstance(each, Counterfactuals) and each.names}) > 1:
+        raise Incompatible("counterfactuals are over different features: give both the same columns")
     codes, first = a.group()
-    places = a.take(first).locate(b)
+    places = a.take(first).locate(in_the_form_of(a, b))
     return codes, np.where(places < 0, len(first), places)

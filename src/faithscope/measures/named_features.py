@@ -22,7 +22,7 @@ from faithscope.inputs.array_types import Floats, Ints
 from faithscope.measures.intervals.margins import IndependentUnits
 from faithscope.notes import Notes
 
-_SHOWN = 3  # features of each explainer that a note names
+_SHOWN = 4  # features that a note names
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,27 +125,24 @@ def matched(a: NamedFeatures, b: NamedFeatures) -> tuple[NamedFeatures, bool, tu
         return b, True, ()
     if a.anonymous and b.anonymous:
         raise Incompatible(f"{len(a.names)} and {len(b.names)} features without names cannot be matched: pass names")
-    for names in (a.names, b.names):
-        if len(set(names)) < len(names):
+    known_a, known_b = set(a.names), set(b.names)
+    for names, known in ((a.names, known_a), (b.names, known_b)):
+        if len(known) < len(names):
             twice = max(names, key=names.count)
             raise Incompatible(f"two features are called {twice!r}, so features cannot be matched by name")
-    known_a, known_b = set(a.names), set(b.names)
-    if a.names and b.names and known_a.isdisjoint(known_b):
+    if known_a and known_b and known_a.isdisjoint(known_b):
         raise Incompatible(
             f"they name different features, such as {a.names[0]!r} and {b.names[0]!r}: give both the same names, or "
             "sum one-hot features with fs.Grouped"
         )
-    only_a = [name for name in a.names if name not in known_b]
-    only_b = [name for name in b.names if name not in known_a]
-    numbers = {name: number for number, name in enumerate([*a.names, *only_b])}
+    numbers = {name: number for number, name in enumerate(dict.fromkeys([*a.names, *b.names]))}
     features = np.array([numbers[name] for name in b.names], np.int64)[b.features]
+    apart = [name for name in numbers if (name in known_a) != (name in known_b)]
     notes: Notes = ()
-    if (only_a and only_b) or (
-        a.in_columns and b.in_columns and (only_a or only_b)
-    ):  # as one-hot columns and their source
-        told = ", ".join(map(repr, [*only_a[:_SHOWN], *only_b[:_SHOWN]]))
+    if apart and ((a.in_columns and b.in_columns) or not (known_a <= known_b or known_b <= known_a)):
+        told = ", ".join(map(repr, apart[:_SHOWN]))  # as one-hot columns and their source
         notes = (f"features were matched by name, and {told} are known to one explainer only: see fs.Grouped",)
-    return replace(b, features=features), not only_a and not only_b, notes
+    return replace(b, features=features), not apart, notes
 
 
 def shared(a: NamedFeatures, b: NamedFeatures, weights: Any = 1.0, group: Ints | None = None) -> Floats:

@@ -12,9 +12,9 @@ from faithscope.explanations.base import join_all, several
 from faithscope.explanations.conditions.conjunctions import Shared
 from faithscope.explanations.forms import top_signs
 from faithscope.explanations.importances import Importances, Rankings
-from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
+from faithscope.measures.counterexamples import named_rows
 from faithscope.measures.named_features import named_features, named_parts
 from faithscope.measures.runs import Runs
 from faithscope.measures.telling import in_clusters, number
@@ -109,13 +109,10 @@ class Repeatability(Shareable):
         ``row`` is its position and ``index`` its row label, ``value`` the share of pairs of runs that explain it alike,
         ``different`` the number of its different explanations; then the two commonest, each with its number of runs.
         """
-        runs, sample, describe = self._runs, self._runs.sample, cache(self._runs.describe)
+        runs, describe = self._runs, cache(self._runs.describe)
         order = np.argsort(runs.shares, kind="stable")[: None if k is None else check_whole(k, "k")]
         codes, times, place = runs.codes[:, order], runs.times[:, order], np.arange(len(order))
-        labels = row_labels(sample.X if index_of(sample.X) is not None else sample.explanations)
-        columns = {
-            "row": sample.places[order],
-            **({} if labels is None else {"index": labels[order]}),
+        columns = named_rows(runs.sample, order) | {
             "value": runs.shares[order],
             "different": np.rint((1 / times).sum(axis=0)).astype(np.int64),
         }
@@ -145,15 +142,15 @@ class Repeatability(Shareable):
             return 1 - sum(each * (each - 1) for each in kinds) / (many * (many - 1))
 
         if isinstance(first, Importances) and not isinstance(first, Rankings):
-            values = [first._with_my_order(each).values.astype(np.float64) for each in runs.given]
-            above, below = sum(each > 0 for each in values), sum(each < 0 for each in values)
-            kept, mean = sum(top_signs(each, top) != 0 for each in values), sum(values) / many
+            values = np.stack([first._with_my_order(each).values.astype(np.float64) for each in runs.given])
+            kept = sum(top_signs(each, top) != 0 for each in values)
+            signs = ((np.sign(values) == sign).sum(axis=0) for sign in (-1, 0, 1))
             columns = {
-                "feature": [visible(first._label(j)) for j in range(first.values.shape[1])],
-                "sign_differs": runs.mean(differing(above, below, many - above - below).T),
+                "feature": [visible(first._label(j)) for j in range(values.shape[2])],
+                "sign_differs": runs.mean(differing(*signs).T),
                 "top_differs": runs.mean(differing(kept, many - kept).T),
-                "spread": np.sqrt(runs.mean(sum((each - mean) ** 2 for each in values).T) / (many - 1)),
-                "mean_size": runs.mean(sum(map(np.abs, values)).T) / many,
+                "spread": np.sqrt(runs.mean(values.var(axis=0, ddof=1).T)),
+                "mean_size": runs.mean(np.abs(values).mean(axis=0).T),
             }
             order = ["top_differs", "sign_differs", "spread"]
             return frame(columns).sort_values(order, ascending=False, ignore_index=True)[:k]
@@ -268,13 +265,5 @@ def _notes(runs: Runs, confidence: float) -> Notes:
         missing = 1 - (1 - confidence) ** (1 / len(runs.names))  # such a kind is in none of them with that chance
         kind = f"{len(runs.names)} runs may lack a kind that up to {missing:.0%} of runs are of"
         told.append(f"{kind}, of which the interval knows nothing")
-    if runs.differing:
-        a, b = np.triu_indices(len(runs.names), 1)
-        shares, names = runs.pairs[a, b], runs.names
-        low, high = (
-            f"{names[a[pair]]} and {names[b[pair]]} agree on {shares[pair]:.0%} of rows"
-            for pair in (shares.argmin(), shares.argmax())
-        )
-        told.append(f"runs differ by more than rows explain: {low}, {high}")
     given = [note for explanations in (*runs.given, raw) for note in explanations.notes]
     return tuple(dict.fromkeys([*told, *runs.sample.notes, *given]))

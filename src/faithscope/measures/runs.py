@@ -1,20 +1,20 @@
 """Runs: several explanations of each row, one per run, and how far further rows and further runs may lie from these."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import fdtri, stdtrit
+from scipy.special import stdtrit
 
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, FaithscopeError, Incompatible
 from faithscope.explanations import Explanations
 from faithscope.explanations.base import join_all
 from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.rows import rows_of
@@ -24,7 +24,6 @@ from faithscope.readers import as_explanations
 from faithscope.sample import Sample
 
 _REPEATED = "if the same cases were recorded again, the interval is too narrow; drop them, or pass clusters="
-_SURE = 0.995  # how sure a note is that runs differ by more than rows explain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,13 +62,11 @@ class Runs:
             At least two runs, by name.
         """
         kinds = {name: read(name, run) for name, run in runs.items()}
-        metric = next((kind.metric for kind in kinds.values() if isinstance(kind, Counterfactuals)), None)
-        for name, kind in kinds.items():  # each run may have learned a metric of its own, and no ball is asked for
-            kinds[name] = kind._with(metric=metric) if isinstance(kind, Counterfactuals) else kind
+        first, *others = runs
+        kinds = {name: in_the_form_of(kinds[first], kind) for name, kind in kinds.items()}
         known = {} if X is None else {"X": rows_of(X)}
         refuse_lengths(known | {name: len(kind) for name, kind in kinds.items()})
         _refuse_kinds(kinds)
-        first, *others = runs
         same_rows(**{"X": X, first: runs[first]})
         notes = [note for name in others for note in same_rows(**{first: runs[first], name: runs[name]})]
         named = {"explanations": runs[first] if index_of(runs[first]) is not None else kinds[first]}
@@ -174,25 +171,6 @@ class Runs:
         return of_rows, max(of_rows, _margin(wrong, rows, runs))
 
     @property
-    def differing(self) -> bool:
-        """Whether pairs of runs agree more or less than others, beyond what rows explain.
-
-        If only single explanations have luck, the agreement of a pair of runs, less the value, is a sum of independent
-        terms, one per cluster of rows, whose squares tell how far it may be from 0; so is that of a run with others.
-        """
-        many, clusters = len(self.names), len(self.units.mass)
-        if many < 3 or clusters < 2:
-            return False
-        bar = float(fdtri(many - 1, clusters - 1, _SURE)) * (1 + 1e-9)
-
-        def stand_out(alike: Iterable[Array]) -> bool:
-            terms = [self.units.sums(each - self.shares) for each in alike]
-            return float(sum(each.sum() ** 2 for each in terms)) > bar * float(sum(each @ each for each in terms))
-
-        pairs = (self.codes[a] == self.codes[b] for a, b in combinations(range(many), 2))
-        return stand_out(pairs) or stand_out((self.times - 1) / (many - 1))
-
-    @property
     def chance(self) -> float | None:
         """How often explanations of two different rows, by different runs, are equal; None if all are of one cluster.
 
@@ -237,6 +215,15 @@ def read(name: str, given: Any) -> Explanations:
         return as_explanations(given)
     except FaithscopeError as error:
         raise type(error)(f"{name} cannot be read: {error}") from error
+
+
+def in_the_form_of(first: Explanations, other: Explanations) -> Explanations:
+    """The other explanations, less what does not matter to equality: how documents and distances are read."""
+    if isinstance(first, Highlights) and type(first) is type(other):
+        return other._with(tokenizer=first.tokenizer, vocabulary=first.vocabulary)
+    if isinstance(first, Counterfactuals) and isinstance(other, Counterfactuals):
+        return other._with(metric=first.metric)
+    return other
 
 
 def refuse_lengths(lengths: Mapping[str, int]) -> None:
