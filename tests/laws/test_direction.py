@@ -71,8 +71,7 @@ def ratio(found, weights):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize("manner", ["plain", "weights", "clusters"])
-def test_every_share_is_what_loops_give(seed, k, manner, monkeypatch):
-    monkeypatch.setattr(module, "_DOUBTED", 0.0)  # all training rows are drawn, so there is no chance in it
+def test_every_share_is_what_loops_give(seed, k, manner):
     X, train, phi, weights, clusters = system(seed)
     weights = weights if manner == "weights" else np.ones(N)
     how = {"weights": {"weights": weights}, "clusters": {"clusters": clusters}}.get(manner, {})

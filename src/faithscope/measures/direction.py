@@ -6,16 +6,17 @@ of a cluster of rows, stay together in the interval.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from faithscope.counting.layout import sums
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.importances import OWN_CLASSES, Importances, Rankings
-from faithscope.inputs.alignment import made_in_order, row_labels
+from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.asking import noting, rows_of_its_own
@@ -24,8 +25,8 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
 from faithscope.inputs.models import (
+    Model,
     classifier_name,
-    is_torch_module,
     number_function,
     of_both_classes,
     owner_of,
@@ -34,11 +35,12 @@ from faithscope.inputs.models import (
     to_outputs,
 )
 from faithscope.inputs.rows import rows_of
+from faithscope.measures.counterexamples import named_rows
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
 from faithscope.measures.named_features import NamedFeatures, named_features
 from faithscope.measures.telling import in_clusters
 from faithscope.notes import Notes
-from faithscope.populations.base import seeds_of, to_population, uniforms
+from faithscope.populations.base import to_population
 from faithscope.populations.tables import SourceRows
 from faithscope.populations.training import Perturbed, Product
 from faithscope.readers import as_explanations
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
 
 _USUAL = 3  # features that importances name
 _NUMBERS = 2**22  # of redrawn rows, in one block
-_DOUBTED = 2.0  # standard errors of the draws within which a move is not told from 0
+_DOUBTED = 2.0  # standard errors of the mean over other values within which a move is not told from 0
 _EQUAL = 1e-9  # difference of outputs, by their scale, that is rounding
 _CLASS = re.compile(r" \| (?:class|output) ")
 
@@ -156,17 +158,14 @@ class Direction(Shareable):
         ``row`` is the position among the rows handed over, ``index`` their label, ``feature`` and ``value`` what was
         redrawn, ``importance`` what the explanation says, and ``move`` the output less its mean over other values.
         """
-        most, moved, source = check_whole(k, "k, the number of pairs,"), self._moved, self._moved.source
+        most, moved = check_whole(k, "k, the number of pairs,"), self._moved
         wrong = np.flatnonzero(moved.clear & (moved.signed < 0))
         wrong = wrong[np.argsort(moved.signed[wrong], kind="stable")][:most]
-        rows, column, importances = moved.named.rows[wrong], moved.column[wrong], moved.sample.explanations
-        positions, labels = moved.sample.places[rows], row_labels(moved.sample.X)
-        columns = {
-            "row": positions,
-            "index": positions if labels is None else labels[rows],
+        rows, column, source = moved.rows[wrong], moved.column[wrong], moved.source
+        columns = named_rows(moved.sample, rows) | {
             "feature": [source.names[j] for j in column],
             "value": [source.columns[j][source.train + row] for row, j in zip(rows, column, strict=True)],
-            "importance": importances.values[rows, moved.named.features[wrong]],  # type: ignore[attr-defined]
+            "importance": moved.sample.explanations.values[rows, moved.features[wrong]],  # type: ignore[attr-defined]
             "move": moved.moves[wrong],
         }
         return frame(columns)
@@ -222,12 +221,13 @@ class Direction(Shareable):
 class _Moved:
     """Pairs of a row and a feature, how far redrawing each moves the output, and whether that is told from 0."""
 
-    named: NamedFeatures
-    column: Ints  # of the rows, for each pair
+    rows: Ints
+    features: Ints  # of the importances
+    column: Ints  # of X
     moves: Floats
+    signed: Floats  # the moves in the direction of the sign
     clear: Bools
     ties: Bools
-    signed: Floats  # the moves in the direction of the sign
     units: IndependentUnits
     sample: Sample
     source: SourceRows
@@ -237,22 +237,21 @@ class _Moved:
 
         The interval is over units; there is none if no pair moves.
         """
-        up, moved, weight = self.signed > 0, of & self.clear, self.units.weight[self.named.rows] * of
-        kinds = {"right": self.clear & up, "wrong": self.clear & ~up, "tiny": ~self.clear & ~self.ties}
-        kinds["ties"] = self.ties
-        told: dict[str, Any] = {name: float(weight @ each) / float(weight.sum()) for name, each in kinds.items()}
-        told = {"pairs": int(of.sum()), **told, **dict.fromkeys(("value", "low", "high"))}
-        if moved.any():
-            part, whole = (
-                self.units.sums(np.bincount(self.named.rows, each, self.named.n).astype(np.float64))
-                for each in (moved & up, moved)
-            )
+        weight, up = self.units.weight[self.rows] * of, self.signed > 0
+        kinds: dict[str, Any] = {"right": self.clear & up, "wrong": self.clear & ~up, "tiny": ~self.clear & ~self.ties}
+        shares = (kinds | {"ties": self.ties, "move": self.signed}).items()
+        told = {name: float(weight @ each / weight.sum()) for name, each in shares}
+        part, whole = (
+            self.units.sums(sums(self.rows, 1.0 * of * each, self.sample.n)) for each in (kinds["right"], self.clear)
+        )
+        ends: tuple[float | None, ...] = (None, None, None)
+        if whole.any():
             value, apart, margin = float(part.sum() / whole.sum()), self.units.without_each(part, whole), 1.0
             if apart is not None:
                 good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
                 margin = margins(LeftOutDeviations(apart, apart), good, confidence, own=1.0, lean=0.0).below
-            told |= {"value": value, "low": max(0.0, value - margin), "high": min(1.0, value + margin)}
-        return told | {"move": float(weight @ self.signed / weight.sum())}
+            ends = value, max(0.0, value - margin), min(1.0, value + margin)
+        return {"pairs": int(of.sum()), **told, **dict(zip(("value", "low", "high"), ends, strict=True))}
 
 
 @in_memory("measure fewer rows, or fewer draws, fs.Perturbed(X_train, draws=20)")
@@ -293,8 +292,8 @@ def direction(
         The rows that were explained, as the model takes them.
     population : Perturbed or Product, optional
         ``fs.Perturbed(X_train, draws=100)``: the rows that other values come from, and how many per pair; by default
-        the rows of X themselves. Values are drawn from equal parts of the training column in its order, so 100 are
-        nearly all of it.
+        the rows of X themselves. Of a training column with more different values than that, the middle
+        ones of as many equal parts are taken; there is no chance in it.
     k : int, optional
         How many features each row names, those largest in size; a feature of importance 0 is never named. By default 3,
         or all that a discretizer kept.
@@ -337,31 +336,26 @@ def direction(
     most = check_whole(_USUAL if k is None else k, "k, the number of features that importances name,")
     zeros = np.zeros(len(given), np.int64)  # there are no predictions
     sample = Sample.checked(given, zeros, X, weights, clusters, row_labels={"explanations": given}).counted()
-    named = named_features(sample.explanations, most)
-    source = SourceRows.of(chosen.X_train, sample.X)
-    ask = _Asked.of(model)
-    every = np.arange(source.train, source.train + sample.n)
-    own = ask(source.rows(np.repeat(every[:, None], len(source.names), axis=1)))
-    if own.shape[1] == 1 and ask.of_chances(own):
-        ask = replace(ask, both=True)
-        own = np.column_stack([1 - own, own])
+    named, source = named_features(sample.explanations, most), SourceRows.of(chosen.X_train, sample.X)
     if named is None or named.signs is None or not len(named.rows):
         raise BadInput("No row names a feature: all importances are 0.")
-    column, output, told = _places(sample.explanations, named, source, own, ask, wanted)
+    ask, own, labels = _outputs(model, source)
+    column, output, told = _targets(given, named, source, own, labels, wanted)
     scale = 1.0
-    if not ask.of_chances(own):
+    if labels is None:
         of_row = np.zeros(sample.n, np.int64)  # the output of its first pair; the first one if it names nothing
         of_row[named.rows[::-1]] = output[::-1]
         scale = float(np.std(own[np.arange(sample.n), of_row])) or 1.0
-    moves, noise, ties = _moves(ask, source, sample, chosen, named.rows, column, output, own, scale)
+    moves, noise, largest = _moves(ask, source, chosen.draws, named.rows, column, output, own)
+    ties = largest <= _EQUAL * scale
     clear = ~ties & (np.abs(moves) > np.maximum(tiny * scale, _DOUBTED * noise))
     units = IndependentUnits.of(sample)
-    moved = _Moved(named, column, moves, clear, ties, moves * named.signs, units, sample, source)
+    moved = _Moved(named.rows, named.features, column, moves, moves * named.signs, clear, ties, units, sample, source)
     everything = moved.line(np.ones(len(moves), bool), confidence)
     del everything["move"]
-    notes = list(sample.all_notes)
+    notes = sample.all_notes
     if population is None:
-        notes.append("other values were drawn from the rows themselves: pass population=fs.Perturbed(X_train)")
+        notes = (*notes, "other values were drawn from the rows themselves: pass population=fs.Perturbed(X_train)")
     return Direction(
         **everything,
         n=sample.n,
@@ -370,7 +364,7 @@ def direction(
         output=told,
         population=repr(chosen),
         confidence=float(confidence),
-        notes=tuple(notes),
+        notes=notes,
         _moved=moved,
     )
 
@@ -389,181 +383,141 @@ def _signed(kind: Any) -> Importances:
     return kind
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A model as a function from rows to (n, outputs) numbers, and the labels of its classes if it says them."""
+Ask = Callable[[Any], Floats]
 
-    function: Callable[[Any], Any]
-    numbers: bool
-    module: bool
-    labels: tuple[str, ...]
-    both: bool = False  # whether the one output is the probability of class 1 of two
 
-    @classmethod
-    def of(cls, model: Any) -> "_Asked":
-        owner = owner_of(model) if classifier_name(model) else model
-        numbers, module = regressor_name(model) is not None, is_torch_module(owner)
-        function = number_function(owner)
-        if not numbers and (module or callable(getattr(owner, "predict_proba", None))):
-            function = probability_function(owner)
-        elif classifier_name(owner):
-            raise WrongType(
-                f"{type(owner).__name__} has no predict_proba, and its labels do not move by degrees: pass a function "
-                "of its outputs, such as model.decision_function."
-            )
-        if function is None or isinstance(owner, type):
-            raise WrongType(
-                "direction asks the model about rows in which it redraws a feature: pass the model itself, or a "
-                f"function from rows to probabilities; got {type(model).__name__}."
-            )
-        classes = getattr(getattr(owner, "__self__", owner), "classes_", None)
-        known = () if numbers or classes is None or np.ndim(classes) != 1 else tuple(map(str, classes))
-        return cls(function, numbers, module, known)
+def _outputs(model: Any, source: SourceRows) -> tuple[Ask, Floats, list[str] | None]:
+    """The model as a function from rows to (n, outputs) numbers, and these numbers of all rows.
 
-    def __call__(self, rows: Any) -> Floats:
-        from scipy.special import softmax
+    If they are probabilities, also the labels that the model says, which may be none; else None.
+    """
+    owner = owner_of(model) if classifier_name(model) else model
+    numbers, has_chances = regressor_name(model) is not None, callable(getattr(owner, "predict_proba", None))
+    if classifier_name(owner) and not has_chances:
+        raise WrongType(
+            f"{type(owner).__name__} has no predict_proba, and its labels do not move by degrees: pass a function of "
+            "its outputs, such as model.decision_function."
+        )
+    function = probability_function(owner) if has_chances and not numbers else number_function(owner)
+    if function is None or isinstance(owner, type):
+        raise WrongType(
+            "direction asks the model about rows in which it redraws a feature: pass the model itself, or a function "
+            f"from rows to probabilities; got {type(model).__name__}."
+        )
 
+    def ask(rows: Any) -> Floats:
         with noting(f"Raised while predicting {rows_of(rows):,} rows, of which one feature each was redrawn."):
-            answers = self.function(rows_of_its_own(rows))
+            answers = function(rows_of_its_own(rows))
         made_in_order(rows, answers, "predictions")
         outputs = to_outputs(answers)
         same_length(rows=rows_of(rows), predictions=len(outputs))
-        if self.module and outputs.shape[1] > 1 and not np.allclose(outputs.sum(axis=1), 1, atol=1e-3):
-            outputs = softmax(outputs, axis=1)
-        return of_both_classes(outputs) if self.both else outputs
+        return outputs
 
-    def of_chances(self, outputs: Floats) -> bool:
-        """Whether outputs are probabilities."""
-        return not self.numbers and bool((outputs >= -_EQUAL).all() and (outputs <= 1 + _EQUAL).all())
-
-    def title(self, output: int, outputs: Floats) -> str:
-        """What an output is called."""
-        if not self.of_chances(outputs):
-            return "the model's number" if outputs.shape[1] == 1 else f"output {output}"
-        return f"the probability of {self.labels[output]!r}" if self.labels else f"the probability of class {output}"
+    every = np.arange(source.train, len(source.columns[0]))
+    own = ask(source.rows(np.repeat(every[:, None], len(source.names), axis=1)))
+    if numbers or (own < -_EQUAL).any() or (own > 1 + _EQUAL).any():
+        return ask, own, None
+    classes = Model(owner).classes
+    labels = [] if classes is None or np.ndim(classes) != 1 else list(map(str, classes))
+    return lambda rows: of_both_classes(ask(rows)), of_both_classes(own), labels
 
 
-def _places(
-    given: Any, named: NamedFeatures, source: SourceRows, own: Floats, ask: _Asked, class_index: ClassIndex
+def _targets(
+    given: Importances,
+    named: NamedFeatures,
+    source: SourceRows,
+    own: Floats,
+    labels: list[str] | None,
+    class_index: ClassIndex,
 ) -> tuple[Ints, Ints, str]:
-    """The column of the rows and the output of the model that each pair is about, and what the output is called."""
-    width, many = len(source.names), own.shape[1]
+    """The column of X and the output of the model that each pair is about, and what the output is called."""
+    width, many, features = len(source.names), own.shape[1], len(named.names)
     titles = [_CLASS.split(name) for name in given.names or ()]
-    several_outputs = bool(titles) and all(len(title) == 2 for title in titles)
-    if not titles and many > 1 and len(named.names) == many * width:
-        several_outputs, titles = True, [[source.names[j], str(c)] for c in range(many) for j in range(width)]
-    column = _columns([title[0] for title in titles] if titles else None, len(named.names), source)[named.features]
-    if several_outputs:
+    of_classes = [title[1] for title in titles if len(title) == 2]
+    if not titles and features == many * width > width:
+        of_classes = [str(output) for output in range(many) for _ in range(width)]
+    if titles and is_frame(source.X):
+        known = {name: place for place, name in enumerate(source.names)}
+        strange = next((title[0] for title in titles if title[0] not in known), None)
+        if strange is not None:
+            raise BadInput(
+                f"Importances are of {strange!r}, which is no column of X: pass importances of the columns that the "
+                f"model takes. {hint(strange, source.names)}"
+            )
+        columns = np.array([known[title[0]] for title in titles], np.int64)
+    elif features % width:
+        raise BadInput(
+            f"Importances have {features} features and X has {width} columns: pass importances of the columns that "
+            "the model takes."
+        )
+    else:
+        columns = np.arange(features) % width
+    column = columns[named.features]
+    if len(of_classes) == features:
         if class_index is not None:
             raise BadInput("These importances are of all classes, one after the other: leave class_index= out.")
-        order = {title: number for number, title in enumerate(dict.fromkeys(title[1] for title in titles))}
+        order = {title: number for number, title in enumerate(dict.fromkeys(of_classes))}
         if len(order) != many:
             raise BadInput(f"Importances are of {len(order)} classes, and the model has {many}: explain all of them.")
-        return column, np.array([order[title[1]] for title in titles])[named.features], "the output of each class"
+        return column, np.array([order[title] for title in of_classes])[named.features], "the output of each class"
     if class_index == "predicted" or (class_index is None and OWN_CLASSES in given.remarks):
         if many == 1:
             raise BadInput("The model gives one number per row, so no class is predicted: explain that number.")
         return column, own.argmax(axis=1)[named.rows], "the output of the predicted class"
-    output = 1 if many == 2 else 0 if many == 1 else None
-    if class_index is not None:
-        if class_index >= many:
-            raise BadInput(f"class_index must be from 0 to {many - 1}, an output of the model; got {class_index!r}.")
-        output = class_index
-    elif given.label is not None and ask.labels:
-        if given.label not in ask.labels:
+    if class_index is None and given.label is not None and labels:
+        if given.label not in labels:
             raise BadInput(
-                f"Importances speak of {given.label!r}, which is none of the model's classes, {', '.join(ask.labels)}: "
+                f"Importances speak of {given.label!r}, which is none of the model's classes, {', '.join(labels)}: "
                 "pass class_index=."
             )
-        output = ask.labels.index(given.label)
+        class_index = labels.index(given.label)
+    output = many - 1 if class_index is None and many <= 2 else class_index
     if output is None:
         raise BadInput(
             f"The model has {many} outputs, and nothing says of which the importances speak: pass class_index=0, ..., "
             f"class_index={many - 1}, or class_index='predicted'."
         )
-    return column, np.full(len(named.rows), output), ask.title(output, own)
-
-
-def _columns(names: list[str] | None, width: int, source: SourceRows) -> Ints:
-    """The column of the rows for every column of importances: by name if both have names, else by position."""
-    if names is None or not is_frame(source.X):
-        if width % len(source.names):
-            raise BadInput(
-                f"Importances have {width} features and X has {len(source.names)} columns: pass importances of the "
-                "columns that the model takes."
-            )
-        return np.arange(width) % len(source.names)
-    known = {name: place for place, name in enumerate(source.names)}
-    strange = next((name for name in names if name not in known), None)
-    if strange is not None:
-        raise BadInput(
-            f"Importances are of {strange!r}, which is no column of X: pass importances of the columns that the model "
-            f"takes. {hint(strange, source.names)}"
-        )
-    return np.array([known[name] for name in names], np.int64)
+    if output >= many:
+        raise BadInput(f"class_index must be from 0 to {many - 1}, an output of the model; got {class_index!r}.")
+    told = "the model's number" if many == 1 else f"output {output}"
+    if labels is not None:
+        told = f"the probability of {labels[output]!r}" if labels else f"the probability of class {output}"
+    return column, np.full(len(column), output), told
 
 
 def _moves(
-    ask: _Asked,
-    source: SourceRows,
-    sample: Sample,
-    population: Perturbed | Product,
-    rows: Ints,
-    column: Ints,
-    output: Ints,
-    own: Floats,
-    scale: float,
-) -> tuple[Floats, Floats, Bools]:
-    """Per pair, the output less its mean over other values of the feature, the standard error of that, and ties.
+    ask: Ask, source: SourceRows, draws: int, rows: Ints, column: Ints, output: Ints, own: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Per pair, the output less its mean over other values, the standard error of that, and the largest difference.
 
-    The training column in its order is cut into as many equal parts as there are draws, and one value is drawn from
-    each: so the mean is off by what the output varies within parts, which neighbors tell, ``Σ (f_m+1 - f_m)² / 2``.
-    The model is asked about equal values that follow each other once.
+    Other values are all of the training column, or the middle ones of as many equal parts of it as there are draws. The
+    mean is then off by what the output varies within parts, which neighbors tell, ``Σ (f_m+1 - f_m)² / 2``.
     """
-    draws, width = population.draws, len(source.names)
-    orders = {j: _order(source.columns[j][: source.train]) for j in np.unique(column).tolist()}
-    seeds = seeds_of(population.seed, source.X, sample.explanations.describe)
-    slot = np.arange(len(rows)) - np.searchsorted(rows, rows)  # of each pair among those of its row
-    before = own[rows, output]
-    moves, noise, ties = np.empty(len(rows)), np.empty(len(rows)), np.empty(len(rows), bool)
-    for part in _parts(rows, draws * width):
-        first, last = rows[part][0], rows[part][-1]
-        chances = uniforms(seeds[first : last + 1], int(slot[part].max()) + 1, draws)[rows[part] - first, slot[part]]
-        place = ((np.arange(draws) + chances) * (source.train / draws)).astype(np.int64)
-        drawn, code = np.empty(place.shape, np.int64), np.empty(place.shape, np.int64)
-        for j in np.unique(column[part]).tolist():
-            of = column[part] == j
-            drawn[of], code[of] = (each[place[of]] for each in orders[j])
-        new = np.ones(place.shape, bool)
-        new[:, 1:] = code[:, 1:] != code[:, :-1]
-        pair, _ = np.nonzero(new)
-        cells = np.repeat(source.train + rows[part][pair][:, None], width, axis=1)
-        cells[np.arange(len(pair)), column[part][pair]] = drawn[new]
-        answers = ask(source.rows(cells))[np.arange(len(pair)), output[part][pair]]
-        values = answers[np.cumsum(new.ravel()) - 1].reshape(new.shape)
-        gaps = before[part][:, None] - values
-        moves[part] = gaps.mean(axis=1)
-        noise[part] = np.sqrt((np.diff(values, axis=1) ** 2).sum(axis=1) / 2) / draws
-        ties[part] = np.abs(gaps).max(axis=1) <= _EQUAL * scale
-    return moves, noise, ties
+    moves, noise, largest = np.zeros((3, len(rows)))
+    for j in np.unique(column).tolist():
+        values, share, exact = _other_values(source.columns[j][: source.train], draws)
+        pairs = np.flatnonzero(column == j)
+        step = max(1, _NUMBERS // (len(values) * len(source.names)))
+        for part in np.split(pairs, range(step, len(pairs), step)):
+            cells = np.repeat(source.train + rows[part], len(values))[:, None].repeat(len(source.names), axis=1)
+            cells[:, j] = np.tile(values, len(part))
+            answers = ask(source.rows(cells)).reshape(len(part), len(values), -1)
+            answers = answers[np.arange(len(part)), :, output[part]]
+            gaps = own[rows[part], output[part]][:, None] - answers
+            moves[part], largest[part] = gaps @ share, np.abs(gaps).max(axis=1)
+            if not exact:
+                noise[part] = np.sqrt((np.diff(answers, axis=1) ** 2).sum(axis=1) / 2) / draws
+    return moves, noise, largest
 
 
-def _parts(rows: Ints, numbers: int) -> Iterator[slice]:
-    """Blocks of pairs, of whole rows, whose draws hold so many numbers per pair."""
-    step = max(1, _NUMBERS // max(1, numbers))
-    start = 0
-    while start < len(rows):
-        stop = min(len(rows), start + step)
-        stop = int(np.searchsorted(rows, rows[stop - 1], side="right"))
-        yield slice(start, stop)
-        start = stop
-
-
-def _order(column: Array) -> tuple[Ints, Ints]:
-    """The positions of a column's values in their order, and a number of each value there: equal ones share it."""
+def _other_values(column: Array, draws: int) -> tuple[Ints, Floats, bool]:
+    """Positions of values of a column in their order, the share of each, and whether these are all values there are."""
     if column.dtype.kind in "biuf":
-        _, codes = np.unique(column, return_inverse=True)
+        codes = np.unique(column, return_inverse=True)[1]
     else:
         codes = group([column.astype(object)])[0]
-    order = np.argsort(codes, kind="stable")
-    return order, codes[order]
+    order, exact = np.argsort(codes, kind="stable"), bool(codes.max() < draws)
+    if not exact:
+        order = order[((np.arange(draws) + 0.5) * (len(order) / draws)).astype(np.int64)]
+    _, first, rows = np.unique(codes[order], return_index=True, return_counts=True)
+    return order[first], rows / len(order), exact
