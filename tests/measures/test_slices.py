@@ -54,9 +54,9 @@ def test_a_planted_fault_is_found_and_named(name):
     assert evaluation.predictions[a] != evaluation.predictions[b]
     assert where[a]
     assert str(found).startswith(found.name)
-    assert f"fails with {found.failing[0]!r}" in found.in_full
-    assert found.in_full.endswith(f"; rows {a} and {b} show it")
-    assert " ".join(str(slices).split()).endswith(found.in_full)
+    assert f"fails with {found.failing[0]!r}" in str(found)
+    assert str(found).endswith(f"; rows {a} and {b} show it")
+    assert " ".join(str(slices).split()).endswith(str(found))
     assert slices.table()["slice"].tolist() == [found.name]
     json.dumps(slices.to_dict(), allow_nan=False)
     assert found.name in slices.to_markdown()
@@ -93,13 +93,15 @@ def test_columns_are_those_asked_for_whatever_they_come_in():
     assert not evaluation.slices(["age", "date"]).found
     numbers = evaluation.X.region.map({"north": 0, "east": 1, "south": 2, "west": 3}).to_numpy()
     bare = fs.evaluate(evaluation.predictions, evaluation.explanations, np.column_stack([numbers, np.arange(ROWS) % 7]))
-    assert [each.name for each in bare.slices().found] == ["column 0 2"]
+    assert [each.name for each in bare.slices().found] == ["x0 2"]
     assert [each.name for each in bare.slices(evaluation.X[["region"]]).found] == ["region south"]
     texts = fs.evaluate(evaluation.predictions, evaluation.explanations, ["some text"] * ROWS)
     assert [each.name for each in texts.slices(evaluation.X).found] == ["region south"]
+    mixed = pd.DataFrame({"when": [pd.Timestamp("2026-01-01"), pd.Timestamp("2026-01-01").date()] * (ROWS // 2)})
+    assert not texts.slices(mixed).found
     refused(BadInput, "columns of a table, and X is none", texts.slices)
-    refused(BadInput, "has no column 'regoin'", evaluation.slices, "regoin")
-    refused(BadInput, "have no names", bare.slices, "region")
+    refused(BadInput, "no column 'regoin'", evaluation.slices, "regoin")
+    refused(BadInput, "no column 'region'", bare.slices, "region")
     refused(BadInput, "columns have 5", evaluation.slices, evaluation.X.head())
     refused(
         BadInput,

@@ -309,8 +309,8 @@ class Evaluation(OfOneExplainer):
         """Where explanations fail, found without being told where to look: rows that agree less with everybody.
 
         Slices are categories, ranges of numbers and of time, and two of these together. They are searched on each
-        half of the rows, or of the clusters, and shown by the other half: what is listed holds, with Holm's correction
-        for all that were looked at.
+        half of the rows, or of the clusters, and shown by the other half, by intervals that allow for all that were
+        looked at: what is listed holds.
 
         Parameters
         ----------

@@ -3,16 +3,15 @@
 A slice is a category, a range of bins, or two such conditions on different columns. On one half of the rows, or of the
 clusters, every row is scored once by its agreement with all rows that have its explanation, so that the mean of a slice
 is a sum over bins; the slices that lie lowest, in standard errors, are looked at on the other half. There, each is
-compared with the rest, beside everybody, by an interval; Holm's correction allows for their number. Then the halves
-change places: each direction has half of the error, so that what both tell holds together.
+compared with the rest, beside everybody, by an interval that allows for their number. Then the halves change places:
+each direction has half of the error, so that what both tell holds together.
 """
 
 import math
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,23 +19,21 @@ from scipy.special import ndtri
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
-from faithscope.errors import BadInput, NotProven, WrongType
+from faithscope.errors import BadInput, FaithscopeError, NotProven, WrongType
 from faithscope.explanations.base import readable, several
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
-from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_vector
+from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_share, check_whole, same_length
-from faithscope.inputs.dates import UNITS, hold_dates, to_ticks
+from faithscope.inputs.columns import Column, Rows
+from faithscope.inputs.dates import UNITS
 from faithscope.inputs.frames import frame
-from faithscope.inputs.hints import hint
-from faithscope.inputs.missing import missing_values
-from faithscope.inputs.rows import rows_of
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import number
 from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
-from faithscope.sample import Sample, number_labels
+from faithscope.sample import Sample
 from faithscope.sinks.card import Cell, Table
 from faithscope.sinks.json_values import for_json
 from faithscope.sinks.lines import in_lines
@@ -47,9 +44,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_BINS = 10  # of numbers
-_MOMENTS = 54  # at most so many bins of time
-_CATEGORIES = 50  # of a column, the commonest
+_BINS, _MOMENTS, _CATEGORIES = 10, 26, 50  # of numbers, of time, and the commonest values of anything else
 _BEAM = 10  # columns of which one is in every pair
 _FEWEST, _LEAST, _LARGEST = 20, 0.005, 0.6  # rows of a slice, at least and as a share of all
 _SIMPLER = 1.5  # times the logarithm of how many slices there are alike: what chance adds to the square of the best
@@ -57,9 +52,7 @@ _NEEDED = 2.0  # standard errors by which rows of one condition lie above those 
 _SHOWN = 3  # explanations of a slice
 _POWER = 0.84  # standard errors that a fault found four times in five lies beyond the limit
 _SHARE = 0.1  # of rows: the fault of which it is told how large it would have to be
-_DAY = UNITS["D"]
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?Z?")
-_TOLD = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")  # what tables tell of a slice
+_TOLD = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")  # what is told of a slice
 
 
 class Condition(NamedTuple):
@@ -72,7 +65,7 @@ class Condition(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A column cut into bins: categories, or ranges of numbers or time that have an order.
+    """A column cut into bins: categories, or ranges of numbers or days that have an order.
 
     Attributes
     ----------
@@ -88,157 +81,96 @@ class Cut:
     code: Ints
     names: list[tuple[str, str]]
     ordered: int
-    of_time: bool = False
 
     @cached_property
     def ranges(self) -> Ints:
         """The first bin of every slice of this column, and the one after its last: (m, 2)."""
         alone = [(place, place + 1) for place in range(self.ordered, len(self.names))]
-        ends, whole = range(self.ordered + 1), len(self.names) > self.ordered
-        runs = [(a, b) for a, b in combinations(ends, 2) if b - a < self.ordered or whole]
-        return np.array([*runs, *alone], np.int64).reshape(-1, 2)
+        runs = combinations(range(self.ordered + 1), 2)
+        return np.array([run for run in [*runs, *alone] if run != (0, len(self.names))], np.int64).reshape(-1, 2)
 
     @cached_property
     def paired(self) -> Ints:
-        """The same for slices of two columns: of time, those since or until some date."""
+        """The same for slices of two columns: of many bins, those since or until some bin."""
         ends = self.ranges
-        return ends[(ends[:, 0] == 0) | (ends[:, 1] >= self.ordered)] if self.of_time else ends
+        return ends if self.ordered <= _BINS else ends[(ends[:, 0] == 0) | (ends[:, 1] >= self.ordered)]
 
     def told(self, first: int, stop: int) -> str:
         """A slice of this column in words."""
-        if first >= self.ordered:
-            return f"{self.name} {self.names[first][0]}"
         low, high = self.names[first][0], self.names[stop - 1][1]
-        if first == 0 and stop < self.ordered:
+        if first == 0 < stop < self.ordered:
             return f"{self.name} up to {high}"
-        if stop == self.ordered and first > 0:
+        if 0 < first < stop == self.ordered:
             return f"{self.name} from {low}"
         return f"{self.name} {low}" if low == high else f"{self.name} {low} to {high}"
 
     @classmethod
-    def of(cls, name: str, column: Array) -> "Cut | None":
+    def of(cls, column: Column) -> "Cut | None":
         """The bins of a column; None if it has one value, or one for nearly every row."""
-        gone = missing_values(column)
-        known = np.flatnonzero(~gone)
-        code = np.full(len(column), -1)
-        if not len(known):
-            return None
-        values = _as_dates(column[known])
-        of_time, of_numbers = hold_dates(values), values.dtype.kind in "iuf"
-        if values.dtype.kind == "O":
-            of_numbers = all(
-                isinstance(each, int | float | np.number) and not isinstance(each, bool) for each in values
-            )
-        cut = _by_time if of_time else _by_number if of_numbers else _by_category
-        code[known], names = cut(values)
-        ordered = len(names) if of_time or of_numbers else 0
-        if gone.any():
-            code[gone] = len(names)
+        known, family = np.flatnonzero(~column.missing), column.family
+        code, ordered = np.full(len(column.values), -1), 0
+        named = column.declared or (len(known) > 0 and isinstance(column.values[known[0]], bool | np.bool_))
+        if family.startswith("date") and column.measured.dtype.kind == "f":
+            days = column.measured[known] // UNITS["D"]
+            code[known], names = _in_order(days, _MOMENTS, lambda day: str(np.datetime64(int(day), "D")))
+            ordered = len(names)
+        elif family == "number" and not named:
+            code[known], names = _in_order(column.measured[known].astype(np.float64), _BINS, "{:g}".format)
+            ordered = len(names)
+        else:
+            try:
+                numbers, values = column.coded
+            except TypeError:  # values that cannot be told apart, such as lists
+                return None
+            rows, place = np.bincount(numbers[known], minlength=len(values)), np.full(len(values) + 1, -1)
+            common = [value for value in np.argsort(-rows, kind="stable")[:_CATEGORIES] if rows[value] >= _FEWEST]
+            place[common] = np.arange(len(common))
+            texts = [visible(readable(value)) for value in values]
+            code, names = place[numbers], [(texts[value], texts[value]) for value in common]
+        if len(known) < len(code):
+            code[column.missing] = len(names)
             names.append(("missing", "missing"))
-        return cls(visible(name), code, names, ordered, of_time) if len(names) > 1 else None
+        return cls(visible(column.name), code, names, ordered) if len(names) > 1 else None
 
 
-def _as_dates(values: Array) -> Array:
-    """The values, as moments if all of them are texts of such."""
-    if values.dtype.kind not in "OUT" or not isinstance(values[0], str):
-        return values
-    texts = values.tolist()
-    different = set(texts)
-    if not all(isinstance(text, str) and _MOMENT.fullmatch(text) for text in different):
-        return values
-    try:
-        moments = {text: np.datetime64(text.rstrip("Z"), "s") for text in different}
-    except ValueError:  # no such day
-        return values
-    return np.array([moments[text] for text in texts])
-
-
-Binned = tuple[Ints, list[tuple[str, str]]]  # the bin of each value, and what each bin begins and ends with
-
-
-def _by_number(column: Array) -> Binned:
-    """Bins of as many numbers each, as far as equal ones allow."""
-    values = column.astype(np.float64)
+def _in_order(values: Floats, most: int, told: Callable[[Any], str]) -> tuple[Ints, list[tuple[str, str]]]:
+    """Bins of as many values each, as far as equal ones allow, and what each begins and ends with."""
     edges = different = np.unique(values)
-    if len(different) > _BINS:
-        edges = np.unique(np.quantile(values, np.arange(_BINS) / _BINS, method="lower"))
+    if len(different) > most:
+        edges = np.unique(np.quantile(values, np.arange(most) / most, method="lower"))
     last = np.append(different[np.searchsorted(different, edges[1:]) - 1], different[-1])
-    names = [(f"{low:g}", f"{high:g}") for low, high in zip(edges, last, strict=True)]
-    return np.searchsorted(edges, values, side="right") - 1, names
-
-
-def _by_time(values: Array) -> Binned:
-    """Days, weeks, fortnights or months, whichever are few enough."""
-    ticks, unit = to_ticks(values)
-    days = ((ticks.astype(np.int64) * unit) // _DAY).astype("datetime64[D]")
-    for kind, step in (("D", 1), ("D", 7), ("D", 14), ("M", 0)):
-        moments = days.astype(f"datetime64[{kind}]").astype(np.int64)
-        start, last = int(moments.min()), int(moments.max())
-        step = step or 1 + (last - start) // _MOMENTS
-        if (last - start) // step < _MOMENTS:
-            break
-    start -= (start + 3) % 7 if kind == "D" and step > 1 else 0  # Monday
-    place = (moments - start) // step
-    edges = start + step * np.arange(int(place.max()) + 2)
-    ends = edges.astype(f"datetime64[{kind}]").astype("datetime64[D]")
-    return place, [(str(low), str(high - np.timedelta64(1, "D"))) for low, high in pairwise(ends)]
-
-
-def _by_category(column: Array) -> Binned:
-    """The commonest values; the others are in no bin."""
-    try:
-        values, numbers = number_labels(column)
-    except TypeError:  # values that cannot be told apart, such as lists
-        return np.full(len(column), -1), []
-    rows = np.bincount(numbers)
-    common = np.argsort(-rows, kind="stable")[:_CATEGORIES]
-    common = np.sort(common[rows[common] >= _FEWEST])
-    place = np.full(len(values), -1)
-    place[common] = np.arange(len(common))
-    texts = (visible(readable(values[number])) for number in common.tolist())
-    return place[numbers], [(text, text) for text in texts]
+    return np.searchsorted(edges, values, side="right") - 1, list(zip(map(told, edges), map(told, last), strict=True))
 
 
 def to_cuts(columns: Any, sample: Sample) -> list[Cut]:
     """The columns to look at, of rows that have weight: those of a table, or of X, all of them or some by name."""
-    X, wanted = sample.X, None
-    table = X if columns is None else columns
-    if columns is not None and not is_frame(columns):
-        if not isinstance(columns, str | list | tuple):
-            raise WrongType(
-                "columns= takes a table with a row per row of X, or names of columns of X; got "
-                f"{type(columns).__name__}."
-            )
-        table, wanted = X, [columns] if isinstance(columns, str) else list(columns)
-    if is_frame(table):
-        names = frame_names(table)
-        for name in wanted or ():
-            if name not in names:
-                raise BadInput(f"X has no column {name!r} to look for slices in. {hint(str(name), names)}")
-        chosen = [j for j, name in enumerate(names) if wanted is None or name in wanted]
-        columns = [(names[j], to_vector(frame_column(table, j), f"Column {names[j]!r}")) for j in chosen]
-    else:
-        if wanted is not None:
-            raise BadInput(f"columns={columns!r} names columns, but those of X, {type(X).__name__}, have no names.")
-        try:
-            array = np.asarray(table)
-        except ValueError:  # rows of unequal length
-            array = np.empty(0)
-        if array.ndim != 2 or array.dtype.kind not in "biufM":
-            raise BadInput(
-                "Slices are looked for in the columns of a table, and X is none: pass columns=, a pandas, polars or "
-                "Arrow table with a row per row of X."
-            )
-        columns = [(f"column {j}", array[:, j]) for j in range(array.shape[1])]
-    same_length(predictions=sample.n, columns=rows_of(table))
-    cuts = [Cut.of(name, column[sample.weight > 0]) for name, column in columns]
+    table = columns if is_frame(columns) else sample.X
+    if not isinstance(columns, str | list | tuple | None) and not is_frame(columns):
+        raise WrongType(
+            f"columns= takes a table with a row per row of X, or names of columns of X; got {type(columns).__name__}."
+        )
+    try:
+        rows = Rows(table)
+    except FaithscopeError as error:
+        raise BadInput(
+            "Slices are looked for in the columns of a table, and X is none: pass columns=, a pandas, polars or Arrow "
+            "table with a row per row of X."
+        ) from error
+    same_length(predictions=sample.n, columns=len(rows))
+    places: Sequence[int] = range(len(rows.names))
+    if isinstance(columns, str | list | tuple):
+        wanted = [columns] if isinstance(columns, str) else columns
+        places = [rows.place(name, "slices are to be looked for in") for name in wanted]
+    counted = np.flatnonzero(sample.weight > 0)
+    cuts = [Cut.of(rows.column(place).take(counted)) for place in places]
     return [cut for cut in cuts if cut is not None]
 
 
-Found = tuple[float, tuple[Condition, ...]]  # how many standard errors a slice lies below the rest, and its conditions
+Conditions = tuple[Condition, ...]
+Pointed = tuple[float, Conditions]  # how many standard errors a slice lies below the rest, and what it is
 
 
-def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Found:
+def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Pointed:
     """The slice that lies lowest, but for what chance adds to the lowest of many.
 
     Parameters
@@ -252,50 +184,49 @@ def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Fou
     """
     n, whole, spread = len(score), float(score.sum()), max(float(score.std()), 1e-12)
 
-    def below(rows: Array, total: Array) -> Floats:
-        """How many standard errors slices of so many rows with so large a sum lie below all others."""
-        rest = n - rows
-        fits = (rows >= fewest) & (rows <= _LARGEST * n) & (rest >= fewest)
-        rows, rest = np.where(fits, rows, 1), np.where(fits, rest, 1)
-        error = spread * np.sqrt(1 / rows + 1 / rest)
-        return np.where(fits, ((whole - total) / rest - total / rows) / error, -np.inf)
-
-    def ranges(columns: Sequence[int]) -> list[Ints]:
-        """The ranges of each column that make slices with those of the others."""
-        return [cuts[j].ranges if len(columns) == 1 else cuts[j].paired for j in columns]
-
-    def lowest(*columns: int) -> Found:
-        """The lowest slice of one column, or of two."""
-        ends, sizes = ranges(columns), [len(cuts[j].names) + 1 for j in columns]
-        key = np.ravel_multi_index([codes[j] for j in columns], sizes)
-        tables = [np.bincount(key, each, math.prod(sizes)).reshape(sizes) for each in (None, score)]
-        for each in ends:
-            tables = [np.moveaxis(_between(table, each), 0, -1) for table in tables]
-        lower = below(*tables).T
-        place = np.unravel_index(int(lower.argmax()), lower.shape)[::-1]
-        chosen = (Condition(j, *each[at].tolist()) for j, each, at in zip(columns, ends, place, strict=True))
-        return float(lower.max()), tuple(chosen)
-
-    def beyond_chance(found: Found) -> float:
-        many = math.prod(map(len, ranges([each.column for each in found[1]])))
-        return max(found[0], 0.0) ** 2 - _SIMPLER * math.log(many)
+    def lowest(*columns: int) -> tuple[float, Pointed]:
+        """The lowest slice of one column, or of two, and the square of its errors beyond chance."""
+        ranges = [cuts[j].ranges if len(columns) == 1 else cuts[j].paired for j in columns]
+        shape = [len(cuts[j].names) + 1 for j in columns]
+        key = np.ravel_multi_index([codes[j] for j in columns], shape)
+        tables = [np.bincount(key, each, math.prod(shape)).reshape(shape) for each in (None, score)]
+        for ends in ranges:  # sums over ranges of the first axis, which becomes the last one
+            heights = [np.concatenate([np.zeros((1, *each.shape[1:])), np.cumsum(each, axis=0)]) for each in tables]
+            tables = [np.moveaxis(height[ends[:, 1]] - height[ends[:, 0]], 0, -1) for height in heights]
+        rows, total = tables
+        fits = (rows >= fewest) & (rows <= min(_LARGEST * n, n - fewest))
+        rows = np.where(fits, rows, 1)
+        errors = ((whole - total) / (n - rows) - total / rows) / (spread * np.sqrt(1 / rows + 1 / (n - rows)))
+        errors = np.where(fits, errors, -np.inf)
+        place = np.unravel_index(int(errors.argmax()), errors.shape)
+        found = tuple(Condition(j, *ends[at].tolist()) for j, ends, at in zip(columns, ranges, place, strict=True))
+        most = float(errors.max())
+        return max(most, 0.0) ** 2 - _SIMPLER * math.log(math.prod(map(len, ranges))), (most, found)
 
     single = [lowest(j) for j in range(len(cuts))]
-    beam = sorted(range(len(single)), key=lambda j: -single[j][0])[:_BEAM]
+    beam = sorted(range(len(single)), key=lambda j: -single[j][1][0])[:_BEAM]
     pairs = (pair for pair in combinations(range(len(single)), 2) if pair[0] in beam or pair[1] in beam)
-    return max([*single, *(lowest(*pair) for pair in pairs)], key=beyond_chance)
-
-
-def _between(table: Array, ends: Ints) -> Array:
-    """Sums over ranges of the first axis."""
-    height = np.concatenate([np.zeros((1, *table.shape[1:])), np.cumsum(table, axis=0)])
-    return np.asarray(height[ends[:, 1]] - height[ends[:, 0]])
+    return max([*single, *(lowest(*pair) for pair in pairs)], key=lambda found: found[0])[1]
 
 
 def _within(conditions: Sequence[Condition], cuts: Sequence[Cut]) -> Bools:
     """The rows of a slice."""
     codes = [(cuts[column].code, first, stop) for column, first, stop in conditions]
     return np.asarray(np.logical_and.reduce([(code >= first) & (code < stop) for code, first, stop in codes]))
+
+
+def _search(score: Floats, checked: Bools, places: Ints, cuts: list[Cut], most: int) -> list[Pointed]:
+    """Slices that one half of the rows points out, and how many standard errors each lies below the rows left over."""
+    left, found = checked.copy(), list[Pointed]()
+    fewest = max(_FEWEST, math.ceil(_LEAST * len(places)))
+    codes = [np.where(cut.code[places] < 0, len(cut.names), cut.code[places]) for cut in cuts]
+    while len(found) < most and left.sum() >= 2 * fewest and float(np.ptp(score[left])) > 0:
+        errors, conditions = _best(score[left], cuts, [code[left] for code in codes], fewest)
+        if not errors > 1:
+            break
+        found.append((errors, conditions))
+        left &= ~_within(conditions, cuts)[places]
+    return found
 
 
 @dataclass(frozen=True)
@@ -314,8 +245,7 @@ class Slice:
     agreement, rest : float or None
         The agreement with everybody where it can be checked: of this slice, and of the rows in no slice.
     difference : Difference
-        The one less the other; its interval is at the confidence at which Holm's test, which allows for all slices that
-        were looked at, found it.
+        The one less the other; its interval allows for all slices that were looked at.
     failing : tuple of str
         Explanations with which its rows disagree most.
     counterexample : pair or None
@@ -343,23 +273,18 @@ class Slice:
 
     def __str__(self) -> str:
         apart = self.difference
+        failing = f"; fails with {', '.join(map(repr, self.failing))}" if self.failing else ""
         return (
             f"{self.name}: agreement {self.agreement:.2f} where it can be checked, {self.rest:.2f} elsewhere "
             f"(difference {apart.value:+.2f} {in_brackets(apart.low, apart.high, signed=True)}); "
-            f"{several(self.rows, 'row', 'rows')} ({self.share:.0%})"
+            f"{several(self.rows, 'row', 'rows')} ({self.share:.0%}){failing}"
+            f"{f'; rows {self.pair} show it' if self.pair else ''}"
         )
-
-    @property
-    def in_full(self) -> str:
-        """The same with the explanations that fail there, and two rows that show it."""
-        failing = f"; fails with {', '.join(map(repr, self.failing))}" if self.failing else ""
-        return f"{self}{failing}" + (f"; rows {self.pair} show it" if self.pair else "")
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this slice, ready for JSON."""
         ends = {"difference": self.difference.value, "low": self.difference.low, "high": self.difference.high}
-        told = {name: for_json(getattr(self, name)) for name in _TOLD}
-        return {**told, **ends, "estimate": self.estimate.to_dict()}
+        return {name: for_json(getattr(self, name)) for name in _TOLD} | ends | {"estimate": self.estimate.to_dict()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -395,11 +320,12 @@ class Slices(Shareable):
     notes: Notes = field(default=())
 
     _title = "For whom does it fail?"
+    _written = ("found", "looked", "columns", "detectable", "silent", "notes")
 
     @property
     def sentence(self) -> str:
         """What was found, in a sentence."""
-        return self._line if self._line.endswith(".") else f"{self._line}."
+        return f"{self._line.rstrip('.')}."
 
     @property
     def _line(self) -> str:
@@ -416,17 +342,13 @@ class Slices(Shareable):
         return f"Nothing stands out in {where}; {limit}."
 
     def __str__(self) -> str:
-        return "\n".join([in_lines(self._line), *(in_lines(visible(each.in_full)) for each in self.found)])
+        return "\n".join([in_lines(self._line), *(in_lines(visible(str(each))) for each in self.found)])
 
     def table(self) -> "pd.DataFrame":
         """One line per slice that was found."""
-        columns: dict[str, Any] = {name: [getattr(each, name) for each in self.found] for name in _TOLD}
-        ends = {name: [getattr(each.difference, name) for each in self.found] for name in ("value", "low", "high")}
-        return frame({"slice": columns.pop("name"), **columns, "difference": ends.pop("value"), **ends})
-
-    def to_dict(self) -> dict[str, Any]:
-        told = {name: getattr(self, name) for name in ("looked", "columns", "detectable", "silent")}
-        return {"found": [each.to_dict() for each in self.found], **told, "notes": list(self.notes)}
+        lines, names = [each.to_dict() for each in self.found], (*_TOLD[1:], "difference", "low", "high")
+        columns = {name: [line[name] for line in lines] for name in names}
+        return frame({"slice": [each.name for each in self.found], **columns})
 
     def _tables(self) -> Iterable[Table]:
         return self.tables()
@@ -474,16 +396,17 @@ def find_slices(
     if not cuts:
         raise BadInput("No column has values that several rows share, so there are no slices: pass columns= that have.")
     halves = sample.half_places(seed)
-    rows_of = [sample.take(places) for places in halves]
-    (score, checked), *shares = (Strangers(rows).shares() for rows in (sample, *rows_of))
+    parts = [sample.take(places) for places in halves]
+    (score, checked), *shares = (Strangers(rows).shares() for rows in (sample, *parts))
     asked, shown, chance = list[_Asked](), list[_Asked](), list[float]()
     for half in (1, 0):  # is asked about what the other one points out, at half the error
         pointed = _search(*shares[1 - half], halves[1 - half], cuts, most)
-        answers = list(_ask(pointed, cuts, rows_of[half], halves[half], confidence, half))
-        lower, there = _holm(answers, (1 + confidence) / 2), np.zeros(sample.n, bool)
+        answers = list(_ask(pointed, cuts, parts[half], halves[half], confidence, half))
+        level, there = 1 - (1 - confidence) / (2 * max(1, len(answers))), np.zeros(sample.n, bool)
         there[halves[half]] = checked[halves[half]]  # rows that did not choose the conditions
+        sure = [each._replace(difference=each.difference.at(level)) for each in answers]
         for family, (errors, _) in enumerate(pointed):
-            if known := [each for each in lower if each.family == family]:
+            if known := [each for each in sure if each.family == family and each.difference.high < 0]:
                 shown.append(_simplest(known, score, there))
             else:
                 chance.append(errors)
@@ -492,24 +415,23 @@ def find_slices(
     shown.sort(key=lambda each: (-len(each.conditions), each.difference.high))
     found, seen = list[Slice](), np.zeros(sample.n, bool)
     for best in shown:
-        whole = _within(best.conditions, cuts)
+        whole, (score, met) = _within(best.conditions, cuts), shares[best.half]
         if 3 * np.sum(whole & seen) > whole.sum():
             continue  # a slice that was found before, or what is left of it
         seen |= best.rows
-        other, met = shares[best.half]
-        mine, rows = best.rows[halves[best.half]], sample.places[best.rows]
-        name = " and ".join(cuts[column].told(first, stop) for column, first, stop in best.conditions)
-        told, size = replace(best.difference, a=name, b="elsewhere"), (len(rows), len(rows) / sample.n)
-        agreement, rest = (float(other[met & of].mean()) for of in (mine, ~mine))
-        failing = _failing(rows_of[best.half], other, met & mine)
-        found.append(Slice(name, *size, best.beside.estimate(1), agreement, rest, told, *failing, rows))
+        mine, places = best.rows[halves[best.half]], sample.places[best.rows]
+        name = " and ".join(cuts[column].told(start, stop) for column, start, stop in best.conditions)
+        agreement, rest = (float(score[met & of].mean()) for of in (mine, ~mine))
+        numbers = (name, len(places), len(places) / sample.n, best.beside.estimate(1), agreement, rest)
+        apart, failing = replace(best.difference, a=name, b="elsewhere"), _failing(parts[best.half], score, met & mine)
+        found.append(Slice(*numbers, apart, *failing, places))
     found.sort(key=lambda each: each.difference.value)
-    other, met = shares[1]
-    limit, spread = None, float(other[met].std()) if met.any() else 0.0
+    score, met = shares[1]
+    limit, spread = None, float(score[met].std()) if met.any() else 0.0
     if spread > 0:  # how much less a tenth of the rows has to agree to lie so far below the rest, and a bit more
         errors = max([float(-ndtri((1 - confidence) / (2 * max(1, len(asked))))), *chance[:1]])
-        tenth, rest = (share * np.count_nonzero(met) for share in (_SHARE, 1 - _SHARE))
-        limit = (errors + _POWER) * spread * math.sqrt(1 / tenth + 1 / rest)
+        tenth, others = (share * np.count_nonzero(met) for share in (_SHARE, 1 - _SHARE))
+        limit = (errors + _POWER) * spread * math.sqrt(1 / tenth + 1 / others)
     notes = asked[0].beside.notes if asked else ()
     return Slices(found, len(asked), len(cuts), limit, not met.any(), tuple(dict.fromkeys(notes)))
 
@@ -518,7 +440,7 @@ class _Asked(NamedTuple):
     """A slice beside everybody on the other half of the rows: itself, and how it differs from the rest."""
 
     family: int
-    conditions: tuple[Condition, ...]
+    conditions: Conditions
     rows: Bools  # of all rows
     beside: Beside
     difference: Difference
@@ -526,7 +448,7 @@ class _Asked(NamedTuple):
 
 
 def _ask(
-    pointed: Sequence[Found], cuts: list[Cut], rows_of: Sample, places: Ints, confidence: float, half: int
+    pointed: Sequence[Pointed], cuts: list[Cut], part: Sample, places: Ints, confidence: float, half: int
 ) -> Iterator[_Asked]:
     """Slices that one half points out, on the other; and of those with two conditions each alone, which may say enough.
 
@@ -536,11 +458,11 @@ def _ask(
     for family, (_, conditions) in enumerate(pointed):
         for chosen in dict.fromkeys((conditions, *((each,) for each in conditions))):
             rows = _within(chosen, cuts) & ~before
-            groups = np.where(before, 2, rows)[places]
+            groups = np.where(before, 2, rows)[places].astype(np.int64)
             if min(np.bincount(groups, minlength=2)[:2]) >= 2:
-                beside = Beside.of(replace(rows_of, askers=groups.astype(np.int64)).counted(), confidence)
+                beside = Beside.of(replace(part, askers=groups).counted(), confidence)
                 yield _Asked(family, chosen, rows, beside, beside.checked_difference([1], [0]), half)
-        before = before | _within(conditions, cuts)
+        before |= _within(conditions, cuts)
 
 
 def _simplest(known: Sequence[_Asked], score: Floats, checked: Bools) -> _Asked:
@@ -552,7 +474,7 @@ def _simplest(known: Sequence[_Asked], score: Floats, checked: Bools) -> _Asked:
     inside = score[checked & whole.rows]
     for wider in known[1:] if len(whole.conditions) > 1 else ():
         outside = score[checked & wider.rows & ~whole.rows]
-        if min(len(inside), len(outside)) >= 2:
+        if min(len(inside), len(outside)) >= _FEWEST:
             error = float(score[checked].std()) * math.sqrt(1 / len(inside) + 1 / len(outside))
             if (outside.mean() - inside.mean()) / max(error, 1e-12) >= _NEEDED:
                 continue
@@ -560,48 +482,17 @@ def _simplest(known: Sequence[_Asked], score: Floats, checked: Bools) -> _Asked:
     return min(enough, key=lambda each: each.difference.high) if enough else whole
 
 
-def _search(score: Floats, checked: Bools, places: Ints, cuts: list[Cut], most: int) -> list[Found]:
-    """Slices that one half of the rows points out, and how many standard errors each lies below the rows left over."""
-    left, chosen = checked.copy(), list[Found]()
-    fewest = max(_FEWEST, math.ceil(_LEAST * len(places)))
-    while len(chosen) < most and left.sum() >= 2 * fewest and float(np.ptp(score[left])) > 0:
-        rows = places[left]
-        codes = [np.where(cut.code[rows] < 0, len(cut.names), cut.code[rows]) for cut in cuts]
-        lower, conditions = _best(score[left], cuts, codes, fewest)
-        if not lower > 1:
-            break
-        chosen.append((lower, conditions))
-        left &= ~_within(conditions, cuts)[places]
-    return chosen
-
-
-def _holm(asked: Sequence[_Asked], confidence: float) -> list[_Asked]:
-    """Those below zero by Holm's test, with intervals at the confidence at which it finds them."""
-    left, found = dict(enumerate(asked)), dict[int, _Asked]()
-    while left:
-        wrong = (1 - confidence) / len(left)
-        told = {place: each._replace(difference=each.difference.at(1 - wrong)) for place, each in left.items()}
-        low = {place: each for place, each in told.items() if each.difference.high < 0}
-        if not low:
-            break
-        found |= low
-        left = {place: each for place, each in left.items() if place not in low}
-    return [found[place] for place in sorted(found)]
-
-
 def _failing(sample: Sample, score: Floats, chosen: Bools) -> tuple[tuple[str, ...], tuple[int, int] | None]:
     """The explanations with which the rows of a slice disagree most, and two rows with the first of them."""
     codes, first = sample.explanations.group()
     lost = np.bincount(codes[chosen], 1 - score[chosen], minlength=len(first))
-    worst = [int(code) for code in np.argsort(-lost, kind="stable")[:_SHOWN] if lost[code] > 0]
+    worst = [code for code in np.argsort(-lost, kind="stable")[:_SHOWN].tolist() if lost[code] > 0]
     told = tuple(visible(sample.explanations.describe(int(first[code]))) for code in worst)
-    names, places = sample.numbered_labels[1], sample.places
-    for code in worst:
-        rows = np.flatnonzero(codes == code)
-        mine = rows[chosen[rows]]
-        row = mine[score[mine].argmin()]
-        others = rows[names[rows] != names[row]]
-        if len(others):
-            other = others[chosen[others].argmin()]  # of the rest, if there is one
-            return told, (int(places[row]), int(places[other]))
-    return told, None
+    if not worst:
+        return told, None
+    rows, names = np.flatnonzero(codes == worst[0]), sample.numbered_labels[1]
+    mine = rows[chosen[rows]]
+    row = mine[score[mine].argmin()]
+    others = rows[names[rows] != names[row]]
+    other = others[chosen[others].argmin()]  # of the rest, if there is one
+    return told, (int(sample.places[row]), int(sample.places[other]))
