@@ -242,43 +242,41 @@ class Decoder(ABC):
                 "predictions, agreement=fs.Spread()) of the new rows tells how much of their variance they tell."
             )
         sample = Sample.of(explanations, predictions, None, weights, None, clusters).counted().evenly()
-        if not families_of(counts.labels) & families_of(set(sample.labels.tolist())):  # so that none could be decoded
-            learned, label = next(iter(counts.labels)), sample.labels.tolist()[0]
+        labels = sample.labels
+        if not families_of(counts.labels) & families_of(set(labels.tolist())):  # so that none could be decoded
             raise WrongType(
-                f"The decoder learned labels such as {learned!r}, and these predictions are such as {label!r}, of "
-                "another type: pass predictions of the type that it was fitted on."
+                f"The decoder learned labels such as {next(iter(counts.labels))!r}, and these predictions are such as "
+                f"{labels.tolist()[0]!r}, of another type: pass predictions of the type that it was fitted on."
             )
         codes = counts.explanations.locate(discretize(sample.explanations, self.discretizer))
-        seen = codes >= 0
-        agreeing = np.zeros(sample.n)
-        agreeing[seen] = self._agreeing(codes[seen], sample.labels[seen])
+        seen, agreeing, units = codes >= 0, np.zeros(sample.n), IndependentUnits.of(sample)
+        agreeing[seen] = self._agreeing(codes[seen], labels[seen])
         rows, none = counts.per_label, np.zeros(len(counts.labels), np.int64)
         alike = Counts(Plain([""]), counts.labels, none, np.arange(len(none)), rows, rows, none)
-        guess, everybody = replace(self, counts=alike, discretizer=None), np.zeros_like(codes)  # without explanations
-        guessed = guess._agreeing(everybody, sample.labels)
-        units = IndependentUnits.of(sample)
-        unseen = units.mean((~seen).astype(np.float64))
-        value, gain = units.mean(agreeing), units.mean(agreeing - guessed)
+        everybody = np.zeros_like(codes)
+        guessed = replace(self, counts=alike, discretizer=None)._agreeing(everybody, labels)  # without explanations
+        unseen, value, chance, gain = map(
+            units.mean, ((~seen).astype(np.float64), agreeing, guessed, agreeing - guessed)
+        )
         margins, paired = units.margins(agreeing, confidence), units.margins(agreeing - guessed, confidence, span=2.0)
-        low, high, method = value - margins.below, value + margins.above, "jackknife"
-        notes = few_rows_decide(margins)
+        low, high, method, notes = value - margins.below, value + margins.above, "jackknife", few_rows_decide(margins)
         if self._decoded == "mean" and sample.weights is None and sample.clusters is None:
             low, high = exact_share(round(float(agreeing.sum())), sample.n, confidence)
             method, notes = "exact", ()
         told = sample.all_notes
-        if _are_learned(counts, counts.locate_codes(codes, sample.labels)[1]):
+        if _are_learned(counts, counts.locate_codes(codes, labels)[1]):
             told = (*told, _SAME_ROWS)
-        strange = alike.locate_codes(everybody, sample.labels)[1] < 0
+        strange = alike.locate_codes(everybody, labels)[1] < 0
         if strange.any():
             share = f"{units.mean(strange.astype(np.float64)):.1%} of rows are predicted a label that was never learned"
-            told = (*told, f"{share}, such as {sample.labels[strange].tolist()[0]!r}, which cannot be decoded")
+            told = (*told, f"{share}, such as {labels[strange].tolist()[0]!r}, which cannot be decoded")
         return Simulatability(
             value=value,
             low=max(0.0, low),
             high=min(1.0, high),
             confidence=float(confidence),
             method=method,
-            chance=units.mean(guessed),
+            chance=chance,
             gain=gain,
             gain_low=max(-1.0, gain - paired.below),
             gain_high=min(1.0, gain + paired.above),
@@ -311,70 +309,22 @@ class Decoder(ABC):
     def error(self) -> float:
         """Share of the sample's own rows decoded wrongly; of numbers, the mean squared error."""
         self._check_rows()
-        if self.counts.agreement.of_numbers:
-            return self._squared_error(self._decoded)
-        return float(1 - self.counts.given @ self._votes / self.counts.n)
+        if not self.counts.agreement.of_numbers:
+            return float(1 - self.counts.given @ self._votes / self.counts.n)
+        groups = NumberGroups.of_counts(self.counts)
+        squares = groups.squares.sum() * (2.0 if self._decoded == "draw" else 1.0) / self.counts.n
+        return float(squared(squares, groups.unit))
 
     @property
     def leave_one_out_error(self) -> float:
-        """The error if no row takes part in its own decoding; of labels, the Gibbs decoder's alone.
-
-        It is the estimate of E_G in the population, ``1 - M̂``. Of numbers, the mean squared distance from the mean of
-        the other rows with the explanation, or from one of these, drawn at random; a row without such others is decoded
-        to the mean of all other rows, or to any of them.
-        """
+        """The Gibbs decoder's error if no row takes part in its own decoding: the estimate of E_G, ``1 - M̂``."""
         self._check_rows()
-        if self._decoded == "draw" and not self.counts.agreement.of_numbers:
-            return 1 - agreement(self.counts.profile())
-        return self._squared_error(self._decoded, leave_out=True)
-
-    @property
-    def r2(self) -> float:
-        """Of numbers, the share of their variance in the sample that is decoded: ``1 - error / variance``."""
-        return 1 - self.error / self._squared_error("all")
-
-    @property
-    def leave_one_out_r2(self) -> float:
-        """Of numbers, ``1 - leave_one_out_error`` divided by the error of the mean of all other rows.
-
-        It is 0 for explanations that mean nothing, if the mean is decoded, and negative below that.
-        """
-        return 1 - self.leave_one_out_error / self._squared_error("all", leave_out=True)
-
-    def _squared_error(self, decoded: Literal["all", "mean", "draw"], *, leave_out: bool = False) -> float:
-        """The mean squared error of decoding numbers; the columns of vectors add up.
-
-        Parameters
-        ----------
-        decoded : {"all", "mean", "draw"}
-            To what a row is decoded: the mean of all rows, whose error is the variance, and which refuses predictions
-            that are all equal; the mean of the rows with its explanation; or one of these rows, drawn at random.
-        leave_out : bool
-            Whether a row takes no part in its own decoding.
-        """
-        if not self.counts.agreement.of_numbers:
+        if self._decoded == "mean" or self.counts.agreement.of_numbers:
             raise BadInput(
-                "These predictions are labels, which have no squared error: fit(..., agreement=fs.Spread())."
+                "Only a GibbsDecoder of labels is told with each row left out: decode rows that it has not seen, or "
+                "measure fs.consistency(..., agreement=fs.Spread()) of numbers."
             )
-        groups, n = NumberGroups.of_counts(self.counts), float(self.counts.n)
-        everybody = NumberGroups.of(np.zeros_like(groups.group), groups.values, groups.rows, 1)
-        if decoded == "all":
-            groups = everybody
-            if not everybody.largest_gap[0] > 0:
-                raise BadInput("Predictions are all equal, so there is no variance to decode: read error instead.")
-        squares = groups.squares * (2.0 if decoded == "draw" else 1.0)
-        if leave_out:
-            if n < 2:
-                raise BadInput("Leaving a row out takes at least 2 rows; this decoder has seen 1.")
-            more = groups.n / np.maximum(groups.n - 1, 1)
-            alone = groups.values[groups.n[groups.group] == 1]
-            apart = (((alone - everybody.mean[0]) / groups.unit) ** 2).sum(axis=1)  # from the mean of all rows
-            if decoded == "draw":
-                shared, lone = squares * more, (n * apart + everybody.squares) / (n - 1)
-            else:
-                shared, lone = squares * more**2, apart * (n / (n - 1)) ** 2
-            squares = np.append(shared[groups.n > 1], lone)
-        return float(squared(squares.sum() / n, groups.unit))
+        return 1 - agreement(self.counts.profile())
 
     def _check_rows(self) -> None:
         if self.counts.n == 0:
@@ -427,8 +377,8 @@ class OptimalDecoder(Decoder):
     >>> OptimalDecoder().fit(["a", "a", "a", "b"], [0, 0, 1, 1]).error
     0.25
     >>> decoder = OptimalDecoder().fit(["a", "a", "b", "b"], [1.0, 3.0, 8.0, 8.0], agreement="spread")
-    >>> decoder.predict(["a", "b", "c"]).tolist(), round(decoder.r2, 3), round(decoder.leave_one_out_r2, 3)
-    ([2.0, 8.0, nan], 0.947, 0.882)
+    >>> decoder.predict(["a", "b", "c"]).tolist(), decoder.error
+    ([2.0, 8.0, nan], 0.5)
     """
 
     _decoded = "mean"
@@ -448,10 +398,8 @@ class OptimalDecoder(Decoder):
 
 def _are_learned(counts: Counts, cells: Ints) -> bool:
     """Whether new rows fill the cells just as the learned rows do, which as many other rows would not by accident."""
-    if len(cells) != counts.n or (cells < 0).any():
+    if len(cells) != counts.n or (np.bincount(cells + 1, minlength=len(counts.given) + 1)[1:] != counts.given).any():
         return False
-    if (np.bincount(cells, minlength=len(counts.given)) != counts.given).any():
-        return False
-    rows = counts.given.astype(np.float64)
-    n = float(counts.n)  # the probability that n draws in these proportions fill the cells in just these numbers
+    rows, n = counts.given.astype(np.float64), float(counts.n)
+    # The probability that n draws in these proportions fill the cells in just these numbers.
     return bool(gammaln(n + 1) + np.sum(xlogy(rows, rows / n) - gammaln(rows + 1)) < math.log(_ACCIDENT))
