@@ -5,6 +5,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.measures.named_labels import LabelWords
+from refused import refused
 
 TEXTS = ["No: he sleeps", "He sleeps", "YES, he runs", "he runs", "No, he runs"]
 LABELS = ["no", "no", "yes", "yes", "yes"]
@@ -44,7 +45,7 @@ def test_the_words_that_name_labels_are_counted(texts, labels, words):
 def test_labels_of_several_words_are_masked_whole():
     assert fs.leakage(["it is NOT   spam", "spam", "fine"], ["not spam", "spam", "not spam"]).masked.distinct == 3
     words, reasons = LabelWords.of(["批准", "拒绝"]), fs.Reasons(CHINESE)
-    hidden = words.masked(reasons, words.within(reasons))
+    hidden = words.masked(reasons)
     assert not any(label in text for label in ("批准", "拒绝") for text in (*hidden.texts, *hidden.folded))
 
 
@@ -60,16 +61,11 @@ def test_reasons_that_copy_the_answer_are_found_out():
     assert note in fs.certify(reasons, answers, [None], interval=None).notes
 
 
-@pytest.mark.parametrize(
-    ("codebook", "given", "masked"),
-    [
-        (fs.Codebook({"yes": r"\byes\b", "sleep": "sleep"}), "ssyoo", "ssooo"),
-        (fs.Codebook({"colon": ":", "yes": "yes"}, folded=False), "coyoo", "coooo"),
-    ],
-    ids=["folded", "as written"],
-)
-def test_a_discretizer_is_applied_after_masking(codebook, given, masked):
-    leak = fs.leakage(TEXTS, LABELS, discretizer=codebook)
+def test_a_discretizer_is_applied_after_masking():
+    given, masked, codes = "ssyoo", "ssooo", {"yes": r"\byes\b", "sleep": "sleep"}
+    leak = fs.leakage(TEXTS, LABELS, discretizer=fs.Codebook(codes))
+    as_written = fs.Codebook(codes, folded=False)
+    refused(fs.errors.BadInput, "reads texts as written", fs.leakage, TEXTS, LABELS, discretizer=as_written)
     assert leak.consistency.value == fs.consistency(list(given), LABELS).value
     assert leak.masked.value == fs.consistency(list(masked), LABELS).value
 
@@ -86,10 +82,9 @@ def test_the_note_beside_a_number_tells_what_leakage_measures(discretizer):
 
 
 @pytest.mark.parametrize("label", ["C++", "non-spam", "don't", "ＦＵＬＬ", "Straße"])
-def test_labels_are_masked_in_texts_as_written_however_they_are_written(label):
+def test_labels_are_masked_however_they_are_written(label):
     texts, labels = [f"It is {label}.", "It is python."] * 5, [label, "python"] * 5
-    book = fs.Codebook({"label": label.replace("+", r"\+"), "python": "python"}, folded=False)
-    leak = fs.leakage(texts, labels, discretizer=book)
+    leak = fs.leakage(texts, labels)
     assert (leak.consistency.value, leak.masked.distinct) == (1.0, 1)
 
 

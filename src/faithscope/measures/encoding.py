@@ -4,9 +4,9 @@ The gap between rows given an explanation and other rows that it covers, with it
 whether both get the same predictions.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import kolmogorov
@@ -16,7 +16,6 @@ from faithscope.counting.compared import LabelCells
 from faithscope.counting.counted import Encoded
 from faithscope.counting.coverage import encoded
 from faithscope.errors import NotScoped
-from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.prototypes import Prototypes
@@ -45,6 +44,19 @@ if TYPE_CHECKING:
 
 _MANY_LEAN = 0.05  # share of the tested rows whose comparisons lean on a single row, from which on that is told
 _SHOWN = 10  # explanations in a card
+_HEADS = {  # of the table on a card
+    "explanation": "explanation",
+    "label": "label",
+    "n": "rows given",
+    "others": "others",
+    "given_share": "share given",
+    "covered_share": "share of others",
+    "total_variation": "apart",
+    "given_mean": "mean given",
+    "covered_mean": "mean of others",
+    "distance": "distance",
+    "p_adjusted": "p adjusted",
+}
 _ENTRIES = 2**21  # outcomes of tables looked at at once
 _ROUNDING = 1e-7  # outcomes as likely as the one seen, but for rounding, are not more likely
 
@@ -209,8 +221,8 @@ class Encoding(Shareable):
         """One line per explanation that can be tested, strongest first; only the first k if k is given.
 
         ``n`` rows were given it and ``others`` are covered by it and were given another. Of labels, ``given`` and
-        ``covered`` are their counts by label, ``label`` is the commonest of the rows given, ``given_share`` and
-        ``covered_share`` its shares, and ``p`` is that of Fisher's exact test (of more than two labels, the least of
+        ``covered`` are their counts by label, ``label`` is that whose shares, ``given_share`` and ``covered_share``,
+        differ most, and ``p`` is that of Fisher's exact test (of more than two labels, the least of
         one label against the rest, corrected by Bonferroni). Of numbers, ``given_mean`` and ``covered_mean`` are their
         means, ``distance`` is Kolmogorov's, and ``p`` that of his test with Smirnov. ``p_adjusted`` allows for the
         number of tests (Benjamini and Hochberg), and ``flagged`` is whether it is at most 1 - confidence. Every row
@@ -223,22 +235,9 @@ class Encoding(Shareable):
         first = ChoiceTests(*shown)
         cells, names, which = self._encoded.tables, self._encoded.labels, first.explanation
         if isinstance(cells, LabelCells):
-            starts, stops = (np.searchsorted(cells.explanation, which, side=side) for side in ("left", "right"))
-            parts = [slice(start, stop) for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
-            top = np.array([part.start + int(cells.given[part].argmax()) for part in parts], np.int64)
-
-            def by_label(column: Ints) -> list[dict[object, int]]:
-                listed = [zip(cells.label[part].tolist(), column[part].tolist(), strict=True) for part in parts]
-                return [{names[label]: rows for label, rows in pairs if rows} for pairs in listed]
-
-            told: dict[str, Any] = {
-                "given": by_label(cells.given),
-                "covered": by_label(cells.others),
-                "label": to_objects([names[j] for j in cells.label[top]]),
-                "given_share": cells.given[top] / np.maximum(first.given, 1),
-                "covered_share": cells.others[top] / np.maximum(first.others, 1),
-                "total_variation": first.distance,
-            }
+            lines = [_by_label(cells, names, int(number)) for number in which]
+            columns = list(zip(*lines, strict=True)) or [()] * len(_BY_LABEL)
+            told: dict[str, Any] = dict(zip(_BY_LABEL, columns, strict=True)) | {"total_variation": first.distance}
         else:
             means = {"given_mean": cells.given_mean[which], "covered_mean": cells.others_mean[which]}
             told = means | {"distance": first.distance}
@@ -262,10 +261,22 @@ class Encoding(Shareable):
         return chart(self._columns())
 
     measure = _title = "encoding"
-    _written = (
-        *("measure", "value", "low", "high", "confidence", "unverifiable", "alone", "exclusive", "n", "distinct"),
-        *("tested", "flagged", "encodes", "method", "agreement", "notes"),
+    _NUMBERS: ClassVar = (
+        *(
+            "value",
+            "low",
+            "high",
+            "unverifiable",
+            "alone",
+            "exclusive",
+            "tested",
+            "flagged",
+            "encodes",
+            "n",
+            "distinct",
+        ),
     )
+    _written = ("measure", *_NUMBERS, "confidence", "method", "agreement", "notes")
 
     def __str__(self) -> str:
         rows = f"n={self.n:,}, {_percent(self.unverifiable)} unverifiable"
@@ -340,17 +351,8 @@ other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be t
         if self.agreement.of_numbers:
             means = [told_number(float(line[name])) for name in ("given_mean", "covered_mean")]
             return f"{given}, the mean prediction is {means[0]}; {others}, it is {means[1]}"
-        given_rows, covered_rows = line["given"], line["covered"]
-        shares = {
-            label: [rows.get(label, 0) / sum(rows.values()) for rows in (given_rows, covered_rows)]
-            for label in {**given_rows, **covered_rows}
-        }
-        # The label whose shares differ most; of several, the commonest among the rows given.
-        label = max(
-            shares, key=lambda each: (round(abs(shares[each][0] - shares[each][1]), 9), given_rows.get(each, 0))
-        )
-        get, do = map(_percent, shares[label])
-        return f"{given}, {get} get {visible(repr(label))}; {others}, {do} do"
+        get, do = _percent(line["given_share"]), _percent(line["covered_share"])
+        return f"{given}, {get} get {visible(repr(line['label']))}; {others}, {do} do"
 
     def _tables(self) -> Iterable[Table]:
         """The numbers, and the strongest explanations."""
@@ -359,25 +361,31 @@ other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be t
         line = (number(self.value), ends, *shares, f"{self.tested:,}", f"{self.flagged:,}")
         below = f"{several(self.n, 'row', 'rows')}, {100 * self.confidence:g}% interval"
         yield Table(names, (line,), 0, caption=below)
-        if not self.tested:
-            return
-        told = {"explanation": "explanation", "label": "label", "n": "rows given", "others": "others"}
-        told |= {"given_share": "share given", "covered_share": "share of others", "total_variation": "apart"}
-        told |= {"given_mean": "mean given", "covered_mean": "mean of others", "distance": "distance"}
-        told["p_adjusted"] = "p adjusted"
         columns = self._columns(_SHOWN)
-        known = [name for name in told if name in columns]
-        cells = ([_cell(name, value) for value in columns[name]] for name in known)
-        words = len({"explanation", "label"}.intersection(known))
-        yield Table(
-            tuple(told[name] for name in known), tuple(zip(*cells, strict=True)), words, title="strongest first"
-        )
+        heads = [name for name in _HEADS if name in columns]
+        lines = tuple(tuple(map(_cell, each)) for each in zip(*(columns[name] for name in heads), strict=True))
+        if lines:
+            words = len({"explanation", "label"}.intersection(heads))
+            yield Table(tuple(_HEADS[name] for name in heads), lines, words, title="strongest first")
 
 
-def _cell(name: str, value: Any) -> str:
-    if name in {"explanation", "label"}:
-        return visible(str(value))
-    return f"{value:,}" if name in {"n", "others"} else told_number(float(value))
+_BY_LABEL = ("given", "covered", "label", "given_share", "covered_share")
+
+
+def _by_label(cells: LabelCells, names: Sequence[Any], explanation: int) -> tuple[Any, ...]:
+    """The columns `_BY_LABEL` of an explanation: counts by label, and the label whose shares differ most."""
+    part = slice(*np.searchsorted(cells.explanation, [explanation, explanation + 1]).tolist())
+    labels, sides = [names[j] for j in cells.label[part].tolist()], (cells.given[part], cells.others[part])
+    given, others = (side / side.sum() for side in sides)
+    top = int(np.lexsort((sides[0], np.abs(given - others).round(9)))[-1])  # of several, the commonest of those given
+    counts = ({label: n for label, n in zip(labels, side.tolist(), strict=True) if n} for side in sides)
+    return *counts, labels[top], given[top], others[top]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    return told_number(float(value)) if isinstance(value, float) else visible(str(value))
 
 
 def _percent(share: float) -> str:
@@ -389,19 +397,7 @@ def _percent(share: float) -> str:
 
 def encoding_columns(encodings: Mapping[str, Encoding]) -> dict[str, list[Any]]:
     """The columns of several results, one line per explainer."""
-    names = (
-        "value",
-        "low",
-        "high",
-        "unverifiable",
-        "alone",
-        "exclusive",
-        "tested",
-        "flagged",
-        "encodes",
-        "n",
-        "distinct",
-    )
+    names = Encoding._NUMBERS
     lines = {name: [getattr(encoding, name) for encoding in encodings.values()] for name in names}
     return {"explainer": list(encodings), **lines}
 

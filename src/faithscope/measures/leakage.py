@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.discretizers import Discretize, to_discretizer
+from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.keys import Plain, Records
@@ -163,7 +164,9 @@ def measure_leakage(
             f"{to_discretizer(discretizer)!r} reads embeddings of the reasons as given, where no word can be masked: "
             "embed the masked texts yourself, and measure the consistency of both."
         )
-    masked = replace(sample, explanations=named.known.masked(sample.explanations, named.words))
+    if any(getattr(step, "folded", True) is False for step in steps(to_discretizer(discretizer))):
+        raise BadInput("Words are masked in folded texts, and this Codebook reads texts as written: leave out folded=.")
+    masked = replace(sample, explanations=named.known.masked(sample.explanations))
     parts = [rows.discretized(discretizer) for rows in (sample, masked)]
     given, hidden = (measure_consistency(part, confidence, method) for part in parts)
     before = consistency_left_out("as given", given, parts[0].counted())

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from faithscope.discretizers.reasons.words import LABEL, WordSequences, label_ph
 from faithscope.explanations.reasons import Reasons, per_text
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import to_objects
-from faithscope.inputs.folding import fold
 from faithscope.notes import Notes
 from faithscope.sample import Sample
 
@@ -37,8 +36,8 @@ class LabelWords:
     >>> words = LabelWords.of(["spam", "good"])
     >>> reasons = Reasons(["Spam, since it sells.", "It sells."])
     >>> named = words.within(reasons)
-    >>> named.tolist(), words.masked(reasons, named).texts.tolist()
-    ([('spam',), ()], ['<label>, since it sells.', 'It sells.'])
+    >>> named.tolist(), words.masked(reasons).texts.tolist()
+    ([('spam',), ()], ['<label> since it sells', 'it sells'])
     """
 
     phrases: tuple[str, ...]
@@ -69,21 +68,11 @@ class LabelWords:
         sequences = self._sequences
         return per_text(reasons.folded, lambda text: tuple(dict.fromkeys(sequences.within(self._split(text)))))
 
-    def masked(self, reasons: Reasons, words: Array) -> Reasons:
-        """The reasons with a mark in place of every word of a label; `words` are those that each reason has."""
-        sequences = self._sequences
-        folded = per_text(reasons.folded, lambda text: " ".join(sequences.replaced(self._split(text), LABEL)))
-
-        def as_written(text: str, folded: str, words: tuple[str, ...]) -> str:
-            """The text with its label words masked; the folded one if some are only seen there, such as C++."""
-            if not words:
-                return text
-            pattern = _within_text(words)
-            seen_folded = sequences.within(self._split(fold(pattern.sub(" ", text))))
-            return folded if seen_folded else pattern.sub(LABEL, text)
-
-        texts = to_objects([as_written(*row) for row in zip(reasons.texts, folded, words, strict=True)])
-        hidden = Reasons.made(texts, folded, reasons.about, reasons.form)
+    def masked(self, reasons: Reasons) -> Reasons:
+        """The reasons, folded, with a mark in place of every word of a label."""
+        replaced = self._sequences.replaced
+        folded = per_text(reasons.folded, lambda text: " ".join(replaced(self._split(text), LABEL)))
+        hidden = Reasons.made(folded, folded, reasons.about, reasons.form)
         return hidden._with(index=reasons.index, remarks=reasons.remarks)
 
 
@@ -131,14 +120,6 @@ def named_labels(sample: Sample, further: Iterable[str] = ()) -> NamedLabels:
     words, own = known.within(reasons), [frozenset(label_phrases([label])) for label in labels] or [frozenset()]
     named = [not own[j].isdisjoint(has) for has, j in zip(words, place, strict=True)]
     return NamedLabels(words, np.array(named, bool), known)
-
-
-@lru_cache(1024)
-def _within_text(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Finds these words in a text as written, in any case and with any white space."""
-    longest = sorted(words, key=len, reverse=True)
-    parts = "|".join(r"\s+".join(map(re.escape, word.split())) for word in longest)
-    return re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE)
 
 
 def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | None) -> Notes:
