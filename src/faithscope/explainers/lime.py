@@ -378,7 +378,7 @@ def _coefficients(
     scale = np.where(reach > 0, reach, 1.0)
     scaled, own = ((outputs - center) / scale).T, (own - center) / scale
     which, first = group([seen])
-    strange = bins.max() + 1  # a bin in which no draw lies
+    strange = int(bins.max()) + 1  # a bin in which no draw lies
     seen = np.minimum(seen[first], strange)
     held = np.array([np.bincount(column, minlength=strange + 1) for column in bins])
     # A bin that holds less than half of the draws is seen as "in the bin", any other as "in another bin": most draws

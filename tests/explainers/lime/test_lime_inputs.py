@@ -80,6 +80,16 @@ def test_truth_values_stay_truth_values():
     np.testing.assert_allclose(values[:, 1:], [[0.3, 0], [-0.3, 0]], atol=0.05)
 
 
+@pytest.mark.filterwarnings("error")
+def test_as_many_categories_as_a_byte_counts_are_explained():
+    for many in (254, 255, 256):
+        train = np.column_stack([np.arange(3 * many) % many, np.arange(3 * many) % 5])
+        found = values(
+            lambda rows, many=many: rows[:, 0] < many / 2, [[many - 1, 1], [many + 7, 2]], train, categorical=[0]
+        )
+        assert found[0, 0] < 0
+
+
 def lime_of(model, train=IRIS, **how):
     """A call that must be refused, in the making or when rows are explained."""
     return lambda: Lime(model, train, **{"samples": 50, **how}).explain(train[:2])
