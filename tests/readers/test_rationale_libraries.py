@@ -161,7 +161,7 @@ def test_traces_and_evaluations_of_mlflow_give_their_requests_as_inputs():
 def test_feedback_that_was_overridden_is_left_out_and_such_that_failed_is_missing():
     rationales = read([*FEEDBACK, feedback(True, "wrong", valid=False)])
     assert len(rationales) == 2
-    assert rationales.notes == ("1 feedback was overridden by a later one, and left out",)
+    assert not rationales.notes
     refused(BadInput, "1 of 3 rows", read, [*FEEDBACK, Feedback(name="judge", error="timeout")])
     told = "1 of 3 rows without an answer or a rationale; the first is row 2"
     refused(BadInput, told, read, [*TRACES, trace(2)])
@@ -191,10 +191,9 @@ ANNOTATIONS = pd.DataFrame(
         EVALUATED.reset_index().to_dict("records"),
         ANNOTATIONS,
         ANNOTATIONS.assign(annotation_name="relevance", annotator_kind="LLM"),
-        ANNOTATIONS.rename(columns={name: f"result.{name}" for name in ("label", "score", "explanation")}),
         [SimpleNamespace(id=f"s{n}", **cell(*pair)) for n, pair in enumerate([("yes", "on it"), ("no", "off it")], 1)],
     ],
-    ids=["cells", "cells of JSON", "records", "labels", "annotations", "client", "objects"],
+    ids=["cells", "cells of JSON", "records", "labels", "annotations", "objects"],
 )
 def test_phoenix_gives_labels_explanations_and_spans(log):
     assert parts(read(log)) == (["yes", "no"], ["on it", "off it"], ["s1", "s2"])

@@ -114,12 +114,11 @@ def test_other_fields_are_named_by_the_caller():
         ({"question": "2 + 2?", "answer": "4", "response": "5"}, "answer='response'", ["response"]),
         (
             {"input": "x", "label": "truth", "answer": "said", "score": 0.9},
-            "answer='answer'",
+            "'answer' and 'label' may both hold",
             ["answer", "label"],
         ),
         ({"Answer": "x", "answer": "y"}, "'Answer' and 'answer'", []),
-        ({"id": "7", "text": "x", "created_at": "now", "verdikt": "spam"}, "such as answer='verdikt'", ["verdikt"]),
-        ({"id": "7", "text": "x"}, "there are 'id', 'text', 'explanation': read a log that holds the answer", []),
+        ({"id": "7", "verdikt": "spam"}, "there are 'id', 'verdikt', 'explanation': name the one that", ["verdikt"]),
     ],
 )
 def test_fields_that_may_be_the_answer_are_not_chosen_between(fields, told, choices):
@@ -148,8 +147,8 @@ def test_the_label_of_a_reply_is_its_answer_and_other_names_are_asked_for(wrap):
     log = [wrap(json.dumps({"label": label, "rationale": "It offers money."})) for label in ("spam", "ham")]
     assert list(read(log).predictions) == ["spam", "ham"]
     odd = [wrap(json.dumps({"id": 7, "mood": label, "why": "It offers money."})) for label in ("spam", "ham")]
-    refused(BadInput, "No field looks like the answer; there are 'id', 'mood', 'why': .* answer='mood'", read, odd)
-    refused(BadInput, "explanation='why'", read, [wrap('{"answer": "spam", "why": "x"}')] * 2)
+    refused(BadInput, "No field looks like the answer; there are 'id', 'mood', 'why': name the one", read, odd)
+    refused(BadInput, "holds the explanation, explanation=", read, [wrap('{"answer": "spam", "why": "x"}')] * 2)
     assert list(read(odd, answer="mood", explanation="why").predictions) == ["spam", "ham"]
 
 
@@ -216,7 +215,7 @@ BROKEN = [
     ("log.jsonl", "\n\r\n", "holds no rows"),
     ("log.jsonl", '{"input": ' + "9" * 9000 + "}", "Line 1 of log.jsonl is no JSON"),
     ("log.csv", 'a,"b\nc', "is no CSV"),
-    ("log.csv", "answer,explanation\n1,2,3", "Line 2 .* 3 cells, but there are 2"),
+    ("log.csv", "answer,explanation\n1,2,3", "Row #2: Expected 2 columns, got 3"),
     ("log.csv", "a,a\n1,2", "called 'a'"),
 ]
 

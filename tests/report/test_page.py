@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import io
 import json
 import re
 from dataclasses import replace
@@ -11,7 +10,6 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 
 import faithscope as fs
 import report_examples as examples
@@ -22,7 +20,6 @@ from faithscope.report.sections.glossary import GLOSSARY
 from faithscope.report.sections.verdicts import headline
 from faithscope.report.summary import summarize
 from faithscope.report.terminal import render as in_terminal
-from faithscope.report.terminal import show
 from faithscope.rounding import down, up
 
 SECTIONS = (
@@ -100,13 +97,6 @@ def test_in_a_terminal_names_are_never_markup_nor_escapes_and_never_break_inside
     lines = in_terminal(replace(summary, explainers=tuple(explainers)), width=80).splitlines()
     words = {word for line in lines[3 : lines.index("")] for word in line[:16].split()}
     assert {"counterfactual", "nearest", "neighbor", "training"} <= words
-
-
-def test_bars_are_drawn_by_wide_terminals_and_never_into_files():
-    for terminal, width, drawn in ((True, 160, True), (True, 70, False), (False, 160, False)):
-        console = Console(file=io.StringIO(), width=width, force_terminal=terminal, no_color=True)
-        show(examples.summary(), console)
-        assert ("●" in console.file.getvalue()) == drawn
 
 
 def test_nothing_is_fetched_and_only_our_scripts_may_run(page, hostile):

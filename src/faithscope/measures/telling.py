@@ -297,25 +297,25 @@ def _clause(reached: Level, estimate: Measured, needed: str, wanted: float) -> s
     known = cast(float, estimate.chance)
     chance, asked, bounds = f"{known:.1%}", bar(known, wanted), _bounds(reached, estimate)
     where = "where it can be checked, " if estimate.unverifiable and reached in {"chance", "partly"} else ""
-    holds = f"{where}{_holds(estimate, bounds)}"
+    told = f"{where}{holds(estimate, bounds)}"
     if reached in {"faithful", "consistent"}:
-        return f"{holds}, of {asked:.0%} asked for, while chance alone gives {chance}"
+        return f"{told}, of {asked:.0%} asked for, while chance alone gives {chance}"
     if reached == "random":
         more = cast(Share, estimate.beyond_random)
         random = f"rows alike in as many features drawn at random; {asked:.0%} is asked for"
         return f"rows alike in the named features agree {_points(more)} beyond {random}"
     if reached == "unfaithful":
-        return f"{holds}, no more than chance alone gives, {chance}, of {asked:.0%} asked for"
+        return f"{told}, no more than chance alone gives, {chance}, of {asked:.0%} asked for"
     if reached == "chance":
-        return f"{holds}, and chance alone gives {chance}, of {asked:.0%} asked for"
+        return f"{told}, and chance alone gives {chance}, of {asked:.0%} asked for"
     if reached == "partly":
         most = " but"
         if estimate.unverifiable and abs(estimate.high - (estimate.verified_high or 0.0)) >= _APART:
             most = f"; over all rows at most {percent_up(estimate.high)},"
-        return f"{holds}, above chance ({chance}){most} below {asked:.0%}"
+        return f"{told}, above chance ({chance}){most} below {asked:.0%}"
     if not mostly_silent(estimate):
         what = f"whether {asked:.0%} is reached:" if estimate.low < asked <= estimate.high else "more than that"
-        return f"the rows are too few to say {what} {holds} (chance: {chance}){needed}"
+        return f"the rows are too few to say {what} {told} (chance: {chance}){needed}"
     truth = "share of the variance accounted for" if isinstance(estimate.agreement, Spread) else "truth"
     return f"{silent_rows(estimate)}, so that the {truth} is {bounds} (chance: {chance}){needed}"
 
@@ -333,7 +333,7 @@ def _bounds(reached: Level, estimate: Measured) -> str:
     return f"between {percent_down(low)} and {percent_up(high)}"
 
 
-def _holds(estimate: Measured, share: str) -> str:
+def holds(estimate: Measured, share: str) -> str:
     """What the measure says, with a share in words such as "at least 90.0%"."""
     if isinstance(estimate.agreement, Spread):
         where = " where they apply" if estimate.measure == "sufficiency" else ""

@@ -1,13 +1,11 @@
 """One rationale of a log, the fields of whatever holds it, and what they are usually called."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.hints import close
 from faithscope.inputs.missing import is_missing
 
 MISSING = "missing"  # the label of a missing answer that is kept
@@ -114,8 +112,6 @@ INPUTS = (("input", "inputs"), ("prompt", "question", "query", "text", "document
 SAID = (*ANSWERS, ("label", "class", "category"))  # in a reply, where all of it is the model's
 IDS = (("id", "custom_id", "sample_id", "trace_id", "case_id", "uuid"),)
 
-_ABOUT = re.compile(r"(?:^|_)(?:id|index|time|timestamp|date|model|tokens|cost|seed|at)$")  # of a case, or of its call
-
 Tiers = tuple[tuple[str, ...], ...]
 
 
@@ -138,15 +134,9 @@ def needed(known: Sequence[str], tiers: Tiers, what: str) -> str:
     """`the_field`, or an error if there is none."""
     name = the_field(known, tiers, what)
     if name is None:
-        names = list(map(str, known))
-        others = {word for tier in (*ANSWERS, *EXPLANATIONS, *INPUTS, *IDS) for word in tier}
-        likely = [each for each in names if _plain(each) not in others and not _ABOUT.search(_plain(each))]
-        named = [each for each in likely if what == "answer" and _plain(each) in SAID[-1]]
-        near = next(iter(named or close(what, likely) or likely), None)
-        listed = ", ".join(map(repr, names[:12])) or "none"
-        truth = ", and what the model said, not the truth" if what == "answer" else ""
-        advice = f"say which, such as {what}={near!r}{truth}" if near else f"read a log that holds the {what}"
-        raise BadInput(f"No field looks like the {what}; there are {listed}: {advice}.")
+        listed = ", ".join(repr(str(each)) for each in known[:12]) or "none"
+        which = "what the model said, not the truth" if what == "answer" else f"the {what}"
+        raise BadInput(f"No field looks like the {what}; there are {listed}: name the one that holds {which}, {what}=.")
     return name
 
 

@@ -4,11 +4,11 @@ A form recognizes a row, and gives one `Entry` per rationale with what is to be 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from faithscope.errors import BadInput
-from faithscope.explanations.base import several, shorten
+from faithscope.explanations.base import shorten
 from faithscope.explanations.rule_json import Unreadable, json_values
 from faithscope.readers.log_entries import (
     ANSWERS,
@@ -34,65 +34,76 @@ Parts = list[tuple[Any, Any]]  # the judgements of a row, each with the name of 
 
 @dataclass(frozen=True)
 class Judged:
-    """A form of rows that hold judgements: where each judge's part is, and what its fields are called.
+    """A form of rows that are judgements or hold some: where these are, and what their fields are called.
 
     Attributes
     ----------
     parts : callable
-        The judgements of a row, each with the name of its judge.
-    answers : tuple of str
-        The fields of a part that may hold its answer, the first that does first.
-    rationale : str
-        The field of a part that holds its rationale.
+        The judgements of a row, each with the name of its judge; none of a case that nobody judged; None of a row
+        that is no case.
+    answers, rationale : tuple of str, str
+        The fields of a judgement that may hold its answer, the first that does first; and that of its rationale.
     inputs, ids : tuple of str
         The fields of a row that may hold what it is about, and which case that is.
-    alone : callable
-        Whether a row is one judgement itself, not a case that judges may leave out.
-    ids_alone : tuple of str
-        The fields of such a row that say which case it is, if they are others.
-    opens : bool
-        Whether what it is about may be the text of JSON.
+    instead : str
+        The field of the answers of a judge none of whose judgements has one of the others.
+    cleans : callable
+        What an input is without what the tool wrapped it in.
+    remark : str
+        What is said if the caller names no field, and judgements have an "answer" that is not read.
     """
 
-    parts: Callable[[Any], Parts]
+    parts: Callable[[Any], Parts | None]
     answers: tuple[str, ...]
-    rationale: str
-    inputs: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
-    alone: Callable[[Any], bool] = lambda row: True
-    ids_alone: tuple[str, ...] = ()
-    opens: bool = False
+    rationale: str = "explanation"
+    inputs: tuple[str, ...] = ("input",)
+    ids: tuple[str, ...] = ("id",)
+    instead: str = ""
+    cleans: Callable[[Any], Any] = opened
+    remark: str = ""
 
-    def __call__(self, rows: Sequence[Any], asked: AskedFields) -> "Entries":
-        """One entry per part, and an empty one for a case that lacks the part of a judge of others."""
-        answers = self.answers if asked.answer is None else (asked.answer,)
-        listed, cases = [], {}
-        for number, row in enumerate(rows):
-            given = first_field(row, self.inputs)
-            ids = self.ids_alone or self.ids if self.alone(row) else self.ids
-            about = asked.about(row, opened(given) if self.opens else given, first_field(row, ids))
-            for name, part in self.parts(row):
-                parts = first_field(part, answers), field(part, self.rationale)
-                listed.append(Entry(number, *parts, **about, name=None if name is None else str(name)))
-            if not self.alone(row):
-                cases[number] = about
-        names = dict.fromkeys(entry.name for entry in listed) or [None]
-        present = {(entry.row, entry.name) for entry in listed}
-        for row, about in cases.items():
-            listed += [Entry(row, None, None, **about, name=name) for name in names if (row, name) not in present]
-        return sorted(listed, key=lambda entry: entry.row), ()
+    def __call__(self, rows: Sequence[Any], asked: AskedFields) -> Entries:
+        """One entry per judgement, and an empty one per case that lacks the judgement of a judge of others."""
+        answers, instead = self.answers, (self.instead,) * (self.instead != "")
+        if asked.answer is not None:  # it may be inside of a field, as MLflow's value is inside of its feedback
+            around = [name.rpartition(".")[0] for name in answers if "." in name]
+            answers, instead = (asked.answer, *(f"{name}.{asked.answer}" for name in around)), ()
+        about = [
+            asked.about(row, self.cleans(first_field(row, self.inputs)), first_field(row, self.ids)) for row in rows
+        ]
+        listed = [(row, parts) for row, each in enumerate(rows) if (parts := self.parts(each)) is not None]
+        judged = [(row, None if name is None else str(name), part) for row, parts in listed for name, part in parts]
+        answering = {name for _, name, part in judged if first_field(part, answers) is not None}
+        entries = []
+        for row, name, part in judged:
+            answer = first_field(part, answers if name in answering else instead)
+            entries.append(Entry(row, answer, field(part, self.rationale), **about[row], name=name))
+        names, present = dict.fromkeys(name for _, name, _ in judged) or [None], {part[:2] for part in judged}
+        cases = [row for row, parts in listed if not any(part is rows[row] for _, part in parts)]
+        lacking = [(row, name) for row in cases for name in names if (row, name) not in present]
+        entries += [Entry(row, None, None, **about[row], name=name) for row, name in lacking]
+        told = []
+        if self.remark and asked.answer is None and any(field(part, "answer") is not None for *_, part in judged):
+            told.append(self.remark)
+        silent = {str(name) for _, name, _ in judged if name not in answering}
+        if instead and silent:
+            told.append(f"evaluations without any label are read as their scores: {shorten(sorted(silent))}")
+        return sorted(entries, key=lambda entry: entry.row), tuple(told)
 
 
 # -- Inspect: EvalLog, EvalSample and Score objects, their JSON, and the tables of samples_df -------------------------
 
 _PREFIX, _SUFFIX = "score_", "_explanation"
-_SCORE_VALUE = "predictions are each Score's value, which its explanation explains; answer='answer' reads its answer"
 
 
 def _is_inspect(row: Any) -> bool:
     """Whether this is a sample with its scores, a score, or a line of samples_df."""
     sample = has(row, "scores", "input", "epoch") and isinstance(field(row, "scores"), Mapping | None)
-    return sample or _is_verdict(row) or _is_line(row)
+    return sample or _is_score_of_inspect(row) or _is_line(row)
+
+
+def _is_score_of_inspect(row: Any) -> bool:
+    return has(row, "value", "answer", "explanation") and not has(row, "input")
 
 
 def _is_line(row: Any) -> bool:
@@ -100,45 +111,33 @@ def _is_line(row: Any) -> bool:
     return known and any(str(column).startswith(_PREFIX) for column in row)
 
 
-def _is_verdict(row: Any) -> bool:
-    return has(row, "value", "answer", "explanation") and not has(row, "input")
-
-
 def _scores(row: Any) -> Parts:
     """The scores of a sample, by scorer; of a line of samples_df, from score_X, score_X_answer, score_X_explanation."""
-    if _is_verdict(row):
+    if _is_score_of_inspect(row):
         return [(None, row)]
     if not _is_line(row):
         return list((field(row, "scores") or {}).items())  # none if the sample failed before it was judged
-    columns = [str(column) for column in row]
-    names = [column[len(_PREFIX) :] for column in columns if column.startswith(_PREFIX) and column + _SUFFIX in row]
+    told = [str(name).removesuffix(_SUFFIX) for name in row if str(name).endswith(_SUFFIX)]
+    names = [name.removeprefix(_PREFIX) for name in told if name.startswith(_PREFIX)]
     if not names:
         raise BadInput(
             "This table of samples_df holds no explanations: make it with samples_df(logs, columns=SampleSummary + "
             "SampleScores), both of inspect_ai.analysis."
         )
-    held = {name: {"value": field(row, _PREFIX + name)} for name in names}
-    for name, part in held.items():
-        for column in columns:
-            rest = column.removeprefix(_PREFIX + name)
-            if rest != column and rest[:1] in ("_", "."):
-                part.update(dict.fromkeys([rest[1:], f"value{rest}"] if rest[0] == "." else [rest[1:]], row[column]))
-    return list(held.items())
+    fields = {"value": "", "answer": "_answer", "explanation": _SUFFIX}
+    return [(name, {part: row.get(f"{_PREFIX}{name}{end}") for part, end in fields.items()}) for name in names]
 
 
-def _inspect_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
-    """One entry per sample and scorer; samples_df writes the role before a text."""
-    entries, _ = _INSPECT(rows, asked)
-    for place, entry in enumerate(entries):
-        if asked.input is None and isinstance(entry.input, str) and _is_line(rows[entry.row]):
-            entries[place] = replace(entry, input=entry.input.removeprefix("user:\n").removesuffix("\n"))
-    known = has if _is_line(rows[0]) else lambda part, name: field(part, name) is not None
-    answered = any(known(part, "answer") for _, part in _scores(rows[0]))
-    return entries, (_SCORE_VALUE,) if asked.answer is None and answered else ()
+def _unwrapped(given: Any) -> Any:
+    """An input without the role that samples_df writes before a text."""
+    return given.removeprefix("user:\n").removesuffix("\n") if isinstance(given, str) else given
 
 
 _INSPECT = Judged(
-    _scores, ("value",), "explanation", ("input",), ("id",), lambda row: _is_verdict(row) or _is_line(row)
+    _scores,
+    ("value",),
+    cleans=_unwrapped,
+    remark="predictions are each Score's value, which its explanation explains; answer='answer' reads its answer",
 )
 
 # -- MLflow: Feedback objects and their dicts, traces, and the tables of search_traces and evaluate -------------------
@@ -163,35 +162,21 @@ def _judges(row: Any) -> list[str]:
     return [name for name in named if name + _VALUE in columns]
 
 
-def _feedback(row: Any) -> list[Any]:
-    """The assessments of a row but expectations, which are the truth, no predictions, and issues."""
-    held = [row] if _is_assessment(row) else opened(first_field(row, ("assessments", "info.assessments")))
+def _assessments(row: Any) -> Parts | None:
+    """Feedback that counts; and what evaluate's table holds in columns such as correct/value, correct/rationale.
+
+    Expectations are the truth, issues are no judgements, and feedback that is not valid was overridden.
+    """
+    alone = _is_assessment(row)
+    held = [row] if alone else opened(first_field(row, ("assessments", "info.assessments")))
     held = held.tolist() if hasattr(held, "tolist") else held
-    listed = held if isinstance(held, list | tuple) else ()
-    return [part for part in listed if field(part, "expectation") is None and field(part, "issue") is None]
-
-
-def _assessments(row: Any) -> Parts:
-    """Feedback that is valid; and what evaluate's table holds in columns such as correct/value, correct/rationale."""
-    parts = [
+    counted = [
         (first_field(part, ("assessment_name", "name")), part)
-        for part in _feedback(row)
-        if field(part, "valid") is not False
+        for part in (held if isinstance(held, list | tuple) else ())
+        if field(part, "expectation") is None and field(part, "issue") is None and field(part, "valid") is not False
     ]
-    if field(row, "assessments") is not None:
-        return parts
-    flat = {name: {"value": row[name + _VALUE], "rationale": row[name + _RATIONALE]} for name in _judges(row)}
-    return [*parts, *flat.items()]
-
-
-def _mlflow_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
-    """One entry per valid feedback, and how many were overridden."""
-    # What is asked for may be inside the feedback of an assessment.
-    inside = (f"feedback.{asked.answer}",) if asked.answer else ("feedback.value",)
-    form = replace(_MLFLOW, answers=((asked.answer or "value"), *inside))
-    overridden = sum(field(part, "valid") is False for row in rows for part in _feedback(row))
-    told = f"{several(overridden, 'feedback was', 'feedbacks were')} overridden by a later one, and left out"
-    return form(rows, replace(asked, answer=None))[0], (told,) if overridden else ()
+    flat = [(name, {"value": row[name + _VALUE], "rationale": row[name + _RATIONALE]}) for name in _judges(row)]
+    return counted or (None if alone else flat)
 
 
 _MLFLOW = Judged(
@@ -200,15 +185,13 @@ _MLFLOW = Judged(
     "rationale",
     ("request", "inputs", "data.request", "request_preview", "info.request_preview"),
     ("trace_id", "info.trace_id", "request_id"),
-    _is_assessment,
-    opens=True,
 )
 
 # -- Langfuse: scores of its client, exports, and traces that hold scores ---------------------------------------------
 
-_LANGFUSE_IDS = ("traceId", "trace_id", "observationId", "observation_id", "sessionId", "session_id", "subject.id")
 _TYPES = ("dataType", "data_type")
 _TEXTS = ("stringValue", "string_value")
+_CASES = ("traceId", "trace_id", "observationId", "observation_id", "subject.id", "id")
 
 
 def _is_langfuse(row: Any) -> bool:
@@ -218,7 +201,7 @@ def _is_langfuse(row: Any) -> bool:
 
 
 def _is_score(row: Any) -> bool:
-    typed = any(has(row, name) for name in (*_TYPES, *_TEXTS, *_LANGFUSE_IDS[:4], "subject"))
+    typed = any(has(row, name) for name in (*_TYPES, *_TEXTS, *_CASES[:4], "subject"))
     return has(row, "name", "value", "comment") and typed
 
 
@@ -227,72 +210,44 @@ def _langfuse_parts(row: Any) -> Parts:
     return [(field(part, "name"), part) for part in listed]
 
 
-# One entry per score; its answer is its text if it has one, else its number. A score of numbers has none of the texts;
-# the number of a category without a configuration is always 0.
-_LANGFUSE = Judged(
-    _langfuse_parts, (*_TEXTS, "value"), "comment", ("input",), ("id",), _is_score, _LANGFUSE_IDS, opens=True
-)
+# The answer of a score is its text if it has one, else its number. A score of numbers has none of the texts; the number
+# of a category without a configuration is always 0.
+_LANGFUSE = Judged(_langfuse_parts, (*_TEXTS, "value"), "comment", ids=_CASES)
 
-# -- Phoenix: Score objects, and tables with {name}_score, with label and explanation, or with result.label -----------
+# -- Phoenix: Score objects, and tables with {name}_score, or with label, score and explanation -----------------------
 
-_CELL, _FLAT = "_score", "result."
+_CELL = "_score"
 
 
 def _is_phoenix(row: Any) -> bool:
-    """Whether this is an evaluation, or a line of a table that has some."""
-    return bool(_cells(row)) or _is_evaluation(row) or has(row, _FLAT + "label", _FLAT + "explanation")
+    """Whether this is an evaluation, or a line of a table that has some; a label beside an answer may be the truth."""
+    answered = isinstance(row, Mapping) and any(str(name).lower() in ANSWERS[0] for name in row)
+    return bool(_cells(row)) or (has(row, "label", "explanation", "score") and not answered)
 
 
-def _is_evaluation(row: Any) -> bool:
-    return has(row, "label", "explanation") and has(row, "score")
-
-
-def _cells(row: Any) -> list[str]:
-    """The names of the evaluations whose columns hold an object with a label or an explanation."""
-    columns = [str(column) for column in row] if isinstance(row, Mapping) else []
-    cells = {column.removesuffix(_CELL): opened(field(row, column)) for column in columns if column.endswith(_CELL)}
+def _cells(row: Any) -> Parts:
+    """The evaluations in the columns that hold an object with a label or an explanation, by their names."""
+    cells = {str(name): opened(field(row, name)) for name in row} if isinstance(row, Mapping) else {}
+    known = {name: cell for name, cell in cells.items() if name.endswith(_CELL) and isinstance(cell, Mapping)}
     return [
-        name
-        for name, cell in cells.items()
-        if isinstance(cell, Mapping) and (has(cell, "explanation") or has(cell, "label") or has(cell, "score", "name"))
+        (name.removesuffix(_CELL), cell)
+        for name, cell in known.items()
+        if has(cell, "explanation") or has(cell, "label") or has(cell, "score", "name")
     ]
 
 
-def _phoenix_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
-    """One entry per evaluation; its answer is its label, or its score if no evaluation of its name has a label."""
-    row = next((row for row in rows if isinstance(row, Mapping) and _is_evaluation(row)), None)
-    other = None if row is None or asked.answer else the_field(list(row), ANSWERS[:1], "answer")
-    if other is not None:  # a label may then be the truth
-        raise BadInput(
-            f"Both {other!r} and 'label' may hold the answer that is explained, and a label is often the truth: say "
-            f"which, answer={other!r}."
-        )
-    names = tuple(dict.fromkeys(name for row in rows for name in _cells(row)))
-
-    def parts(row: Any) -> Parts:
-        if names:
-            return [(name, opened(field(row, name + _CELL))) for name in names]
-        name = first_field(row, ("annotation_name", "name"))
-        fields = {part: field(row, _FLAT + part) for part in (asked.answer or "label", "score", "explanation")}
-        return [(name, fields if has(row, _FLAT + "label") else row)]
-
-    form = replace(_PHOENIX, parts=parts)
-    labelled, _ = form(rows, asked)
-    unlabelled = {entry.name for entry in labelled} - {entry.name for entry in labelled if entry.answer is not None}
-    if asked.answer is not None or not unlabelled:
-        return labelled, ()
-    scored, _ = form(rows, replace(asked, answer="score"))
-    remarks = (f"evaluations without any label are read as their scores: {shorten(sorted(map(str, unlabelled)))}",)
-    pairs = zip(labelled, scored, strict=True)
-    return [number if number.name in unlabelled else label for label, number in pairs], remarks
+def _phoenix_parts(row: Any) -> Parts:
+    alone = has(row, "label", "explanation")
+    return _cells(row) or ([(first_field(row, ("annotation_name", "name")), row)] if alone else [])
 
 
 _PHOENIX = Judged(
-    lambda row: [],
+    _phoenix_parts,
     ("label",),
-    "explanation",
-    ("input", "attributes.input.value", "input.value", "question", "query"),
-    ("context.span_id", "span_id", "id"),
+    inputs=("input", "attributes.input.value", "input.value", "question", "query"),
+    ids=("context.span_id", "span_id", "id"),
+    instead="score",
+    cleans=lambda given: given,
 )
 
 # -- chats and batches of OpenAI and Anthropic, whose last message is JSON with an answer and a reason ----------------
@@ -308,7 +263,14 @@ def _is_chat(row: Any) -> bool:
 
 def _chat_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
     """One entry per line; a reply that is no JSON with both parts misses both."""
-    replies, abouts = zip(*(_reply_and_case(row, asked) for row in rows), strict=True)
+    replies, abouts = [], []
+    for row in rows:
+        held = opened(field(row, "messages"))
+        messages = held if isinstance(held, list) else []
+        said = [message for message in messages if field(message, "role") in ("assistant", "model")]
+        given = [message for message in messages if message not in said] or field(row, "input")
+        replies.append(text_of(said[-1]) if said else _reply(first_field(row, _BODIES)))
+        abouts.append(asked.about(row, given, first_field(row, ("custom_id", "id"))))
     return _entries(_all_parts(replies, asked), abouts)
 
 
@@ -317,28 +279,13 @@ def _entries(parts: Iterable[tuple[Any, Any]], abouts: Iterable[dict[str, Any]])
     return [Entry(number, *part, **about) for number, (part, about) in enumerate(pairs)], ()
 
 
-def _reply_and_case(row: Any, asked: AskedFields) -> tuple[Any, dict[str, Any]]:
-    """The model's last message, and what it was asked about."""
-    messages = opened(field(row, "messages"))
-    messages = messages if isinstance(messages, list) else []
-    body = first_field(row, _BODIES)
-    replies = [message for message in messages if field(message, "role") in ("assistant", "model")]
-    reply = text_of(replies[-1]) if replies else _reply(body)
-    asked_of = [message for message in messages if message not in replies]
-    return reply, asked.about(row, asked_of or field(row, "input"), first_field(row, ("custom_id", "id")))
-
-
 def _reply(body: Any) -> str | None:
     """The text of the only reply in the body of a response."""
-    for name in _REPLY_PARTS:
-        held = field(body, name)
-        if isinstance(held, list) and held:
-            messages = [field(part, "message") or part for part in held]
-            texts = [text for message in messages if (text := text_of(message)) is not None]
-            return "\n".join(texts) if texts else None
-        if held is not None:
-            return text_of(held)
-    return None
+    held = first_field(body, _REPLY_PARTS)
+    if not isinstance(held, list):
+        return text_of(held)
+    texts = [text_of(field(part, "message") or part) for part in held]
+    return "\n".join(text for text in texts if text is not None) or None
 
 
 def _all_parts(replies: Iterable[Any], asked: AskedFields) -> list[tuple[Any, Any]]:
@@ -375,18 +322,16 @@ _REPLY_FIELDS = ("output", "response", "completion", "content", "reply")  # with
 def _record_entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
     """One entry per record."""
     known = _fields(rows)
-    named = {
-        "input": asked.input or the_field(known, INPUTS, "input"),
-        "id": asked.id or the_field(known, IDS, "id"),
-    }
-    abouts = [{what: field(row, name) if name else None for what, name in named.items()} for row in rows]
-    rationale = asked.explanation if asked.explanation and any_holds(rows, asked.explanation) else None
+    given, case = asked.input or the_field(known, INPUTS, "input"), asked.id or the_field(known, IDS, "id")
+    abouts = [{"input": field(row, given or ""), "id": field(row, case or "")} for row in rows]
     if asked.explanation is None:
-        rationale = the_field(known, EXPLANATIONS, "explanation")
-    reply = None if rationale is not None else next((name for name in _REPLY_FIELDS if name in known), None)
+        explanation = the_field(known, EXPLANATIONS, "explanation")
+    else:
+        explanation = asked.explanation if any_holds(rows, asked.explanation) else None
+    reply = None if explanation else next((name for name in _REPLY_FIELDS if name in known), None)
     if reply is not None:
         return _entries(_all_parts((field(row, reply) for row in rows), asked), abouts)
-    explanation = rationale or asked.explanation or needed(known, EXPLANATIONS, "explanation")
+    explanation = explanation or asked.explanation or needed(known, EXPLANATIONS, "explanation")
     answer = asked.answer or _answer_field(known)
     return _entries([(field(row, answer), field(row, explanation)) for row in rows], abouts)
 
@@ -397,39 +342,35 @@ def any_holds(rows: Sequence[Any], path: str) -> bool:
 
 
 def _answer_field(known: Sequence[str]) -> str:
-    """The field of the answer; beside a response, "answer" may be the one that is right."""
+    """The field of the answer; beside a response or a judge's label, "answer" may be the one that is right."""
     name = needed(known, ANSWERS, "answer")
-    reply = the_field(known, ANSWERS[1:], "answer")
-    if name.strip().lower() == "answer" and reply is not None:
+    other = the_field(known, ANSWERS[1:], "answer") if name.strip().lower() == "answer" else None
+    other = "label" if {"label", "score"} <= set(known) else other
+    if other is not None:
         raise BadInput(
-            f"{name!r} may be what is right, and {reply!r} what the model said: say which holds the model's, such as "
-            f"answer={reply!r}."
+            f"{name!r} and {other!r} may both hold the answer that is explained, and one of them may be what is right: "
+            f"say which, such as answer={other!r}."
         )
     return name
 
 
 def _fields(rows: Sequence[Any]) -> list[str]:
     """The fields of all records, in order of appearance."""
-    odd = next(
-        (number for number, row in enumerate(rows) if not isinstance(row, Mapping) and not _has_fields(row)), None
-    )
-    if odd is not None:
+    records = [row if isinstance(row, Mapping) else getattr(row, "__dict__", None) for row in rows]
+    if None in records:
+        odd = records.index(None)
         raise BadInput(
             f"Row {odd} is no record with fields ({type(rows[odd]).__name__}): pass dicts with input, answer and "
             "explanation, a table, or the path of a file of them."
         )
-    return list(dict.fromkeys(str(name) for row in rows for name in (row if isinstance(row, Mapping) else vars(row))))
-
-
-def _has_fields(row: Any) -> bool:
-    return hasattr(row, "__dict__") and not isinstance(row, type)
+    return list(dict.fromkeys(str(name) for record in records for name in record or ()))
 
 
 FORMS: tuple[Form, ...] = (  # the first that recognizes a row reads all of them
-    ("inspect_logs", _is_inspect, _inspect_entries),
-    ("mlflow", _is_mlflow, _mlflow_entries),
+    ("inspect_logs", _is_inspect, _INSPECT),
+    ("mlflow", _is_mlflow, _MLFLOW),
     ("langfuse", _is_langfuse, _LANGFUSE),
-    ("phoenix", _is_phoenix, _phoenix_entries),
+    ("phoenix", _is_phoenix, _PHOENIX),
     ("chats", _is_chat, _chat_entries),
 )
 RECORDS: Form = ("records", lambda row: True, _record_entries)

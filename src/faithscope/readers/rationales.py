@@ -1,11 +1,10 @@
 """read_rationales(): from a log of language models or judges to reasons, predictions and inputs."""
 
-import csv
 import io
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -229,7 +228,6 @@ def _items(column: Any) -> list[Any]:
 
 
 _LINES, _WHOLE, _CELLS = (".jsonl", ".ndjson"), (".json",), (".csv", ".tsv")
-_LONGEST = 2**31 - 1  # characters of a cell; Python's own limit is 131,072
 
 
 def _read_file(path: Any) -> Any:
@@ -246,7 +244,7 @@ def _read_file(path: Any) -> Any:
         raise BadInput(f"The file {str(place)!r} cannot be read ({why}): pass the path of a log.") from None
     content = content.removeprefix(b"\xef\xbb\xbf")
     if ending in _CELLS:
-        return list(_csv_lines(place.name, content))
+        return _csv_table(place.name, content)
     if ending in _WHOLE:  # one value, or one per line, as some exports called .json have it
         try:
             return json.loads(content, object_pairs_hook=once)
@@ -258,46 +256,33 @@ def _read_file(path: Any) -> Any:
 
 def _value(name: str, number: int, line: bytes) -> Any:
     try:
-        return json.loads(_decoded(name, number, line), object_pairs_hook=once)
-    except RecursionError:
-        why = "it nests too deeply"
-    except ValueError as problem:
-        if isinstance(problem, BadInput):
-            raise
-        why = str(problem)
-    raise BadInput(f"Line {number:,} of {name} is no JSON ({why}): mend it, or leave it out if the log was cut short.")
+        return json.loads(line.decode(), object_pairs_hook=once)
+    except BadInput:
+        raise
+    except (ValueError, RecursionError) as problem:
+        why = "it nests too deeply" if isinstance(problem, RecursionError) else problem
+        what = "not UTF-8" if isinstance(problem, UnicodeDecodeError) else "no JSON"
+    raise BadInput(
+        f"Line {number:,} of {name} is {what} ({why}): mend it, or leave it out if the log was cut short."
+    ) from None
 
 
-def _decoded(name: str, number: int, line: bytes) -> str:
+def _csv_table(name: str, content: bytes) -> Any:
+    """The cells of a CSV file as texts; an empty one is missing."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    header = content.partition(b"\n")[0]
+    parse = csv.ParseOptions(delimiter=max(",;\t", key=lambda sign: header.count(sign.encode())), newlines_in_values=True)
     try:
-        return line.decode()
-    except UnicodeDecodeError as why:
-        raise BadInput(f"Line {number:,} of {name} is not UTF-8 ({why.reason}): save the file in UTF-8.") from None
-
-
-def _csv_lines(name: str, content: bytes) -> Iterator[dict[str, Any]]:
-    """The lines of a CSV file as dicts; an empty cell is missing."""
-    text = "\n".join(_decoded(name, number, line) for number, line in enumerate(content.split(b"\n"), 1))
-    header = text.partition("\n")[0]
-    limit = csv.field_size_limit(_LONGEST)
-    try:
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), strict=True)
-        names = next(lines, [])
-        if len(set(names)) < len(names):
-            raise BadInput(f"Two columns of {name} are called {max(names, key=names.count)!r}: rename one of them.")
-        for line in lines:
-            if line and len(line) != len(names):
-                raise BadInput(
-                    f"Line {lines.line_num:,} of {name} has {len(line)} cells, but there are {len(names)} columns."
-                )
-            if line:
-                yield {column: cell or None for column, cell in zip(names, line, strict=True)}
-    except csv.Error as why:
-        raise BadInput(
-            f"Line {lines.line_num:,} of {name} is no CSV ({why}): mend it, or save the log as JSON lines."
-        ) from None
-    finally:
-        csv.field_size_limit(limit)
+        names = csv.read_csv(io.BytesIO(header + b"\n"), parse_options=parse).column_names
+        convert = csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
+        )
+        read = csv.ReadOptions(use_threads=False, block_size=max(1, len(content)))
+        return csv.read_csv(io.BytesIO(content), read, parse, convert)
+    except pa.ArrowInvalid as why:
+        raise BadInput(f"{name} is no CSV ({why}): mend it, or save the log as JSON lines.") from None
 
 
 # -- which entries are measured: those of one name, with an answer and a rationale ------------------------------------

@@ -1,6 +1,6 @@
 """Maps: explanations of images and series, and images themselves, as small drawings in the colors of the page."""
 
-from itertools import groupby
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
@@ -19,7 +19,6 @@ Map = tuple[tuple[float, ...], ...]  # rows of numbers
 _SIDE = 28  # cells along an axis that are drawn
 _LENGTH = 84  # cells of a series that are drawn
 _SHADES = 6  # of each color
-_COLORS = {1: "up", -1: "down"}  # classes of the page's style
 
 
 def map_of(explanations: Explanations, row: int) -> Map | None:
@@ -47,22 +46,14 @@ def picture_of(X: Any, row: int) -> Map | None:
 def _cells(values: Array, shape: tuple[int, ...]) -> Map | None:
     """Rows of a few numbers, of the map of one row; None if its axes cannot be told or a number is not finite."""
     try:
-        grid = _few_cells(shape)
+        grid = Grid.over(shape, (2, 2)) if len(shape) > 2 else Grid(shape, shape, None)
     except BadInput:  # it is not clear which axis is channels
         return None
-    wide = [many for axis, many in enumerate(grid.regions) if axis != grid.channel][-1]
-    lines = grid.sums(values).reshape(-1, wide)
+    most = _LENGTH if len(shape) == 1 else _SIDE
+    cuts = [1 if axis == grid.channel else min(length, most) for axis, length in enumerate(grid.shape)]
+    wide = [cut for axis, cut in enumerate(cuts) if axis != grid.channel][-1]
+    lines = replace(grid, regions=tuple(cuts)).sums(values).reshape(-1, wide)
     return tuple(tuple(map(float, line)) for line in lines) if np.isfinite(lines).all() else None
-
-
-def _few_cells(shape: tuple[int, ...]) -> Grid:
-    if len(shape) == 1:
-        return Grid.over(shape, (min(shape[0], _LENGTH),))
-    if len(shape) == 2:
-        return Grid.over(shape, (min(shape[0], _SIDE), min(shape[1], _SIDE)))
-    channel = Grid.over(shape, (2, 2)).channel
-    sides = [min(length, _SIDE) for axis, length in enumerate(shape) if axis != channel]
-    return Grid.over(shape, (sides[0], sides[1]), "first" if channel == 0 else "last")
 
 
 def draw(cells: Map, told: str, signed: bool = True) -> Any:
@@ -79,31 +70,19 @@ def draw(cells: Map, told: str, signed: bool = True) -> Any:
     from markupsafe import Markup
 
     wide, high = len(cells[0]), len(cells)
+    largest = max(abs(value) for line in cells for value in line)
+    strokes: dict[tuple[bool, int], list[str]] = {}
+    for y, line in enumerate(cells):
+        for x, value in enumerate(line):
+            if value:
+                shade = max(1, ceil(_SHADES * (abs(value) / largest)))
+                strokes.setdefault((value > 0, shade), []).append(f"M{x} {y}.5h1")
     strip = ' preserveAspectRatio="none"' if high == 1 else ""
-    colors = _COLORS if signed else {1: "drawn"}
+    colors = ("down", "up" if signed else "drawn")  # classes of the page's style
     paths = "".join(
-        f'<path class="{colors[sign]}" stroke-opacity="{shade / _SHADES:.2g}" d="{"".join(runs)}"/>'
-        for (sign, shade), runs in sorted(_runs(cells).items())
+        f'<path class="{colors[positive]}" stroke-opacity="{shade / _SHADES:.2g}" d="{"".join(places)}"/>'
+        for (positive, shade), places in sorted(strokes.items())
     )
     kind = f"map{' strip' if high == 1 else ''}{'' if signed else ' picture'}"
     head = f'<svg class="{kind}" role="img" viewBox="0 0 {wide} {high}"{strip} shape-rendering="crispEdges">'
     return Markup(head) + Markup("<title>{}</title>").format(told) + Markup(f"{paths}</svg>")
-
-
-def _runs(cells: Map) -> dict[tuple[int, int], list[str]]:
-    """Neighbors in a line that have one color, as strokes, by sign and shade."""
-    largest = max(abs(value) for line in cells for value in line)
-    strokes: dict[tuple[int, int], list[str]] = {}
-    for y, line in enumerate(cells):
-        x = 0
-        for color, run in groupby(_color(value, largest) for value in line):
-            length = len(list(run))
-            if color is not None:
-                strokes.setdefault(color, []).append(f"M{x} {y}.5h{length}")
-            x += length
-    return strokes
-
-
-def _color(value: float, largest: float) -> tuple[int, int] | None:
-    """The sign of a cell and its shade, from 1 to the strongest; None for 0."""
-    return None if not value else (1 if value > 0 else -1, max(1, ceil(_SHADES * (abs(value) / largest))))

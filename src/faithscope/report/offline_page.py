@@ -18,7 +18,7 @@ from faithscope.visible import visible
 _OWN = "faithscope.report"
 _LINK = re.compile(r"\[([^]|]+)(?:\|([^]]+))?\]")  # [word], or [text|word]
 _MEANS = {"checked": "where it can be checked"}  # headings of tables that the glossary has under another name
-_SHOWN = 6  # features of two rows that are shown at first
+_SHOWN, _MOST = 6, 30  # features of two rows that are shown at first, and at all
 
 
 def page_of(document: Document) -> str:
@@ -51,6 +51,7 @@ def page_of(document: Document) -> str:
         draw=draw,
         visible=visible,
         shown=_SHOWN,
+        most=_MOST,
     )
     return page.lstrip()
 

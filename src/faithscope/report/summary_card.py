@@ -1,5 +1,7 @@
 """The card of a summary: verdicts, measures, populations, windows of time, differences and remarks."""
 
+from dataclasses import replace
+
 from faithscope.measures.comparing.differences import difference_tables
 from faithscope.report.explainer import Summary, remarks
 from faithscope.report.sections.measures import by_measure, measures_table
@@ -7,8 +9,13 @@ from faithscope.report.sections.populations import group_table
 from faithscope.sinks.card import Card, Sentence, Table
 
 
-def summary_card(summary: Summary) -> Card:
-    """What Markdown shows of a summary; rows of the data are left to the page.
+def summary_card(summary: Summary, *, short: bool = False) -> Card:
+    """What Markdown and a terminal show of a summary; rows of the data are left to the page.
+
+    Parameters
+    ----------
+    short : bool
+        Without differences, windows of time and discretizations, for which a terminal has no room.
 
     Examples
     --------
@@ -18,20 +25,22 @@ def summary_card(summary: Summary) -> Card:
     >>> summary_card(summarize(result)).sentences[0].text.partition(":")[0]
     'Cannot tell yet'
     """
-    named = [(f"{each.name}: " if len(summary.explainers) > 1 else "", each) for each in summary.explainers]
-    tables: list[Table] = [measures_table(summary)]
-    for name, each in named:
-        tables += [] if each.slices is None else each.slices.tables(f"{name}for whom does it fail?")
-    for name, each in named:
+    overview = measures_table(summary)
+    tables: list[Table] = [replace(overview, wide=(*overview.wide, "discretization")) if short else overview]
+    for each in summary.explainers:
+        if each.slices is not None:
+            tables += each.slices.tables(f"{each.name}: for whom does it fail?")
         for groups in each.populations:
-            title = f"{name}{groups.title}"
-            apart = difference_tables(groups.differences[0], f"{title}: differences", groups.differences[1])
-            tables += [group_table(groups, title), *apart]
-    for title, lines in by_measure(summary):
+            title = f"{each.name}: {groups.title}"
+            if not (short and groups.over_time):
+                tables.append(group_table(groups, title))
+            if not short:
+                tables += difference_tables(groups.differences[0], f"{title}: differences", groups.differences[1])
+    for title, lines in () if short else by_measure(summary):
         tables += difference_tables(lines, title, summary.together)
     return Card(
         title=summary.title,
-        sentences=tuple(Sentence(explainer.said, explainer.name) for explainer in summary.explainers),
+        sentences=tuple(Sentence(each.said, each.name, each.verdict.level) for each in summary.explainers),
         tables=tuple(tables),
-        notes=tuple(remark for explainer in summary.explainers for remark in remarks(explainer, over_time=True)),
+        notes=tuple(remark for each in summary.explainers for remark in remarks(each, over_time=not short)),
     )

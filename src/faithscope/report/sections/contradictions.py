@@ -19,7 +19,6 @@ from faithscope.report.question import Asked, Question
 from faithscope.report.wording import plain, same_value, two_numbers, two_values, wording
 
 _CELLS = 4096  # of images, beyond which only pictures are shown
-_FEATURES = 30  # of two rows side by side
 _DOCUMENT = 800  # characters of a document that are shown
 _NAME = 80  # characters of a row's label that are shown
 _NONE = "No two rows contradict each other here. That is no praise where few rows can be checked."
@@ -59,14 +58,10 @@ class Contradiction:
         Of numbers, how far the two predictions are apart.
     features : tuple of FeaturePair
         Those that differ most first; empty if rows were not kept or have no columns.
-    left_out : int
-        Further features, which are no farther apart.
     map : Map or None
         The explanation as rows of numbers, if it is a map or a series, its cells pooled to a few.
     picture_a, picture_b : Map or None
         The two rows, from 0 to 1, if they are images.
-    alike : int
-        Of all features, how many have the same value in both rows.
     """
 
     measure: str
@@ -80,26 +75,19 @@ class Contradiction:
     pairs: int | None
     gap: str | None
     features: tuple[FeaturePair, ...]
-    left_out: int
     map: Map | None = None
     picture_a: Map | None = None
     picture_b: Map | None = None
-    alike: int = 0
 
     @property
     def differing(self) -> list[FeaturePair]:
-        """The features that differ, of those that are told."""
+        """The features that differ."""
         return [feature for feature in self.features if feature.differs]
 
     @property
     def equal(self) -> list[FeaturePair]:
         """The features that do not."""
         return [feature for feature in self.features if not feature.differs]
-
-    @property
-    def unseen(self) -> int:
-        """How many more features differ than are told."""
-        return 0 if self.equal else max(0, self.left_out - self.alike)
 
 
 def _ask(asked: Asked) -> list[Block]:
@@ -134,12 +122,10 @@ def _contradiction(X: Any, columns: "FeatureColumns | None", measure: str, pair:
         b,
         pairs=plain(pair.get("disagreeing_pairs")),
         gap=None if gap is None else told_number(float(gap)),
-        features=features[:_FEATURES],
-        left_out=max(0, len(features) - _FEATURES),
+        features=features,
         map=pair.get("map"),
         picture_a=picture_of(X, pair["a"]),
         picture_b=picture_of(X, pair["b"]),
-        alike=sum(not feature.differs for feature in features),
     )
 
 
@@ -147,7 +133,7 @@ def most_alike_first(pairs: Sequence[Contradiction]) -> list[Contradiction]:
     """The pairs as they are, but the one that differs in the fewest features first; of numbers, the farthest apart."""
     if pairs[0].gap is not None:
         return list(pairs)
-    first = min(pairs, key=lambda pair: (not pair.features, len(pair.features) + pair.left_out - pair.alike))
+    first = min(pairs, key=lambda pair: (not pair.features, len(pair.differing)))
     return [first, *(pair for pair in pairs if pair is not first)]
 
 

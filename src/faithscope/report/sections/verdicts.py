@@ -2,8 +2,7 @@
 
 from faithscope.agreements import Spread
 from faithscope.measures.comparing.populations import AMONG
-from faithscope.measures.numbers.words import agreeing
-from faithscope.measures.telling import WORDS, Measured, mostly_silent, silent_rows, weakest_first, why_unknown
+from faithscope.measures.telling import WORDS, Measured, holds, mostly_silent, silent_rows, weakest_first, why_unknown
 from faithscope.report.document import Finding, Findings, Section
 from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.result import Breakdown
@@ -49,10 +48,10 @@ def headline(summary: Summary) -> str:
     >>> rows = [[age] for age in range(200)]
     >>> result = fs.evaluate(["yes", "no"] * 100, ["old", "old", "young", "young"] * 50, rows)
     >>> print(headline(summarize(result)).partition(" (")[0])
-    Two rows with the same explanation are predicted alike 49.5% of the time
+    Rows with the same explanation are predicted alike 49.5% of the time
     """
     explainer = summary.first
-    by = f" by {explainer.name}" if len(summary.explainers) > 1 else ""
+    by = f"{explainer.name}: " if len(summary.explainers) > 1 else ""
     level, estimate = weakest_first(explainer.measures, summary.wanted)[0]
     if explainer.verdict.level == "consistent":
         estimate = next(each for each in explainer.measures if each.measure == "consistency")
@@ -60,39 +59,27 @@ def headline(summary: Summary) -> str:
     if explainer.verdict.level == "random" and naming:
         level, estimate = "chance", naming[0]
     sentence = _sentence(estimate, by, _worst_group(explainer, estimate), no_better=level in {"chance", "unfaithful"})
+    sentence = sentence if by else sentence[:1].upper() + sentence[1:]
     return " ".join([sentence, *(f"Read with care: {doubt}." for doubt in explainer.doubts)])
 
 
 def _sentence(estimate: Measured, by: str, group: str, *, no_better: bool) -> str:
     unknown = why_unknown(estimate)
     if unknown:
-        return f"Whether the explanations{by} are faithful cannot be told: {unknown}."
+        return f"{by}whether the explanations are faithful cannot be told: {unknown}."
+    confidence, ends = f"{100 * estimate.confidence:g}%", f"{percent_down(estimate.low)} to {percent_up(estimate.high)}"
     if (estimate.unverifiable and mostly_silent(estimate)) or not _lies_inside(estimate):
-        between = f"between {percent_down(estimate.low)} and {percent_up(estimate.high)}"
-        confidence = (
-            f"at {100 * estimate.confidence:g}% confidence; {silent_rows(estimate)}, so that more cannot be told"
-        )
-        return f"{_holds(estimate, by, between)} ({confidence}){_chance(estimate, no_better=False)}."
+        told = f"at {confidence} confidence; {silent_rows(estimate)}, so that more cannot be told"
+        between = f"between {ends.replace(' to ', ' and ')}"
+        return f"{by}{holds(estimate, between)} ({told}){_chance(estimate, no_better=False)}."
     of_all = " of all rows" if estimate.unverifiable else ""
-    interval = f"{100 * estimate.confidence:g}% interval{of_all} {_ends(estimate)}"
-    share = f"{estimate.verified:.1%}"
-    return f"{_holds(estimate, by, share)} ({interval}){group}{_chance(estimate, no_better=no_better)}."
+    share, interval = holds(estimate, f"{estimate.verified:.1%}"), f"{confidence} interval{of_all} {ends}"
+    return f"{by}{share} ({interval}){group}{_chance(estimate, no_better=no_better)}."
 
 
 def _lies_inside(estimate: Measured) -> bool:
     """Whether the agreement where it can be checked lies in the interval, which is about all rows."""
     return estimate.verified is not None and estimate.low <= estimate.verified <= estimate.high
-
-
-def _holds(estimate: Measured, by: str, share: str) -> str:
-    applies = estimate.measure == "sufficiency"
-    if isinstance(estimate.agreement, Spread):
-        where = " where they apply" if applies else ""
-        return f"Explanations{by} account for {share} of the variance of the predictions{where}"
-    subject = f"Two rows to which the explanation{by} of one of them applies" if applies else ""
-    if estimate.beyond_random is not None:
-        subject = f"Two rows alike in the features that the explanation{by} of one of them names"
-    return f"{subject or f'Two rows with the same explanation{by}'} are {agreeing(estimate.agreement, share)}"
 
 
 def _chance(estimate: Measured, *, no_better: bool) -> str:
@@ -102,13 +89,8 @@ def _chance(estimate: Measured, *, no_better: bool) -> str:
     if no_better and estimate.beyond_random is not None:
         random = estimate.value - estimate.beyond_random[0]
         return f"; that is no better than features drawn at random, which give {random:.1%}"
-    return (
-        f"; {'that is no better than chance, which gives' if no_better else 'chance alone gives'} {estimate.chance:.1%}"
-    )
-
-
-def _ends(estimate: Measured) -> str:
-    return f"{percent_down(estimate.low)} to {percent_up(estimate.high)}"
+    what = "that is no better than chance, which gives" if no_better else "chance alone gives"
+    return f"; {what} {estimate.chance:.1%}"
 
 
 def _worst_group(explainer: Explainer, whole: Measured) -> str:
@@ -124,7 +106,7 @@ def _worst_group(explainer: Explainer, whole: Measured) -> str:
     if not below:
         return ""
     _, name, estimate = min(below, key=lambda group: group[0])
-    return f"; among {name} {estimate.verified:.1%} ({_ends(estimate)})"
+    return f"; among {name} {estimate.verified:.1%} ({percent_down(estimate.low)} to {percent_up(estimate.high)})"
 
 
 def _lower(groups: Breakdown) -> set[str]:
