@@ -1,12 +1,9 @@
 """Charts are valid Altair charts, draw what they were given, and color nothing by themselves."""
 
 import json
-from itertools import pairwise
 
 import altair as alt
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 import faithscope as fs
 import report_examples as examples
@@ -54,24 +51,20 @@ def test_an_estimate_is_drawn_where_it_is_and_what_cannot_be_checked_is_hatched_
         assert all(estimate.value < at < estimate.upper for at in strokes)
 
 
-def test_consistency_stands_against_sufficiency_if_both_were_measured_and_no_mark_has_a_color_of_its_own():
+def test_no_mark_has_a_color_of_its_own():
     pairs = [(name, estimate) for name, ev in examples.comparison().items() for estimate in ev._estimates()]
-    rows = [{"name": name, **estimate.to_dict()} for name, estimate in pairs]
-    against = specs.against(rows)
-    points = [row for points in against["datasets"].values() for row in points]
-    assert {row["name"] for row in points if "name" in row} == {"rules by age", "importances"}
-    assert "#" not in json.dumps([specs.estimates(rows), against])
+    assert "#" not in json.dumps(specs.estimates([{"name": name, **estimate.to_dict()} for name, estimate in pairs]))
     assert set(LIGHT) == set(DARK)
     assert theme(LIGHT) != theme(DARK)
 
 
-def test_discretizations_stand_by_their_uniqueness():
+def test_every_discretization_has_a_bar():
     table = examples.comparison()["importances"].discretizations()
     told = next(each for each in examples.summary().explainers if each.name == "importances")
     (chart,) = examples.blocks(told.parts["discretizations"], Chart)
     rows = [row for rows in chart.spec["datasets"].values() for row in rows]
-    uniqueness = {row["name"]: row["uniqueness"] for row in rows if "value" in row and "name" in row}
-    assert uniqueness == dict(zip(table["discretizer"], table["uniqueness"].round(5), strict=True))
+    values = {row["name"]: row["value"] for row in rows if "value" in row}
+    assert values == dict(zip(table["discretizer"], table["value"].round(5), strict=True))
 
 
 def test_a_heat_map_writes_every_number_and_marks_what_is_missing():
@@ -82,17 +75,3 @@ def test_a_heat_map_writes_every_number_and_marks_what_is_missing():
     assert chart.description == words
     for nothing in (lambda: charts.heat_map([], []), lambda: charts.estimates([])):
         refused(BadInput, "nothing to draw", nothing)
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 40)] * 2), min_size=1, max_size=40))
-def test_names_beside_points_have_a_line_each(points):
-    rows = [
-        {"name": f"{x} {y}", "uniqueness": x / 40, "verified": y / 40, "value": y / 40, "low": 0.0, "high": 1.0}
-        | {"upper": 1.0, "unverifiable": 0.1, "chance": None}
-        for x, y in points
-    ]
-    spec = specs.discretizations(rows)
-    names = [layer["data"]["name"] for layer in spec["layer"] if layer["mark"]["type"] == "text"]
-    lines = sorted(spot["at"] * spec["height"] for name in names for spot in spec["datasets"][name])
-    assert all(below + 14.9 <= above for below, above in pairwise(lines))
-    assert -15 <= lines[0] <= lines[-1] <= spec["height"] + 15

@@ -74,8 +74,8 @@ class _Fickle:
 
 BAD = {
     WrongType: [
-        (lambda: asked(lime(0)), "explain is an explainer .Lime., which is one run"),
-        (lambda: asked(lambda rows: rows[:, 0]), "explain.0. failed .TypeError"),
+        (lambda: asked(lime(0)), "explain is Lime, which is one run"),
+        (lambda: asked(lambda rows: rows[:, 0]), "explain.0., which is called with a seed, failed .TypeError"),
         (lambda: asked(np.sign), "explain.0. gave int64, which is no explainer"),
         (lambda: asked(lambda seed: None), "explain.0. gave NoneType"),
         (lambda: asked(fs.explainers.Lime), "missing"),
@@ -120,7 +120,7 @@ def test_an_error_of_the_callers_own_code_stays_what_it_is_and_one_of_ours_tells
     assert "Raised by explain(0)" in told.value.__notes__[0]
     refused(
         FaithscopeError,
-        r"explain\(0\), which is called with a seed, failed: ",
+        r"explain\(0\), which is called with a seed, failed ",
         fs.repeatability,
         lambda rows: fs.explainers.Lime(lambda X: X, rows),
         np.ones((3, 2)),

@@ -75,7 +75,9 @@ def test_features_may_come_in_another_order_but_all_must_come(result):
     assert turned.names == tuple(NAMES[::-1])
     assert turned.points[:, ::-1].tolist() == fs.read(result).points.tolist()
     for features in (NAMES[:2], ["age", "hours", "wage"]):
-        refused(BadInput, "must name the 3 features of dice-ml's rows: age, hours, job", fs.read, result, features=features)
+        refused(
+            BadInput, "must name the 3 features of dice-ml's rows: age, hours, job", fs.read, result, features=features
+        )
     refused(BadInput, "leave class_index= and top= out", fs.read, result, class_index=1)
 
 

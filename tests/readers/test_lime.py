@@ -1,7 +1,5 @@
 """What lime hands over, objects, maps, pairs and texts, is read with every weight in its feature's column."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -112,15 +110,6 @@ def test_texts_are_highlights():
         assert [read.item(row) for row in (0, 2)] == [{"great"}, {"great"}]
     read = fs.read(objects, top=1)
     assert fs.sufficiency(read, predict(documents)[:, 1] > 0.5, documents).counts.missed.sum() == 0
-
-
-def test_images_are_maps_of_their_segments():
-    segments = np.array([[0, 0, 1], [2, 2, 1]])
-    rows = [[(1, 0.5), (0, -0.2)], [(2, 0.1)]]
-    images = [SimpleNamespace(segments=segments, local_exp={0: row}, mode="classification") for row in rows]
-    read = fs.read(images)
-    assert read.shape == (2, 3)
-    assert read.values.tolist() == [[-0.2, -0.2, 0.5, 0, 0, 0.5], [0, 0, 0, 0.1, 0.1, 0]]
 
 
 def test_another_object_among_them_is_named(system):

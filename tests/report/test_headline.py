@@ -20,9 +20,7 @@ def told(predictions, explanations, **options):
 def test_the_numbers_are_those_of_the_estimate_rounded_outward():
     evaluation = fs.evaluate(["yes", "yes", "no"] * 66, ["old", "old", "young"] * 66, ROWS[:198])
     estimate, sentence = evaluation.consistency, headline(summarize(evaluation))
-    assert sentence.startswith(
-        "Rows with the same explanation are predicted alike 100.0% of the time (95% interval"
-    )
+    assert sentence.startswith("Rows with the same explanation are predicted alike 100.0% of the time (95% interval")
     low, high = map(float, re.search(r"interval ([\d.]+)% to ([\d.]+)%", sentence).groups())
     assert low / 100 <= estimate.low < low / 100 + 0.001
     assert high / 100 - 0.001 < estimate.high <= high / 100

@@ -109,7 +109,7 @@ def test_a_report_draws_the_map_of_every_contradiction_and_others_say_nothing_of
         assert words not in examples.page()
 
 
-def test_large_images_are_pictures_and_no_features():
+def test_images_are_pictures_and_no_features():
     X = np.random.default_rng(0).random((12, 3, 80, 80))
     summary = summarize(fs.evaluate([0, 1] * 6, X, X, discretizer=fs.Pool((2, 2)) | fs.Sign()))
     pair = examples.pairs(summary.explainers[0])[0]
@@ -119,8 +119,10 @@ def test_large_images_are_pictures_and_no_features():
 
 def test_tensors_as_rows_have_ranges_and_pictures():
     torch = pytest.importorskip("torch")
-    X = torch.arange(32.0).reshape(4, 1, 2, 4).requires_grad_()
-    pair = examples.pairs(summarize(fs.evaluate([0, 1, 0, 1], ["a"] * 4, X)).explainers[0])[0]
-    assert [feature.gap for feature in pair.features] == pytest.approx([1 / 3] * 8)
-    assert pair.features[0].name == "row 0, column 0"
-    assert np.shape(pair.picture_b) == (2, 4)
+    X = torch.arange(32.0).requires_grad_()
+    flat, images = (
+        examples.pairs(summarize(fs.evaluate([0, 1, 0, 1], ["a"] * 4, rows)).explainers[0])[0]
+        for rows in (X.reshape(4, 8), X.reshape(4, 1, 2, 4))
+    )
+    assert [feature.gap for feature in flat.features] == pytest.approx([1 / 3] * 8)
+    assert np.shape(images.picture_b) == (2, 4)

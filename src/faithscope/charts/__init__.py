@@ -10,7 +10,6 @@ from faithscope.charts import specs
 from faithscope.charts.layers import number
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.errors import BadInput
-from faithscope.rounding import down, up
 
 if TYPE_CHECKING:
     import altair as alt
@@ -20,13 +19,11 @@ __all__ = [
     "encoding",
     "estimates",
     "heat_map",
-    "repeatability",
     "tolerance_curve",
     "within_curve",
 ]
 
 _WIDTH = 560
-_REPEATED_KEY = ("bars: rows · line above: value, with its interval · dashed: chance",)
 _ENCODING_KEY = ("one point per explanation, larger for more rows · on the diagonal: its choice says nothing more",)
 _CURVE_KEY = ("line: agreement where it can be checked, with the interval · band: cannot be checked · dashed: chance",)
 
@@ -49,7 +46,7 @@ def estimates(named: Iterable[tuple[str, Any]], *, title: str = "") -> "alt.Laye
     >>> import faithscope as fs
     >>> estimate = fs.consistency(["old", "old", "young"], ["yes", "no", "no"])
     >>> estimates([("by age", estimate)]).description
-    'by age: consistency 0.000, interval 0.000 to 1.000.'
+    'Bars with intervals. by age: consistency 0.000, interval 0.000 to 1.000, 33% unverifiable.'
     """
     told = [(name, each if isinstance(each, Mapping) else each.to_dict()) for name, each in named]
     if not told:
@@ -59,11 +56,7 @@ def estimates(named: Iterable[tuple[str, Any]], *, title: str = "") -> "alt.Laye
         {"name": name, "upper": row["value"], "verified": row["value"], "unverifiable": 0.0, **row}
         for name, row in told
     ]
-    words = "; ".join(
-        f"{row['name']}: {row['measure']} {_shown(row['verified'])}, interval {down(row['low'])} to {up(row['high'])}"
-        for row in rows
-    )
-    return _chart(specs.estimates(rows), f"{words}.", specs.key(rows), title)
+    return _chart(specs.estimates(rows), specs.in_words(rows), specs.key(rows), title)
 
 
 def curve(plan: Any) -> "alt.LayerChart":
@@ -104,7 +97,7 @@ def within_curve(taus: Sequence[float], estimates: Sequence[Any]) -> "alt.LayerC
     'Consistency by distance. within 0.5: 1.000.'
     """
     rows = [{"tau": tau, **estimate.to_dict()} for tau, estimate in zip(taus, estimates, strict=True)]
-    words = "; ".join(f"within {row['tau']:g}: {_shown(row['verified'])}" for row in rows)
+    words = "; ".join(f"within {row['tau']:g}: {specs.shown(row['verified'])}" for row in rows)
     x = number("tau", title="distance within which explanations count as the same", grid=False)
     return _chart(specs.measure_curve(rows, x, "consistency"), f"Consistency by distance. {words}.")
 
@@ -127,7 +120,7 @@ def tolerance_curve(eps: Sequence[float], estimates: Sequence[Any]) -> "alt.Laye
     'Consistency by eps. eps 2: 0.375, chance 0.125.'
     """
     rows = [{"eps": value, **estimate.to_dict()} for value, estimate in zip(eps, estimates, strict=True)]
-    words = "; ".join(f"eps {row['eps']:g}: {_shown(row['verified'])}{_chance(row)}" for row in rows)
+    words = "; ".join(f"eps {row['eps']:g}: {specs.shown(row['verified'])}{_chance(row)}" for row in rows)
     measure, kind = rows[0]["measure"], rows[0]["agreement"].partition("(")[0]
     axis = {"title": "eps, in the units of the predictions", "grid": False, "tickCount": 6, "format": "~g"}
     x = number("eps", {"type": "log", "nice": False, "padding": 8}, **axis)
@@ -150,9 +143,8 @@ def encoding(columns: Mapping[str, Any]) -> "alt.LayerChart":
     >>> chart.description
     '2 of 2 explanations are flagged.'
     """
-    spec, flagged = specs.encoding(columns)
-    told = f"{flagged:,} of {len(columns['n']):,} explanations are flagged."
-    return _chart(spec, told, _ENCODING_KEY, width=420)
+    told = f"{sum(columns['flagged']):,} of {len(columns['n']):,} explanations are flagged."
+    return _chart(specs.encoding(columns), told, _ENCODING_KEY, width=420)
 
 
 def heat_map(names: Sequence[str], values: Sequence[Sequence[float | None]], *, measure: str = "") -> "alt.LayerChart":
@@ -181,36 +173,10 @@ def heat_map(names: Sequence[str], values: Sequence[Sequence[float | None]], *, 
     return _chart(specs.heat_map(names, values, measure), said, title=title, width=width)
 
 
-def repeatability(repeated: Any, rows: Sequence[float]) -> "alt.LayerChart":
-    """Rows by how repeatable their explanations are, beside the value, its interval and chance.
-
-    Parameters
-    ----------
-    repeated : Repeatability
-    rows : sequence of float
-        The share of rows at each share of equal pairs of runs, from 0 to 1 in equal steps.
-
-    Examples
-    --------
-    >>> import faithscope as fs
-    >>> repeated = fs.repeatability([["a", "b", "b"], ["a", "b", "c"]])
-    >>> repeatability(repeated, [1 / 3, 2 / 3]).description
-    'Repeatability 0.667, interval 0.000 to 1.000, chance 0.167. Rows: 33% at 0.00, 67% at 1.00.'
-    """
-    told = repeated.to_dict()
-    bars = ", ".join(f"{share:.0%} at {place / (len(rows) - 1):.2f}" for place, share in enumerate(rows) if share)
-    value = f"Repeatability {told['value']:.3f}, interval {down(told['low'])} to {up(told['high'])}{_chance(told)}"
-    return _chart(specs.repeated_rows(rows, told), f"{value}. Rows: {bars}.", _REPEATED_KEY)
-
-
 def upper_of(line: Mapping[str, Any]) -> float:
     """What the value of a line of a table would be if its silent rows agreed, for any agreement."""
     verified = line["verified"]
     return 1.0 if verified is None else min(1.0, 1 - (1 - verified) * (1 - line["unverifiable"]))
-
-
-def _shown(share: float | None) -> str:
-    return "undefined" if share is None else f"{share:.3f}"
 
 
 def _chance(row: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ Spec = dict[str, Any]
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # an identifier; nothing is downloaded
 SHARES = {"domain": [0, 1]}  # replaced by the `scale` of `layered` if there are values below 0
-_NAMES = {"name", "other", "measure", "kind", "explanation", "label", "day"}  # fields that hold words
+_NAMES = {"name", "other", "measure", "kind", "explanation", "label", "flagged", "day"}  # fields that hold words
 _WORDS = {
     "low": "interval from",
     "high": "interval to",

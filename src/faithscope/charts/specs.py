@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
+import numpy as np
+
 from faithscope.charts.layers import SHARES, Row, Rows, Spec, layer, layered, nominal, number, sized, tip, titled
+from faithscope.rounding import down, up
 
 _KEYS = {
     False: (
@@ -18,23 +20,18 @@ _KEYS = {
     ),
 }
 _STEP = 27  # pixels per line of bars
-_LINE = 15  # pixels of a line of text
-_AGAINST, _COARSER, _CURVE = 300, 280, 260  # pixels of the height of charts
-_ABOVE, _ARROW = 8, 18  # pixels of the words above a line, and above an arrow on it
+_CURVE = 260  # pixels of the height of a chart
+_ABOVE = 8  # pixels of the words above a line
 _GUTTER = 78  # pixels for the names of measures
-_HATCH = 0.0125  # between strokes of a bar, on the scale from 0 to 1; doubled for columns, which are shorter
+_HATCH = 0.0125  # between strokes of a bar, on the scale from 0 to 1
 _SAME, _SPREAD = "Same()", "Spread()"  # agreements as estimates write them down
-_DOT = {"size": 80}
-_UNIQUENESS = {"domain": [0, 1]}
 _LOWEST = -1.0  # an axis begins no lower; a mark beyond it is drawn at its end
 _MOST_INTERVALS = 25  # with more points, intervals would hide them
 _MOST_POINTS = 2000  # of encoding
 _RECALL = "recall: of the rows with its prediction, the share that it covers"
 _PRECISION = "precision: of the rows that it covers, the share with its prediction"
-_KINDS = dict.fromkeys(("explanation", "label", "flagged"), "nominal")
 CELL, _ROW = 84, 34  # pixels of a cell of a heat map, if there is room
 _STRENGTH = {"domain": [0, 1], "range": [0.04, 0.55], "clamp": True}  # more would make numbers in cells illegible
-_ROOM = 1.16  # of the highest bar of repeated rows, so that the value lies above all bars
 
 
 def key(rows: Rows) -> tuple[str, ...]:
@@ -50,6 +47,8 @@ def agreements(rows: Rows) -> set[str]:
 def _axis_title(rows: Rows) -> str:
     """What these estimates are, by their agreements."""
     names = agreements(rows)
+    if rows[0]["measure"] == "repeatability":
+        return "share of pairs of runs that explain a row alike"
     if names == {_SAME}:
         return "probability that the prediction is the same"
     if names == {_SPREAD}:
@@ -59,6 +58,21 @@ def _axis_title(rows: Rows) -> str:
         return f"probability that predictions agree, {name}"
     close = len(names) == 1 and name.startswith("Close(")
     return f"mean agreement of predictions, {name}" if close else "mean agreement of predictions"
+
+
+def in_words(rows: Rows) -> str:
+    """A chart of estimates in words."""
+    lines = [
+        f"{row['name']}: {row['measure']} {shown(row['verified'])}, interval {down(row['low'])} to {up(row['high'])}, "
+        f"{row['unverifiable']:.0%} unverifiable"
+        for row in rows
+    ]
+    return f"Bars with intervals. {'; '.join(lines)}."
+
+
+def shown(share: float | None) -> str:
+    """A share to be told; "undefined" if there is none."""
+    return "undefined" if share is None else f"{share:.3f}"
 
 
 def _scale(rows: Rows) -> Spec:
@@ -98,13 +112,14 @@ def _bars(lines: Rows, y: Spec) -> list[Spec]:
     silent = [line for line in lines if line["upper"] > line["value"]]
     checked, known = _having(lines, "verified"), _having(lines, "chance")
     zero = number("zero", SHARES, title=_axis_title(lines), format=".1f", tickCount=5)
-    color = {**nominal("measure"), "legend": None, "scale": {"domain": ["consistency", "sufficiency"]}}
+    domain = list(dict.fromkeys(["consistency", "sufficiency", *(line["measure"] for line in lines)]))
+    color = {**nominal("measure"), "legend": None, "scale": {"domain": domain}}
     diamond = {"shape": "diamond", "size": 75, **above}
     told = {"y": y, "tooltip": tips}
     return [
         layer(lines, "bar", bar, x=zero, color=color, x2="value", **told),
         layer(silent, "bar silent", bar, x="value", x2="upper", **told),
-        layer(_hatching(silent), "point hatch", {**_stroke(300), **above}, y=y, x="at"),
+        layer(_hatching(silent), "point hatch", {"shape": "stroke", "angle": 300, "size": 90, **above}, y=y, x="at"),
         layer(known, "tick chance", {**tick, "thickness": 2, "size": _STEP}, x="chance", **told),
         layer(lines, "rule interval", below, x="low", x2="high", **told),
         layer(lines, "tick cap", cap, y=y, x="low"),
@@ -125,67 +140,14 @@ def _having(rows: Rows, field: str) -> Rows:
     return having if len(having) < len(rows) else rows
 
 
-def _hatching(lines: Rows, step: float = _HATCH) -> list[dict[str, Any]]:
+def _hatching(lines: Rows) -> list[dict[str, Any]]:
     """Strokes from the value to `upper`, one per step, and at least one per line."""
     strokes: list[dict[str, Any]] = []
     for line in lines:
         low, high = line["value"], line["upper"]
-        names = {name: line[name] for name in ("name", "line", "uniqueness") if name in line}
-        count = max(1, int((high - low) / step))
-        places = [low + (stroke + 0.5) * (high - low) / count for stroke in range(count)]
-        strokes += [{**names, "at": place} for place in places]
+        count = max(1, int((high - low) / _HATCH))
+        strokes += [{"line": line["line"], "at": low + (place + 0.5) * (high - low) / count} for place in range(count)]
     return strokes
-
-
-def _stroke(angle: int) -> Spec:
-    return {"shape": "stroke", "angle": angle, "size": 90}
-
-
-def against(rows: Rows) -> Spec:
-    """Consistency against sufficiency, for every name that has both."""
-    measures, ends = ("consistency", "sufficiency"), ("shown", "low", "high")
-    known: dict[str, dict[str, Any]] = {}
-    for row in map(_shown, rows):
-        known.setdefault(row["name"], {"name": row["name"]}).update(
-            {f"{row['measure']}_{end}": row[end] for end in ends}
-        )
-    fields = [f"{measure}_{end}" for measure in measures for end in ends]
-    points = [point for point in known.values() if all(field in point for field in fields)]
-    x, y, from_x, from_y = (titled(f"{measure}_{end}", measure) for end in ends[:2] for measure in measures)
-    tips = ("name", *fields)
-    to_x, to_y = "consistency_high", "sufficiency_high"
-    layers = [
-        layer(points, "rect box", x=from_x, y=from_y, x2=to_x, y2=to_y, tooltip=tips),
-        layer(points, "rule interval", x=from_x, y=y, x2=to_x),
-        layer(points, "rule interval", x=x, y=from_y, y2=to_y),
-        layer(points, "point dot", _DOT, x=x, y=y, tooltip=tips),
-        *_spots(points, "consistency_shown", "sufficiency_shown", _AGAINST, _scale(rows)),
-    ]
-    return layered(layers, _AGAINST, _scale(rows))
-
-
-def discretizations(rows: Rows) -> Spec:
-    """Consistency against uniqueness."""
-    rows = [_shown(row) for row in rows]
-    told = {
-        "x": {**titled("uniqueness", "uniqueness"), "scale": _UNIQUENESS},
-        "tooltip": ("name", "uniqueness", "verified", "low", "high", "unverifiable", "chance"),
-    }
-    silent = [row for row in rows if row["upper"] > row["value"]]
-    tick = {"orient": "horizontal", "thickness": 2, "size": 22}
-
-    def y(field: str) -> Spec:
-        return titled(field, "consistency")
-
-    layers = [
-        layer(silent, "bar silent", {"width": 11}, y=y("value"), y2="upper", **told),
-        layer(_hatching(silent, 2 * _HATCH), "point hatch", _stroke(330), x=told["x"], y=y("at")),
-        layer(rows, "rule interval", {"xOffset": 9}, y=y("low"), y2="high", **told),
-        layer(_having(rows, "chance"), "tick chance", tick, y=y("chance"), **told),
-        layer(rows, "point dot", _DOT, y=y("shown"), **told),
-        *_spots(rows, "uniqueness", "shown", _COARSER, _scale(rows)),
-    ]
-    return layered(layers, _COARSER, _scale(rows))
 
 
 def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
@@ -206,41 +168,38 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
         line([point for point in exact if point["value"] is not None], "value", "value"),
         line(exact, "unverifiable", "exact"),
         line(beyond, "unverifiable", "forecast"),
-        *_goal(x, wanted, needed, n),
-        *_sample_end(x, n, exact[-1], _CURVE * wanted + (_ARROW if needed else _ABOVE)),
+        *_goal(x, wanted, needed),
+        *_sample_end(x, n, exact[-1]),
     ]
     return layered(layers, _CURVE)
 
 
-def _sample_end(x: Spec, n: int, last: Row, taken: float) -> list[Spec]:
-    """Layers: the end of the sample, and the names of the two lines; above the label that is at so many pixels."""
+def _sample_end(x: Spec, n: int, last: Row) -> list[Spec]:
+    """Layers: the end of the sample, and the names of the two lines."""
     now = [{**last, "n": n, "text": f"you are here\n{n:,} rows"}]
-    names = [{"n": n, "y": last["value"], "text": "shown to agree"}] if last["value"] is not None else []
-    corner = [{"n": 1, "y": 1, "text": "cannot be checked"}]
+    names = [{"n": 1, "y": 1, "text": "cannot be checked"}]
+    if last["value"] is not None:
+        names.append({"n": n, "y": last["value"], "text": "shown to agree"})
     label = {"align": "right", "dx": 4, "lineBreak": "\n", "lineHeight": 13}
-    aside = {"align": "left", "dx": 6}
-    own = _CURVE * (last["value"] or 0)
-    up = own - taken - _LINE if abs(own - taken) < _LINE else 0
     return [
         layer(now, "rule here-line", x=x),
         layer(now, "point here", {"size": 70}, x=x, y="unverifiable"),
         layer(now, "text label", label, x=x, y={"value": -21}, text="text"),
-        layer(names, "text aside", {**aside, "dy": up}, x=x, y="y", text="text"),
-        layer(corner, "text aside", {**aside, "dy": -8}, x=x, y="y", text="text"),
+        layer(names, "text aside", {"align": "left", "dx": 6, "dy": -_ABOVE}, x=x, y="y", text="text"),
     ]
 
 
-def _goal(x: Spec, wanted: float, needed: int | None, n: int) -> list[Spec]:
+def _goal(x: Spec, wanted: float, needed: int | None) -> list[Spec]:
     """Layers: the wanted share, and the number of rows that it takes, if known."""
     known = needed is not None
-    text = f"{wanted:.0%}: {needed:,} rows" if known else f"{wanted:.0%} wanted"
-    goal = [{"wanted": wanted, "text": text, "n": needed}]
-    near = needed is not None and needed <= 3 * n
-    label = {"align": "left" if near else "right", "dx": 0, "dy": -(_ARROW if known else _ABOVE)}
+    goal = [
+        {"wanted": wanted, "text": f"{wanted:.0%}: {needed:,} rows" if known else f"{wanted:.0%} wanted", "n": needed}
+    ]
+    label = {"align": "right", "dy": -_ABOVE}
     arrow = {"shape": "triangle-down", "size": 60, "yOffset": -5}
     return [
         layer(goal, "rule wanted", y="wanted"),
-        layer(goal, "text aside", label, x=x if known else {"value": "width"}, y="wanted", text="text"),
+        layer(goal, "text aside", label, x={"value": "width"}, y="wanted", text="text"),
         *([layer(goal, "point here", arrow, x=x, y="wanted")] if known else []),
     ]
 
@@ -261,36 +220,6 @@ def measure_curve(rows: Rows, x: Spec, title: str) -> Spec:
         layer(rows, "line chance-line", x=x, y=y("chance")),
     ]
     return layered(layers, 280, _scale(rows))
-
-
-def _spots(rows: Rows, x: str, y: str, height: int, scale: Spec) -> list[Spec]:
-    """Layers of names beside their points; none covers another, however wide the chart is.
-
-    Every name has a line of its own: it stands as near to its point as the others leave room, and a stroke leads to it
-    if that is not near. Points in the same place share one text; of more than there are lines, hovering tells the rest.
-    """
-    places: dict[tuple[int, int], list[Row]] = {}
-    for row in rows:
-        places.setdefault((round(row[x] * 12), round(row[y] * 14)), []).append(row)
-    least, most = scale["domain"]
-    line = _LINE * (most - least) / height
-    spots = [
-        {x: together[0][x], y: together[0][y], "text": ", ".join(row["name"] for row in together)}
-        for together in sorted(places.values(), key=lambda together: -together[0][y])[: height // _LINE]
-    ]
-    last = most + line
-    for spot in spots:  # from the top; what is pushed below the bottom is then pushed up again
-        last = spot["at"] = min(last - line, spot[y] + line)
-    last = least - line / 2
-    for spot in reversed(spots):
-        last = spot["at"] = max(last + line, spot["at"])
-    far = [spot for spot in spots if abs(spot["at"] - spot[y]) > 1.5 * line]
-    limit = {"limit": {"expr": "width / 2"}}
-    layers = [layer(far, "rule leader", x=x, y=y, y2="at")]
-    for left, side in ((False, {"align": "left", "dx": 14}), (True, {"align": "right", "dx": -14})):
-        beside = [spot for spot in spots if (spot[x] > 0.5) == left]
-        layers.append(layer(beside, "text label", limit | side, x=x, y="at", text="text"))
-    return layers
 
 
 def precision_recall(rows: Rows) -> Spec:
@@ -315,13 +244,15 @@ def precision_recall(rows: Rows) -> Spec:
     return layered(layers, 320)
 
 
-def encoding(columns: Mapping[str, Any]) -> tuple[Spec, int]:
-    """Per explanation, the rows given it against the others that it covers, and the diagonal; how many are flagged."""
+def encoding(columns: Mapping[str, Any]) -> Spec:
+    """Per explanation, the rows given it against the others that it covers, and the diagonal."""
     numbers = "given_mean" in columns
     what, kind = ("mean prediction", "mean") if numbers else ("share of the commonest label", "share")
     across, up = f"covered_{kind}", f"given_{kind}"
     names = ["explanation", *([] if numbers else ["label"]), "n", "others", across, up, "p_adjusted", "flagged"]
-    rows = [{name: _plain(columns[name][i]) for name in names} for i in range(min(len(columns["n"]), _MOST_POINTS))]
+    told = [np.asarray(columns[name])[:_MOST_POINTS].tolist() for name in names]
+    told = [list(map(str, column)) if name == "label" else column for name, column in zip(names, told, strict=True)]
+    rows = [dict(zip(names, line, strict=True)) for line in zip(*told, strict=True)]
     ends = [row[name] for row in rows for name in (across, up)] if numbers else []
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     scale: Spec = {"domain": [low, high if low < high else low + 1.0], "nice": numbers}
@@ -329,17 +260,10 @@ def encoding(columns: Mapping[str, Any]) -> tuple[Spec, int]:
         "x": number(across, scale, title=f"{what} among others covered", tickCount=5),
         "y": number(up, scale, title=f"{what} among rows given", tickCount=5),
     }
-    tips = [{"field": name, "type": _KINDS.get(name, "quantitative")} for name in (names if rows else ())]
     filled = {"condition": {"test": "datum.flagged", "value": 0.9}, "value": 0.25}
     diagonal = layer([{across: end, up: end} for end in scale["domain"]], "line chance-line", **at)
-    points = layer(rows, "point dot", **at, size=sized(30, 400), fillOpacity=filled, tooltip=tips)
-    return layered([diagonal, points], 360), sum(row["flagged"] for row in rows)
-
-
-def _plain(value: Any) -> Any:
-    """A value that JSON has: a number, or the text of anything else."""
-    item = value.item() if hasattr(value, "item") else value
-    return item if isinstance(item, int | float) else str(item)
+    points = layer(rows, "point dot", **at, size=sized(30, 400), fillOpacity=filled, tooltip=names)
+    return layered([diagonal, points], 360)
 
 
 def heat_map(names: Sequence[str], values: Sequence[Sequence[float | None]], measure: str = "") -> Spec:
@@ -377,29 +301,3 @@ def heat_map(names: Sequence[str], values: Sequence[Sequence[float | None]], mea
         layer(missing, "text aside", middle, **place, text="text"),
     ]
     return layered([each for each in layers if each["data"]], _ROW * len(names))
-
-
-def repeated_rows(rows: Sequence[float], told: Row) -> Spec:
-    """Bars of rows by share, from 0 to 1 in equal steps; the value and its interval above them, and chance."""
-    step = 1 / (len(rows) - 1)
-    bars = [
-        {"share": place * step, "from": (place - 0.4) * step, "to": (place + 0.4) * step, "rows": share}
-        for place, share in enumerate(rows)
-        if share
-    ]
-    top = _ROOM * max(bar["rows"] for bar in bars)
-    across, upward = ({"domain": [*ends], "nice": False} for ends in ((-step / 2, 1 + step / 2), (0, top)))
-    title = "share of pairs of runs that explain a row alike"
-    x = partial(number, scale=across, title=title, format=".1f", tickCount=5, grid=False)
-    y = partial(number, scale=upward, title="share of rows", format=".0%", tickCount=4)
-    ends = ("value", "low", "high")
-    estimate = [{**{name: told[name] for name in (*ends, "chance")}, "at": 0.94 * top}]
-    known = [line for line in estimate if line["chance"] is not None]
-    shares = ("share", "rows")
-    layers = [
-        layer(bars, "rect rows", x=x("from"), x2="to", y=y("rows"), y2={"datum": 0}, tooltip=shares),
-        layer(known, "rule chance-line", x=x("chance"), tooltip=["chance"]),
-        layer(estimate, "rule interval", x=x("low"), x2="high", y=y("at"), tooltip=ends),
-        layer(estimate, "point here", {"size": 70}, x=x("value"), y=y("at")),
-    ]
-    return layered(layers, 220)

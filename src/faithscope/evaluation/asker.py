@@ -1,7 +1,6 @@
 """Asker: calls models and explainers, through a cache and with progress if wanted; Identity: who explained."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,7 +45,7 @@ class Asker:
         n = rows_of(X)
 
         def ask(rows: Any) -> Array:
-            with framed("predicting", 0, n, n), _named_columns(rows):
+            with framed("predicting", 0, n, n):
                 answers = function(rows_of_its_own(rows))
                 made_in_order(rows, answers, "predictions")
                 return output.check(answers)
@@ -141,17 +140,3 @@ def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
         raise BadInput(f"{swapped}, since the model is an explainer ({type(model).__name__}): {order}.")
     if predicts and function_of(explainer, "explain") is None:
         raise BadInput(f"{swapped}, since the explainer is a model ({type(explainer).__name__}): {order}.")
-
-
-@contextmanager
-def _named_columns(rows: Any) -> Iterator[None]:
-    """Raise one sentence if a model takes columns by name, as pipelines of scikit-learn do, and rows have none."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        if is_frame(rows) or "only supported for dataframes" not in str(error):
-            raise
-        raise BadInput(
-            f"The model takes columns by name, and X is without names ({type(rows).__name__}): pass a table, such as "
-            "pd.DataFrame(X, columns=[...]) with the names that the model was fitted with."
-        ) from error

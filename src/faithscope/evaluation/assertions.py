@@ -244,33 +244,25 @@ def _kind(result: Any) -> str:
 
 
 def _reason(estimate: Estimate, wanted: float) -> str:
-    if estimate.verified is None and estimate.unverifiable < 1:  # a group without variance, by Spread
-        return of_kind(estimate.notes, "constant")[0]
-    if missed := of_kind(estimate.notes, "interval"):
-        return missed[0]
-    if estimate.high < wanted and estimate.measure == NECESSITY:
-        return "all of it is below: these explanations apply to fewer of the rows with their prediction than that"
+    """Why the threshold is not reached, and whether more rows could help."""
+    if known := of_kind(estimate.notes, "constant", "interval"):
+        return known[0]
     if estimate.high < wanted:
-        return "all of it is below: these explanations are less faithful than that"
-    least = 2 * math.log(2 / (1 - estimate.confidence)) / estimate.effective_n  # the jackknife's least margin
-    best = max(0.0, 1 - (estimate.margins.below if estimate.method in FOR_EQUALITY else least))
+        reach = "apply to fewer of the rows with their prediction" if estimate.measure == NECESSITY else None
+        return f"all of it is below: these explanations {reach or 'are less faithful'} than that"
+    least, most = estimate.bracket
+    margin = 2 * math.log(2 / (1 - estimate.confidence)) / estimate.effective_n  # the jackknife's least
+    best = max(0.0, 1 - (estimate.margins.below if estimate.method in FOR_EQUALITY else margin))
     if best < wanted:  # the highest lower limit that this number of rows can reach: that of perfect agreement
         rows = several(estimate.n, "row is", "rows are")
         return f"{rows} too few: even if all agreed, the lower limit would be at most {up(best)}"
-    least, most = estimate.bracket
-    silent, rows = f"{estimate.unverifiable:.0%} of the {estimate.n:,} rows have", "measure more rows"
-    if estimate.counts.relation.partial:
-        asked = "an explanation that applies to no other row that the judge was asked about"
-        return f"{silent} {asked}: ask about more pairs (fs.pairs_to_ask), or {rows}"
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
         return f"more rows than these {estimate.n:,} would make it narrower"
-    coarser = f"{rows}, or make explanations coarser, such as importances by discretizer=fs.SignOfTop(3)"
-    if estimate.method == "kept rows":
-        share = f"as if {most - least:.0%} of the {estimate.n:,} rows were unverifiable"
-        return f"weights or clusters leave as much open {share}: {coarser}"
-    if estimate.measure == NECESSITY:
-        return f"{silent} a prediction that nobody else gets: {rows}"
-    return f"{silent} an explanation that covers no other row: {coarser} (fs.plan says how many rows)"
+    more = "make explanations coarser, such as importances by discretizer=fs.SignOfTop(3)"
+    if estimate.counts.relation.partial:
+        more = "ask about more pairs (fs.pairs_to_ask)"
+    silent = f"{most - least:.0%} of the {estimate.n:,} rows are as good as unverifiable"
+    return f"{silent}: measure more rows (fs.plan says how many), or {more}"
 
 
 def _pairs(failed: JudgedEstimate) -> list[str]:

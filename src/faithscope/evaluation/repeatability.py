@@ -130,15 +130,11 @@ def _is_ready(run: Any) -> bool:
 
 def _refuse_explainer(explain: Any) -> None:
     """Raise if this is an explainer, or one run, and no function from a seed."""
-    kind = type(explain).__name__
-    if isinstance(explain, type):
-        return
     explains = callable(getattr(explain, "explain", None)) or library_of(explain) is not None
-    if explains and not isinstance(explain, Explanations):
-        raise WrongType(f"explain is an explainer ({kind}), which is one run: {_MAKER}; {_READY}.")
-    if isinstance(explain, Explanations) or not callable(explain):
-        what = "one run, and repeatability compares several" if hasattr(explain, "__len__") else "no explainer"
-        raise WrongType(f"explain is {kind}, which is {what}: {_MAKER}; {_READY}.")
+    if isinstance(explain, type) or (callable(explain) and not explains and not isinstance(explain, Explanations)):
+        return
+    what = "one run, and repeatability compares several" if explains or hasattr(explain, "__len__") else "no explainer"
+    raise WrongType(f"explain is {type(explain).__name__}, which is {what}: {_MAKER}; {_READY}.")
 
 
 def _check_rows(X: Any, runs: int, weights: Any, clusters: Any) -> None:
@@ -157,12 +153,10 @@ def _from_seed(seed: int) -> Iterator[None]:
     """Say what was called if a function of rows was passed in place of a function of a seed."""
     try:
         yield
-    except FaithscopeError as error:
-        raise type(error)(f"explain({seed}), which is called with a seed, failed: {error}") from error
-    except (TypeError, AttributeError, IndexError) as error:
-        why = f"explain({seed}) failed ({type(error).__name__}: {error})"
+    except (FaithscopeError, TypeError, AttributeError, IndexError) as error:
         raise WrongType(
-            f"{why}, and is called with a seed: {_MAKER}; for a function f of rows, lambda seed: f."
+            f"explain({seed}), which is called with a seed, failed ({type(error).__name__}: {error}): {_MAKER}; for a "
+            "function f of rows, lambda seed: f."
         ) from error
     except Exception as error:
         error.add_note(f"Raised by explain({seed}), which makes run {seed + 1}.")

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TOLD = 5  # rows that a card shows
-_BARS = 20  # of a chart, from 0 to 1
 _LONGEST = 60  # characters of an explanation in a card
 _REAL = "importances are real numbers that nearly all differ: name what people read, such as fs.SignOfTop(5)"
 _NEARLY_ALL = 0.9  # of real numbers that are different
@@ -188,11 +187,10 @@ class Repeatability(Shareable):
         return frame(columns).sort_values("value", kind="stable", ignore_index=True)
 
     def plot(self) -> "alt.LayerChart":
-        """Rows by how repeatable they are, with the value, its interval and chance, as an Altair chart."""
-        from faithscope.charts import repeatability
+        """The value with its interval, beside chance, as an Altair chart."""
+        from faithscope.charts import estimates
 
-        steps = np.rint(_BARS * self._runs.shares).astype(np.int64)
-        return repeatability(self, self._runs.mean(steps == np.arange(_BARS + 1)[:, None]).tolist())
+        return estimates([("two runs", self)])
 
     measure = _title = "repeatability"
     _written = ("measure", *_NUMBERS, "notes")

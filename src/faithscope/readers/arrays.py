@@ -46,7 +46,13 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
         return _importances(given, wanted, remarks)
     if is_frame(given):
         return _from_frame(given, wanted, remarks)
-    _refuse_single(given)
+    if isinstance(given, AnswersVerbs):
+        raise WrongType(
+            "A log came where explanations are taken: read its rows, rows = log.read(), and pass rows.explanations and "
+            "rows.predictions."
+        )
+    if not any(hasattr(given, name) for name in ("__iter__", "__array__")) and not is_tensor(given):
+        _refuse_unknown([given])
     column = to_vector(given, "Explanations")
     if column.ndim == 1:
         objects = column.dtype == object and len(column)
@@ -65,7 +71,7 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
             return Highlights(column)
         wanted.refuse_all("plain keys")
         if objects:
-            _refuse_identities(column)
+            _refuse_unknown(column)
         return Plain(given if has_zone(given) and not objects else column)
     texts = column.dtype == object and column.size > 0 and all(isinstance(item, str) for item in column.flat)
     if column.dtype.kind in "biufcO" and not texts:
@@ -90,41 +96,25 @@ def _refuse_texts(column: Array) -> None:
         )
 
 
-def _refuse_single(thing: Any) -> None:
-    """Raise if this is one object, of a library that is not known, rather than one per row."""
-    library = type(thing).__module__.partition(".")[0]
-    if library in _VALUES or is_tensor(thing) or hasattr(thing, "__array__") or hasattr(thing, "__iter__"):
+def _refuse_unknown(items: Sequence[Any] | Array) -> None:
+    """Raise if these are objects that equal nothing but themselves, so that every explanation would seem unique."""
+    unknown = tuple(
+        kind
+        for kind in set(map(type, items))
+        if kind.__module__.partition(".")[0] not in _VALUES
+        and not issubclass(kind, Enum)
+        and getattr(kind, "__eq__", None) is object.__eq__
+    )
+    if not unknown:
         return
-    if isinstance(thing, AnswersVerbs):
-        raise WrongType(
-            "A log came where explanations are taken: read its rows, rows = log.read(), and pass rows.explanations and "
-            "rows.predictions."
-        )
-    raise _unknown(thing, "Explanations came as one {}, which is not known here")
-
-
-def _refuse_identities(column: Array) -> None:
-    """Raise if rows are objects that equal nothing but themselves, so that every explanation would seem unique."""
-    unknown = tuple(kind for kind in set(map(type, column)) if _is_unknown(kind))
-    if unknown:
-        row, item = next((row, item) for row, item in enumerate(column) if isinstance(item, unknown))
-        raise _unknown(item, f"Explanations are objects of {{}} (row {row}), which are not known here")
-
-
-def _is_unknown(kind: type) -> bool:
-    if kind.__module__.partition(".")[0] in _VALUES or issubclass(kind, Enum):
-        return False
-    return getattr(kind, "__eq__", None) is object.__eq__
-
-
-def _unknown(thing: Any, seen: str) -> WrongType:
-    """The error that says what was seen, and the three nearest ways in."""
-    held = next((name for name in _ATTRIBUTES if getattr(thing, name, None) is not None), None)
+    row, item = next((row, item) for row, item in enumerate(items) if isinstance(item, unknown))
+    held = next((name for name in _ATTRIBUTES if getattr(item, name, None) is not None), None)
     numbers = "its array of shape (n_rows, n_features)" if held is None else f"the numbers in its .{held}"
-    name = f"{type(thing).__module__}.{type(thing).__qualname__}"
-    return WrongType(
-        f"{seen.format(name)}. Pass {numbers} as fs.Importances(values), its words as fs.Highlights([{{'great'}}, ...])"
-        ", or its conditions as fs.Rules.parse(['age <= 37', ...])."
+    name = f"{type(item).__module__}.{type(item).__qualname__}"
+    raise WrongType(
+        f"Explanations are objects of {name} (row {row}), which are not known here. Pass {numbers} as "
+        "fs.Importances(values), its words as fs.Highlights([{'great'}, ...]), or its conditions as "
+        "fs.Rules.parse(['age <= 37', ...])."
     )
 
 

@@ -38,7 +38,9 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
     names = [name for name in examples[0][0] if name != outcome]
     features = wanted.features or tuple(map(str, names))
     if sorted(features) != sorted(map(str, names)):
-        raise BadInput(f"features= must name the {len(names)} features of dice-ml's rows: {', '.join(map(str, names))}.")
+        raise BadInput(
+            f"features= must name the {len(names)} features of dice-ml's rows: {', '.join(map(str, names))}."
+        )
     remarks = []
     several = sum(len(others) > 1 for _, others in examples)
     if several:
@@ -87,7 +89,9 @@ def _examples(thing: Any) -> tuple[list[tuple[Any, Any]], str]:
         return [tuple(pd.DataFrame(part or [], columns=names) for part in pair) for pair in rows], outcome
     listed = getattr(thing, "cf_examples_list", None)
     items = one_per_row(thing) if listed is None else listed
-    return [(each.test_instance_df, frame_of(each)) for each in items], items[0].data_interface.outcome_name if items else ""
+    return [(each.test_instance_df, frame_of(each)) for each in items], items[
+        0
+    ].data_interface.outcome_name if items else ""
 
 
 def frame_of(example: Any) -> Any:

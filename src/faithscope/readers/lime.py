@@ -1,7 +1,6 @@
-"""lime's `Explanation` objects, one per row: tables, texts and images."""
+"""lime's `Explanation` objects, one per row: of tables and of texts."""
 
 from collections.abc import Sequence
-from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -23,22 +22,15 @@ def recognizes(thing: Any) -> bool:
 
 
 def read(thing: Any, wanted: Wanted) -> Explanations:
-    """Importances over all features, highlights of texts, or maps of images."""
+    """Importances over all features, or highlights of texts."""
     rows = [thing] if _is_explanation(thing) else one_per_row(thing)
     rows_of_objects(rows, "local_exp")
-    images, mapper = hasattr(rows[0], "segments"), getattr(rows[0], "domain_mapper", None)
-    if not images and not hasattr(mapper, "indexed_string"):
+    if not hasattr(rows[0].domain_mapper, "indexed_string"):
         return _read_tables(rows, wanted)
     labels, remarks = _labels(rows, wanted.class_index)
     if len(labels[0]) > 1:
-        what = "images" if images else "texts"
-        raise BadInput(f"lime explained {len(labels[0])} classes of these {what}: choose one, such as class_index=1.")
+        raise BadInput(f"lime explained {len(labels[0])} classes of these texts: choose one, such as class_index=1.")
     each = [(row, label) for row, (label,) in zip(rows, labels, strict=True)]
-    if images:  # of every pixel, the weight of its segment
-        maps = [_dense(row, label, int(np.max(row.segments)) + 1)[row.segments] for row, label in each]
-        if len({weights.shape for weights in maps}) > 1:
-            raise BadInput("These images have different sizes: explain images of one size.")
-        return wanted.importances(np.stack(maps), None, *remarks, doubt="")
     pairs: list[Pairs] = [row.as_list(label=label) for row, label in each]
     words = [[str(word) for word, _ in row] for row in pairs]
     scores = [np.array([weight for _, weight in row], np.float64) for row in pairs]
@@ -47,9 +39,7 @@ def read(thing: Any, wanted: Wanted) -> Explanations:
 
 
 def _is_explanation(thing: Any) -> bool:
-    return isinstance(getattr(thing, "local_exp", None), dict) and (
-        hasattr(thing, "domain_mapper") or hasattr(thing, "segments")
-    )
+    return isinstance(getattr(thing, "local_exp", None), dict) and hasattr(thing, "domain_mapper")
 
 
 def _read_tables(rows: Sequence[Any], wanted: Wanted) -> Explanations:
@@ -71,21 +61,12 @@ def _read_tables(rows: Sequence[Any], wanted: Wanted) -> Explanations:
 
 def _names(rows: Sequence[Any]) -> list[str]:
     """The features, without the category of a row that lime adds to those it takes for categories: "job=clerk"."""
-    mappers = [row.domain_mapper for row in rows]
-    each = [[str(name) for name in mapper.feature_names] for mapper in mappers]
-    if len({len(names) for names in each}) > 1:
+    names = [[str(name) for name in row.domain_mapper.feature_names] for row in rows]
+    if len(set(map(len, names))) > 1:
         raise BadInput("lime's explanations have different numbers of features: explain every row with the same ones.")
-    categories = [value == "True" for value in getattr(mappers[0], "feature_values", None) or [""] * len(each[0])]
-    said = list(zip(*each, strict=True))
-    return [_without_category(names) if is_one else names[0] for names, is_one in zip(said, categories, strict=True)]
-
-
-def _without_category(said: Sequence[str]) -> str:
-    """What names of one feature have in common before a category; if all name one, before the first equals sign."""
-    if len(set(said)) == 1:
-        return said[0].partition("=")[0] or said[0]
-    common = commonprefix(said)  # noqa: RUF071 (of letters, not of folders)
-    return common.rpartition("=")[0] or said[0]
+    categories = getattr(rows[0].domain_mapper, "feature_values", None) or [""] * len(names[0])
+    pairs = zip(names[0], categories, strict=True)
+    return [name.rpartition("=")[0] or name if value == "True" else name for name, value in pairs]
 
 
 def _labels(rows: Sequence[Any], class_index: ClassIndex) -> tuple[list[list[int]], tuple[str, ...]]:
@@ -105,37 +86,28 @@ def _labels(rows: Sequence[Any], class_index: ClassIndex) -> tuple[list[list[int
                 f"{known[missing]}: pass labels=({class_index},) to explain_instance."
             )
         return [[class_index]] * len(rows), ()
-    ranked = any(getattr(row, "top_labels", None) for row in rows)
-    if class_index == "predicted" or ranked or any(len(labels) == 1 and labels != known[0] for labels in known):
-        return _predicted(rows, known)
-    if any(labels != known[0] for labels in known):
+    alike = all(labels == known[0] for labels in known)
+    if class_index is None and alike and not any(getattr(row, "top_labels", None) for row in rows):
+        said = (getattr(rows[0], name, None) for name in ("predict_proba", "class_names"))
+        two = known[0] == [0, 1] and next((len(each) for each in said if each is not None), 2) == 2
+        of_all = [1] if two else known[0]
+        return [of_all] * len(rows), (side_by_side(len(of_all), PREDICTED),) if len(of_all) > 1 else ()
+    return [[_own(row, labels)] for row, labels in zip(rows, known, strict=True)], (OWN_CLASSES,)
+
+
+def _own(row: Any, labels: Sequence[int]) -> int:
+    """The label that lime ranks first, the only one that it explained, or the most probable one."""
+    ranked, likely = getattr(row, "top_labels", None), getattr(row, "predict_proba", None)
+    if ranked:
+        return int(ranked[0])
+    if len(labels) == 1:
+        return labels[0]
+    if likely is None or int(np.argmax(likely)) not in labels:
         raise BadInput(
-            "lime explained different classes in different rows: choose one that all have, fs.read(explanations, "
-            "class_index=1), or each row's own, class_index='predicted'."
+            "lime explained different classes in different rows, and does not say which was predicted: choose one that "
+            "all have, fs.read(explanations, class_index=1), or explain with top_labels=1."
         )
-    of_all = known[0][1:] if known[0] == [0, 1] and _classes(rows[0]) in (0, 2) else known[0]
-    told = (side_by_side(len(of_all), PREDICTED),) if len(of_all) > 1 else ()
-    return [of_all] * len(rows), told
-
-
-def _classes(row: Any) -> int:
-    """Number of classes that the model has; 0 if that cannot be told."""
-    known = (getattr(row, "predict_proba", None), getattr(row, "class_names", None))
-    return next((len(each) for each in known if each is not None), 0)
-
-
-def _predicted(rows: Sequence[Any], known: Sequence[list[int]]) -> tuple[list[list[int]], tuple[str, ...]]:
-    """The label that lime ranks first in each row, or the only one that it explained."""
-    first = []
-    for row, labels in zip(rows, known, strict=True):
-        ranked, likely = getattr(row, "top_labels", None), getattr(row, "predict_proba", None)
-        label = (
-            int(ranked[0]) if ranked else labels[0] if len(labels) == 1 or likely is None else int(np.argmax(likely))
-        )
-        if label not in labels or (not ranked and len(labels) > 1 and likely is None):
-            raise BadInput("These explanations do not say which class was predicted: explain with top_labels=1.")
-        first.append([label])
-    return first, (OWN_CLASSES,)
+    return int(np.argmax(likely))
 
 
 def _dense(row: Any, label: int, width: int) -> Floats:

@@ -273,7 +273,9 @@ def _csv_table(name: str, content: bytes) -> Any:
     from pyarrow import csv
 
     header = content.partition(b"\n")[0]
-    parse = csv.ParseOptions(delimiter=max(",;\t", key=lambda sign: header.count(sign.encode())), newlines_in_values=True)
+    parse = csv.ParseOptions(
+        delimiter=max(",;\t", key=lambda sign: header.count(sign.encode())), newlines_in_values=True
+    )
     try:
         names = csv.read_csv(io.BytesIO(header + b"\n"), parse_options=parse).column_names
         convert = csv.ConvertOptions(

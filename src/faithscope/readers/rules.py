@@ -246,25 +246,19 @@ def read_calibrated(thing: Any, wanted: Wanted) -> Explanations:
     what should be sufficient for the prediction; one condition by itself does not claim to be. The weights are left
     out. `Rules.claimed` keeps the calibrated prediction of every row and its interval, to be held against ours.
 
-    A fast explanation has weights of features without conditions, and becomes importances. An alternative explanation
-    says what would be predicted elsewhere, and nothing about its own row: it is refused.
+    An alternative explanation says what would be predicted elsewhere, and nothing about its own row, and a fast one has
+    weights without conditions: they are refused.
     """
     rows = _calibrated_rows(thing)
     odd = next((row for row, item in enumerate(rows) if not _is_calibrated(item)), None)
     if odd is not None:
         raise BadInput(f"Row {odd} is a {type(rows[odd]).__name__} among calibrated explanations: pass one per row.")
-    if any(hasattr(row, "is_super_explanation") for row in rows):
+    if any(hasattr(row, "is_super_explanation") or not row.binned for row in rows):
         raise BadInput(
-            "These are alternative explanations, whose rules do not hold on the rows that they explain: pass factual "
-            "ones, explainer.explain_factual(X)."
+            "These are alternative or fast explanations, which are no rules that hold on the rows that they explain: "
+            "pass factual ones, explainer.explain_factual(X)."
         )
     names = [str(name) for name in rows[0].get_explainer().feature_names]
-    if any(not row.binned for row in rows):
-        weights = np.zeros((len(rows), len(names)))
-        for number, row in enumerate(rows):
-            weights[number, np.asarray(row.rules["feature"], np.int64)] = row.rules["weight"]
-        wanted.refuse_class("these explanations have one number per feature")
-        return wanted.importances(weights, names)
     claimed = {key: np.array([float(row.prediction[key]) for row in rows]) for key in ("predict", "low", "high")}
     claimed = {"prediction": claimed.pop("predict"), **claimed, "width": claimed["high"] - claimed["low"]}
     which = "all conditions" if wanted.top is None else f"the {wanted.top} conditions that weigh most"
@@ -295,12 +289,8 @@ def _factual(printed: Printed, row: Any, names: Sequence[str], top: int | None) 
     printed.rows.append([])
     for place in sorted(kept):
         feature = int(rules["feature"][place])
-        categorical = feature in explainer.categorical_features
-        labels = explainer.categorical_labels if categorical else None
-        if categorical and (labels is None or feature not in labels):
-            printed.rows[-1].append((names[feature], "==", values[feature]))
-            continue
-        known = () if labels is None else labels[feature]
+        labels = explainer.categorical_labels if feature in explainer.categorical_features else None
+        known = () if labels is None else labels.get(feature, ())
         texts = known if isinstance(known, Mapping) else dict(enumerate(known))
         texts = {int(code): str(name) for code, name in texts.items()}
         edges = _edges(explainer.discretizer, feature)
@@ -314,8 +304,7 @@ _SIGNED, _THRESHOLD = "operator_sign_considered", "threshold"
 
 def are_pyxai(thing: Any) -> bool:
     """Whether this is the reason of one row, or a list of one per row; texts of reasons are for `Rules.parse`."""
-    first = next((row for row in one_per_row(thing) if not isinstance(row, Mapping | list | tuple) or row), None)
-    return bool(_literals(thing)) or bool(_literals(first))
+    return bool(_literals(thing)) or bool(_literals(next(filter(None, one_per_row(thing)), None)))
 
 
 def read_pyxai(thing: Any, wanted: Wanted) -> Explanations:
@@ -330,18 +319,16 @@ def read_pyxai(thing: Any, wanted: Wanted) -> Explanations:
                 "explainer.to_features(reason, details=True) for every row."
             )
         codes = [str(getattr(literal[_SIGNED], "value", literal[_SIGNED])) for literal in literals]
-        pairs = zip(literals, codes, strict=True)
-        conditions.append(
-            [(str(one["name"]), SPELLINGS.get(code.lower(), code), one[_THRESHOLD]) for one, code in pairs]
-        )
+        signs = [SPELLINGS.get(code.lower(), code) for code in codes]
+        pairs = zip(literals, signs, strict=True)
+        conditions.append([(str(literal["name"]), sign, literal[_THRESHOLD]) for literal, sign in pairs])
     return _to_rules(conditions, None, wanted)
 
 
 def _literals(reason: Any) -> list[Any] | None:
-    """The dicts of a reason, by feature or one after the other; None if this is no reason."""
-    listed = list(reason.values()) if isinstance(reason, Mapping) else [reason]
-    if not all(isinstance(part, list | tuple) for part in listed):
+    """The dicts of a reason, which has a list of them per feature; None if this is no reason."""
+    if not isinstance(reason, Mapping) or not all(isinstance(part, list | tuple) for part in reason.values()):
         return None
-    literals = [literal for part in listed for literal in part]
+    literals = [literal for part in reason.values() for literal in part]
     known = all(isinstance(literal, Mapping) and {"name", _SIGNED, _THRESHOLD} <= set(literal) for literal in literals)
     return literals if known else None

@@ -91,13 +91,12 @@ def _sequence(row: Any, *_: Any) -> Parts:
 
 
 def _elements(row: Any, number: int, wanted: Wanted) -> Parts:
-    """Of interpreto: attributions are (elements,), (classes, elements) or, before version 0.4, its transpose."""
+    """Of interpreto: attributions are (elements,) or (classes, elements)."""
     if not isinstance(row.elements, list | tuple) or not all(isinstance(part, str) for part in row.elements):
         raise BadInput(f"The elements of row {number} are no texts: decode them into tokens first.")
     values = to_host(row.attributions)
     if values.ndim > 1:
-        by_class = values if values.shape[-1] == len(row.elements) else values.T
-        values = by_class[one_class(wanted, len(by_class), "These attributions")]
+        values = values[one_class(wanted, len(values), "These attributions")]
     return row.elements, values
 
 

@@ -2,8 +2,6 @@
 
 import os
 
-from faithscope.explanations.base import several
-from faithscope.measures.telling import READING_ORDER, WORDS
 from faithscope.report.document import Block, Document, Group, Picker, Section, missing
 from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.offline_page import page_of
@@ -93,20 +91,7 @@ def _part(many: bool, place: int, explainer: Explainer, blocks: list[Block]) -> 
 
 def _lead(summary: Summary) -> str:
     count, first = len(summary.explainers), summary.estimates[0]
-    subject = "One explainer" if count == 1 else f"{_counted(summary)} of the same model"
-    choosing = ""
-    if summary.rows_to_choose:
-        choosing = f" Discretizations were chosen on {summary.rows_to_choose:,} other rows."
+    subject = "One explainer" if count == 1 else f"{count:,} explainers of the same model"
+    chosen = f" Discretizations were chosen on {summary.rows_to_choose:,} other rows." if summary.rows_to_choose else ""
     confidence = f"Every statement about the truth holds with {100 * first.confidence:g}% confidence."
-    return f"{subject}, measured on {first.n:,} rows.{choosing} {confidence}"
-
-
-def _counted(summary: Summary) -> str:
-    """How many explainers there are, by their verdicts; baselines apart."""
-    judged = [explainer.verdict.level for explainer in summary.explainers if not explainer.baseline]
-    baselines = len(summary.explainers) - len(judged)
-    told = ", ".join(f"{judged.count(level)} {WORDS[level].lower()}" for level in READING_ORDER if level in judged)
-    parts = ([f"{several(len(judged), 'explainer', 'explainers')} ({told})"] if judged else []) + (
-        [several(baselines, "baseline", "baselines")] if baselines else []
-    )
-    return " and ".join(parts)
+    return f"{subject}, measured on {first.n:,} rows.{chosen} {confidence}"

@@ -27,8 +27,11 @@ def summary_card(summary: Summary, *, short: bool = False) -> Card:
     """
     overview = measures_table(summary)
     tables: list[Table] = [replace(overview, wide=(*overview.wide, "discretization")) if short else overview]
+    said = [Sentence(each.said, each.name, each.verdict.level) for each in summary.explainers]
     for each in summary.explainers:
-        if each.slices is not None:
+        if each.slices is not None and short:
+            said.append(Sentence(f"for whom does it fail?\n{each.slices}", each.name))
+        elif each.slices is not None:
             tables += each.slices.tables(f"{each.name}: for whom does it fail?")
         for groups in each.populations:
             title = f"{each.name}: {groups.title}"
@@ -40,7 +43,7 @@ def summary_card(summary: Summary, *, short: bool = False) -> Card:
         tables += difference_tables(lines, title, summary.together)
     return Card(
         title=summary.title,
-        sentences=tuple(Sentence(each.said, each.name, each.verdict.level) for each in summary.explainers),
+        sentences=tuple(said),
         tables=tuple(tables),
         notes=tuple(remark for each in summary.explainers for remark in remarks(each, over_time=not short)),
     )

@@ -27,7 +27,7 @@ def show(summary: Summary, console: "Console | None" = None) -> None:
     _print(overview, console)
     console.print()
     for said in card.sentences:  # names are never read as markup, whatever they hold
-        console.print(Text(said.subject, "bold") + Text("  ") + Text(said.text, _STYLES[said.look]))
+        console.print(Text(said.subject, "bold") + Text("  ") + Text(said.text, _STYLES.get(said.look, "")))
     for table in others:
         console.print()
         _print(table, console)

@@ -12,7 +12,7 @@ class Cell(str):
     look: str
 
     def __new__(cls, text: str, value: Any = None, look: str = "") -> Self:
-        """The text, the number behind it, and "strong" or the level of a verdict."""
+        """The text, the number behind it, and the level of a verdict if it is one."""
         cell = super().__new__(cls, text)
         cell.value, cell.look = value, look
         return cell

@@ -130,24 +130,15 @@ def by_name(X: Any, names: Sequence[Any] | None, explainer: str) -> tuple[Any, t
     wanted, known = tuple(map(str, names)), frame_names(X)
     if wanted == known:
         return X, ()
-    repeated = [name for name in wanted if max(known.count(name), wanted.count(name)) > 1]
-    if repeated:
-        raise BadInput(
-            f"Two features of {explainer}, or two columns of X, are named {repeated[0]!r}, so columns cannot be told "
-            "apart by name: rename one."
-        )
-    missing = [name for name in wanted if name not in known]
-    if not missing:
+    unclear = [name for name in wanted if known.count(name) != 1 or wanted.count(name) != 1]
+    if not unclear:
         places = [known.index(name) for name in wanted]
-        if hasattr(X, "iloc"):
-            return X.iloc[:, places], ()
-        return X.select(places if hasattr(X, "column_names") else [X.columns[place] for place in places]), ()
-    if len(missing) < len(wanted) or len(wanted) != len(known):
+        return (X.iloc[:, places] if hasattr(X, "iloc") else X.select(list(wanted))), ()
+    if len(wanted) != len(known) or set(wanted) & set(known):
         raise BadInput(
-            f"{explainer} knows {len(wanted)} features, and X has no column {missing[0]!r} of theirs. "
-            f"{hint(missing[0], known)} Pass a table with the columns that it was fitted on."
+            f"{explainer} knows {len(wanted)} features, and X has no column, or several, called {unclear[0]!r}. "
+            f"{hint(unclear[0], known)} Pass a table with the columns that it was fitted on."
         )
-    if wanted == tuple(map(str, range(len(wanted)))):  # positions
-        return X, ()
     told = f"X has none of the feature names of {explainer}, so its columns were taken by position: {known[0]!r} as "
-    return X, (f"{told}{wanted[0]!r}, and so on",)
+    numbered = wanted == tuple(map(str, range(len(wanted))))
+    return X, () if numbered else (f"{told}{wanted[0]!r}, and so on",)

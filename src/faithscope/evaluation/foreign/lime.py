@@ -38,7 +38,7 @@ class Lime(Foreign):
             items, ask = list(rows.matrix), rows.asking(function)
             options = {"num_features": rows.matrix.shape[1]}
         else:
-            items = to_documents(X) if kind == "text_instance" else list(np.asarray(X))
+            items = to_documents(X)
             ask, options = lambda rows: np.asarray(function(rows)), {}
         if not items:
             return as_explanations(np.empty((0, len(options) and options["num_features"])))

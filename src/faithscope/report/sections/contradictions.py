@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from faithscope.report.maps import Map, picture_of
 from faithscope.report.question import Asked, Question
 from faithscope.report.wording import plain, same_value, two_numbers, two_values, wording
 
-_CELLS = 4096  # of images, beyond which only pictures are shown
 _DOCUMENT = 800  # characters of a document that are shown
 _NAME = 80  # characters of a row's label that are shown
 _NONE = "No two rows contradict each other here. That is no praise where few rows can be checked."
@@ -147,9 +145,8 @@ class FeatureColumns:
 
     @classmethod
     def of(cls, X: Any) -> "FeatureColumns | None":
-        """The columns of rows of any kind; None if there are none to show (no rows, sparse matrices, large images)."""
-        shape = () if is_frame(X) else tuple(getattr(X, "shape", ()))
-        if X is None or hasattr(X, "tocsr") or (len(shape) > 2 and prod(shape[1:]) > _CELLS):  # large images
+        """The columns of rows of any kind; None if there are none to show (no rows, sparse matrices, images)."""
+        if X is None or hasattr(X, "tocsr") or (not is_frame(X) and len(getattr(X, "shape", ())) > 2):
             return None
         if is_frame(X):
             names, columns = frame_columns(X)
@@ -158,7 +155,7 @@ class FeatureColumns:
             if not isinstance(array, np.ndarray):
                 array = np.asarray(take_rows(X, np.arange(len(X))), object)
             columns = list(array.reshape(len(array), -1).T)
-            names = ("text",) if len(columns) == 1 else _places(array.shape[1:])
+            names = ("text",) if len(columns) == 1 else tuple(f"x{j}" for j in range(len(columns)))
         return cls(tuple(map(str, names)), tuple(columns), tuple(map(_range, columns)))
 
     def side_by_side(self, a: int, b: int) -> tuple[FeaturePair, ...]:
@@ -166,17 +163,6 @@ class FeatureColumns:
         columns = zip(self.names, self.columns, self.ranges, strict=True)
         features = [_feature_pair(name, column[a], column[b], spread) for name, column, spread in columns]
         return tuple(sorted(features, key=lambda pair: (not pair.differs, -(1.0 if pair.gap is None else pair.gap))))
-
-
-def _places(shape: tuple[int, ...]) -> tuple[str, ...]:
-    """What features without names are called: by their number, or by their place in an image."""
-    if len(shape) == 1:
-        return tuple(f"x{j}" for j in range(shape[0]))
-    cells = np.ndindex(shape)
-    if sum(length > 1 for length in shape) == 2:  # an image of one channel
-        row, column = (axis for axis, length in enumerate(shape) if length > 1)
-        return tuple(f"row {cell[row]}, column {cell[column]}" for cell in cells)
-    return tuple(f"({', '.join(map(str, cell))})" for cell in cells)
 
 
 def _range(column: Array) -> float:

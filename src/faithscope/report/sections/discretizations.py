@@ -1,4 +1,4 @@
-"""How fine should explanations be? Consistency against uniqueness for each discretization."""
+"""How fine should explanations be? Consistency and uniqueness of each discretization."""
 
 from typing import Any
 
@@ -18,11 +18,11 @@ def _ask(asked: Asked) -> list[Block]:
     lines = [{name: plain(value) for name, value in line.items()} for line in known or ()]
     if len(lines) < 2:
         return []
-    points = [{**line, "name": wording(line["discretizer"]), "upper": upper_of(line)} for line in lines]
-    words = "Consistency against uniqueness for each discretization; the table below has the numbers."
-    caption = "Consistency against uniqueness; hatched is what cannot be checked."
-    table = Table(_COLUMNS, tuple(map(_row, points)), 1, "Consistency of each discretization")
-    return [Chart(specs.discretizations(points), words, caption), table]
+    first = asked.estimates[0]
+    beside = {"measure": first.measure, "agreement": first.to_dict()["agreement"]}
+    rows = [{**line, **beside, "name": wording(line["discretizer"]), "upper": upper_of(line)} for line in lines]
+    table = Table(_COLUMNS, tuple(map(_row, rows)), 1, "Consistency of each discretization")
+    return [Chart(specs.estimates(rows), specs.in_words(rows), "Consistency of each discretization."), table]
 
 
 def _row(line: dict[str, Any]) -> tuple[str, ...]:

@@ -23,10 +23,6 @@ _ENCODING = (
     "Explanations whose choice says more than they do: the rows given each and the other rows that it covers, {what}, "
     "and the p-value, adjusted for the number of tests"
 )
-_CLAIMS = (
-    "The precision that explanations claim, and the share of the rows covered here that get the prediction, with its "
-    "interval; claims outside it come first"
-)
 
 
 def _ask(asked: Asked) -> list[Block]:
@@ -50,7 +46,7 @@ def _ask(asked: Asked) -> list[Block]:
         blocks += [Sentence(f"{recall_sentence(necessity)} {interval}")]
     claims = asked.attempt(HIDDEN, "claims", asked.result._claims)
     if claims is not None:
-        blocks += _claimed(claims, sufficiency.confidence)
+        blocks += [Sentence(_claimed(np.asarray(claims["claim"], object), sufficiency.confidence))]
     return [*blocks, *_picture(asked.name, *points(sufficiency, flagged), bool(flagged))]
 
 
@@ -80,31 +76,8 @@ def _told(value: float, numbers: bool) -> Cell:
     return number(known) if numbers or known is None else Cell(f"{known:.1%}", known)
 
 
-def _claimed(columns: Mapping[str, Any], confidence: float) -> list[Block]:
-    """The precision that explanations claim, beside the measured one: claims that lie off come first."""
-    verdicts = np.asarray(columns["claim"], object)
-    off = np.isin(verdicts.astype(str), ("too high", "too low"))
-    order = np.lexsort((-np.asarray(columns["n"]), ~off))[:_MOST_LINES].tolist()
-    rows = tuple(_claim({name: column[place] for name, column in columns.items()}) for place in order)
-    names = ("explanation", "prediction", "claim", "given", "claimed", "measured", "interval")
-    return [Sentence(_claims_sentence(verdicts, confidence)), Table(names, rows, 3, _CLAIMS)]
-
-
-def _claim(line: Mapping[str, Any]) -> tuple[str, ...]:
-    precision, low, high = (plain(line[name]) for name in ("precision", "precision_low", "precision_high"))
-    verdict = line["claim"] or "not checked"
-    return (
-        wording(line["explanation"]),
-        wording(line["label"]),
-        Cell(verdict, verdict, "strong" if verdict.startswith("too") else ""),
-        Cell(f"{line['n']:,}", plain(line["n"])),
-        number(plain(line["claimed"])),
-        number(precision),
-        Cell("–" if precision is None else f"{down(low)}–{up(high)}", low),
-    )
-
-
-def _claims_sentence(verdicts: Any, confidence: float) -> str:
+def _claimed(verdicts: Any, confidence: float) -> str:
+    """How many claims lie within the interval of the measured precision."""
     many = {verdict: int(np.sum(verdicts == verdict)) for verdict in ("holds", "too high", "too low")}
     checked = sum(many.values())
     if not checked:
@@ -112,8 +85,8 @@ def _claims_sentence(verdicts: Any, confidence: float) -> str:
     off = ", ".join(f"{count:,} {word}" for word, count in many.items() if word != "holds" and count)
     return (
         f"These explanations claim a precision of their own. On these rows {many['holds']:,} of {checked:,} claims lie "
-        f"within the {confidence:.0%} interval of the measured precision{'; ' + off if off else ''}. Of many intervals "
-        "a few fail by chance, and a claim may be about other inputs, such as perturbed rows."
+        f"within the {confidence:.0%} interval of the measured precision{'; ' + off if off else ''} (scopes() lists "
+        "them). Of many intervals a few fail by chance, and a claim may be about other inputs, such as perturbed rows."
     )
 
 

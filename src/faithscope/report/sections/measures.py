@@ -1,18 +1,16 @@
 """All numbers: every measure of every explainer, drawn and as a table, and how explainers differ."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from faithscope.agreements import Spread
 from faithscope.charts import specs
 from faithscope.measures.comparing.differences import difference_tables
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.telling import COLUMNS, READING_ORDER, WORDS, caption, number, numbers
+from faithscope.measures.telling import COLUMNS, READING_ORDER, WORDS, caption, numbers
 from faithscope.report.document import Block, Chart, Group, Key, Picker, Section
 from faithscope.report.explainer import Summary
 from faithscope.report.sections.verdicts import ICONS
 from faithscope.report.wording import plain
-from faithscope.rounding import down, up
 from faithscope.sinks.card import Cell, Table
 
 _LEAD = (
@@ -23,7 +21,6 @@ _CERTAIN = (
     "Whatever is left of an interval's left end is certain, at the stated confidence; whatever is hatched is unknown, "
     "neither good nor bad."
 )
-_BOX = "Each point is an explainer that has both measures, with both intervals; the shaded box is where the truth lies."
 _DRAWN = (
     *("measure", "agreement", "value", "low", "high", "unverifiable", "upper", "chance", "n"),
     *("verified", "verified_low", "verified_high"),
@@ -34,16 +31,6 @@ def drawn_row(name: str, estimate: Estimate) -> dict[str, Any]:
     """The numbers of an estimate that a chart draws, under a name."""
     told = estimate.to_dict()
     return {"name": name} | {field: plain(told[field]) for field in _DRAWN}
-
-
-def words_of(rows: Sequence[dict[str, Any]]) -> str:
-    """A chart of estimates in words."""
-    lines = [
-        f"{row['name']}: {row['measure']} {number(row['verified'])}, interval {down(row['low'])} to {up(row['high'])}, "
-        f"{row['unverifiable']:.0%} unverifiable"
-        for row in rows
-    ]
-    return "Bars with intervals. " + "; ".join(lines) + "."
 
 
 def measures(summary: Summary) -> Section:
@@ -60,9 +47,9 @@ def measures(summary: Summary) -> Section:
             ("tick", "[chance]"),
         )
     )
-    blocks: list[Block] = [key, Chart(specs.estimates(rows), words_of(rows), _CERTAIN, "picture")]
+    blocks: list[Block] = [key, Chart(specs.estimates(rows), specs.in_words(rows), _CERTAIN, "picture")]
     blocks += [Picker("filter", "Show only explainers whose name contains")] if several else []
-    blocks += [measures_table(summary), *_against(summary, rows)]
+    blocks += [measures_table(summary)]
     pairs = len(summary.differences)
     apart = [
         table
@@ -93,19 +80,6 @@ def measures_table(summary: Summary) -> Table:
     below = f"{caption(summary.estimates[0])}; faithscope {summary.versions['faithscope']}{chosen}"
     columns, wide = (*names, *COLUMNS, "uniqueness"), ("verdict", "uniqueness")
     return Table(columns, rows, len(names), "", below, wide, "overview")
-
-
-def _against(summary: Summary, rows: Sequence[dict[str, Any]]) -> list[Block]:
-    """Consistency against sufficiency, if two explainers or more have both."""
-    both = [
-        f"{each.name}: {', '.join(f'{estimate.measure} {number(estimate.verified)}' for estimate in each.measures)}"
-        for each in summary.explainers
-        if len(each.measures) > 1
-    ]
-    if len(both) < 2:
-        return []
-    chart = Chart(specs.against(rows), f"Consistency against sufficiency. {'; '.join(both)}.", _BOX)
-    return [Group([chart], "detail chart-narrow", "Consistency against sufficiency")]
 
 
 def by_measure(summary: Summary) -> list[tuple[str, list[Any]]]:

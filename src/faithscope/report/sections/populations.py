@@ -8,7 +8,7 @@ from faithscope.report.document import Block, Chart, Group
 from faithscope.report.explainer import Explainer
 from faithscope.report.question import Question
 from faithscope.report.result import Breakdown
-from faithscope.report.sections.measures import drawn_row, words_of
+from faithscope.report.sections.measures import drawn_row
 from faithscope.sinks.card import Cell, Sentence, Table
 
 
@@ -29,7 +29,7 @@ def _tell(explainer: Explainer) -> list[Block]:
         title = groups.title[:1].upper() + groups.title[1:]
         rows = [drawn_row(name, estimate) for name, estimate in groups.groups]
         table = group_table(groups, title)
-        blocks += [Chart(specs.estimates(rows), words_of(rows), f"{title}.")]
+        blocks += [Chart(specs.estimates(rows), specs.in_words(rows), f"{title}.")]
         essential = groups.compared != AMONG and groups.groups[0][1].measure == "consistency"
         blocks += [table if essential else Group([table], "detail")]
         differences, together = groups.differences
