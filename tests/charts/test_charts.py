@@ -51,6 +51,14 @@ def test_an_estimate_is_drawn_where_it_is_and_what_cannot_be_checked_is_hatched_
         assert all(estimate.value < at < estimate.upper for at in strokes)
 
 
+def test_every_measure_has_a_color_and_an_axis_of_its_own():
+    for measure, words in (("repeatability", "runs"), ("necessity", "applies"), ("sufficiency", "is the same")):
+        told = {"name": "x", "measure": measure, "value": 0.5, "low": 0.4, "high": 0.6, "n": 9, "chance": None}
+        bars = specs.estimates([{**told, "upper": 0.5, "verified": 0.5, "unverifiable": 0.0}])["layer"][0]["encoding"]
+        assert measure in bars["color"]["scale"]["domain"]
+        assert words in bars["x"]["axis"]["title"]
+
+
 def test_no_mark_has_a_color_of_its_own():
     pairs = [(name, estimate) for name, ev in examples.comparison().items() for estimate in ev._estimates()]
     assert "#" not in json.dumps(specs.estimates([{"name": name, **estimate.to_dict()} for name, estimate in pairs]))

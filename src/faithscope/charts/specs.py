@@ -29,6 +29,10 @@ _LOWEST = -1.0  # an axis begins no lower; a mark beyond it is drawn at its end
 _MOST_INTERVALS = 25  # with more points, intervals would hide them
 _MOST_POINTS = 2000  # of encoding
 _RECALL = "recall: of the rows with its prediction, the share that it covers"
+_AXES = {
+    "repeatability": "share of pairs of runs that explain a row alike",
+    "necessity": "share of the rows with its prediction to which an explanation applies",
+}
 _PRECISION = "precision: of the rows that it covers, the share with its prediction"
 CELL, _ROW = 84, 34  # pixels of a cell of a heat map, if there is room
 _STRENGTH = {"domain": [0, 1], "range": [0.04, 0.55], "clamp": True}  # more would make numbers in cells illegible
@@ -47,8 +51,8 @@ def agreements(rows: Rows) -> set[str]:
 def _axis_title(rows: Rows) -> str:
     """What these estimates are, by their agreements."""
     names = agreements(rows)
-    if rows[0]["measure"] == "repeatability":
-        return "share of pairs of runs that explain a row alike"
+    if {row["measure"] for row in rows} <= set(_AXES):
+        return _AXES[rows[0]["measure"]]
     if names == {_SAME}:
         return "probability that the prediction is the same"
     if names == {_SPREAD}:

@@ -304,7 +304,8 @@ _SIGNED, _THRESHOLD = "operator_sign_considered", "threshold"
 
 def are_pyxai(thing: Any) -> bool:
     """Whether this is the reason of one row, or a list of one per row; texts of reasons are for `Rules.parse`."""
-    return bool(_literals(thing)) or bool(_literals(next(filter(None, one_per_row(thing)), None)))
+    first = next((row for row in one_per_row(thing) if not isinstance(row, Mapping) or row), None)
+    return bool(_literals(thing)) or bool(_literals(first))
 
 
 def read_pyxai(thing: Any, wanted: Wanted) -> Explanations:

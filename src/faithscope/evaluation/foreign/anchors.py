@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from faithscope.errors import BadInput
-from faithscope.evaluation.foreign.base import Foreign, NumberRows, by_name, unasked
+from faithscope.evaluation.foreign.base import Foreign, by_name, number_rows, unasked
 from faithscope.explainers.base import Progress
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import frame_names, is_frame
@@ -37,7 +37,6 @@ class Anchors(Foreign):
                     f"{self.__name__} gives rules over features such as {names[0]!r}, and X has none of its features "
                     "as columns: make it with feature_names=list(X_train), or rename the columns of X."
                 )
-            rows = NumberRows.of(X, self.__name__, "fs.explainers.Anchors(model, X_train)")
-            items, ask = rows.matrix, rows.asking(function)
+            items, ask = number_rows(X, self.__name__, function)
         answers = self._row_by_row(items, lambda place, _: self.explainer.explain_instance(items[place], ask), progress)
         return self._remarked(read(answers, features=None if names is None else list(names)), _UNSEEDED)

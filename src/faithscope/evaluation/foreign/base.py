@@ -15,7 +15,7 @@ from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.hints import hint
 from faithscope.inputs.numbers import to_matrix
-from faithscope.inputs.rebuilt import Rebuild, rebuilder
+from faithscope.inputs.rebuilt import rebuilder
 from faithscope.inputs.rows import flat_rows
 from faithscope.inputs.seeds import row_digests, seeded
 
@@ -74,29 +74,22 @@ class Foreign:
         return explanations._with(remarks=(*explanations.remarks, *remarks, *draws))
 
 
-@dataclass(frozen=True, eq=False)
-class NumberRows:
-    """Rows of numbers, each as a vector, and back to what the model takes: a table, an image, an array."""
+def number_rows(X: Any, explainer: str, function: Callable[[Any], Any]) -> tuple[Floats, Callable[[Any], Any]]:
+    """Rows of numbers as vectors, and a function of vectors that asks a function of the model's own rows.
 
-    matrix: Floats
-    rebuild: Rebuild
-
-    @classmethod
-    def of(cls, X: Any, explainer: str, advice: str) -> "NumberRows":
-        """The rows of X; raises, naming a column, if one holds no numbers."""
-        rows = Rows(X)
-        wrong = next((column for column in rows.columns if column.values.dtype.kind not in "biuf"), None)
-        if wrong is not None:
-            raise WrongType(
-                f"{explainer} takes rows of numbers, and column {wrong.name!r} holds {wrong.values[0]!r}: pass "
-                f"rows as it was fitted on, with a model of such rows; or {advice}, which takes tables as they are."
-            )
-        matrix = to_matrix(flat_rows(X)[0], "Rows")[0].astype(np.float64)
-        return cls(matrix, rebuilder(rows, X))
-
-    def asking(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """A function of vectors that asks a function of the model's own rows."""
-        return lambda vectors: np.asarray(function(self.rebuild(list(np.asarray(vectors, np.float64).T))))
+    Raises, naming a column, if one holds no numbers.
+    """
+    rows = Rows(X)
+    wrong = next((column for column in rows.columns if column.values.dtype.kind not in "biuf"), None)
+    if wrong is not None:
+        raise WrongType(
+            f"{explainer} takes rows of numbers, and column {wrong.name!r} holds {wrong.values[0]!r}: pass rows as it "
+            "was fitted on, with a model of such rows; or an explainer of fs.explainers, such as fs.explainers.Lime("
+            "model, X_train), which takes tables as they are."
+        )
+    rebuild = rebuilder(rows, X)
+    matrix = to_matrix(flat_rows(X)[0], "Rows")[0].astype(np.float64)
+    return matrix, lambda vectors: np.asarray(function(rebuild(list(np.asarray(vectors, np.float64).T))))
 
 
 def seed_of(digest: bytes) -> int:

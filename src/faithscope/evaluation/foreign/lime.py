@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.evaluation.foreign.base import Foreign, NumberRows, by_name, unasked
+from faithscope.evaluation.foreign.base import Foreign, by_name, number_rows, unasked
 from faithscope.explainers.base import Progress
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.documents import to_documents
@@ -32,16 +32,14 @@ class Lime(Foreign):
         """Importances of all features, or highlights of texts: of class 1 of two, else of all classes explained."""
         kind, told = next(iter(signature(self.explainer.explain_instance).parameters)), tuple[str, ...]()
         function = self._function()
+        items: Any
         if kind == "data_row":
             X, told = by_name(X, getattr(self.explainer, "feature_names", None), self.__name__)
-            rows = NumberRows.of(X, self.__name__, "fs.explainers.Lime(model, X_train)")
-            items, ask = list(rows.matrix), rows.asking(function)
-            options = {"num_features": rows.matrix.shape[1]}
+            items, ask = number_rows(X, self.__name__, function)
+            options = {"num_features": items.shape[1]}
         else:
             items = to_documents(X)
             ask, options = lambda rows: np.asarray(function(rows)), {}
-        if not items:
-            return as_explanations(np.empty((0, len(options) and options["num_features"])))
         options |= self._classes(ask, items, kind)
         lime = deepcopy(self.explainer)
         own = self.explainer.random_state is not np.random.mtrand._rand  # whether it has a seed
@@ -66,11 +64,11 @@ class Lime(Foreign):
             raise unasked(self.explainer, "predict_proba", f"fs.evaluate(model, {self.__name__}(...), X)")
         return function
 
-    def _classes(self, ask: Callable[[Any], Any], items: Sequence[Any], kind: str) -> dict[str, Any]:
-        """The classes to explain: class 1 of two, all of a table's, the predicted one of a text or an image."""
+    def _classes(self, ask: Callable[[Any], Any], items: Any, kind: str) -> dict[str, Any]:
+        """The classes to explain: class 1 of two, all of a table's, the predicted one of a text."""
         if self._of_numbers:
             return {}
-        shape = np.shape(ask(items[:1] if kind == "text_instance" else np.asarray(items[:1])))
+        shape = np.shape(ask(items[:1]))
         if len(shape) != 2:
             raise BadInput(
                 f"{self.__name__} explains probabilities of shape (n_rows, n_classes), and the model gives several "

@@ -2,7 +2,6 @@
 
 from copy import copy, deepcopy
 from dataclasses import dataclass
-from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -32,28 +31,19 @@ class Shap(Foreign):
         inner = getattr(getattr(self.explainer, "explainer", None), "model", None)
         rows = to_tensor(inner, rows) if is_torch_module(inner) else rows
         explainer, kind, draws = _copied(self.explainer), self.__name__.removesuffix("Explainer"), ""
+        silent = {"silent": True} if "silent" in signature(explainer.__call__).parameters else {}  # no bars of progress
         if kind in _EXACT or not rows_of(rows):
-            answers = self._values(explainer, rows)
+            answers = explainer(rows, **silent)
         else:
-            ask = partial(self._of_row, explainer, rows)
+
+            def ask(place: int, _: int) -> Any:
+                return explainer(take_rows(rows, np.array([place])), **silent)
+
             answers, draws = self._row_by_row(_readable(rows), ask, progress), _DRAWS
-            answers = np.concatenate(answers) if isinstance(answers[0], np.ndarray) else answers
         explanations = self._remarked(as_explanations(answers), draws, *remarks)
         # A function of one output may be of either class.
-        axes = np.ndim(getattr(answers[0] if isinstance(answers, list) else answers, "values", answers))
+        axes = np.ndim((answers[0] if isinstance(answers, list) else answers).values)
         return self._of_class_1(explanations) if kind in _OF_MODELS or axes == 3 else explanations
-
-    def _of_row(self, explainer: Any, rows: Any, place: int, _: int) -> Any:
-        return self._values(explainer, take_rows(rows, np.array([place])))
-
-    def _values(self, explainer: Any, rows: Any) -> Any:
-        """Shap's answer by its call; by ``shap_values``, if that fails."""
-        try:
-            return explainer(rows, **_silent(explainer.__call__))
-        except Exception:
-            if not callable(getattr(explainer, "shap_values", None)):
-                raise
-            return explainer.shap_values(rows, **_silent(explainer.shap_values))
 
     def _names(self) -> Any:
         """The features that the explainer was given, in its order; None if they had no names, as words have."""
@@ -77,8 +67,3 @@ def _readable(rows: Any) -> Any:
     """Rows as cells, whatever axes they have; or texts."""
     texts = isinstance(rows, list | np.ndarray) and len(rows) > 0 and isinstance(rows[0], str)
     return to_documents(rows) if texts else flat_rows(rows)[0]
-
-
-def _silent(function: Any) -> dict[str, Any]:
-    """The option that leaves out bars of progress, if there is one."""
-    return {"silent": True} if "silent" in signature(function).parameters else {}
