@@ -109,7 +109,11 @@ class Wanted:
         return given._with(values=given.values[:, _places(given.names, self.features)], names=self.features)
 
     def _too_few(self, columns: int) -> BadInput:
-        return BadInput(f"features= has {len(self.features or ())} names, but importances have {columns} columns.")
+        many = len(self.features or ())
+        classes, rest = divmod(columns, many + 1)
+        biased = classes > 1 and not rest
+        advice = f": if they are {classes} classes with a bias each (LightGBM), choose one, class_index=1" * biased
+        return BadInput(f"features= has {many} names, but importances have {columns} columns{advice}.")
 
 
 def _places(names: Sequence[str], wanted: Sequence[str]) -> Ints:

@@ -1,6 +1,6 @@
 """lime's explainers: one call of ``explain_instance`` per row, for all features."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from inspect import signature
