@@ -101,7 +101,7 @@ def test_columns_of_logs_that_hold_no_codes_are_refused():
     numbers = [[POOL.index(code) for code in row] for row in SETS]
     texts, numbers = (pd.DataFrame(padded(rows, empty)) for rows, empty in ((SETS, None), (numbers, np.nan)))
     halves = numbers.assign(code_0=[1.5, *numbers.code_0[1:]])
-    refused(BadInput, r"column 'code_0' holds 1 other, such as 1\.5", audited, halves)
+    refused(BadInput, r"whole one; the log has 1\.5", audited, halves)
     dated = numbers.assign(decided=pd.Timestamp("2026-01-01"))
     refused(WrongType, "column 'decided' holds timestamp", audited, dated, ["code_0", "decided"])
     told = "If these columns hold codes.* pass kind='codes'"

@@ -127,14 +127,14 @@ BAD = {
     "an array of NumPy": (["[0.1 0.2]", "[0.1 0.3]"], "no JSON, such as .*json.dumps"),
     "nothing": (["{}", "{}"], "every object is empty"),
     "empty lists": (pa.array([[], []], pa.list_(pa.float64())), "no list with a number"),
-    "text in structs": ([{"a": "x"}, {"a": "y"}], "field 'a' of column 'phi' holds string"),
+    "text in structs": ([{"a": "x"}, {"a": "y"}], "key 'a' of column 'phi' holds texts in 2 rows"),
     "N/A": (['{"a": 1}', '{"a": 2}'] + ["N/A"] * 3, "JSON in 2 rows, but other texts in 3, such as 'N/A'.*kind='keys'"),
     "a NaN": (['{"a": 1}', '{"a": 2}', "NaN"], "JSON objects, but numbers in 1 row, such as 'NaN'.*kind='keys'"),
     "a number": (['{"a": 1}', '{"a": 2}', "3"], "JSON objects, but numbers in 1 row, such as '3'.*kind='keys'"),
     "lists among texts": (["[1, 2]", "none", "none"], "JSON in 1 row, but other texts in 2.*kind='keys'"),
     "a struct's hole": (
         [{"a": 1.0, "b": 0.0}, {"a": 1.0, "b": None}],
-        r"field 'b' of the structs in column 'phi' in 1 row.*write 0",
+        "missing .*phi.*b.* in 1 of 2 rows",
     ),
     "many": ([json.dumps({f"k{j}": 1 for j in range(1001)})] * 2, "more than 1,000 different keys.*kind='words'"),
 }

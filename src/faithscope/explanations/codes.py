@@ -62,9 +62,10 @@ class Codes(Plain):
         self._fill(values=to_objects(_sets(codes, separator)), index=index_of(codes))
 
     @classmethod
-    def made(cls, sets: Iterable[tuple[str, ...]]) -> "Codes":
-        """Codes from sorted tuples of them, which are not checked."""
-        return cls.__new__(cls)._with(values=to_objects(list(sets)))
+    def of_cells(cls, rows: Iterable[Iterable[Any]], separator: str | None) -> "Codes":
+        """Codes of rows of cells, each of which is a code, a list of them, or a text in which a mark separates them."""
+        cells = ([code for cell in row for code in _parts(cell, separator)] for row in rows)
+        return cls.__new__(cls)._with(values=to_objects([_sorted(None, row) for row in cells]))
 
     @property
     def kind(self) -> str:
@@ -139,21 +140,22 @@ def _parts(item: Any, separator: str | None) -> Iterable[Any]:
     return item if listed else (item,)
 
 
-def _sorted(row: int, cells: Iterable[Any]) -> tuple[str, ...]:
+def _sorted(row: int | None, cells: Iterable[Any]) -> tuple[str, ...]:
     return tuple(sorted({code for cell in cells if (code := _code(row, cell))}))
 
 
-def _code(row: int, cell: Any) -> str:
-    """One code as a text; empty if there is none."""
+def _code(row: int | None, cell: Any) -> str:
+    """One code as a text; empty if there is none. Rows of a log have no numbers."""
     if isinstance(cell, str):
         text = str(cell).strip(_BLANKS)
         return text[:-2] if _WHOLE.fullmatch(text) else text
     if is_missing(cell):
         return ""
+    holder = "the log" if row is None else f"row {row}"
     number = isinstance(cell, int | float | Decimal | np.integer | np.floating)
     if not number or isinstance(cell, bool | np.timedelta64):
-        raise WrongType(f"A code is a text or a whole number; row {row} has {readable(cell)}: write it as a text.")
+        raise WrongType(f"A code is a text or a whole number; {holder} has {readable(cell)}: write it as a text.")
     cell = cell.item() if isinstance(cell, np.number) else cell  # half precision has no 2**53
     if abs(cell) > _EXACT or cell % 1 != 0:
-        raise BadInput(f"A code that is a number is a whole one; row {row} has {readable(cell)}: write it as a text.")
+        raise BadInput(f"A code that is a number is a whole one; {holder} has {readable(cell)}: write it as a text.")
     return str(int(cell))

@@ -31,7 +31,7 @@ from faithscope.tables.engine.answers import (
     with_missing,
 )
 from faithscope.tables.engine.engines import Table, literal
-from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows, RuleColumn
+from faithscope.tables.log.rows import CLUSTER, WEIGHT, SPELLED, KeyedRows
 from faithscope.tables.sources.source import changed, refuse_change
 
 _MOST = 3_000_000  # kinds of rows that are fetched
@@ -163,10 +163,10 @@ def counted(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str] = ()) 
     """The rows counted, all of them under None, or those of each population by the values of other columns.
 
     Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back, if labels
-    are few in columns side by side, else in sorted lists. Rules come back whole, since two texts may be one rule.
+    are few in columns side by side, else in sorted lists. Rules and codes come back whole, since two texts may be one rule.
     """
-    if isinstance(rows.kind, RuleColumn):
-        return _count_rules(rows, labels, by)
+    if isinstance(rows.kind, SPELLED):
+        return _count_spelled(rows, labels, by)
     table, label, n = rows.table, rows.table["label"], sum(labels.values())
     plain = all(isinstance(value, str | bool | int | float | None) for value in labels)
     if plain and len(labels) <= _FEW and not label.type().is_unknown():
@@ -206,10 +206,10 @@ def counted(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str] = ()) 
     return found
 
 
-def _count_rules(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str]) -> dict[Any, Counts | Profile]:
+def _count_spelled(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str]) -> dict[Any, Counts | Profile]:
     kinds = FetchedKinds.of(rows, Same(), by, _MOST_RULES)
     if kinds is None:
-        raise BadInput(f"The log has more than {_MOST_RULES:,} different rules: audit a part of it.")
+        raise BadInput(f"The log has more than {_MOST_RULES:,} different {rows.kind.what}: audit a part of it.")
     if not by:
         refuse_change(sum(labels.values()), int(kinds.rows.sum()))
     names = kinds.populations[0]

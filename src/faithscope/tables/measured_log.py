@@ -41,7 +41,7 @@ from faithscope.tables.engine.answers import (
 )
 from faithscope.tables.engine.engines import Table, literal
 from faithscope.tables.log.layout import open_log
-from faithscope.tables.log.rows import AuditedLog, AuditOptions, KeyedRows, ReasonColumn, SetColumn
+from faithscope.tables.log.rows import AuditedLog, AuditOptions, CodeColumns, KeyedRows, ReasonColumn
 from faithscope.tables.log.streams import FetchedStream
 from faithscope.tables.sources.source import LogSource, changed, refuse_change
 
@@ -109,12 +109,10 @@ class MeasuredLog:
                 "against another: name another column, or leave clusters away if rows are independent."
             )
         notes = list(repeat_notes(log, whole, self.total))
-        if isinstance(log.kind, SetColumn) and log.kind.holds == "codes" and not self.agreement.of_numbers:
-            table = self.rows.table
-            lines = fetch(table.select(label=table["label"], given=table[self.rows.keys[0]].length() > 0).distinct())
-            given, left = (
-                [line["label"] for line in lines.to_pylist() if bool(line["given"]) is has] for has in (True, False)
-            )
+        counts = whole.counts
+        if isinstance(log.kind, CodeColumns) and isinstance(counts, Counts) and not self.agreement.of_numbers:
+            coded = np.array(list(map(len, counts.explanations.values)))[counts.explanation] > 0  # type: ignore[attr-defined]
+            given, left = ([counts.labels[j] for j in np.unique(counts.label[has])] for has in (coded, ~coded))
             notes += given_code_note(given, left)
         for step in steps(options.discretizer):  # what reason codes count against
             notes += step._facing(None) if isinstance(step, ReasonCodes) and reasons is None else ()

@@ -18,7 +18,7 @@ from faithscope.sample import Sample
 from faithscope.tables.counts import FetchedKinds, FetchedRows, cells
 from faithscope.tables.engine.answers import coded, fetch, in_fixed_order, predictions_of, shown
 from faithscope.tables.engine.engines import Table, engine_of
-from faithscope.tables.log.rows import CLUSTER, VALUE, AuditedLog, KeyedRows, RuleColumn
+from faithscope.tables.log.rows import CLUSTER, VALUE, SPELLED, AuditedLog, KeyedRows
 
 _ALL = 2**31 - 2  # kinds of rows: Spark takes no larger limit
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
@@ -71,7 +71,7 @@ def _short(value: Any) -> str:
 
 def worst_counts(rows: KeyedRows, k: int | None) -> Counts:
     """Counts of the k worst explanations; of all without k, and of all rules, since two texts may be one rule."""
-    if k is not None and not isinstance(rows.kind, RuleColumn):
+    if k is not None and not isinstance(rows.kind, SPELLED):
         rows = replace(rows, table=_among(rows.table, _worst(rows, k), rows.keys))
     return _kinds(rows).counts()
 
@@ -183,7 +183,7 @@ def _some_rows(rows: KeyedRows, fetched: FetchedRows | None, k: int, columns: Se
     """Some rows of each label of the k worst explanations: key columns, `label`, and the columns asked for."""
     import ibis
 
-    if isinstance(rows.kind, RuleColumn):
+    if isinstance(rows.kind, SPELLED):
         chosen = rows.table.filter(rows.table["k0"].isin(_worst_texts(rows, fetched, k)))
     else:
         chosen = _among(rows.table, _worst(rows, k), rows.keys)

@@ -266,14 +266,14 @@ class DuckDB(Backend):
         return floor_to(call("epoch_us", moment, "int64"), _MICROSECONDS)
 
     def read_json(self, connection: Any, files: Sequence[str]) -> Table:
-        """Objects as maps of JSON, in which a key that is left out is not null; types from all lines of all files."""
+        """Objects as JSON, in which a key that is left out is not null; types from all lines of all files."""
         table = super().read_json(connection, files)
         objects = [name for name, kind in table.schema().items() if kind.is_struct() or kind.is_map()]
         if not objects:
             return table
         held = connection.con.table(table.get_name())
         kinds = {name: str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
-        return connection.read_json(files, columns=kinds | dict.fromkeys(objects, "MAP(VARCHAR, JSON)"))
+        return connection.read_json(files, columns=kinds | dict.fromkeys(objects, "JSON"))
 
 
 def _transaction(connection: Connection) -> Any:

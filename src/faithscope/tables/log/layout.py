@@ -30,10 +30,11 @@ from faithscope.explanations.arrow.tables import Settings, understood
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rule_text import parse_rule
 from faithscope.tables.engine.answers import Scan, fetch, fetch_line, refuse_missing, refuse_nested, scan, shown
-from faithscope.tables.log.one_column import list_width, plain_columns
+from faithscope.tables.log.one_column import code_columns, list_width, plain_columns
 from faithscope.tables.log.rows import (
     AuditedLog,
     AuditOptions,
+    CodeColumns,
     KeyColumns,
     NumberColumns,
     PairColumns,
@@ -231,19 +232,13 @@ def _own_log(
         kind = KeyColumns(names, tuple(settings["json"]), True)
     elif what == "Reasons":
         kind = ReasonColumn(held[1], tuple(settings["json"][:2]), str(settings["form"]))
-    elif what in _SETS:
-        kind = SetColumn(_SETS[what])
+    elif what == "Codes":
+        kind = CodeColumns()
+    elif what in ("Highlights", "Concepts", "Prototypes"):
+        kind = SetColumn(words=what != "Prototypes")
     else:
         raise WrongType(f"A log of {what} cannot be audited: write the counterfactuals they belong to.")
     return AuditedLog(source, options, predictions, points, kind, originals)
-
-
-_SETS: dict[str, Literal["words", "codes", "prototypes"]] = {
-    "Highlights": "words",
-    "Concepts": "words",
-    "Prototypes": "prototypes",
-    "Codes": "codes",
-}
 
 
 def _foreign_log(
@@ -252,8 +247,10 @@ def _foreign_log(
     """Any other log, by the names and types of its columns, unless the caller says the kind."""
     features: tuple[str, ...] = ()
     wanted, sparse = options.kind or ("reasons" if _reads_texts(options.discretizer) else None), False
-    if len(columns) == 1 or wanted == "codes":
-        source, columns, wanted, features, sparse = plain_columns(source, columns, wanted, options)
+    source, columns, wanted, features, sparse = plain_columns(source, columns, wanted, options)
+    if wanted == "codes":
+        source, codes = code_columns(source, columns)
+        return AuditedLog(source, options, predictions, columns, codes)
     if wanted == "counterfactuals" or (wanted is None and all(name.startswith("cf_") for name in columns)):
         names = tuple(name.removeprefix("cf_") for name in columns)
         originals = [next((n for n in (f"original_{f}", f) if n in source.columns), None) for f in names]
@@ -285,15 +282,15 @@ def _foreign_log(
                     f"Importances are numbers; column {name!r} holds {kind}: some of its values may not be numbers. "
                     "Convert it, or leave it out."
                 )
-        if features:
-            return replace(log, kind=NumberColumns(features))
         log = replace(log, source=numbers)
         if lists:
-            width = list_width(numbers, columns[0])
-            log = replace(log, kind=NumberColumns(tuple(f"x{j}" for j in range(width)), named=False))
+            width = len(features) or list_width(numbers, columns[0])
+            names = features or tuple(f"x{j}" for j in range(width))
+            log = replace(log, kind=NumberColumns(names, named=bool(features)))
             if _in_batches(log):
                 return log
-            parts = {f"{columns[0]}[{j}]": numbers.table[columns[0]][j] for j in range(width)}
+            told = names if features and len(set(map(str.casefold, names))) == width else range(width)
+            parts = {f"{columns[0]}[{name!r}]": numbers.table[columns[0]][j] for j, name in enumerate(told)}
             return replace(log, source=replace(numbers, table=numbers.table.mutate(**parts)), columns=tuple(parts))
         for word in _WORDS:  # the name of phi_age, or of shap_age or age_shap beside a column age, is age
             for names in (
@@ -329,7 +326,7 @@ def _foreign_log(
         return replace(log, source=read, kind=RuleColumn(ordered))
     if not lists:
         raise WrongType(f"{wanted.capitalize()} are a column of lists; {columns[0]!r} holds {first}.")
-    return replace(log, kind=SetColumn(wanted))  # type: ignore[arg-type]
+    return replace(log, kind=SetColumn(words=wanted == "words"))
 
 
 def _with_inputs(log: AuditedLog) -> AuditedLog:

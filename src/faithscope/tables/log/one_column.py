@@ -1,28 +1,34 @@
-"""An explanation that sits in one column, or codes in several, in the columns that the kinds of a log have.
+"""An explanation that sits in one column, read here and kept in the DuckDB of our own as lists of numbers or texts.
 
-Importances in JSON objects, structs, maps and lists become one column per feature. A key that a row leaves out counts
-0, as the dictionaries of LIME leave features out; a note says in how many rows. A struct has all its fields, so that
-one which is null is a missing value. Keys of JSON become pointers (RFC 6901) inside literals, so that no key is ever
-read as a path, a pattern or SQL.
+JSON objects, structs and maps become one number per feature. A key that a row leaves out counts 0, as the dictionaries
+of LIME leave features out; a note says in how many rows. A struct has all its fields, so that one which is null is a
+missing value. What engines do not compare as it is meant is fetched once, each different value with its number of rows.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import count
+from decimal import Decimal
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
-from faithscope.tables.engine.answers import fetch, fetch_line, nan_as_null
-from faithscope.tables.engine.engines import Expression, Table, as_number, call, clear_errors, literal
-from faithscope.tables.log.rows import AuditOptions
+from faithscope.inputs.array_types import Floats
+from faithscope.runtime.memory import need
+from faithscope.tables.engine.answers import fetch, fetch_line, nan_as_null, numbers_of
+from faithscope.tables.engine.engines import Expression, clear_errors
+from faithscope.tables.log.rows import AuditOptions, CodeColumns
 from faithscope.tables.sources.source import LogSource, copied
 
 _AS_IT_IS = ("keys", "reasons", "rules", "counterfactuals")
-_COPIED = "JSON is taken apart by DuckDB: the log was copied into one of our own, in memory and temporary files"
-_MEMBERS = "faithscope_members"
+_COPIED = "explanations are read here: the log was copied into a DuckDB of our own, in memory and temporary files"
+_IN_COLUMNS = "write one column per feature, or audit a part of the log"
+_COPIES = 10  # of a column that is read here, in memory
 _MOST_KEYS = 1_000
 _NAMED = 3  # features that a note names
 _EXACT = 2**53  # beyond it two integers may share one float64
@@ -32,17 +38,16 @@ _ADVICE = (
     "as they stand."
 )
 _SURELY = r'^(\{\s*"[^"]*"\s*:|\{\s*\}$|\[\s*-?[0-9.][0-9.eE+-]*\s*,)'  # begins like JSON, and like nothing else
-_WHOLE = "^[0-9]+[.]0$"  # a whole number, as tables write it in a column with empty cells
-_INVALID = "INVALID"  # the type of a text that is no JSON
-_NUMBERS = frozenset({"DOUBLE", "BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"})  # DuckDB's types of numbers
-_WORDS = {
-    "OBJECT": "objects",
-    "ARRAY": "lists",
-    "VARCHAR": "texts",
-    "BOOLEAN": "true or false",
-    "NULL": "null",
-    _INVALID: "text that is no JSON",
-    **dict.fromkeys(_NUMBERS, "numbers"),
+_NO_JSON = object()  # what a text holds that is no JSON
+_FORMS: dict[type, str] = {
+    tuple: "objects",
+    list: "lists",
+    str: "texts",
+    bool: "true or false",
+    type(None): "null",
+    int: "numbers",
+    float: "numbers",
+    object: "text that is no JSON",
 }
 
 
@@ -71,55 +76,57 @@ class PlainColumns(NamedTuple):
 def plain_columns(
     source: LogSource, columns: tuple[str, ...], wanted: str | None, options: AuditOptions
 ) -> PlainColumns:
-    """The explanation in plain columns: one per feature if it is an object of numbers, lists if it is a list."""
-    plain = PlainColumns(source, columns, wanted)
-    if len(columns) == 1 and wanted not in _AS_IT_IS:
-        plain = _unnested(plain, options)
-    return _code_lists(plain) if wanted == "codes" else plain
-
-
-def _unnested(plain: PlainColumns, options: AuditOptions) -> PlainColumns:
-    import ibis
-
-    source, (column,), wanted, *_ = plain
-    value = source.table[column]
-    kind = value.type()
-    if kind.is_map() and kind.value_type.is_json():  # objects of JSON lines
-        source = replace(source, table=source.table.mutate(**{column: call("to_json", value, "json")}))
-        value = source.table[column]
-        kind = value.type()
-    if kind.is_struct() or kind.is_map():
-        if wanted in (None, "importances"):
-            return (_of_structs if kind.is_struct() else _of_keys)(source, column, options)
-        lists = value.keys() if kind.is_map() else None
-        if lists is None:  # the names of the fields that are not null
-            names = [ibis.ifelse(value[name].isnull(), ibis.null("string"), name) for name in kind.fields]
-            present = ibis.array(names).filter(lambda name: name.notnull())
-            lists = ibis.ifelse(value.isnull(), ibis.null("array<string>"), present)
-        return PlainColumns(replace(source, table=source.table.mutate(**{column: lists})), plain.columns, wanted)
-    if (column == "rule" and wanted is None) or not _is_json(source, column):
+    """The explanation in plain columns: lists of numbers for objects of numbers, lists of what JSON lists hold."""
+    plain, column = PlainColumns(source, columns, wanted), columns[0]
+    if len(columns) > 1 or wanted in _AS_IT_IS:
         return plain
-    text = _present(value.cast("string"))
-    texts = replace(source, table=source.table.mutate(**{column: text}), cells=None)
-    texts = texts if source.embedded else copied(texts)
-    form = _json_form(texts.table.select(text=texts.table[column]), column, wanted)
+    kind = source.table[column].type()
+    nested = kind.is_struct() or kind.is_map()
+    if not nested:
+        if (column == "rule" and wanted is None) or not _is_json(source, column):
+            return plain
+        text = _present(source.table[column].cast("string"))
+        source = replace(source, table=source.table.mutate(**{column: text}), cells=None)
+    notes = () if source.embedded else (_COPIED,)
+    source = source if source.embedded else copied(source, column)
+    table = source.table.filter(source.table[column].notnull())
+    lines = fetch(table.group_by(column).aggregate(n=table.count()))
+    need(_COPIES * lines.nbytes, f"{lines.num_rows:,} different explanations in column {column!r}", _IN_COLUMNS)
+    values = lines.column(column).to_pylist()
+    held = _Held(column, [_item(value) for value in values], numbers_of(lines, "n").tolist(), values)
+    what = "structs" if kind.is_struct() else "maps" if kind.is_map() else ""
+    form = "objects" if what else held.form(wanted)
     if form in ("keys", "rules"):
-        return plain if form == "keys" else PlainColumns(texts, plain.columns, form)
-    here = texts.table.get_backend() is source.table.get_backend()
-    if form == "objects" and wanted not in ("words", "prototypes", "codes"):
-        found = _of_keys(texts, column, options)
+        return plain if form == "keys" else PlainColumns(source, columns, form)
+    read: Any
+    if form == "objects" and wanted in (None, "importances"):
+        names, read, told = held.features(what, options)
+        found = PlainColumns(source, columns, "importances", names, what != "structs")
     else:
+        read, told = held.items, [f"explanations were read from JSON lists in column {column!r}"]
         if form == "objects":
-            lists, what = call("json_keys", texts.table[column], "array<string>"), "keys of JSON objects"
-        else:
-            held = "string" if form == "words" or wanted == "codes" else "float64"
-            held = "int64" if wanted == "prototypes" and form != "words" else held
-            lists, what = texts.table[column].cast("json").cast(f"array<{held}>"), "JSON lists"
-        notes = (*source.notes, f"explanations were read from {what} in column {column!r}")
-        texts = replace(texts, table=texts.table.mutate(**{column: lists}), notes=notes)
-        found = PlainColumns(texts, plain.columns, wanted or ("words" if form == "words" else "importances"))
-    notes = (*found.source.notes, *(() if here else (_COPIED,)))
-    return found._replace(source=replace(found.source, notes=notes))
+            read = [[name for name, value in item if value is not None or what != "structs"] for item in held.items]
+            told = [f"explanations were read from keys of {what or 'JSON objects'} in column {column!r}"]
+        found = PlainColumns(source, columns, wanted or ("words" if form == "words" else "importances"))
+    with clear_errors(f"Reading the explanations of column {column!r}"):
+        known = replace(source, table=_with_values(source, column, lines.column(column), read))
+    return found._replace(source=replace(known, notes=(*source.notes, *told, *notes)))
+
+
+def _with_values(source: LogSource, column: str, lines: Any, values: Any) -> Any:
+    """The table of a log in the DuckDB of our own, with each line's value in place of its column."""
+    import pyarrow as pa
+    from ibis.util import gen_name
+
+    connection, name, quoted = source.table.get_backend(), gen_name("faithscope_log"), column.replace('"', '""')
+    connection.con.register("faithscope_lines", pa.table({"line": lines, "value": values}))
+    connection.raw_sql(
+        f'CREATE TEMP TABLE "{name}" AS SELECT log.* REPLACE (known.value AS "{quoted}") FROM '
+        f"({connection.compile(source.table)}) log LEFT JOIN faithscope_lines known "
+        f'ON log."{quoted}" IS NOT DISTINCT FROM known.line'
+    )
+    connection.con.unregister("faithscope_lines")
+    return connection.table(name, database=("temp", "main"))
 
 
 def _present(text: Expression) -> Expression:
@@ -127,8 +134,9 @@ def _present(text: Expression) -> Expression:
     return text.strip().nullif("null").nullif("")
 
 
-def _shortened(text: str) -> str:
-    """A text of the log, short enough for a sentence."""
+def _shortened(value: Any) -> str:
+    """A value of the log, short enough for a sentence."""
+    text = value if isinstance(value, str) else ", ".join(name for name, _ in _item(value))
     return repr(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
@@ -155,216 +163,139 @@ def _is_json(source: LogSource, column: str) -> bool:
     return False
 
 
-def _json_form(table: Table, column: str, wanted: str | None) -> str:
-    """What JSON texts hold: objects, numbers, words or rules; keys if they are neither objects nor lists."""
-    import ibis
+def _item(value: Any) -> Any:
+    """What a value of a column holds: a tuple of pairs for an object, a list, or whatever else JSON has."""
+    if not isinstance(value, str):
+        return tuple(value.items() if isinstance(value, dict) else value)
+    try:
+        return json.loads(value, object_pairs_hook=tuple)
+    except (ValueError, RecursionError):
+        return _NO_JSON
 
-    def survey(table: Table, text: Expression) -> tuple[dict[str, int], dict[str, str]]:
-        """How many JSON texts are of each of DuckDB's types, and an example of the rows of each."""
-        valid, none = call("json_valid", text, "boolean"), ibis.null("string")
-        kind = ibis.ifelse(valid, call("json_type", ibis.ifelse(valid, text, none), "string"), _INVALID)
-        rows = table.mutate(kind=ibis.ifelse(text.isnull(), none, kind))
-        rows = rows.filter(rows["kind"].notnull())
-        lines = fetch(rows.group_by("kind").aggregate(n=rows.count(), example=rows["text"].min())).to_pylist()
-        return {line["kind"]: line["n"] for line in lines}, {line["kind"]: line["example"] for line in lines}
 
-    def odd(usual: set[str] | frozenset[str], what: str, advice: str) -> BadInput:
-        """The error that some texts are of another type than the usual ones."""
-        kind = next(kind for kind in sorted(rows) if kind not in usual)
-        told = f"{_WORDS.get(kind, kind.lower())} in {several(rows[kind], 'row', 'rows')}"
-        return BadInput(f"Column {column!r} holds {what}, but {told}, such as {_shortened(examples[kind])}: {advice}")
+class _Held(NamedTuple):
+    """The different values of a column that are not missing, what they hold, and in how many rows."""
 
-    rows, examples = survey(table, table["text"])
-    nested = rows.keys() & {"OBJECT", "ARRAY"}
-    # A text in brackets of several parts, whose order and spelling would tell texts apart
-    separated = any(mark in examples.get(_INVALID, "") for mark in ",: ")
-    if not nested:
-        if separated:
-            raise BadInput(
-                f"Column {column!r} holds texts in braces or brackets that are no JSON, such as "
-                f"{_shortened(examples[_INVALID])}: {_ADVICE}"
-            )
-        return "keys"
-    usual = max(nested, key=lambda kind: (rows[kind], kind))
-    if rows.keys() != {usual}:
-        raise odd({usual}, f"JSON {_WORDS[usual]}", _ADVICE)
-    if usual == "OBJECT":
-        return "objects"
-    items = call("json_extract", table["text"], "array<string>", ibis.literal("$[*]"))
-    lists = table.select(text=table["text"], item=items.unnest())
-    rows, examples = survey(lists, lists["item"])
-    types = {"NUMBER" if kind in _NUMBERS else kind for kind in rows}
-    if types <= {"VARCHAR"}:
-        return "words"
-    if types <= {"NUMBER", "NULL"}:
+    column: str
+    items: list[Any]
+    rows: list[int]
+    values: list[Any]
+
+    def forms(self, parts: Callable[[Any], Iterable[Any]]) -> tuple[dict[str, int], dict[str, Any]]:
+        """In how many rows a part of a value is of each form, and the first such value."""
+        found, examples = Counter[str](), dict[str, Any]()
+        for item, n, value in zip(self.items, self.rows, self.values, strict=True):
+            for form in {_FORMS[type(part)] for part in parts(item)}:
+                found[form] += n
+                examples[form] = min(examples.get(form, value), value)
+        return dict(found), examples
+
+    def form(self, wanted: str | None) -> str:
+        """What texts hold: objects, numbers, words or rules; keys if they are neither objects nor lists."""
+        found, examples = self.forms(lambda item: (item,))
+        nested = found.keys() & {"objects", "lists"}
+        if not nested:
+            example = examples.get(_FORMS[object], "")
+            if any(mark in example for mark in ",: "):  # whose order and spelling would tell texts apart
+                raise BadInput(
+                    f"Column {self.column!r} holds texts in braces or brackets that are no JSON, such as "
+                    f"{_shortened(example)}: {_ADVICE}"
+                )
+            return "keys"
+        usual = max(nested, key=lambda form: (found[form], form))
+        self._refuse_others(found, examples, {usual}, f"JSON {usual}", _ADVICE)
+        if usual == "objects":
+            return usual
+        found, examples = self.forms(lambda item: item)
+        if found.keys() <= {"texts"}:
+            return "words"
+        if found.keys() == {"lists"} and wanted in (None, "rules"):
+            return "rules"
+        words = found.get("texts", 0) > found.get("numbers", 0)
+        advice = "write lists of numbers for importances, or of texts for words."
+        allowed = {"texts"} if words else {"numbers", "null"}
+        self._refuse_others(found, examples, allowed, f"JSON lists of {'words' if words else 'numbers'}", advice)
         return "numbers"
-    if types == {"ARRAY"} and wanted in (None, "rules"):
-        return "rules"
-    words = rows.get("VARCHAR", 0) > sum(rows.get(kind, 0) for kind in _NUMBERS)
-    advice = "write lists of numbers for importances, or of texts for words."
-    raise odd({"VARCHAR"} if words else _NUMBERS, f"JSON lists of {'words' if words else 'numbers'}", advice)
 
+    def _refuse_others(
+        self, found: dict[str, int], examples: dict[str, Any], allowed: set[str], what: str, advice: str
+    ) -> None:
+        for form in sorted(found.keys() - allowed):
+            told = f"{form} in {several(found[form], 'row', 'rows')}, such as {_shortened(examples[form])}"
+            raise BadInput(f"Column {self.column!r} holds {what}, but {told}: {advice}")
 
-def _of_structs(source: LogSource, column: str, options: AuditOptions) -> PlainColumns:
-    """The features of a column of structs."""
-    value = source.table[column]
-    fields = value.type().fields
-    for name, kind in fields.items():
-        if not _is_number(kind):
-            raise WrongType(
-                f"Importances are numbers; field {name!r} of column {column!r} holds {kind}: write a number, or leave "
-                "it out."
-            )
-    _refuse_many(len(fields), column)
-    present = {f"n{j}": value[name].count() for j, name in enumerate(fields)}
-    line = fetch_line(source.table.aggregate(rows=value.count(), **present))
-    for j, name in enumerate(fields):
-        if options.nulls == "error" and line["rows"] > line[f"n{j}"]:
+    def features(self, what: str, options: AuditOptions) -> tuple[tuple[str, ...], Any, list[str]]:
+        """The names of the features of objects, their numbers as Arrow lists, and notes.
+
+        Features of the log that this one is compared with come first; others in the order of the rows if that is the
+        same in all of them, else by name: of two features that are equally important, the first has the higher rank,
+        which must not depend on the order in which a row was written.
+        """
+        import pyarrow as pa
+
+        present, orders, twice = Counter[str](), dict[tuple[str, ...], None](), []
+        for item, n, value in zip(self.items, self.rows, self.values, strict=True):
+            names = tuple(name for name, _ in item)
+            orders[names] = None
+            for name in names:
+                present[name] += n
+            if len(set(names)) < len(names):  # readers disagree on which of them counts
+                twice.append((value, n))
+        if twice:
             raise BadInput(
-                f"Values are missing (null or NaN): field {name!r} of the structs in column {column!r} in "
-                f'{several(line["rows"] - line[f"n{j}"], "row", "rows")}. Say nulls="drop" to leave such rows out, or '
-                'nulls="key" to let missing be a value; if the explainer left these features out, write 0, or JSON '
-                "texts without them."
+                f"Column {self.column!r} holds objects with a key twice in "
+                f"{several(sum(n for _, n in twice), 'row', 'rows')}, such as {min(_shortened(value) for value, _ in twice)}: "
+                "write every feature once."
             )
-    numbers = {name: _float(value[name]).coalesce(literal(float("nan"))) for name in fields}
-    return _unpacked(source, column, numbers, dict.fromkeys(fields, 0), "structs")
+        if not present:
+            raise BadInput(f"No row of column {self.column!r} names a feature: every object is empty.")
+        if len(present) > _MOST_KEYS:
+            raise BadInput(
+                f"Column {self.column!r} has more than {_MOST_KEYS:,} different keys, and each would be a feature: "
+                "pass kind='words' to compare the sets of keys alone, or write the log with fewer features."
+            )
+        order = next(iter(orders)) if len(orders) == 1 else sorted(present)
+        names = tuple(dict.fromkeys((*options.features, *order)))
+        notes = [
+            f"explanations were read from {what or 'JSON objects'} in column {self.column!r}: "
+            f"{several(len(names), 'feature', 'features')}"
+        ]
+        n = sum(self.rows)
+        lacking = [f"{name!r} in {several(n - present[name], 'row', 'rows')}" for name in names if present[name] < n]
+        if lacking:
+            more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
+            notes.append(f"a feature that an explanation leaves out counts 0: {', '.join(lacking[:_NAMED])}{more}")
+        ranked = any(step.orders_features for step in steps(options.discretizer))
+        if ranked and not options.features and len(orders) > 1 and len(names) > 1:
+            notes.append(
+                "rows write their features in different orders: they were put in the order of their names, which "
+                "decides between features of equal size"
+            )
+        matrix = self._matrix(names, numeric=(int, float, Decimal) if what else (int, float))
+        return names, pa.FixedSizeListArray.from_arrays(matrix.ravel(), len(names)).cast(pa.list_(pa.float64())), notes
 
-
-def _of_keys(source: LogSource, column: str, options: AuditOptions) -> PlainColumns:
-    """The features of a column of maps from texts to numbers, or of JSON objects of numbers.
-
-    Features of the log that this one is compared with come first; others in the order of the rows if that is the same
-    in all of them, else by name: of two features that are equally important, the first has the higher rank, which must
-    not depend on the order in which a row was written.
-    """
-    import ibis
-
-    value, kind, first = source.table[column], source.table[column].type(), options.features
-    maps = kind.is_map()
-    if maps and not (kind.key_type.is_string() and _is_number(kind.value_type)):
-        raise WrongType(f"Column {column!r} holds {kind}: importances are maps from names of features to numbers.")
-    lists = value.keys() if maps else call("json_keys", value, "array<string>")
-    rows = source.table.select(value=value, names=lists)
-    rows = rows.filter(rows["value"].notnull())
-    twice = rows["names"].length() != rows["names"].unique().length()
-    example = (rows["names"].join(", ") if maps else rows["value"]).min(where=twice)
-    line = fetch_line(rows.aggregate(n=rows.count(), twice=twice.sum(), example=example))
-    if line["twice"]:  # readers disagree on which of them counts
-        raise BadInput(
-            f"Column {column!r} holds objects with a key twice in {several(line['twice'], 'row', 'rows')}, such as "
-            f"{_shortened(line['example'])}: write every feature once."
-        )
-    single = rows.select(name=rows["names"].unnest())
-    lines = fetch(single.group_by("name").aggregate(n=single.count()).limit(_MOST_KEYS + 1)).to_pylist()
-    present = {each["name"]: each["n"] for each in lines}
-    _refuse_many(len(present), column)
-    orders = fetch(rows.select("names").distinct().limit(2)).column("names").to_pylist()
-    order = orders[0] if len(orders) == 1 else sorted(present)
-    absent = {name: line["n"] - present.get(name, 0) for name in dict.fromkeys((*first, *order))}
-    if maps:
-        nan, null = literal(float("nan")), ibis.null("float64")
-        numbers = {name: ibis.ifelse(value.contains(name), _float(value[name]).coalesce(nan), null) for name in absent}
-        found = _unpacked(source, column, numbers, absent, "maps")
-    else:
-        members = _checked_members(source.table, column, list(absent))
-        held = _worked_out(source, source.table.mutate(**{_MEMBERS: members}))
-        numbers = {name: held.table[_MEMBERS][j] for j, name in enumerate(absent)}
-        found = _unpacked(held, column, numbers, absent, "JSON objects")
-        found = found._replace(source=_worked_out(found.source, found.source.table.drop(_MEMBERS)))
-        held.table.get_backend().raw_sql(f"DROP TABLE {held.table.op().name}")
-    ranked = any(step.orders_features for step in steps(options.discretizer))
-    if ranked and not first and len(orders) > 1 and len(order) > 1:
-        note = "rows write their features in different orders: they were put in the order of their names, which "
-        notes = (*found.source.notes, note + "decides between features of equal size")
-        found = found._replace(source=replace(found.source, notes=notes))
-    return found
-
-
-def _worked_out(source: LogSource, table: Table) -> LogSource:
-    """The log as this table of the DuckDB of our own that reads it, worked out once: each question would anew."""
-    from ibis.util import gen_name
-
-    with clear_errors("Unpacking the explanations with duckdb"):
-        backend, name = table.get_backend(), gen_name("faithscope_log")
-        backend.raw_sql(f'CREATE TEMP TABLE "{name}" AS {backend.compile(table)}')
-        return replace(source, table=backend.table(name, database=("temp", "main")))
-
-
-def _is_number(kind: Any) -> bool:
-    return bool(kind.is_numeric() or kind.is_boolean())
-
-
-def _float(value: Expression) -> Expression:
-    return (as_number(value) if value.type().is_boolean() else value).cast("float64")
-
-
-def _refuse_many(width: int, column: str) -> None:
-    if not width:
-        raise BadInput(f"No row of column {column!r} names a feature: every object is empty.")
-    if width > _MOST_KEYS:
-        raise BadInput(
-            f"Column {column!r} has more than {_MOST_KEYS:,} different keys, and each would be a feature: pass "
-            "kind='words' to compare the sets of keys alone, or write the log with fewer features."
-        )
-
-
-def _checked_members(table: Table, column: str, names: Sequence[str]) -> Expression:
-    """The members of objects under these keys, as lists of JSON texts; null for a key that an object does not have.
-
-    Raises if one is neither a number nor null, or a whole number that no float64 holds.
-    """
-    import ibis
-
-    text = table[column]
-    pointers = ibis.array(["/" + name.replace("~", "~0").replace("/", "~1") for name in names])
-    members = call("json_extract", text, "array<json>", pointers)
-    rows = table.select(
-        text=text,
-        place=ibis.range(len(names)).unnest(),
-        kind=call("json_type", text, "array<string>", pointers).unnest(),
-        member=members.unnest(),
-    )
-    rows = rows.filter(rows["kind"].notnull() & (rows["kind"] != "NULL"))
-    whole = rows["kind"].isin(["BIGINT", "UBIGINT"])
-    large = ibis.ifelse(whole, rows["member"].cast("float64").abs(), literal(0.0)) >= literal(float(_EXACT))
-    rows = rows.mutate(large=ibis.ifelse(rows["kind"].isin(sorted(_NUMBERS)), large, False))
-    odd = rows.filter(~rows["kind"].isin(sorted(_NUMBERS)) | rows["large"])
-    lines = fetch(odd.group_by(["place", "kind"]).aggregate(n=odd.count(), example=odd["text"].min())).to_pylist()
-    for line in sorted(lines, key=lambda line: (line["place"], line["kind"])):
-        kind = line["kind"]
-        what = "whole numbers of 2**53 or more" if kind in _NUMBERS else _WORDS.get(kind, kind.lower())
-        raise BadInput(
-            f"Importances are numbers; key {names[line['place']]!r} of column {column!r} holds {what} in "
-            f"{several(line['n'], 'row', 'rows')}, such as {_shortened(line['example'])}: write a number, leave the "
-            "key out, which counts 0, or pass kind='keys' to compare the texts as they stand."
-        )
-    return members
-
-
-def _unpacked(
-    source: LogSource, column: str, values: Mapping[str, Expression], absent: Mapping[str, int], what: str
-) -> PlainColumns:
-    """The log with a column of floats per feature; a value that is null in a row that is not counts 0."""
-    import ibis
-
-    names, taken = tuple(values), source.columns
-    columns = tuple(f"{column}[{name!r}]" for name in names)
-    folded = [name.casefold() for name in (*columns, *taken)]
-    if len(set(folded)) < len(folded):  # engines may not tell names apart that differ in case alone
-        start = next(k for k in range(len(taken) + 1) if not any(name.startswith(f"{column}[{k},") for name in taken))
-        columns = tuple(f"{column}[{start}, {j}]" for j in range(len(names)))
-    nothing, zero, null = source.table[column].isnull(), literal(0.0), ibis.null("float64")
-    numbers = [
-        ibis.ifelse(nothing, null, ibis.ifelse(value.isnull(), zero, _float(value))) for value in values.values()
-    ]
-    table = source.table.mutate(**dict(zip(columns, numbers, strict=True))).drop(column)
-    notes = [f"explanations were read from {what} in column {column!r}: {several(len(absent), 'feature', 'features')}"]
-    lacking = [f"{name!r} in {several(rows, 'row', 'rows')}" for name, rows in absent.items() if rows]
-    if lacking:
-        more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
-        notes.append(f"a feature that an explanation leaves out counts 0: {', '.join(lacking[:_NAMED])}{more}")
-    source = replace(source, table=table, notes=(*source.notes, *notes))
-    return PlainColumns(source, columns, "importances", names, what != "structs")
+    def _matrix(self, names: Sequence[str], numeric: tuple[type, ...]) -> Floats:
+        """The numbers of objects, NaN for null and 0 for a key that an object does not have."""
+        place, matrix = {name: j for j, name in enumerate(names)}, np.zeros((len(self.items), len(names)))
+        odd: dict[tuple[int, str], list[tuple[int, Any]]] = {}
+        for row, (item, n, value) in enumerate(zip(self.items, self.rows, self.values, strict=True)):
+            for name, number in item:
+                if number is None:
+                    matrix[row, place[name]] = np.nan
+                elif type(number) is float or (isinstance(number, numeric) and type(number) is not bool):
+                    if type(number) is int and abs(number) >= _EXACT:
+                        odd.setdefault((place[name], "whole numbers of 2**53 or more"), []).append((n, value))
+                    matrix[row, place[name]] = number
+                else:
+                    odd.setdefault((place[name], _FORMS.get(type(number), "values")), []).append((n, value))
+        for (j, form), held in sorted(odd.items())[:1]:
+            raise BadInput(
+                f"Importances are numbers; key {names[j]!r} of column {self.column!r} holds {form} in "
+                f"{several(sum(n for n, _ in held), 'row', 'rows')}, such as {min(_shortened(each) for _, each in held)}: "
+                "write a number, leave the key out, which counts 0, or pass kind='keys' to compare the texts as they "
+                "stand."
+            )
+        return matrix
 
 
 def list_width(source: LogSource, column: str) -> int:
@@ -385,82 +316,30 @@ def list_width(source: LogSource, column: str) -> int:
     return usual
 
 
-def _code_lists(plain: PlainColumns) -> PlainColumns:
-    """All codes of a row, in several columns, in lists or joined in one text, as one list without empty ones."""
-    import ibis
-
-    source, columns = plain.source, plain.columns
-    table, schema, alone = source.table, source.table.schema(), len(columns) == 1
+def code_columns(source: LogSource, columns: Sequence[str]) -> tuple[LogSource, CodeColumns]:
+    """Codes as they stand: in lists, in one text per row, or one per cell of several columns; refuses what are none."""
+    table, schema, notes = source.table, source.table.schema(), source.notes
     # DuckDB gives a column of nothing but nulls in a frame a type of its own.
     held = [name for name in columns if not (schema[name].is_null() or 'kind="NULL"' in str(schema[name]))]
-    if not held:
-        raise BadInput(f"No row has a code in {', '.join(columns[:8])}: name columns that hold codes.")
     for name in held:
-        _refuse_other_codes(table, name, alone)
-    name, notes = columns[0], source.notes
-    value = table[name]
-    if not alone:
-        if not any(schema[each].is_string() for each in held):  # 0 and 1 mark who has a code, and are none
+        kind = schema[name].value_type if schema[name].is_array() and len(columns) == 1 else schema[name]
+        if not (kind.is_string() or kind.is_integer() or kind.is_floating() or kind.is_decimal()):
+            raise WrongType(
+                f"A code is a text or a whole number, and lists of codes sit in one column; column {name!r} holds "
+                f"{schema[name]}: name other columns, or write the codes as texts."
+            )
+    texts = [name for name in held if schema[name].is_string()]
+    if len(columns) > 1:
+        if not texts:  # 0 and 1 mark who has a code, and are none
             numbers = [nan_as_null(table[each]).cast("float64") for each in held]
-            ends = {f"low{j}": each.min() for j, each in enumerate(numbers)}
-            ends |= {f"high{j}": each.max() for j, each in enumerate(numbers)}
+            ends = {f"{end}{j}": getattr(each, end)() for j, each in enumerate(numbers) for end in ("min", "max")}
             known = [end for end in fetch_line(table.aggregate(**ends)).values() if end is not None]
             if known and (min(known), max(known)) == (0, 1):
                 raise BadInput(LOOK_LIKE_MARKS)
-        lists = ibis.array([_code(table[each]) for each in held])
-        name = next(name for j in count(1) if (name := "codes" if j == 1 else f"codes_{j}") not in source.columns)
-    elif value.type().is_array():
-        lists = ibis.ifelse(value.isnull(), ibis.literal([], "array<string>"), value.map(_code))
-    else:
-        separator = None
-        if value.type().is_string():
-            question = {f"s{j}": value.contains(each).sum() for j, each in enumerate(SEPARATORS)}
-            line = fetch_line(table.aggregate(**question))
-            separator = next((each for j, each in enumerate(SEPARATORS) if line[f"s{j}"]), None)
-        if separator is None:
-            lists = ibis.array([_code(value)])
-        else:  # Spark would read a bar as a pattern; no text holds a mark that comes before its separator
-            lists = value.coalesce("").replace(separator, SEPARATORS[0]).split(SEPARATORS[0]).map(_code)
-            notes = (*notes, f"codes were read from texts in column {name!r}, split at {separator!r}")
-    table = table.mutate(**{name: lists.filter(lambda code: code.notnull() & (code != ""))})
-    table = table.drop(*(each for each in columns if each != name))
-    return PlainColumns(replace(source, table=table, cells=None, notes=notes), (name,), "codes")
-
-
-def _code(value: Expression) -> Expression:
-    """One code as a text without blanks around it; null or empty if there is none."""
-    import ibis
-
-    if value.type().is_string():
-        text = value.strip()
-        return ibis.ifelse(text.re_search(_WHOLE), text.substr(0, text.length() - 2), text)
-    whole = value if value.type().is_integer() else nan_as_null(value).cast("int64")
-    return whole.cast("string")
-
-
-def _refuse_other_codes(table: Table, column: str, alone: bool) -> None:
-    """Raise if a column holds no codes: neither texts nor whole numbers that can be told from others."""
-    import ibis
-
-    kind = table[column].type()
-    held = kind.value_type if kind.is_array() and alone else kind
-    fractions = held.is_floating() or held.is_decimal()
-    if not (held.is_string() or held.is_integer() or fractions):
-        lists = "" if alone or not kind.is_array() else ", and lists of codes sit in one column"
-        raise WrongType(
-            f"A code is a text or a whole number{lists}; column {column!r} holds {kind}: name other columns, or write "
-            "the codes as texts."
-        )
-    if not fractions:
-        return
-    table = table.select(code=table[column].unnest() if kind.is_array() else table[column])
-    size = nan_as_null(table["code"]).cast("float64").abs()
-    small = size <= literal(float(_EXACT))  # beyond it no integer holds the floor
-    floor = ibis.ifelse(small, size, literal(0.0)).floor().cast("float64")
-    odd = ~small | (size != floor)
-    line = fetch_line(table.aggregate(n=as_number(odd.coalesce(False)).sum(), example=table["code"].min(where=odd)))
-    if line["n"]:
-        raise BadInput(
-            f"A code that is a number is a whole one; column {column!r} holds "
-            f"{several(line['n'], 'other', 'others')}, such as {line['example']:g}: write the codes as texts."
-        )
+        return source, CodeColumns()
+    question = {f"s{j}": table[name].contains(mark).sum() for name in texts for j, mark in enumerate(SEPARATORS)}
+    line = fetch_line(table.aggregate(**question)) if question else {}
+    separator = next((mark for j, mark in enumerate(SEPARATORS) if line.get(f"s{j}")), None)
+    if separator is not None:
+        notes = (*notes, f"codes were read from texts in column {columns[0]!r}, split at {separator!r}")
+    return replace(source, notes=notes), CodeColumns(separator)

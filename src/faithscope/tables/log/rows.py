@@ -152,26 +152,32 @@ class PairColumns:
 
 @dataclass(frozen=True)
 class SetColumn:
-    """A set of words, of codes, or of indices of prototypes, as a list."""
+    """A set of words, or of indices of prototypes, as a list."""
 
-    holds: Literal["words", "codes", "prototypes"]
+    words: bool
 
     @property
     def what(self) -> str:
         """What these are."""
-        return "highlighted words" if self.words else self.holds
-
-    @property
-    def words(self) -> bool:
-        """Whether these are words, which apply to documents that hold them."""
-        return self.holds == "words"
+        return "highlighted words" if self.words else "prototypes"
 
     def read(self, values: Values) -> Explanations:
         """Explanations from their values; a missing list reads like an empty one."""
         rows = [items or [] for items in values[0].to_pylist()]
-        if self.holds == "codes":
-            return Codes.made(tuple(sorted(items)) for items in rows)
         return Highlights(rows) if self.words else Prototypes(to_objects(rows))
+
+
+@dataclass(frozen=True)
+class CodeColumns:
+    """Sets of codes: in a list, in a text in which a mark separates them, or one in each of several columns."""
+
+    separator: str | None = None
+
+    what: ClassVar[str] = "codes"
+
+    def read(self, values: Values) -> Explanations:
+        """Explanations from their cells; a missing cell holds no code."""
+        return Codes.of_cells(zip(*(column.to_pylist() for column in values), strict=True), self.separator)
 
 
 @dataclass(frozen=True)
@@ -282,7 +288,8 @@ class Numbered:
         return Plain.__new__(Plain)._with(values=to_objects(items))
 
 
-Kind = NumberColumns | KeyColumns | PairColumns | SetColumn | RuleColumn | ReasonColumn
+Kind = NumberColumns | KeyColumns | PairColumns | SetColumn | CodeColumns | RuleColumn | ReasonColumn
+SPELLED = RuleColumn | CodeColumns  # kinds of which several values of key columns may be one explanation
 Coarse = Kind | PackedNumbers | Numbered  # what key columns hold once explanations were discretized
 
 
@@ -339,8 +346,9 @@ class AuditedLog:
 
     @property
     def used(self) -> tuple[str, ...]:
-        """Every column that the measure reads."""
-        return (*self.predictions, *self.columns, *self.originals, *self.inputs, *self.clusters, *self.weights)
+        """Every column that the measure reads, and in which a value may be missing: a missing code is none."""
+        columns = () if isinstance(self.kind, CodeColumns) else self.columns
+        return (*self.predictions, *columns, *self.originals, *self.inputs, *self.clusters, *self.weights)
 
     @property
     def others(self) -> tuple[str, ...]:

@@ -184,9 +184,10 @@ class NumberStream(Stream):
         super().__init__(log)
         assert isinstance(log.kind, NumberColumns)
         self.kind, self.missing, self._infinite = log.kind, Counter[str](), Counter[str]()
-        lists = len(self.log.columns) < len(self.kind.names)
-        self.features = tuple(f"{self.log.columns[0]}[{j}]" for j in range(len(self.kind.names)))
-        self.features = self.features if lists else self.log.columns
+        self.features = log.columns
+        if len(log.columns) < len(self.kind.names):  # of a column of lists
+            told = self.kind.names if self.kind.named else range(len(self.kind.names))
+            self.features = tuple(f"{log.columns[0]}[{name!r}]" for name in told)
         # A step that does not follow from the one before says so at once.
         coarse = self._coarse(np.empty((0, len(self.kind.names))), self.kind.form)
         self.notes = coarse.remarks

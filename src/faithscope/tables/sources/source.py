@@ -415,10 +415,11 @@ def kept(batches: Iterable[Any]) -> Table:
     return connection.table(name, database=("temp", "main"))
 
 
-def copied(source: LogSource) -> LogSource:
-    """The log in a DuckDB that spills to disk, read once in batches; columns that cannot be shown are left out."""
+def copied(source: LogSource, explanation: str) -> LogSource:
+    """The log in a DuckDB that spills to disk, read once in batches; other columns that cannot be shown are left out."""
     table, schema = source.table, source.table.schema()
-    how = {name: name if schema[name].is_string() else shown(name, schema[name]) for name in table.columns}
+    plain = {name for name, kind in schema.items() if kind.is_string() or name == explanation}
+    how = {name: name if name in plain else shown(name, schema[name]) for name in table.columns}
     wanted = table.select(**{name: column(table, form) for name, form in how.items() if form is not None})
     copy = kept(batches(wanted, _ROWS))
     return replace(source, table=copy, cells=None, embedded=True, still=True, files={})
