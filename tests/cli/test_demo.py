@@ -6,8 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 import faithscope as fs
-from faithscope.cli import app, demo_story
-from faithscope.cli import demo as demo_command
+from faithscope.cli import app, demo
 
 ROWS = pd.DataFrame({"a": np.tile([0.0, 1.0], 400), "b": np.repeat([0.0, 1.0], 400)})
 
@@ -24,51 +23,36 @@ def reasons(rows):
 
 @pytest.fixture(scope="module")
 def comparison():
-    return fs.compare(model, {demo_story.CODES: reasons}, ROWS, by=np.where(ROWS["b"] > 0, "new", "old"))
+    return fs.compare(model, {demo.CODES: reasons}, ROWS, by=np.where(ROWS["b"] > 0, "new", "old"))
 
 
 def test_the_group_that_fails_is_named_only_if_its_interval_lies_lower(comparison):
-    codes = comparison[demo_story.CODES]
-    assert not list(demo_story._for_whom(codes, comparison.populations[demo_story.CODES]))
+    codes = comparison[demo.CODES]
+    assert not list(demo.for_whom(codes, comparison.populations[demo.CODES]))
     noisy = np.where(np.arange(800) % 3 == 0, "yes", "no")
     predictions = np.where(ROWS["b"] > 0, noisy, "no")
     groups = np.where(ROWS["b"] > 0, "new", "old")
-    parted = fs.compare(lambda rows: predictions[: len(rows)], {demo_story.CODES: reasons}, ROWS, by=groups)
-    told = list(demo_story._for_whom(parted[demo_story.CODES], parted.populations[demo_story.CODES]))
+    parted = fs.compare(lambda rows: predictions[: len(rows)], {demo.CODES: reasons}, ROWS, by=groups)
+    told = list(demo.for_whom(parted[demo.CODES], parted.populations[demo.CODES]))
     assert told[0] == "For whom does it fail?"
     assert "who are new" in told[-1]
 
 
 def test_two_rows_are_told_apart_by_what_differs(comparison):
-    told = list(demo_story._two_people(comparison[demo_story.CODES]))
+    told = list(demo.two_people(comparison[demo.CODES]))
     assert "the same reasons (a is 1)" in told[1]
     assert set(told[2].split()) == {"yes", "no"}
     assert [line.split()[0] for line in told[3:-1]] == ["b"]
     assert told[-1].strip() == "and alike in all 1 other columns"
 
 
-def test_a_claim_is_told_only_if_real_rows_contradict_it():
-    tied = np.random.default_rng(0).random(1000)
-    rows = pd.DataFrame({"a": tied, "b": tied})  # draws part the two columns, which no real row does
-
-    def by_both(rows):
-        return np.where((rows["a"] > 0.7) & (rows["b"] > 0.7), "yes", "no")
-
-    def by_one(rows):
-        return np.where(rows["a"] > 0.5, "yes", "no")
-
-    for decide, contradicted in ((by_both, True), (by_one, False)):
-        compared = fs.compare(decide, {"random": fs.explainers.Random(4)}, rows)
-        assert bool(list(demo_story._claim(compared, decide, rows))) == contradicted
-
-
 @pytest.mark.thorough
 def test_the_page_is_opened_only_if_asked(comparison, monkeypatch, tmp_path):
     opened = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(demo_command, "demonstrate", lambda *args, **kwargs: comparison)
-    monkeypatch.setattr(demo_command, "story", lambda *args: ["told"])
-    monkeypatch.setattr(demo_command.typer, "launch", lambda address: opened.append(address))
+    monkeypatch.setattr(demo, "demonstrate", lambda *args, **kwargs: comparison)
+    monkeypatch.setattr(demo, "two_people", lambda *args: ["told"])
+    monkeypatch.setattr(demo.typer, "launch", lambda address: opened.append(address))
     for options, pages in (([], 0), (["--open"], 1)):
         done = CliRunner().invoke(app, ["demo", *options])
         assert done.exit_code == 0, done.output

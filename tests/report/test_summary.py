@@ -8,7 +8,7 @@ import pytest
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.cli.outcome import tell
+from faithscope.cli.outcome import Outcome, tell
 from faithscope.errors import BadInput, TooLarge, WrongType
 from faithscope.measures.telling import READING_ORDER
 from faithscope.report.html import render
@@ -94,7 +94,7 @@ def test_a_section_that_cannot_be_made_says_so_everywhere(monkeypatch, capsys, p
     evaluation = examples.evaluation(examples.rows(60))
     summary = summarize(evaluation)
     page, printed = render(summary), in_terminal(summary, width=1000)
-    tell(evaluation, "", None, None, as_json=True)  # as the command line does
+    tell(evaluation, "", Outcome(as_json=True))  # as the command line does
     commanded = json.loads(capsys.readouterr().out)["missing"]["by_age"]
     missing = summary.explainers[0].missing
     assert {(part.section, part.measure) for part in missing} == set(ASKED.values())

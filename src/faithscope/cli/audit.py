@@ -2,33 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli.advice import typed_windows
+from faithscope.cli.advice import with_options
 from faithscope.cli.logs import reads_log
-from faithscope.cli.options import (
-    AgreementWord,
-    AtLeast,
-    Cluster,
-    Confidence,
-    FailIfSlice,
-    FailUnder,
-    FindSlices,
-    IntervalMethod,
-    Json,
-    MeasureName,
-    Report,
-    SummaryFile,
-    Unseen,
-    Weights,
-)
-from faithscope.cli.outcome import check_gate, gate, refuse_slices, tell
-from faithscope.cli.summary_file import check_summary
+from faithscope.cli.outcome import Outcome, judged, measured, refuse, tell
 from faithscope.errors import BadInput
-from faithscope.inputs.checks import check_share
-from faithscope.report.wording import wording
 from faithscope.visible import visible_lines
 
 By = Annotated[list[str] | None, typer.Option("--by", help="A column that names populations; repeatable.")]
@@ -58,9 +39,12 @@ RowId = Annotated[
 
 
 @reads_log
+@measured
+@judged
 def audit(
+    outcome: Outcome,
+    how: dict[str, Any],
     declared: Callable[..., Any],
-    agreement: AgreementWord = None,
     by: By = None,
     since: Since = None,
     by_time: ByTime = None,
@@ -68,20 +52,7 @@ def audit(
     against: Against = None,
     reference: Reference = None,
     row_id: RowId = None,
-    cluster: Cluster = None,
-    weights: Weights = None,
-    confidence: Confidence = 0.95,
-    interval: IntervalMethod = None,
-    unseen: Unseen = False,
-    report: Report = None,
-    as_json: Json = False,
-    summary: SummaryFile = None,
-    at_least: AtLeast = 0.9,
-    fail_under: FailUnder = None,
-    measure: MeasureName = None,
     fail_if_worse: FailIfWorse = False,
-    slices: FindSlices = False,
-    fail_if_slice: FailIfSlice = False,
 ) -> None:
     """Measure the explanations in a log of predictions; no model is needed, and nothing is written to the log.
 
@@ -90,44 +61,24 @@ def audit(
     """
     from faithscope.tables.audit import audit as audit_log
 
-    check_gate(fail_under, measure)
-    check_share(at_least, "--at-least")
-    check_summary(summary)
+    outcome.check()
     compared = _reference(reference if against is None else against)
     if fail_if_worse and (compared is None or isinstance(compared, int)):
         raise BadInput("--fail-if-worse compares with another log: name it with --against.")
-    log, discretizer = declared(id=row_id, clusters=cluster, weights=weights, time=by_time, since=since)
+    columns = {"clusters": how.pop("clusters"), "weights": how.pop("weights"), "time": by_time, "since": since}
+    log, discretizer = declared(id=row_id, **columns)
     with log._source().one_state():  # the report is about the rows that were measured
-        result = audit_log(
-            log,
-            discretizer=discretizer,
-            by=by or None,
-            every="1d" if every is None and by_time is not None else every,
-            against=compared,
-            confidence=confidence,
-            interval=cast(Any, interval),  # `audit` refuses words that it does not know
-            unseen=unseen,
-            agreement=agreement,
-        )
-        found = {result.name: result.slices()} if slices or fail_if_slice else None
-        title = f"How faithful are the explanations in {result.name}?"
-        tell(result, title, report, summary, as_json=as_json, at_least=at_least, slices=found)
-    if result.windows is not None and not as_json:
+        every = "1d" if every is None and by_time is not None else every
+        result = audit_log(log, discretizer=discretizer, by=by or None, every=every, against=compared, **how)
+        found = {result.name: result.slices()} if outcome.cuts else None
+        tell(result, f"How faithful are the explanations in {result.name}?", outcome, found, at_least=outcome.at_least)
+    if result.windows is not None and not outcome.as_json:
         heading = f"consistency in windows of {result.windows.every}, compared with {result.windows.against}"
-        typer.echo(visible_lines(f"\n{heading}\n{typed_windows(result.windows)}"))
-    gate(result, fail_under, measure)
+        typer.echo(visible_lines(f"\n{heading}\n{with_options(result.windows)}"))
+    outcome.judge(result, found)
     if fail_if_worse:
-        _refuse_worse(result.reference)
-    if fail_if_slice and found is not None:
-        refuse_slices(found)
-
-
-def _refuse_worse(reference: Any) -> None:
-    """Exit with 1, and one line per measure that is lower than in the reference."""
-    for line in reference.lower():
-        typer.echo(wording(f"--fail-if-worse: {line}", longest=1000), err=True)
-    if reference.worse:
-        raise typer.Exit(1)
+        reference_lines = result.reference.lower()
+        refuse((f"--fail-if-worse: {line}" for line in reference_lines), bool(result.reference.worse))
 
 
 def _reference(word: str | None) -> str | int | None:

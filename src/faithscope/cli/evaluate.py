@@ -6,29 +6,12 @@ from typing import Annotated, Any, cast
 import typer
 
 from faithscope.agreements import from_word
-from faithscope.cli.options import (
-    AgreementWord,
-    AtLeast,
-    CacheFolder,
-    Cluster,
-    Confidence,
-    FailIfSlice,
-    FailUnder,
-    FindSlices,
-    IntervalMethod,
-    Json,
-    MeasureName,
-    Report,
-    SummaryFile,
-    Unseen,
-    Weights,
-)
-from faithscope.cli.outcome import check_gate, gate, refuse_slices, tell
+from faithscope.cli.options import CacheFolder
+from faithscope.cli.outcome import Outcome, judged, measured, tell
 from faithscope.cli.rows import column, populations, read_rows, without_columns
-from faithscope.cli.summary_file import check_summary
 from faithscope.errors import UnknownName
 from faithscope.evaluation.outputs import OUTPUTS
-from faithscope.inputs.checks import check_share, check_word
+from faithscope.inputs.checks import check_word
 from faithscope.inputs.hints import hint
 
 SystemPath = Annotated[str, typer.Option(help="Your model and explainers, as module:attribute.")]
@@ -56,30 +39,20 @@ GatedExplainers = Annotated[
 ]
 
 
+@measured
+@judged
 def evaluate(
+    outcome: Outcome,
+    how: dict[str, Any],
     system: SystemPath,
     data: DataFile,
     discretize: DiscretizeOrBest = None,
-    agreement: AgreementWord = None,
     output: ModelOutput = None,
     by: ByColumn = None,
     drop: Drop = None,
-    cluster: Cluster = None,
-    weights: Weights = None,
-    confidence: Confidence = 0.95,
-    interval: IntervalMethod = None,
-    unseen: Unseen = False,
     seed: HalvesSeed = 0,
     cache: CacheFolder = None,
-    report: Report = None,
-    as_json: Json = False,
-    summary: SummaryFile = None,
-    at_least: AtLeast = 0.9,
-    fail_under: FailUnder = None,
-    measure: MeasureName = None,
-    judged: GatedExplainers = None,
-    slices: FindSlices = False,
-    fail_if_slice: FailIfSlice = False,
+    explainers_judged: GatedExplainers = None,
 ) -> None:
     """Measure the explainers of your own model on your own rows.
 
@@ -91,38 +64,31 @@ def evaluate(
     from faithscope.evaluation.best import to_choice
     from faithscope.evaluation.compare import compare
 
-    check_gate(fail_under, measure, judged)
-    check_share(at_least, "--at-least")
+    outcome.check(explainers_judged)
     if output is not None:
         check_word(output, "--output", OUTPUTS)
-    check_summary(summary)
     model, explainers = load_system(system)
-    for name in judged or ():
+    for name in explainers_judged or ():
         if name not in explainers:
             raise UnknownName(f"--gate names {name!r}, no explainer of {system}. {hint(name, explainers)}")
-    rows = read_rows(data)
+    rows, agreement = read_rows(data), how.pop("agreement")
+    for option in ("clusters", "weights"):
+        how[option] = None if how[option] is None else column(rows, how[option])
     comparison = compare(
         model,
         explainers,
         without_columns(rows, drop or []),
         discretizer=to_choice(discretize),
-        confidence=confidence,
-        interval=cast(Any, interval),
-        unseen=unseen,
         by=None if by is None else populations(rows, by),
-        clusters=None if cluster is None else column(rows, cluster),
-        weights=None if weights is None else column(rows, weights),
         seed=seed,
         cache=cache,
         agreement=None if agreement is None else from_word(agreement),
         output=cast(Any, output),
-        at_least=at_least,
+        at_least=outcome.at_least,
+        **how,
     )
     found = None
-    if slices or fail_if_slice:
+    if outcome.cuts:
         found = {name: each.slices(seed=seed) for name, each in comparison.items() if not each.baseline}
-    title = f"How faithful are the explanations of {system}?"
-    tell(comparison, title, report, summary, as_json=as_json, slices=found)
-    gate(comparison, fail_under, measure, judged)
-    if fail_if_slice and found is not None:
-        refuse_slices(found)
+    tell(comparison, f"How faithful are the explanations of {system}?", outcome, found)
+    outcome.judge(comparison, found, explainers_judged)

@@ -1,9 +1,7 @@
 """The log that a command reads: files, or a table of a database, and what its columns mean."""
 
 import tomllib
-from collections.abc import Callable
-from functools import partial, wraps
-from inspect import Parameter, Signature, signature
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,33 +31,12 @@ _SHARED = {
 }
 
 
-def reads_log(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options that say which log it reads and what its columns mean, which are not typed twice.
-
-    Its first argument is a function that gives the log and its discretizer; what it is called with is said of the log
-    too, by names of `faithscope.Log`.
-    """
-
-    @wraps(command)
-    def reading(**typed: Any) -> None:
-        said = {name: typed.pop(name) for name in _SHARED}
-        command(partial(_declared, said.pop("log"), said.pop("log_options"), said), **typed)
-
-    own = list(signature(command, eval_str=True).parameters.values())[1:]
-    shared = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in _SHARED.items()]
-    told = [*shared, *(each.replace(kind=Parameter.KEYWORD_ONLY) for each in own)]
-    reading.__signature__ = Signature(told)  # type: ignore[attr-defined]
-    reading.__annotations__ = {each.name: each.annotation for each in told}
-    return reading
-
-
-def _declared(
-    files: list[str] | None, file: Path | None, typed: dict[str, Any], **further: Any
-) -> "tuple[Log, str | None]":
+def _declared(typed: dict[str, Any], **further: Any) -> "tuple[Log, str | None]":
     """The log that the command line names, and its discretizer; what was not typed is as the file of --log says."""
     from faithscope.tables.logs import Log
     from faithscope.tables.sources.source import open_source
 
+    files, file = typed.pop("log"), typed.pop("log_options")
     kept = {} if file is None else _kept(file)
     if files:
         kept.pop("table", None)
@@ -91,3 +68,10 @@ def _kept(file: Path) -> dict[str, Any]:
         if not isinstance(value, str) and not (several and name in ("prediction", "explanation", "inputs", "id")):
             raise BadInput(f"--log {str(file)!r} says {name} = {value!r}: write a text, such as {name} = 'yhat'.")
     return said
+
+
+# A command's first argument is then a function that gives the log and its discretizer; what it is called with is said
+# of the log too, by names of `faithscope.Log`.
+reads_log = options.sharing(
+    {name: (kind, None) for name, kind in _SHARED.items()}, lambda said: partial(_declared, said)
+)

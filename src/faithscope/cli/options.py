@@ -1,7 +1,10 @@
-"""The options that several commands share, each with its help."""
+"""The options that several commands share, each with its help, and how a command gets some of them together."""
 
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -98,3 +101,31 @@ LogOptions = Annotated[
     Path | None,
     typer.Option("--log", help="A TOML file that says prediction, explanation, time, clusters, …, once for all."),
 ]
+
+
+def sharing(
+    shared: Mapping[str, tuple[Any, Any]], made: Callable[[dict[str, Any]], Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """What gives a command further options, each by its type and default, which are not typed twice.
+
+    The command's first argument is what is made of them.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def reading(*args: Any, **typed: Any) -> None:
+            said = made({name: typed.pop(name) for name in shared})
+            command(said, *args, **typed)
+
+        own = list(signature(command, eval_str=True).parameters.values())[1:]
+        further = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in shared.items()
+        ]
+        given = [each for each in own if each.default is Parameter.empty]  # which another decorator gives, or is asked
+        told = [*given, *further, *(each.replace(kind=Parameter.KEYWORD_ONLY) for each in own if each not in given)]
+        reading.__signature__ = Signature(told)  # type: ignore[attr-defined]
+        reading.__annotations__ = {each.name: each.annotation for each in told}
+        return reading
+
+    return decorate

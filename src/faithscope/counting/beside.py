@@ -91,40 +91,26 @@ class Kinds:
     moments: Moments | None = None
 
     @classmethod
-    def of(cls, sample: Sample, group: Ints) -> "Kinds":
-        """The rows of a sample, of these groups."""
+    def of(cls, sample: Sample, group: Ints, rows: Ints | None = None) -> "Kinds":
+        """The rows of a sample, of these groups; `rows` are how many each stands for, if not one."""
         columns = [sample.explanations.group()[0], sample.numbered_labels[1], group]
         if sample.weights is not None:
             columns.append(np.unique(sample.weights, return_inverse=True)[1])
         if sample.clusters is not None:
             columns.append(sample.clusters)
         codes, first = grouped([np.column_stack(columns)])
-        times = np.bincount(codes)
+        times = np.bincount(codes, rows).astype(np.int64)
         clusters = None if sample.clusters is None else sample.clusters[first]
         kernel = sample.agreement.over(sample.values)
         code, value, mine = (column[first] for column in columns[:3])
         weight, itself = sample.weight[first], sample.agreement.itself
-        kinds = cls.counted(code, value, mine, times, weight, clusters, kernel, itself)
+        alone = clusters is None
+        each, lots = (weight, times) if alone else (weight * times, np.ones(len(times), np.int64))
+        square = times * weight**2
+        kinds = cls(code, value, mine, times, each, lots, square, clusters, kernel, itself)
         if not isinstance(sample.agreement, Spread):
             return kinds
         return replace(kinds, moments=moments_of(sample)[:, first])
-
-    @classmethod
-    def counted(
-        cls,
-        code: Ints,
-        value: Ints,
-        group: Ints,
-        rows: Ints,
-        weight: Floats,
-        cluster: Ints | None,
-        kernel: AgreementSums,
-        itself: float,
-    ) -> "Kinds":
-        """Rows that were counted by explanation, prediction, group and cluster, and their weights."""
-        alone = cluster is None
-        each, times = (weight, rows) if alone else (weight * rows, np.ones(len(rows), np.int64))
-        return cls(code, value, group, rows, each, times, rows * weight**2, cluster, kernel, itself)
 
     @cached_property
     def mass(self) -> Floats:

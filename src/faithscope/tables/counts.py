@@ -31,7 +31,7 @@ from faithscope.tables.engine.answers import (
     with_missing,
 )
 from faithscope.tables.engine.engines import Table, literal
-from faithscope.tables.log.rows import CLUSTER, WEIGHT, SPELLED, KeyedRows
+from faithscope.tables.log.rows import CLUSTER, SPELLED, WEIGHT, KeyedRows
 from faithscope.tables.sources.source import changed, refuse_change
 
 _MOST = 3_000_000  # kinds of rows that are fetched
@@ -139,18 +139,13 @@ class FetchedKinds(NamedTuple):
     def counts(self, population: int = 0) -> Counts:
         """The rows of one population; those of one explanation and label added up."""
         chosen = np.flatnonzero(self.populations[1] == population)
-        explanations = self.explanations.take(chosen)
-        codes, first = explanations.group()
-        labels = [self.predicted[0][number] for number in self.predicted[1][chosen].tolist()]
-        names = tuple(in_order(labels))
-        place = {name: number for number, name in enumerate(names)}
-        numbers = np.array([place[label] for label in labels], np.int64)
-        keys, inverse = np.unique(codes * len(names) + numbers, return_inverse=True)
-        rows = np.zeros(len(keys), np.int64)
-        np.add.at(rows, inverse, self.rows[chosen])
-        explanation, label = np.divmod(keys, len(names))
-        none = np.zeros(len(keys), np.int64)
-        return Counts(explanations.take(first), names, explanation, label, rows, rows, none)
+        labels = with_missing(as_array(self.predicted[0]))[self.predicted[1][chosen]]
+        counts = count_rows(
+            Sample(self.explanations.take(chosen), labels, weights=self.rows[chosen].astype(np.float64))
+        )
+        assert counts.weight is not None
+        rows = counts.weight.astype(np.int64)
+        return replace(counts, given=rows, covered=rows, weight=None, square=None)
 
 
 def numbered(column: tuple[list[Any], Ints], place: Mapping[Any, int]) -> Ints:
@@ -163,7 +158,7 @@ def counted(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str] = ()) 
     """The rows counted, all of them under None, or those of each population by the values of other columns.
 
     Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back, if labels
-    are few in columns side by side, else in sorted lists. Rules and codes come back whole, since two texts may be one rule.
+    are few in columns side by side, else in sorted lists. Rules and codes come back whole: two texts may be one rule.
     """
     if isinstance(rows.kind, SPELLED):
         return _count_spelled(rows, labels, by)
@@ -305,24 +300,23 @@ def beside(
     explanations = join_all([part.explanations for part in kinds])
     codes, first = explanations.group()
     groups = np.concatenate([numbered(part.populations, group) for part, group in parts])
-    known = [label for part in kinds for label in part.predicted[0]]
-    labels = sorted(set(known)) if agreement.of_numbers else in_order(known)
-    values = np.array(labels, np.float64) if agreement.of_numbers else np.arange(float(len(labels)))
-    place = {label: number for number, label in enumerate(labels)}
-    predicted = np.concatenate([numbered(part.predicted, place) for part in kinds])
+    values = [value for part in kinds for value in part.predicted[0]]
+    before = np.cumsum([0, *(len(part.predicted[0]) for part in kinds)])
+    predicted = np.concatenate([part.predicted[1] + start for part, start in zip(kinds, before, strict=False)])
+    labels = np.array(values, np.float64) if agreement.of_numbers else with_missing(as_array(values))
     rows, clusters = np.concatenate([part.rows for part in kinds]), None
-    if all(part.clusters is not None for part in kinds):
-        named = [part.clusters for part in kinds if part.clusters is not None]
-        place = {
-            name: number for number, name in enumerate(dict.fromkeys(name for names, _ in named for name in names))
-        }
-        clusters = np.concatenate([numbered(each, place) for each in named])
-        seen = values[predicted] if agreement.of_numbers else predicted
-        key, prediction, cluster = (np.repeat(column, rows) for column in (codes, seen, clusters))
-        sample = Sample(Plain(key), prediction, clusters=cluster, agreement=agreement)
-        notes = (*notes, *((BY_PREDICTION,) if sizes_matter(sample) else ()))
-    ones, kernel = np.ones(len(rows)), agreement.over(values)
-    counted = Kinds.counted(codes, predicted, groups, rows, ones, clusters, kernel, agreement.itself)
+    owners = [part.clusters for part in kinds if part.clusters is not None]
+    if len(owners) == len(kinds):
+        names = dict.fromkeys(name for known, _ in owners for name in known)
+        clusters = np.concatenate([numbered(each, {name: j for j, name in enumerate(names)}) for each in owners])
+    sample = Sample(Plain(codes), labels[predicted], clusters=clusters, agreement=agreement)
+    if clusters is not None and sizes_matter(sample.take(np.repeat(np.arange(len(rows)), rows))):
+        notes = (*notes, BY_PREDICTION)
     return Beside(
-        notes, confidence, kinds=counted, labels=labels, distinct=explanations.take(first), agreement=agreement
+        notes,
+        confidence,
+        kinds=Kinds.of(sample, groups, rows),
+        labels=sample.numbered_labels[0],
+        distinct=explanations.take(first),
+        agreement=agreement,
     )

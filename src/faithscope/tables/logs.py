@@ -9,29 +9,25 @@ from typing import Any, TypedDict
 
 from faithscope.agreements import to_agreement
 from faithscope.discretizers import Original, to_discretizer
-from faithscope.errors import BadInput, NotProven, NotScoped, WrongType
+from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.hints import hint
 from faithscope.inputs.queries import query_kind
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
-from faithscope.notes import of_kind
 from faithscope.sample import Sample
-from faithscope.tables.engine.answers import NULLS, Nulls
+from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_missing, scan
 from faithscope.tables.log.conditions import only_rows, to_moment
 from faithscope.tables.log.layout import known_to_engines, open_log
-from faithscope.tables.log.rows import KINDS, AuditOptions, NumberColumns
+from faithscope.tables.log.rows import KINDS, AuditOptions
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.scopes import LogRows, encoding, in_groups, read_rows, scoped_by, scoped_measures
+from faithscope.tables.scopes import LogRows, in_groups, read_rows
 from faithscope.tables.sources.source import LogSource, Names, open_source
 
 _SAID = {"predictions": "prediction", "X": "inputs", "weights": "weights", "clusters": "clusters"}
 # What is answered where the rows are, if no other option is given; all else is measured in memory.
 _COUNTED = {
     "consistency": {"discretizer", "confidence", "interval", "agreement", "by"},
-    "sufficiency": {"confidence", "interval", "unseen", "agreement", "by"},
-    "necessity": {"confidence", "interval", "unseen", "agreement", "by"},
-    "encoding": {"confidence", "agreement"},
     "leakage": {"words", "discretizer", "confidence", "interval"},
 }
 
@@ -60,7 +56,7 @@ class Log:
     Nothing is read until it is asked: by `consistency`, `sufficiency`, `necessity`, `encoding`, `leakage`, `certify` or
     `plan`, which take a log in place of explanations, predictions and rows; by `audit`, which asks all of it and makes
     a report; and by `Monitor.add`. Rows are counted where they are; what no database can count (weights, functions of
-    your own, relations) is measured in memory, of at most 5,000,000 rows. Nothing is ever written to the log.
+    your own, relations) is measured in memory, as many rows as fit. Nothing is ever written to the log.
 
     Parameters
     ----------
@@ -171,7 +167,7 @@ class Log:
         )
 
     def read(self) -> LogRows:
-        """The rows in memory, at most 5,000,000, for any other question: explanations, predictions, X and the rest.
+        """The rows in memory, as many as fit, for any other question: explanations, predictions, X and the rest.
 
         Examples
         --------
@@ -236,36 +232,19 @@ class Log:
 
     def _counted(self, name: str, rows: LogSource, options: dict[str, Any]) -> Any:
         """What the engine says of these rows; None if it cannot count them."""
-        by = options.get("by")
         asked = {option: value for option, value in options.items() if value is not None}
-        if not asked.keys() <= _COUNTED.get(name, set()):
+        if name not in _COUNTED or not asked.keys() <= _COUNTED[name]:
             return None
-        settings = self._options(**{option: value for option, value in asked.items() if option not in ("by", "words")})
+        words, by = asked.pop("words", None), asked.pop("by", None)
+        settings = self._options(**asked)
         if not known_to_engines(settings.discretizer):
             return None
         columns = () if by is None else rows.named(by, "by")
         measured = MeasuredLog.of(rows, settings, columns)
-        notes = (*measured.log.source.notes, *measured.log.notes)
-        if name == "consistency":
-            return noted(measured.consistency, notes) if by is None else measured.by(columns)
         if name == "leakage":
-            return measured.leakage(options.get("words"))
-        if isinstance(measured.log.kind, NumberColumns):
-            return None
-        if name == "encoding":
-            found = encoding(measured)
-            return replace(found, notes=(*found.notes, *notes))
-        if by is not None:
-            dropped = of_kind(measured.consistency.notes, "dropped")
-            try:
-                return scoped_by(measured, columns, [name], (*notes, *dropped)).get(name)
-            except NotScoped as problem:
-                raise BadInput(f"Of this log {name} was not measured: {problem}.") from None
-        both = scoped_measures(measured)
-        if both.notes:
-            raise BadInput(f"Of this log {both.notes[0].rstrip('.')}.")
-        asked_for = both.sufficiency if name == "sufficiency" else both.necessity
-        return None if asked_for is None else noted(asked_for, notes)
+            return measured.leakage(words)
+        notes = (*measured.log.source.notes, *measured.log.notes)
+        return noted(measured.consistency, notes) if by is None else measured.by(columns)
 
     def _in_memory(self, verb: Callable[..., Any], rows: LogSource, options: dict[str, Any]) -> Any:
         """What a verb says of the rows, once they are here."""
@@ -288,4 +267,8 @@ class Log:
     def _read(self, rows: LogSource, by: Names | None, agreement: Any = None) -> LogRows:
         groups = () if by is None else rows.named(by, "by")
         log, seen = open_log(rows, replace(self._options(agreement=agreement), raw=True), groups)
-        return read_rows(log, seen.rows, groups)
+        refuse_missing(scan(log.source.table, groups), log.options.nulls)
+        found = read_rows(log, groups)
+        given = found.explanations
+        told = (*given.remarks, *rows.notes, *log.source.notes, *log.notes, *dropped_note(seen.rows - len(given)))
+        return found._replace(explanations=given._with(remarks=tuple(dict.fromkeys(told))))

@@ -21,7 +21,7 @@ from faithscope.runtime.renamed import renamed
 from faithscope.sinks.lines import in_lines
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.reference import Reference, aligned
-from faithscope.tables.scopes import rows_of_log
+from faithscope.tables.scopes import encoding, read_rows, scoped_by
 from faithscope.tables.sources.source import Names
 from faithscope.tables.windows import Windows, over_time
 from faithscope.tables.worst import Examples, apart, worst_counts
@@ -156,8 +156,6 @@ class Audit(OfOneExplainer):
         Beside everybody, rows of the group ask and all rows answer; ``.among`` compares rows of one group alone.
         Sufficiency and necessity are those of rules and words.
         """
-        from faithscope.tables.scopes import scoped_by
-
         names = self._measured.log.source.named(columns, "by")
         if check_word(measure, "measure", MEASURES) == "consistency":
             with self._measured.asked():
@@ -176,13 +174,17 @@ class Audit(OfOneExplainer):
     def slices(self, *, most: int = 5, seed: int = 0) -> Slices:
         """Where explanations fail, found without being told where to look: `Evaluation.slices` of the rows of the log.
 
-        Looked at are the log's columns besides prediction, explanation, clusters and ids. Rows are fetched, at most
-        5,000,000. A counterexample is named by ``id=``, or else by the values of its first columns.
+        Looked at are the log's columns besides prediction, explanation, clusters and ids. Rows are fetched, as
+        many as fit. A counterexample is named by ``id=``, or else by the values of its first columns.
         """
-        with self._measured.asked():
-            sample, columns, ids = rows_of_log(self._measured.log)
-        found = find_slices(sample, columns, most=most, confidence=self.consistency.confidence, seed=seed)
-        named = columns if ids is None else ids
+        measured = self._measured
+        with measured.asked():
+            rows = read_rows(measured.log, (), None, self.consistency.n)
+        if not rows.columns.num_columns:
+            raise BadInput("The log has no columns besides predictions, explanations and ids, so there are no slices.")
+        sample = rows._replace(X=None).sample(measured.agreement)
+        found = find_slices(sample, rows.columns, most=most, confidence=self.consistency.confidence, seed=seed)
+        named = rows.ids if rows.ids.num_columns else rows.columns
 
         def told(row: int) -> str:
             values = named.slice(row, 1).to_pylist()[0]
@@ -199,8 +201,6 @@ class Audit(OfOneExplainer):
 
         Explanations must be rules or words, and the log must hold the inputs that they speak of.
         """
-        from faithscope.tables.scopes import encoding
-
         with self._measured.asked():
             return encoding(self._measured)
 

@@ -12,7 +12,7 @@ import numpy as np
 from faithscope.agreements import Agreement, Spread
 from faithscope.discretizers import Original
 from faithscope.discretizers.base import steps
-from faithscope.errors import BadInput, FaithscopeError, NotScoped
+from faithscope.errors import FaithscopeError, NotScoped
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.forms import are_codes, names_all
 from faithscope.inputs.array_types import Array, Floats
@@ -30,14 +30,11 @@ from faithscope.sample import Sample
 from faithscope.tables.engine.answers import (
     Column,
     as_array,
-    dropped_note,
     fetch,
     in_fixed_order,
     predictions_of,
-    refuse_missing,
     refuse_nested,
     row_count,
-    scan,
     shown,
 )
 from faithscope.tables.engine.engines import engine_of
@@ -47,7 +44,6 @@ from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.sources.source import refuse_change
 
 _MOST_NAMED = 100_000  # rows of importances
-_MOST = 5_000_000  # rows that are fetched
 _PER_CELL = 100  # bytes of a value of a row, with what is computed of it
 _OF_PAIRS = (
     "sufficiency and necessity were not measured: a log does not say by which distance counterfactuals are near; call "
@@ -85,20 +81,15 @@ def scoped_measures(measured: MeasuredLog) -> ScopedMeasures:
     return ScopedMeasures(found, measure_necessity(sample, how))
 
 
-def scoped_by(
-    measured: MeasuredLog, columns: Sequence[str], measures: Sequence[str], notes: tuple[str, ...] = ()
-) -> dict[str, Populations]:
+def scoped_by(measured: MeasuredLog, columns: Sequence[str], measures: Sequence[str]) -> dict[str, Populations]:
     """Measures of rules or words by populations; none of other explanations. Raises if their inputs are not there."""
     options = measured.log.options
     sample, groups = _of_scopes(measured, columns)
     if sample is None:
         return {}
-    how, rows = Scoping(None, options.confidence, options.interval, unseen=options.unseen), sample.noting(notes)
-    asked: dict[str, Callable[[Any], Populations]] = {
-        "sufficiency": lambda values: sufficiency_by(rows, values, how),
-        "necessity": lambda values: necessity_by(rows, values, how),
-    }
-    return {measure: in_groups(groups, asked[measure]) for measure in measures}
+    how = Scoping(None, options.confidence, options.interval, unseen=options.unseen)
+    asked = {"sufficiency": sufficiency_by, "necessity": necessity_by}
+    return {name: in_groups(groups, lambda values, ask=asked[name]: ask(sample, values, how)) for name in measures}  # type: ignore[misc]
 
 
 def encoding(measured: MeasuredLog) -> Encoding:
@@ -143,15 +134,13 @@ def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | 
         raise NotScoped(f"the log has no column {column!r}, which the explanations speak of")
     log.source.refuse_wide(inputs.values())
     n, missing = measured.consistency.n, measured.missing(by) if by else 0
-    rows = _fetched(log, inputs, by, n)
+    rows = read_rows(log, by, inputs, n)
     if not n - missing <= len(rows.explanations) <= n:
         refuse_change(n, len(rows.explanations))
-    X = rows.X
-    if words:
-        if lacking := X.column(0).null_count:
-            raise NotScoped(f"the document is missing in {several(lacking, 'row', 'rows')}")
-        X = X.column(0).to_pylist()
-    return _sample(rows, measured.agreement, X), rows.by
+    lacking = sum(document is None for document in rows.X) if words else 0
+    if lacking:
+        raise NotScoped(f"the document is missing in {several(lacking, 'row', 'rows')}")
+    return rows.sample(measured.agreement), rows.by
 
 
 def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample, tuple[Sample, Alike]] | None:
@@ -185,8 +174,7 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
         )
     if not names_all(form):
         log = replace(log, options=replace(options, discretizer=Original()), stream=None)
-    sample, table, _ = rows_of_log(log, measured.consistency.n)
-    given = replace(sample, X=table.select(list(inputs.values())).rename_columns(list(inputs)))
+    given = read_rows(log, (), inputs, measured.consistency.n).sample(options.agreement)
     try:
         ruled, _ = given._scoped_by(Alike())
         everything = given.explanations.named()[0].all()  # type: ignore[attr-defined]
@@ -208,6 +196,8 @@ class LogRows(NamedTuple):
     clusters : (n,) array, optional
     by : dict of str to (n,) array
         The columns that were asked for as groups.
+    columns, ids : Arrow tables
+        Those of X, documents left out; and those that identify rows.
     """
 
     explanations: Explanations
@@ -216,6 +206,18 @@ class LogRows(NamedTuple):
     weights: Floats | None
     clusters: Array | None
     by: dict[str, Array]
+    columns: Any
+    ids: Any
+
+    def sample(self, agreement: Agreement) -> Sample:
+        """The rows, with their clusters by number."""
+        clusters = None
+        if self.clusters is not None:
+            owners = self.clusters.tolist()
+            numbers = {name: number for number, name in enumerate(dict.fromkeys(owners))}
+            clusters = np.array([numbers[name] for name in owners])
+        labels, weights = agreement.read(self.predictions), self.weights
+        return Sample(self.explanations, labels, self.X, clusters=clusters, weights=weights, agreement=agreement)
 
 
 def in_groups(groups: Mapping[str, Array], measure: Callable[[Array], Populations]) -> Populations:
@@ -229,78 +231,53 @@ def in_groups(groups: Mapping[str, Array], measure: Callable[[Array], Population
     return replace(measure(crossed), by=crossed_name(list(groups)), each=tuple(each))
 
 
-def read_rows(log: AuditedLog, total: int, by: Sequence[str] = ()) -> LogRows:
-    """The rows of a log as they are, of so many with those in which values are missing; `by` are columns of groups."""
-    schema, source = log.source.table.schema(), log.source
-    refuse_nested(schema, by, "a group is one value per row")
-    refuse_missing(scan(source.table, by), log.options.nulls)
-    held: dict[str, Column] = {}
-    words = isinstance(log.kind, SetColumn) and log.kind.words
-    features = {column: feature for feature, column in (source.settings or {}).get("inputs", {}).items()}
-    for name in (name for name in log.others if name not in (*log.ids, *log.inputs)):
-        plain = schema[name].is_string() or schema[name].is_temporal() or shown(name, schema[name]) is not None
-        if plain or (words and name == DOCUMENT):
-            held[features.get(name, name)] = name
-    rows = _fetched(log, held, by)
-    X = rows.X if held else None
-    if words and DOCUMENT in held:
-        X = rows.X.column(DOCUMENT).to_pylist()
-    told = (*rows.explanations.remarks, *source.notes, *log.notes, *dropped_note(total - len(rows.explanations)))
-    return rows._replace(explanations=rows.explanations._with(remarks=tuple(dict.fromkeys(told))), X=X)
+def read_rows(
+    log: AuditedLog, by: Sequence[str] = (), inputs: Mapping[str, str] | None = None, n: int | None = None
+) -> LogRows:
+    """All rows of a log, of which there are n if that is known, with columns of groups.
 
-
-def _fetched(log: AuditedLog, columns: Mapping[str, Column], by: Sequence[str] = (), n: int | None = None) -> LogRows:
-    """All rows of a log, of which there are n, or not too many, with these columns by name, and groups."""
+    `inputs` are the columns that are read besides, by what they are called; by default all that can be shown.
+    """
     import pyarrow as pa
 
-    short, used = (
-        {f"{letter}{j}": name for j, name in enumerate(names)} for letter, names in (("x", columns), ("g", by))
-    )
-    rows = log.rows(used, {place: columns[name] for place, name in short.items()})
-    many = row_count(rows.table) if n is None else 0
-    if many > _MOST:
-        raise BadInput(
-            f"This is measured in memory, of at most {_MOST:,} rows, and the log has {many:,}: take a part of it, "
-            "by where= or since=."
-        )
-    if n is not None:
-        size = _PER_CELL * n * (len(rows.table.columns) + 1)
-        need(size, f"{n:,} rows under rules or words", "audit a part of the log")
+    source, schema = log.source, log.source.table.schema()
+    refuse_nested(schema, by, "a group is one value per row")
+    words = isinstance(log.kind, SetColumn) and log.kind.words
+    held: dict[str, Column] = dict(inputs or {})
+    ids: dict[str, Column] = {}
+    features = {column: feature for feature, column in (source.settings or {}).get("inputs", {}).items()}
+    for name in log.others if inputs is None else ():
+        kind = schema[name]
+        plain = kind.is_string() or kind.is_temporal() or kind.is_numeric() or (words and name == DOCUMENT)
+        how = name if plain else shown(name, kind)
+        if how is not None and name not in (*log.inputs, *source.wide, *log.clusters, *log.weights):
+            (ids if name in log.ids else held)[features.get(name, name)] = how
+    used = {f"g{j}": name for j, name in enumerate(by)}
+    beside = [
+        {f"{letter}{j}": how for j, how in enumerate(names.values())} for letter, names in (("x", held), ("i", ids))
+    ]
+    rows = log.rows(used, beside[0] | beside[1])
+    many = row_count(rows.table) if n is None else n
+    need(_PER_CELL * many * (len(rows.table.columns) + 1), f"{many:,} rows of a log", "audit a part of the log")
     answer = in_fixed_order(fetch(rows.table))
     for place, (name, kind) in enumerate(rows.table.schema().items()):  # Spark's driver hands moments over without zone
-        held = answer.schema.field(name).type
-        if kind.is_timestamp() and held.tz is None and engine_of(rows.table).has_zone(rows.table[name]):
-            answer = answer.set_column(place, name, answer.column(name).cast(pa.timestamp(held.unit, "UTC")))
+        found = answer.schema.field(name).type
+        if kind.is_timestamp() and found.tz is None and engine_of(rows.table).has_zone(rows.table[name]):
+            answer = answer.set_column(place, name, answer.column(name).cast(pa.timestamp(found.unit, "UTC")))
+    columns, named = (
+        answer.select(list(places)).rename_columns(list(names))
+        for places, names in zip(beside, (held, ids), strict=True)
+    )
+    documents = None
+    if words and DOCUMENT in held:
+        documents, columns = columns.column(DOCUMENT).to_pylist(), columns.drop_columns([DOCUMENT])
     return LogRows(
         rows.read(answer),
         predictions_of(answer, rows.predicted or ["label"]),
-        answer.select(list(short)).rename_columns(list(columns)) if short else answer.select(answer.column_names[:1]),
+        documents or (columns if columns.num_columns else None),
         rows.weights(answer),
         predictions_of(answer, [CLUSTER]) if log.clusters else None,
         {name: as_array(answer.column(place).to_pylist()) for place, name in used.items()},
+        columns,
+        named,
     )
-
-
-def _sample(rows: LogRows, agreement: Agreement, X: Any = None) -> Sample:
-    """Rows that were fetched, as a sample."""
-    numbers: dict[Any, int] = {}
-    clusters = None
-    if rows.clusters is not None:
-        clusters = np.array([numbers.setdefault(name, len(numbers)) for name in rows.clusters.tolist()])
-    labels = agreement.read(rows.predictions)
-    return Sample(rows.explanations, labels, X, clusters=clusters, weights=rows.weights, agreement=agreement)
-
-
-def rows_of_log(log: AuditedLog, n: int | None = None) -> tuple[Sample, Any, Any]:
-    """The rows of a log, if need be n, as a sample in an order of their own; columns to cut slices from; and ids."""
-    schema, nan_decimals = log.source.table.schema(), engine_of(log.source.table).nan_decimals
-    known: dict[str, Column] = {}
-    for name in log.others:
-        column = name if schema[name].is_temporal() else shown(name, schema[name], nan_decimals=nan_decimals)
-        if column is not None and name not in (*log.clusters, *log.weights):
-            known[name] = column
-    ids, others = ([name for name in known if (name in log.ids) is named] for named in (True, False))
-    if not others:
-        raise BadInput("The log has no columns besides predictions, explanations and ids, so there are no slices.")
-    rows = _fetched(log, known, n=n)
-    return _sample(rows, log.options.agreement), rows.X.select(others), rows.X.select(ids) if ids else None

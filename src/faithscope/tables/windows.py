@@ -27,7 +27,7 @@ from faithscope.sinks.card import Table
 from faithscope.tables.engine.answers import is_missing, refuse_far, refuse_missing, scan
 from faithscope.tables.engine.engines import DAY, Expression, engine_of, floor_to
 from faithscope.tables.log.rows import KeyedRows
-from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.measured_log import CountedRows, MeasuredLog
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -252,31 +252,32 @@ def over_time(
         table = rows.table.filter(~is_missing(rows.table["moment"]))
         return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
 
-    rows, agreement = windowed(), measured.agreement
-    parts = measured.parts(rows, ("window",), seen.missing.get(column, 0))
+    spread = isinstance(measured.agreement, Spread)  # whose estimates are shares of the variance of all windows
+
+    def within(rows: KeyedRows) -> tuple[dict[Any, CountedRows], list[Estimate]]:
+        """The windows by number, and each among itself."""
+        parts = measured.parts(rows, ("window",), seen.missing.get(column, 0))
+        asked = measured.beside(rows, ("window",), list(parts)) if spread else None
+        return parts, measured.among(parts, asked)
+
+    rows = windowed()
+    parts, among = within(rows)
     if len(parts) > _MOST_WINDOWS:
         raise BadInput(f"every={every!r} gives {len(parts):,} windows: choose a longer one.")
-    spread = isinstance(agreement, Spread)  # whose estimates are shares of the variance of all windows
-    asked = measured.beside(rows, ("window",), list(parts)) if spread else None
-    estimates = dict(zip(map(width.start, parts), measured.among(parts, asked), strict=True))
+    estimates = dict(zip(map(width.start, parts), among, strict=True))
     starts, first, other = list(estimates), 1, None
     if isinstance(reference, MeasuredLog):
         other, first, base, against = reference, 0, reference.consistency, reference.log.source.name
     elif reference == 1 or len(starts) == 1:
-        base, against = estimates[starts[0]], f"the window of {starts[0]:{_MINUTE}}"
+        base, against = among[0], f"the window of {starts[0]:{_MINUTE}}"
     elif reference >= len(starts):
         raise BadInput(f"against={reference} takes all {len(starts)} windows: pass a smaller number of windows.")
     else:
         first, against = reference, f"the first {reference} windows, up to that of {starts[reference - 1]:{_MINUTE}}"
-        table, numbers = rows.table, list(parts)[:reference]
-        inside = table["window"].isin(numbers)
-        table = table.mutate(window=inside.ifelse(numbers[0], table["window"])) if spread else table.filter(inside)
-        table = table if spread else table.mutate(window=table["window"] * 0 + numbers[0])
-        joined = replace(rows, table=table)
-        rest = measured.n - sum(int(parts[number].n) for number in numbers)
-        together = measured.parts(joined, ("window",), rest)
-        asked = measured.beside(joined, ("window",), list(together)) if spread else None
-        base = measured.among(together, asked)[list(together).index(numbers[0])]
+        begin, *_, end = list(parts)[:reference]
+        window = rows.table["window"]
+        together = rows.table.mutate(window=(window <= end).ifelse(begin, window))
+        base = within(replace(rows, table=together))[1][0]
     found = Windows(every, estimates, base, against, first)
     beside = None if spread else measured.beside(rows, ("window",), list(parts), other)
     if beside is not None:

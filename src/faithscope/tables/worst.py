@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.agreements import Same
 from faithscope.counting.counts import Counts
 from faithscope.explanations.base import readable
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import counterexamples, disagreeing_pairs, stranger_pairs
@@ -18,7 +18,7 @@ from faithscope.sample import Sample
 from faithscope.tables.counts import FetchedKinds, FetchedRows, cells
 from faithscope.tables.engine.answers import coded, fetch, in_fixed_order, predictions_of, shown
 from faithscope.tables.engine.engines import Table, engine_of
-from faithscope.tables.log.rows import CLUSTER, VALUE, SPELLED, AuditedLog, KeyedRows
+from faithscope.tables.log.rows import CLUSTER, SPELLED, VALUE, AuditedLog, KeyedRows
 
 _ALL = 2**31 - 2  # kinds of rows: Spark takes no larger limit
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
@@ -120,29 +120,18 @@ class Examples(NamedTuple):
 
 
 def _rows_far_apart(rows: KeyedRows, numbers: FetchedRows, k: int, columns: Sequence[str]) -> Any:
-    """The rows of the k pairs of numbers that are farthest apart, as they stand in the log: one for each prediction."""
+    """Rows of the k pairs of numbers that are farthest apart, as they stand in the log: one for each prediction."""
     import ibis
 
     found = counterexamples(numbers.numbered, numbers.sample, k)
-    chosen = np.unique(np.concatenate([found["row_a"], found["row_b"]]))
-    wanted = numbers.sample.take(chosen)
+    wanted = numbers.sample.take(np.unique(np.concatenate([found["row_a"], found["row_b"]])))
     first = wanted.labels if wanted.labels.ndim == 1 else wanted.labels[:, 0]
     table = rows.table.filter(rows.table[VALUE].isin(np.unique(first).tolist()))
     kind = [*rows.keys, *rows.predicted, *([CLUSTER] if rows.clustered else [])]
     table = table.mutate(place=ibis.row_number().over(ibis.window(group_by=kind, order_by=list(columns) or kind)))
     answer = in_fixed_order(fetch(table.filter(table["place"] == 0).drop("place")))
-
-    def told(codes: Ints, predicted: Floats, clusters: list[Any] | None) -> list[tuple[int, str, Any]]:
-        """What tells rows apart: the number of the explanation, the prediction, and the cluster."""
-        whose = [None] * len(codes) if clusters is None else clusters
-        return list(zip(codes.tolist(), map(repr, predicted.tolist()), whose, strict=True))
-
-    owners = answer.column(CLUSTER).to_pylist() if rows.clustered else None
-    lines = told(numbers.distinct.locate(rows.read(answer)), predictions_of(answer, rows.predicted), owners)
-    whose, names = numbers.sample.clusters, numbers.kinds.clusters
-    owners = None if whose is None or names is None else [names[0][number] for number in whose[chosen]]
-    known = set(told(wanted.explanations.key[0][:, 0], wanted.labels, owners))
-    return answer.take([place for place, line in enumerate(lines) if line in known])
+    codes = numbers.distinct.locate(rows.read(answer))
+    return answer.take(np.flatnonzero(np.isin(codes, wanted.explanations.key[0][:, 0])))
 
 
 def apart(fetched: FetchedRows) -> Ints:
@@ -183,10 +172,9 @@ def _some_rows(rows: KeyedRows, fetched: FetchedRows | None, k: int, columns: Se
     """Some rows of each label of the k worst explanations: key columns, `label`, and the columns asked for."""
     import ibis
 
-    if isinstance(rows.kind, SPELLED):
-        chosen = rows.table.filter(rows.table["k0"].isin(_worst_texts(rows, fetched, k)))
-    else:
-        chosen = _among(rows.table, _worst(rows, k), rows.keys)
+    chosen = (
+        _spelled(rows, fetched, k) if isinstance(rows.kind, SPELLED) else _among(rows.table, _worst(rows, k), rows.keys)
+    )
     turn = ibis.literal(0, "int64")
     if rows.clustered:  # a row of each cluster comes before any cluster's second
         whose = ibis.window(group_by=[*rows.keys, "label", CLUSTER], order_by=list(columns) or ["label"])
@@ -199,14 +187,24 @@ def _some_rows(rows: KeyedRows, fetched: FetchedRows | None, k: int, columns: Se
     return fetch(numbered.filter(numbered["number"] < _EXAMPLES).order_by(order))
 
 
-def _worst_texts(rows: KeyedRows, fetched: FetchedRows | None, k: int) -> list[str]:
-    """The texts of the k worst rules, of which several may be one rule."""
+def _spelled(rows: KeyedRows, fetched: FetchedRows | None, k: int) -> Table:
+    """The rows of the k worst explanations, each of which may be spelled in several ways."""
+    import ibis
+
     if fetched is None:
         kinds = _kinds(rows)
-        answer, codes = kinds.answer, kinds.explanations.group()[0]
-        worst = np.argsort(-disagreeing_pairs(kinds.counts()), kind="stable")[:k]
+        codes, worst = kinds.explanations.group()[0], np.argsort(-disagreeing_pairs(kinds.counts()), kind="stable")[:k]
     else:
-        answer, codes = fetched.kinds.answer, fetched.codes
+        kinds, codes = fetched.kinds, fetched.codes
         worst = fetched.numbered.explanations.key[0][np.argsort(-apart(fetched), kind="stable")[:k], 0]
-    texts, chosen = answer.column("k0").to_pylist(), set(worst.tolist())
-    return sorted({text for text, code in zip(texts, codes.tolist(), strict=True) if code in chosen})
+    lines = kinds.answer.take(np.flatnonzero(np.isin(codes, worst))).select(list(rows.keys)).to_pylist()
+    values = {key: rows.table[key] for key in rows.keys}
+    different = {repr(line): line for line in lines}.values()
+    return rows.table.filter(
+        ibis.or_(
+            *(
+                ibis.and_(*(values[key].identical_to(ibis.literal(line[key], values[key].type())) for key in line))
+                for line in different
+            )
+        )
+    )

@@ -191,19 +191,6 @@ class Backend:
         """Parquet files with the same columns and types, as one table."""
         return connection.read_parquet(files)
 
-    def read_json(self, connection: Any, files: Sequence[str]) -> Table:
-        """Files of JSON lines as one table, whose types all lines decide."""
-        return connection.read_json(files, sample_size=-1, maximum_sample_files=len(files), union_by_name=True)
-
-    def read_csv(self, connection: Any, files: Sequence[str], separator: str, names: Sequence[str]) -> Table:
-        """CSV files as one table of texts; no names for remote files, whose first line only the engine reads."""
-        fixed: dict[str, Any] = {"all_varchar": True, "header": True, "quote": '"', "escape": '"'}
-        fixed |= {"comment": "", "skip": 0}
-        if not names:
-            return connection.read_csv(files, **fixed, sample_size=-1)
-        columns = dict.fromkeys(names, "VARCHAR")
-        return connection.read_csv(files, **fixed, delim=separator, auto_detect=False, columns=columns)
-
 
 def schema_tables(connection: Connection) -> list[str]:
     """The tables of all schemas: Ibis lists those of one, and asks DuckDB 2 by a name that it no longer has."""
@@ -264,16 +251,6 @@ class DuckDB(Backend):
         if moment.type().is_timestamp() and moment.type().scale == 9:
             return floor_to(call("epoch_ns", moment, "int64"), _NANOSECONDS)
         return floor_to(call("epoch_us", moment, "int64"), _MICROSECONDS)
-
-    def read_json(self, connection: Any, files: Sequence[str]) -> Table:
-        """Objects as JSON, in which a key that is left out is not null; types from all lines of all files."""
-        table = super().read_json(connection, files)
-        objects = [name for name, kind in table.schema().items() if kind.is_struct() or kind.is_map()]
-        if not objects:
-            return table
-        held = connection.con.table(table.get_name())
-        kinds = {name: str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
-        return connection.read_json(files, columns=kinds | dict.fromkeys(objects, "JSON"))
 
 
 def _transaction(connection: Connection) -> Any:
@@ -381,19 +358,11 @@ class Spark(Backend):
 
     def read_parquet(self, connection: Connection, files: Sequence[str]) -> Table:
         """By Spark: Ibis would take several Parquet files for one name."""
-        return _view(connection, "parquet", files)
+        from ibis.util import gen_name
 
-    def read_json(self, connection: Connection, files: Sequence[str]) -> Table:
-        """By Spark, which looks at all lines."""
-        return _view(connection, "json", files)
-
-    def read_csv(self, connection: Connection, files: Sequence[str], separator: str, names: Sequence[str]) -> Table:
-        """By Spark, with the same rules of quoting as DuckDB."""
-        manners = {"header": True, "sep": separator, "escape": '"', "multiLine": True, "mode": "FAILFAST"}
-        if not names:
-            return _view(connection, "csv", files, **manners, enforceSchema=False)
-        table = _view(connection, "csv", files, **manners)  # an empty name has another one in Spark
-        return table.rename({name: held for name, held in zip(names, table.columns, strict=True) if name != held})
+        session, name = connection.raw_sql("SELECT 1").sparkSession, gen_name("faithscope_parquet")
+        session.read.parquet(*files).createOrReplaceTempView(name)
+        return connection.table(name)
 
 
 @lru_cache(maxsize=256)
@@ -402,16 +371,6 @@ def _type_name(operation: Any) -> str:
     question = call("typeof", operation.to_expr(), "string").as_table().limit(1)
     with clear_errors("Reading the log with pyspark"):
         return next(iter(Spark().fetch(question).column(0).to_pylist()), "")
-
-
-def _view(connection: Connection, kind: str, files: Sequence[str], **options: Any) -> Table:
-    """Files of one kind as a view of the session."""
-    from ibis.util import gen_name
-
-    session = connection.raw_sql("SELECT 1").sparkSession
-    name = gen_name(f"faithscope_{kind}")
-    session.read.format(kind).options(**options).load(list(files)).createOrReplaceTempView(name)
-    return connection.table(name)
 
 
 _BY_NAME: dict[str, Backend] = {engine.name: engine for engine in (DuckDB(), Postgres(), Spark())}

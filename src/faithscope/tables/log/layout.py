@@ -113,9 +113,10 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
 
 
 def _in_batches(log: AuditedLog) -> bool:
-    """Whether importances are read in batches: to be discretized, or since a question about all is too long."""
-    here = isinstance(log.options.discretizer, Original | Sign | Floor)
-    return isinstance(log.kind, NumberColumns) and not (here and len(log.kind.names) <= _WIDE)
+    """Whether importances are read in batches: to be discretized, out of lists, or since there are many features."""
+    here = isinstance(log.options.discretizer, Original | Sign | Floor) and len(log.columns) <= _WIDE
+    lists = log.source.table.schema()[log.columns[0]].is_array()
+    return isinstance(log.kind, NumberColumns) and (lists or not here)
 
 
 def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
@@ -136,34 +137,22 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     one = "a prediction is one number per row" if of_numbers else "a prediction is one label per row"
     refuse_nested(source.table.schema(), predictions, one)
     weights = () if options.weights is None else source.named([options.weights], "weights")
+    clusters = () if options.clusters is None else source.named([options.clusters], "clusters")
+    ids = () if options.ids is None else source.named(options.ids, "id")
     source = source.as_numbers((*(predictions if of_numbers else ()), *weights))
     schema = source.table.schema()
     for name in weights:
         if not schema[name].is_numeric():
             raise WrongType(f"Column {name!r} holds {schema[name]}, and weights are numbers: name a column of numbers.")
-        _refuse_marked({name: "weights"}, "prediction", predictions)
-    clusters = () if options.clusters is None else source.named([options.clusters], "clusters")
-    refuse_nested(schema, clusters, "a cluster is one value per row")
-    for name in clusters:
-        if name in predictions:
-            raise BadInput(
-                f"Column {name!r} is named both for clusters and for prediction, and rows of one cluster are never "
-                "compared: name a column for clusters that says whose the rows are."
-            )
+    for name in (*clusters, *ids):
         if shown(name, schema[name]) is None:
             raise WrongType(
-                f"Column {name!r} holds {schema[name]}, which cannot be shown as a text: name another for clusters."
+                f"Column {name!r} holds {schema[name]}, which cannot be shown as a text, so it names neither rows nor "
+                "whose they are: name another for id or clusters."
             )
-        if name in weights:
-            raise BadInput(f"Column {name!r} is named both for weights and for clusters: name one for each.")
-    ids = () if options.ids is None else source.named(options.ids, "id")
-    marked = dict.fromkeys(ids, "id")
+    marked = {**dict.fromkeys(ids, "id"), **dict.fromkeys(clusters, "clusters"), **dict.fromkeys(weights, "weights")}
     _refuse_marked(marked, "prediction", predictions)
-    refuse_nested(schema, ids, "what identifies a row is one value")
-    for name in ids:
-        if shown(name, schema[name]) is None:
-            raise WrongType(f"Column {name!r} cannot be shown as a text, so it cannot name rows: name another for id.")
-    marked |= {**dict.fromkeys(clusters, "clusters"), **dict.fromkeys(weights, "weights")}
+    _refuse_marked(dict.fromkeys(weights, "weights"), "clusters", clusters)
     columns: tuple[str, ...] = ()
     if options.explanation is not None:
         # A glob never means the prediction, nor what identifies rows.
@@ -196,8 +185,8 @@ def _refuse_marked(marked: Mapping[str, str], role: str, columns: Sequence[Any])
     """Raise if a column that identifies rows, or says whose they are or how much they count, would be measured."""
     for name in (name for name in marked if name in columns):
         raise BadInput(
-            f"Column {name!r} is named both for {marked[name]} and for {role}: a column that identifies rows is never "
-            "measured. Leave it out of one of them."
+            f"Column {name!r} is named both for {marked[name]} and for {role}: what says which rows these are, whose, "
+            "or how much they count is never measured itself. Leave it out of one of them."
         )
 
 
@@ -284,14 +273,8 @@ def _foreign_log(
                 )
         log = replace(log, source=numbers)
         if lists:
-            width = len(features) or list_width(numbers, columns[0])
-            names = features or tuple(f"x{j}" for j in range(width))
-            log = replace(log, kind=NumberColumns(names, named=bool(features)))
-            if _in_batches(log):
-                return log
-            told = names if features and len(set(map(str.casefold, names))) == width else range(width)
-            parts = {f"{columns[0]}[{name!r}]": numbers.table[columns[0]][j] for j, name in enumerate(told)}
-            return replace(log, source=replace(numbers, table=numbers.table.mutate(**parts)), columns=tuple(parts))
+            names = features or tuple(f"x{j}" for j in range(list_width(numbers, columns[0])))
+            return replace(log, kind=NumberColumns(names, named=bool(features)))
         for word in _WORDS:  # the name of phi_age, or of shap_age or age_shap beside a column age, is age
             for names in (
                 tuple(name.removeprefix(f"{word}_") for name in columns),

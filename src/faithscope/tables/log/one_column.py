@@ -86,7 +86,7 @@ def plain_columns(
         if (column == "rule" and wanted is None) or not _is_json(source, column):
             return plain
         text = _present(source.table[column].cast("string"))
-        source = replace(source, table=source.table.mutate(**{column: text}), cells=None)
+        source = replace(source, table=source.table.mutate(**{column: text}))
     notes = () if source.embedded else (_COPIED,)
     source = source if source.embedded else copied(source, column)
     table = source.table.filter(source.table[column].notnull())
@@ -242,10 +242,13 @@ class _Held(NamedTuple):
             if len(set(names)) < len(names):  # readers disagree on which of them counts
                 twice.append((value, n))
         if twice:
+            told, example = (
+                several(sum(n for _, n in twice), "row", "rows"),
+                min(_shortened(value) for value, _ in twice),
+            )
             raise BadInput(
-                f"Column {self.column!r} holds objects with a key twice in "
-                f"{several(sum(n for _, n in twice), 'row', 'rows')}, such as {min(_shortened(value) for value, _ in twice)}: "
-                "write every feature once."
+                f"Column {self.column!r} holds objects with a key twice in {told}, such as {example}: write every "
+                "feature once."
             )
         if not present:
             raise BadInput(f"No row of column {self.column!r} names a feature: every object is empty.")
@@ -278,6 +281,7 @@ class _Held(NamedTuple):
         """The numbers of objects, NaN for null and 0 for a key that an object does not have."""
         place, matrix = {name: j for j, name in enumerate(names)}, np.zeros((len(self.items), len(names)))
         odd: dict[tuple[int, str], list[tuple[int, Any]]] = {}
+        number: Any
         for row, (item, n, value) in enumerate(zip(self.items, self.rows, self.values, strict=True)):
             for name, number in item:
                 if number is None:
@@ -285,13 +289,14 @@ class _Held(NamedTuple):
                 elif type(number) is float or (isinstance(number, numeric) and type(number) is not bool):
                     if type(number) is int and abs(number) >= _EXACT:
                         odd.setdefault((place[name], "whole numbers of 2**53 or more"), []).append((n, value))
-                    matrix[row, place[name]] = number
+                    matrix[row, place[name]] = float(number)
                 else:
                     odd.setdefault((place[name], _FORMS.get(type(number), "values")), []).append((n, value))
         for (j, form), held in sorted(odd.items())[:1]:
+            told, example = several(sum(n for n, _ in held), "row", "rows"), min(_shortened(each) for _, each in held)
             raise BadInput(
-                f"Importances are numbers; key {names[j]!r} of column {self.column!r} holds {form} in "
-                f"{several(sum(n for n, _ in held), 'row', 'rows')}, such as {min(_shortened(each) for _, each in held)}: "
+                f"Importances are numbers; key {names[j]!r} of column {self.column!r} holds {form} in {told}, such as "
+                f"{example}: "
                 "write a number, leave the key out, which counts 0, or pass kind='keys' to compare the texts as they "
                 "stand."
             )

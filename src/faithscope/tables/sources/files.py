@@ -4,16 +4,14 @@ import csv
 import gzip
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import reduce
 from itertools import chain
 from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.tables.engine.answers import fetch, fetch_line
-from faithscope.tables.engine.engines import Connection, Expression, Table, engine_of
+from faithscope.tables.engine.engines import Connection, Table
 
 _EXACT = 2**53  # beyond it two integers may share one float64
 _DIGITS = 19  # of the largest integer
@@ -36,10 +34,11 @@ def widened(tables: list[Table]) -> Table:
     types: dict[str, Any] = {}
     for name in (*longest, *sorted(others)):
         held = [table for table in tables if name in table.columns]
-        kinds = [table.schema()[name](nullable=True) for table in held]
-        types[name] = kind = reduce(lambda a, b: None if a is None else _wider(a, b), kinds)
+        kinds = list(dict.fromkeys(table.schema()[name](nullable=True) for table in held))
+        kinds = [kind for kind in kinds if not kind.is_null()] or kinds
+        types[name] = kind = kinds[0] if len(kinds) == 1 else _wider(kinds)
         if kind is None:
-            told = " and ".join(dict.fromkeys(map(str, kinds)))
+            told = " and ".join(map(str, kinds))
             raise BadInput(
                 f"Column {name!r} holds {told} in different files, which no type holds exactly: write it in one type."
             )
@@ -51,43 +50,29 @@ def widened(tables: list[Table]) -> Table:
                     f"Column {name!r} holds whole numbers beyond 2**53 in one file and fractions in another, which no "
                     "type holds exactly: write it in one type."
                 )
-    return ibis.union(
-        *(
-            table.select(
-                **{
-                    name: table[name].cast(kind) if name in table.columns else ibis.null(kind)
-                    for name, kind in types.items()
-                }
-            )
-            for table in tables
-        )
-    )
+    columns = [
+        {name: table[name].cast(kind) if name in table.columns else ibis.null(kind) for name, kind in types.items()}
+        for table in tables
+    ]
+    return ibis.union(*(table.select(**each) for table, each in zip(tables, columns, strict=True)))
 
 
-def _wider(a: Any, b: Any) -> Any | None:
-    """The narrowest type that holds the values of both, if there is one; whole numbers beyond 2**53 are looked for."""
+def _wider(kinds: Sequence[Any]) -> Any | None:
+    """A type that holds the values of all, if there is one; whole numbers beyond 2**53 are looked for elsewhere."""
     import ibis.expr.datatypes as dt
 
-    if a == b or b.is_null():
-        return a
-    if a.is_null():
-        return b
-    if a.is_array() and b.is_array():
-        inner = _wider(a.value_type, b.value_type)
-        large = any(kind.value_type.is_int64() or kind.value_type.is_uint64() for kind in (a, b))
-        return None if inner is None or (inner.is_floating() and large) else dt.Array(inner)
-    if a.is_integer() and b.is_integer():
-        signed = a.is_signed_integer() or b.is_signed_integer()
-        return None if signed and (a.is_uint64() or b.is_uint64()) else dt.uint64 if not signed else dt.int64
-    if all(kind.is_floating() or kind.is_integer() for kind in (a, b)):
+    if all(kind.is_integer() for kind in kinds):
+        signed = any(kind.is_signed_integer() for kind in kinds)
+        return dt.uint64 if not signed else None if any(kind.is_uint64() for kind in kinds) else dt.int64
+    if all(kind.is_floating() or kind.is_integer() for kind in kinds):
         return dt.float64
-    if all(kind.is_decimal() or kind.is_integer() for kind in (a, b)):
-        parts = [(kind.precision - kind.scale, kind.scale) if kind.is_decimal() else (_DIGITS, 0) for kind in (a, b)]
+    if all(kind.is_decimal() or kind.is_integer() for kind in kinds):
+        parts = [(kind.precision - kind.scale, kind.scale) if kind.is_decimal() else (_DIGITS, 0) for kind in kinds]
         scale = max(part[1] for part in parts)
         digits = max(part[0] for part in parts) + scale
         return dt.Decimal(digits, scale) if digits <= MOST_DIGITS else None
-    if all(kind.is_timestamp() or kind.is_date() for kind in (a, b)):
-        zones = {kind.timezone for kind in (a, b) if kind.is_timestamp()}
+    if all(kind.is_timestamp() or kind.is_date() for kind in kinds):
+        zones = {kind.timezone for kind in kinds if kind.is_timestamp()}
         return dt.Timestamp(timezone=zones.pop()) if len(zones) == 1 else None
     return None
 
@@ -103,49 +88,34 @@ _NUMBERS = {"int64": _WHOLE, "float64": _NUMBER}
 _SAMPLE = 100  # records
 
 
-@dataclass(frozen=True, eq=False)
-class CsvCells:
-    """The cells of CSV files as texts.
+def read_json(connection: Connection, files: Sequence[str]) -> Table:
+    """Files of JSON lines as one table, whose types all lines decide; objects as JSON: a key left out is not null."""
+    how: dict[str, Any] = {"sample_size": -1, "maximum_sample_files": len(files), "union_by_name": True}
+    table = connection.read_json(files, **how)
+    objects = [name for name, kind in table.schema().items() if kind.is_struct() or kind.is_map()]
+    if not objects:
+        return table
+    held = connection.con.table(table.get_name())
+    kinds = {name: str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
+    return connection.read_json(files, columns=kinds | dict.fromkeys(objects, "JSON"))
 
-    Attributes
-    ----------
-    table : ibis.Table
-    safe : dict of types by column
-        Columns that are numbers or moments without two texts becoming one value.
-    numbers : dict of types by column
-        Columns that can be read as numbers at all.
+
+def read_csv(connection: Connection, files: Sequence[str], names: Sequence[str]) -> tuple[Table, dict[str, str]]:
+    """The files as one table of numbers and moments where no two texts become one value, and of texts.
+
+    Also the types of further columns that can be read as numbers. `names` are the files as the engine takes them.
     """
+    from ibis.util import gen_name
 
-    table: Table
-    safe: Mapping[str, str]
-    numbers: Mapping[str, str]
-
-    def typed(self, as_numbers: Sequence[str] = ()) -> Table:
-        """The table with numbers and moments if that is safe, and these columns as numbers.
-
-        It is a view, so that a question about a few columns is not as long as all of them.
-        """
-        from ibis.util import gen_name
-
-        kinds = {**self.safe, **{name: self.numbers[name] for name in as_numbers if name in self.numbers}}
-        if not kinds:
-            return self.table
-        connection, name = self.table.get_backend(), gen_name("csv")
-        typed = connection.compile(self.table.mutate(**self.cast(kinds)))
-        connection.raw_sql(f"CREATE TEMPORARY VIEW {name} AS {typed}")
-        return connection.table(name)
-
-    def cast(self, kinds: Mapping[str, str]) -> dict[str, Expression]:
-        """Columns by their types."""
-        return {name: self.table[name].cast(kind) for name, kind in kinds.items()}
-
-
-def read_csv(connection: Connection, files: Sequence[str], names: Sequence[str]) -> CsvCells:
-    """The files as one table of texts; `names` are the files as the engine takes them."""
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for file, name in zip(files, names, strict=True):
         groups.setdefault(_head(file), []).append(name)
-    table = widened([engine_of(connection).read_csv(connection, group, *head) for head, group in groups.items()])
+    fixed: dict[str, Any] = {"all_varchar": True, "header": True, "quote": '"', "escape": '"', "comment": "", "skip": 0}
+    tables = []
+    for (separator, columns), group in groups.items():
+        how = {"delim": separator, "auto_detect": False, "columns": dict.fromkeys(columns, "VARCHAR")}
+        tables.append(connection.read_csv(group, **fixed, **(how if columns else {"sample_size": -1})))
+    table = widened(tables)
     rows, kinds = _types(table)
     if not any("://" in file for file in files):
         records = 0
@@ -157,8 +127,12 @@ def read_csv(connection: Connection, files: Sequence[str], names: Sequence[str])
             raise BadInput(
                 f"The CSV files hold {records:,} records, but {rows:,} rows were read: write them as Parquet."
             )
-    safe = {name: kind for name, (kind, pattern) in kinds.items() if pattern in _SAFE.values()}
-    return CsvCells(table, safe, {name: kind for name, (kind, _) in kinds.items() if kind in _NUMBERS})
+    safe = {name: table[name].cast(kind) for name, (kind, pattern) in kinds.items() if pattern in _SAFE.values()}
+    if safe:  # as a view, so that a question about a few columns is not as long as all of them
+        view = gen_name("csv")
+        connection.raw_sql(f"CREATE TEMPORARY VIEW {view} AS {connection.compile(table.mutate(**safe))}")
+        table = connection.table(view)
+    return table, {name: kind for name, (kind, _) in kinds.items() if kind in _NUMBERS and name not in safe}
 
 
 def _types(table: Table) -> tuple[int, dict[str, tuple[str, str]]]:

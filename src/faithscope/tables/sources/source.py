@@ -24,7 +24,6 @@ from faithscope.runtime.files import expanded
 from faithscope.tables.engine.answers import batches, column, shown
 from faithscope.tables.engine.engines import (
     Connection,
-    Expression,
     Table,
     call,
     clear_errors,
@@ -32,7 +31,7 @@ from faithscope.tables.engine.engines import (
     without_password,
 )
 from faithscope.tables.sources.connections import beside, connect_to, is_embedded, shared
-from faithscope.tables.sources.files import MOST_DIGITS, CsvCells, read_csv, widened
+from faithscope.tables.sources.files import MOST_DIGITS, read_csv, read_json, widened
 
 Names = str | Sequence[str]
 
@@ -66,8 +65,8 @@ class LogSource:
         What it is called in reports.
     settings : dict or None
         What the log says about its own explanations, if faithscope wrote it.
-    cells : CsvCells or None
-        The cells of CSV files, of which the table has made numbers and moments.
+    numbers : dict of str to str
+        Columns of CSV files that are texts and can be read as numbers, and of which type.
     embedded : bool
         Whether it is read by a DuckDB in memory of our own.
     still : bool
@@ -76,8 +75,6 @@ class LogSource:
         Its local files, as they were when it was opened.
     wide : dict of str to int
         The number of digits of each column of decimals with more digits than DuckDB keeps, so that it would round them.
-    numeric : tuple of str
-        Columns that were asked for as numbers.
     notes : tuple of str
         Which rows were left out, and how the explanation was read, if that is not plain.
     """
@@ -85,12 +82,11 @@ class LogSource:
     table: Table
     name: str
     settings: Settings | None = None
-    cells: CsvCells | None = None
+    numbers: Mapping[str, str] = field(default_factory=dict)
     embedded: bool = False
     still: bool = False
     files: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     wide: Mapping[str, int] = field(default_factory=dict)
-    numeric: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -120,19 +116,11 @@ class LogSource:
                 f"{MOST_DIGITS}: write it with fewer digits, or as text."
             )
 
-    def only(self, condition: Expression) -> "LogSource":
-        """The log without the rows for which a condition on its columns is not true; of CSV, on those of its cells."""
-        if self.cells is None:
-            return replace(self, table=self.table.filter(condition))
-        cells = replace(self.cells, table=self.cells.table.filter(condition))
-        return replace(self, table=cells.typed(self.numeric), cells=cells)
-
-    def as_numbers(self, columns: Sequence[str]) -> "LogSource":
+    def as_numbers(self, columns: Iterable[str]) -> "LogSource":
         """The log with these columns as numbers, if a CSV file holds them as texts that can be read as such."""
-        if self.cells is None or all(self.cells.numbers.get(name) == self.cells.safe.get(name) for name in columns):
-            return self
-        numeric = (*self.numeric, *columns)
-        return replace(self, table=self.cells.typed(numeric), numeric=numeric)
+        cast = {name: self.table[name].cast(self.numbers[name]) for name in columns if name in self.numbers}
+        others = {name: kind for name, kind in self.numbers.items() if name not in cast}
+        return replace(self, table=self.table.mutate(**cast), numbers=others) if cast else self
 
     def named(self, names: Names, role: str, *, hidden: Iterable[str] | None = None) -> tuple[str, ...]:
         """The columns that one name or several mean; with `hidden`, a glob means all columns but these.
@@ -190,11 +178,11 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
     if connect is None:
         with clear_errors("Starting DuckDB"):
             return replace(_from_files(shared(), paths), embedded=True)
-    connection, alone = connect_to(connect), len(paths) == 1
-    is_file = os.path.isdir(paths[0]) or suffix(paths[0]) in READERS
-    if alone and not (is_file if connection.name == "pyspark" else os.path.exists(paths[0])):
+    connection, ours = connect_to(connect), is_embedded(connect)
+    files = ours or (connection.name == "pyspark" and (os.path.isdir(paths[0]) or suffix(paths[0]) in READERS))
+    if not files:
         return _from_table(connection, paths[0])
-    return replace(_from_files(connection, paths), embedded=is_embedded(connect))
+    return replace(_from_files(connection, paths), embedded=ours)
 
 
 def _from_files(connection: Connection, paths: list[str]) -> LogSource:
@@ -216,18 +204,20 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
     kind, *others = {READERS[suffix(file)] for file in files}
     if others:
         raise BadInput(f"The log mixes kinds of files ({', '.join(files[:3])}): pass files of one kind.")
+    if connection.name == "pyspark" and kind != "parquet":
+        raise BadInput("Spark reads logs as Parquet here: write the log as Parquet, or pass a table of your session.")
     name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
     with clear_errors(f"Reading {name}"):
-        opened, engine, cells = _stamps(files), engine_of(connection), None
+        opened, engine = _stamps(files), engine_of(connection)
+        numbers: dict[str, str] = {}
         taken = [file if file.startswith(_REMOTE) else engine.file_name(file) for file in files]
         schemas: list[Any] = [
             pq.read_schema(file) if kind == "parquet" and not file.startswith(_REMOTE) else None for file in files
         ]
         if kind == "csv":
-            cells = read_csv(connection, files, taken)
-            table = cells.typed()
+            table, numbers = read_csv(connection, files, taken)
         elif kind == "json":
-            table = engine.read_json(connection, taken)
+            table = read_json(connection, taken)
         else:  # files with the same columns and types together
             groups: dict[Any, list[str]] = {}
             for schema, file in zip(schemas, taken, strict=True):
@@ -237,37 +227,31 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
         said = {None if schema is None else (schema.metadata or {}).get(METADATA) for schema in schemas}
         settings = read_settings(schemas[0].empty_table()) if len(said) == 1 and None not in said else None
         wide = {name: digits for schema in schemas for name, digits in _wide_decimals(schema or ()).items()}
-        return LogSource(_with_known_types(table), name, settings, cells, files=opened, wide=wide)
+        return LogSource(_with_known_types(table), name, settings, numbers, files=opened, wide=wide)
 
 
 def _matching(path: str) -> list[str]:
     """The files that a path, a folder or a glob means, but for those whose names say that they are not finished."""
     if path.startswith(_REMOTE) or os.path.isfile(path):
         return [path]
-    if os.path.isdir(path):
-        files, seen = [], {os.path.realpath(path)}
-        for place, folders, held in os.walk(path, followlinks=True):  # each folder once, whatever links lead to it
-            real = {
-                name: os.path.realpath(os.path.join(place, name)) for name in sorted(folders) if name[0] not in "_."
-            }
-            folders[:] = [name for name, folder in real.items() if folder not in seen]
-            seen.update(real.values())
-            files += [os.path.join(place, name) for name in held if name[0] not in "_." and suffix(name) in READERS]
-    else:
-        parts = path.split(os.sep)
-        fixed = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
-        # A name that begins with _ or a dot is that of an unfinished write, unless the glob says it.
-        wanted = {part[0] for part in parts[fixed:] if part.startswith(("_", "."))}
-        files = [
-            file
-            for file in glob.glob(path, recursive=True)
-            if os.path.isfile(file) and not any(part[:1] in {"_", "."} - wanted for part in file.split(os.sep)[fixed:])
-        ]
+    folder = os.path.isdir(path)
+    pattern = os.path.join(glob.escape(path), "**") if folder else path
+    parts = pattern.split(os.sep)
+    fixed = len(parts) - 1 if folder else next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    # A name that begins with _ or a dot is that of an unfinished write, unless the glob says it.
+    wanted = {part[0] for part in parts[fixed:] if part.startswith(("_", "."))}
+    files = [
+        file
+        for file in glob.glob(pattern, recursive=True)
+        if os.path.isfile(file)
+        and not any(part[:1] in {"_", "."} - wanted for part in file.split(os.sep)[fixed:])
+        and not (folder and suffix(file) not in READERS)
+    ]
     if files:
         return files
-    folder = Path(path).parent
-    beside = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
-    advice = f" {hint(Path(path).name, beside)}" if beside else ""
+    parent = os.path.dirname(path) or "."
+    beside = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
+    advice = f" {hint(os.path.basename(path), beside)}" if beside else ""
     raise BadInput(f"No file matches {without_password(path)!r}: check the path, or quote the glob.{advice}")
 
 
@@ -317,14 +301,11 @@ def _from_frame(frame: Any) -> LogSource:
             for position, held in enumerate(table.schema):
                 if not pa.types.is_struct(held.type):
                     continue
-                # As maps, in one order of keys: structs have all fields, and dictionaries may leave keys out.
-                rows = [row if isinstance(row, dict) else None for row in frame.iloc[:, position].tolist()]
-                names = list(dict.fromkeys(name for row in rows for name in row or ()))
+                # As maps: structs have all fields, and dictionaries may leave keys out.
+                rows = [list(row.items()) if isinstance(row, dict) else None for row in frame.iloc[:, position]]
                 with suppress(pa.ArrowInvalid, pa.ArrowTypeError):  # other values than numbers
-                    items = [
-                        None if row is None else [(name, row[name]) for name in names if name in row] for row in rows
-                    ]
-                    table = table.set_column(position, held.name, pa.array(items, pa.map_(pa.string(), pa.float64())))
+                    maps = pa.array(rows, pa.map_(pa.string(), pa.float64()))
+                    table = table.set_column(position, held.name, maps)
         connection = shared()
         wide = _wide_decimals(table.schema)
         for name in wide:  # DuckDB reads no such table at all
@@ -416,10 +397,10 @@ def kept(batches: Iterable[Any]) -> Table:
 
 
 def copied(source: LogSource, explanation: str) -> LogSource:
-    """The log in a DuckDB that spills to disk, read once in batches; other columns that cannot be shown are left out."""
+    """The log in a DuckDB that spills to disk, read once; other columns that cannot be shown are left out."""
     table, schema = source.table, source.table.schema()
     plain = {name for name, kind in schema.items() if kind.is_string() or name == explanation}
     how = {name: name if name in plain else shown(name, schema[name]) for name in table.columns}
     wanted = table.select(**{name: column(table, form) for name, form in how.items() if form is not None})
     copy = kept(batches(wanted, _ROWS))
-    return replace(source, table=copy, cells=None, embedded=True, still=True, files={})
+    return replace(source, table=copy, numbers={}, embedded=True, still=True, files={})
