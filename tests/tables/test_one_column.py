@@ -56,7 +56,7 @@ def test_what_holds_the_numbers_does_not_matter(held):
         assert_same(one.consistency, expected(discretizer))
         if "list" not in held.lower() and "array" not in held:
             several = fs.audit(columns, prediction="y", explanation="phi_*", discretizer=discretizer)
-            assert one.table().explanation.tolist() == several.table().explanation.tolist()
+            assert sorted(one.table().explanation) == sorted(several.table().explanation)
 
 
 @pytest.mark.engine

@@ -336,7 +336,7 @@ def test_a_duckdb_file_is_only_ever_opened_to_be_read(tmp_path):
     assert not (tmp_path / "none.duckdb").exists()
 
 
-def test_nan_in_parquet_counts_through_any_connection_and_a_view_in_a_duckdb_file_is_told_how(tmp_path):
+def test_nan_in_parquet_counts_through_any_connection_and_a_view_in_a_duckdb_file_reads_no_other_file(tmp_path):
     age = np.where(RNG.random(200) < 0.2, np.nan, RNG.integers(20, 60, 200))
     rules = RNG.choice(["age <= 35", "age > 35"], 200)
     table = pa.table({"age": age, "rule": rules.tolist(), "yhat": (np.nan_to_num(age) > 40).astype(int)})
@@ -353,7 +353,7 @@ def test_nan_in_parquet_counts_through_any_connection_and_a_view_in_a_duckdb_fil
             audit(log, prediction="yhat", explanation="age", kind="keys")
         assert audit(log, **how, where="age > 30").sufficiency == audit(table, **how, where="age > 30").sufficiency
     own.close()
-    with pytest.raises(BadInput, match=r"pass the files themselves, or in Python .*read_only=True\)\.table\('log'\)"):
+    with pytest.raises(BadInput, match="disabled by configuration"):
         audit("log", connect=f"duckdb://{tmp_path}/views.duckdb", **how)
 
 

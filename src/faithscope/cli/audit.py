@@ -77,8 +77,8 @@ def audit(
         typer.echo(visible_lines(f"\n{heading}\n{with_options(result.windows)}"))
     outcome.judge(result, found)
     if fail_if_worse:
-        reference_lines = result.reference.lower()
-        refuse((f"--fail-if-worse: {line}" for line in reference_lines), bool(result.reference.worse))
+        other: Any = result.reference
+        refuse((f"--fail-if-worse: {line}" for line in other.lower()), bool(other.worse))
 
 
 def _reference(word: str | None) -> str | int | None:

@@ -83,7 +83,7 @@ class MeasuredLog:
     @cached_property
     def labels(self) -> dict[Any, int]:
         """How many rows have each label; of numbers, how many there are of all, under their ends."""
-        labels = read_labels(self.log.rows(labels_alone=True))
+        labels = read_labels(self.rows)
         if not any(labels.values()):
             raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
         return labels
@@ -157,7 +157,7 @@ class MeasuredLog:
         source = self.log.source
         with source.one_state():
             if not source.still and not source.files and self.log.stream is None:
-                now = read_labels(self.log.rows(labels_alone=True))
+                now = read_labels(self.rows)
                 if self.labels != now:
                     raise changed(f"{self.n:,} rows at first, {sum(now.values()):,} later, or other labels")
             yield
@@ -299,7 +299,7 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
     if estimate.clusters is not None or 1 - estimate.distinct / max(1, estimate.n) < NOTICED:
         return ()
     source, schema, others = log.source.table, log.source.table.schema(), log.others
-    if not others or any(name in log.source.wide or shown(name, schema[name]) is None for name in others):
+    if not others or any(shown(name, schema[name]) is None for name in others):
         return ()
     ranks = ("is_floating", "is_decimal", "is_integer", "is_string", "is_timestamp", "is_boolean", "is_temporal")
     columns = {}

@@ -76,12 +76,18 @@ class Reference:
     @property
     def worse(self) -> tuple[str, ...]:
         """The measures that are lower than in the reference, beside it or among themselves, by intervals without 0."""
-        return tuple(measure for measure in self.audited if any(change.high < 0 for change in self._both(measure)))
+        return tuple(dict.fromkeys(measure for measure, change, _ in self._told if change.high < 0))
 
-    def _both(self, measure: str) -> list[Difference]:
-        """The difference beside the reference, if there is one, and that among themselves."""
-        beside = measure == "consistency" and self._apart is not None
-        return [*([self.differences[measure]] if beside else []), self.among[measure]]
+    @property
+    def _told(self) -> list[tuple[str, Difference, str]]:
+        """Each measure with its differences, beside the reference first if there is such a one, and what to call it."""
+        told = []
+        for measure in self.audited:
+            beside = measure == "consistency" and self._apart is not None
+            if beside:
+                told.append((measure, self.differences[measure], f", {BESIDE_REFERENCE}"))
+            told.append((measure, self.among[measure], f", {AMONG}" if beside else ""))
+        return told
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of the reference and of the differences, ready for JSON."""
@@ -95,25 +101,22 @@ class Reference:
 
     def lines(self) -> tuple[str, ...]:
         """One sentence per measure, or two: by how much it differs, between which limits."""
-        return tuple(line for measure in self.audited for line, _ in self._lines(measure))
+        return tuple(self._line(*each) for each in self._told)
 
     def lower(self) -> tuple[str, ...]:
         """One sentence per measure that is lower than in the reference."""
-        return tuple(next(line for line, lower in self._lines(measure) if lower) for measure in self.worse)
+        first = {each[0]: each for each in reversed(self._told) if each[1].high < 0}
+        return tuple(self._line(*first[measure]) for measure in self.worse)
 
-    def _lines(self, measure: str) -> list[tuple[str, bool]]:
-        """Sentences of a measure, and whether it is lower."""
-        both, before, lines = self._both(measure), self.estimates[measure], []
-        for change, whom in zip(both, [f", {BESIDE_REFERENCE}", f", {AMONG}"] if len(both) > 1 else [""], strict=True):
-            told = "lower than" if change.high < 0 else "higher than" if change.low > 0 else "not shown to differ from"
-            confidence = f"{100 * self.audited[measure].confidence:g}%"
-            limits = f"{confidence} interval {in_brackets(change.low, change.high, signed=True)}"
-            line = (
-                f"{measure} is {told} that of {visible(self.name)}{whom}: difference {change.value:+.3f}, {limits}; "
-                f"there {number(before.verified)} of {before.n:,} rows"
-            )
-            lines.append((line, change.high < 0))
-        return lines
+    def _line(self, measure: str, change: Difference, whom: str) -> str:
+        told = "lower than" if change.high < 0 else "higher than" if change.low > 0 else "not shown to differ from"
+        limits = f"{100 * self.audited[measure].confidence:g}% interval "
+        limits += in_brackets(change.low, change.high, signed=True)
+        before = self.estimates[measure]
+        return (
+            f"{measure} is {told} that of {visible(self.name)}{whom}: difference {change.value:+.3f}, {limits}; "
+            f"there {number(before.verified)} of {before.n:,} rows"
+        )
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -144,14 +147,11 @@ def aligned(measured: MeasuredLog, reference: MeasuredLog) -> MeasuredLog:
     ranked = any(isinstance(step, Rank) for step in steps(measured.log.options.discretizer))
     if ours == theirs or (measured.log.sparse and not ranked and theirs[: len(ours)] == ours):
         return reference
-    only = []
-    for a, b in ((ours, theirs), (theirs, ours)):
-        names = sorted(set(a) - set(b))
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        only.append((", ".join(names[:_SHOWN]) + more) or "none")
+    only = [sorted(set(a) - set(b)) for a, b in ((ours, theirs), (theirs, ours))]
+    told = [", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "") or "none" for names in only]
     raise BadInput(
-        "The log and its reference differ in features ({} only in the log, {} only in the reference), so their "
-        "difference would say nothing: audit both with the same features, in the same order.".format(*only)
+        f"The log and its reference differ in features ({told[0]} only in the log, {told[1]} only in the reference), "
+        "so their difference would say nothing: audit both with the same features, in the same order."
     )
 
 

@@ -132,7 +132,6 @@ def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | 
         if column in log.source.columns:
             raise NotScoped(f"the explanations speak of column {column!r}, which holds predictions or explanations")
         raise NotScoped(f"the log has no column {column!r}, which the explanations speak of")
-    log.source.refuse_wide(inputs.values())
     n, missing = measured.consistency.n, measured.missing(by) if by else 0
     rows = read_rows(log, by, inputs, n)
     if not n - missing <= len(rows.explanations) <= n:
@@ -250,7 +249,7 @@ def read_rows(
         kind = schema[name]
         plain = kind.is_string() or kind.is_temporal() or kind.is_numeric() or (words and name == DOCUMENT)
         how = name if plain else shown(name, kind)
-        if how is not None and name not in (*log.inputs, *source.wide, *log.clusters, *log.weights):
+        if how is not None and name not in (*log.inputs, *log.clusters, *log.weights):
             (ids if name in log.ids else held)[features.get(name, name)] = how
     used = {f"g{j}": name for j, name in enumerate(by)}
     beside = [

@@ -24,7 +24,7 @@ from faithscope.measures.comparing.populations import (
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.sinks.card import Table
-from faithscope.tables.engine.answers import is_missing, refuse_far, refuse_missing, scan
+from faithscope.tables.engine.answers import fetch, is_missing, refuse_missing, scan
 from faithscope.tables.engine.engines import DAY, Expression, engine_of, floor_to
 from faithscope.tables.log.rows import KeyedRows
 from faithscope.tables.measured_log import CountedRows, MeasuredLog
@@ -245,7 +245,8 @@ def over_time(
         raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
     seen = scan(source.table, [column])
     refuse_missing(seen, "error" if measured.log.options.nulls == "error" else "drop")
-    refuse_far(source.table, column)
+    moment = source.table[column]
+    fetch(source.table.aggregate(low=moment.min(), high=moment.max()))  # which refuses what no date of Python is
 
     def windowed(further: Mapping[str, str] = MappingProxyType({})) -> KeyedRows:
         rows = measured.log.rows({"moment": column, **further})

@@ -12,7 +12,7 @@ from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.notes import Note
-from faithscope.tables.engine.engines import DAY, Expression, Table, clear_errors, engine_of, literal
+from faithscope.tables.engine.engines import Expression, Table, clear_errors, engine_of, literal
 
 _PER_DAY = {"date32[day]": 1, "date64[ms]": 86_400_000, "s": 86_400} | {
     unit: 86_400 * 10**digits for unit, digits in (("ms", 3), ("us", 6), ("ns", 9))
@@ -199,17 +199,6 @@ def refuse_missing(seen: Scan, nulls: Nulls, advice: str = "", numeric: Sequence
             f'{seen.rows:,} rows. Say nulls="drop" (--nulls drop) to leave such rows out'
             f"{'' if seen.missing.keys() & set(numeric) else keyed}.{advice}"
         )
-
-
-def refuse_far(table: Table, column: str) -> None:
-    """Raise if a moment is infinite, or of a year that no date of Python has."""
-    number = engine_of(table).seconds(table[column])
-    infinite = (table[column].notnull() & number.isnull()).sum()
-    ends = fetch_line(table.aggregate(infinite=infinite, low=number.min(), high=number.max()))
-    if ends["infinite"]:
-        raise BadInput(f"Column {column!r} holds an infinite moment in {ends['infinite']:,} rows: leave such rows out.")
-    if ends["low"] is not None and not _FIRST * DAY <= ends["low"] <= ends["high"] < _LAST * DAY:
-        raise BadInput(f"Column {column!r} holds moments outside the years 1 to 9999: leave such rows out.")
 
 
 def dropped_note(rows: int) -> tuple[str, ...]:

@@ -73,7 +73,6 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
                 f"Column {name!r} holds {schema[name]}, but {agreement} compares numbers: name a column of numbers, or "
                 "leave the agreement away, so that predictions are labels."
             )
-    source.refuse_wide((*log.used, *carried))
     if steps(chosen) and not isinstance(kind, ReasonColumn):
         _refuse_unlike(chosen, log)
     streamed = _in_batches(log)
@@ -138,7 +137,7 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     refuse_nested(source.table.schema(), predictions, one)
     weights = () if options.weights is None else source.named([options.weights], "weights")
     clusters = () if options.clusters is None else source.named([options.clusters], "clusters")
-    ids = () if options.ids is None else source.named(options.ids, "id")
+    ids = () if options.id is None else source.named(options.id, "id")
     source = source.as_numbers((*(predictions if of_numbers else ()), *weights))
     schema = source.table.schema()
     for name in weights:

@@ -21,7 +21,7 @@ from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
 from faithscope.inputs.array_types import Floats
 from faithscope.runtime.memory import need
 from faithscope.tables.engine.answers import fetch, fetch_line, nan_as_null, numbers_of
-from faithscope.tables.engine.engines import Expression, clear_errors
+from faithscope.tables.engine.engines import Expression, call, clear_errors
 from faithscope.tables.log.rows import AuditOptions, CodeColumns
 from faithscope.tables.sources.source import LogSource, copied
 
@@ -81,6 +81,9 @@ def plain_columns(
     if len(columns) > 1 or wanted in _AS_IT_IS:
         return plain
     kind = source.table[column].type()
+    if kind.is_map() and kind.value_type.is_json():  # objects of JSON lines
+        text = call("to_json", source.table[column], "json")
+        source, kind = replace(source, table=source.table.mutate(**{column: text})), text.type()
     nested = kind.is_struct() or kind.is_map()
     if not nested:
         if (column == "rule" and wanted is None) or not _is_json(source, column):

@@ -56,7 +56,7 @@ class AuditOptions:
     kind: str | None
     discretizer: Discretizer
     nulls: Nulls
-    ids: Names | None
+    id: Names | None
     confidence: float
     interval: str | None
     agreement: Agreement = field(default_factory=Same)
@@ -237,8 +237,7 @@ class PackedNumbers:
     ----------
     numbers : NumberColumns
     dtype : numpy dtype
-        Of the numbers: floats, or small whole ones; the largest that the type holds stands for missing, unless it has
-        no signs, as ranks, which are never missing.
+        Of the numbers: floats, or small whole ones, of which none is missing.
     """
 
     numbers: NumberColumns
@@ -246,16 +245,10 @@ class PackedNumbers:
 
     what: ClassVar[str] = "importances"
 
-    @property
-    def _missing(self) -> int:
-        return int(np.iinfo(self.dtype).max)
-
     def packed(self, values: Array) -> Any:
         """One blob per row, as an Arrow array."""
         import pyarrow as pa
 
-        if self.dtype.kind != "f" and values.dtype.kind == "f":
-            values = np.where(np.isnan(values), self._missing, values)
         rows: Array = np.ascontiguousarray(values, self.dtype)
         if self.dtype.kind == "f":
             rows = rows + 0.0  # -0.0 is 0.0
@@ -267,8 +260,6 @@ class PackedNumbers:
         """Explanations from the blobs; NaN for a missing number."""
         joined = b"".join(values[0].to_pylist())
         matrix = np.frombuffer(joined, self.dtype).reshape(-1, len(self.numbers.names)).astype(np.float64)
-        if self.dtype.kind == "i":
-            matrix[matrix == self._missing] = np.nan
         return self.numbers.of(matrix)
 
 
@@ -361,7 +352,6 @@ class AuditedLog:
         used: Mapping[str, str] = _NONE,
         shown: Mapping[str, Column] = _NONE,
         among: Any = None,
-        labels_alone: bool = False,
     ) -> "KeyedRows":
         """The rows to be counted, with other columns of the log under new names; columns only shown may be missing.
 
@@ -383,8 +373,6 @@ class AuditedLog:
             {f"y{j}": name for j, name in enumerate(self.predictions)} if numbers else {"label": self.predictions[0]}
         )
         beside = {short: self._value(table, name, place, numeric=numbers) for short, name in named.items()}
-        if labels_alone:  # which no engine should have to discretize for
-            return KeyedRows(table.select(**beside), self.kind, ())
         if self.clusters:
             beside[CLUSTER] = self._value(table, self.clusters[0], place)
         if self.weights:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.discretizers import Discretizer, Rank
+from faithscope.discretizers import Discretizer
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances, Rankings
@@ -24,8 +24,9 @@ from faithscope.measures.named_labels import label_word_notes
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 from faithscope.tables.engine.answers import Column, batches, coded, predictions_of, refuse_infinite
-from faithscope.tables.engine.engines import Connection, Table, clear_errors
+from faithscope.tables.engine.engines import Connection, Table
 from faithscope.tables.log.rows import KEY, AuditedLog, Coarse, NumberColumns, Numbered, PackedNumbers, ReasonColumn
+from faithscope.tables.sources.connections import kept
 from faithscope.tables.sources.source import changed, refuse_change
 
 _CELLS = 2**21  # importances in a batch
@@ -74,28 +75,25 @@ class Stream(ABC):
 
     def _read(self, columns: Sequence[Column], among: Any = None) -> tuple[Table, dict[Column, str]]:
         import pyarrow as pa
-        from ibis.util import gen_name
 
         counted = (*self.log.predictions, *self.log.clusters, *self.log.weights)
         place = {name: f"c{i}" for i, name in enumerate(dict.fromkeys((*counted, *columns)))}
-        expression = self.log.raw({short: name for name, short in place.items()})
+        expression, seen = self.log.raw({short: name for name, short in place.items()}), []
         schema = expression.schema()
         kinds = {short: schema[short].to_pyarrow() for short in place.values()}
-        name, rows, scratch = gen_name("faithscope_rows"), 0, self._connection.con
-        for number, (batch, keys, kept) in enumerate(self._keyed(expression, len(place))):
-            rows += batch.num_rows
-            held = pa.table({KEY: keys, **{short: batch.column(short).cast(kind) for short, kind in kinds.items()}})
-            begin = f"INSERT INTO {name}" if number else f"CREATE TEMP TABLE {name} AS"
-            with clear_errors("Keeping the explanations in DuckDB"):
-                scratch.register("batch", held if kept is None else held.filter(pa.array(kept)))
-                if among is not None:
-                    scratch.register("among", among)
-                chosen = f" SEMI JOIN among USING ({KEY})" if among is not None else ""
-                scratch.execute(f"{begin} SELECT * FROM batch{chosen}")
-                scratch.unregister("batch")
-        self.rows = rows if self.rows is None else self.rows
-        refuse_change(self.rows, rows)
-        return self._connection.table(name, database=("temp", "main")), place
+
+        def tables() -> Iterator[Any]:
+            for batch, keys, chosen in self._keyed(expression, len(place)):
+                seen.append(batch.num_rows)
+                held = pa.table({KEY: keys, **{short: batch.column(short).cast(kind) for short, kind in kinds.items()}})
+                yield held if chosen is None else held.filter(pa.array(chosen))
+
+        if among is not None:
+            self._connection.con.register("among", among)
+        table = kept(tables(), self._connection, "" if among is None else f" SEMI JOIN among USING ({KEY})")
+        self.rows = sum(seen) if self.rows is None else self.rows
+        refuse_change(self.rows, sum(seen))
+        return table, place
 
     @cached_property
     def _connection(self) -> Connection:
@@ -209,7 +207,7 @@ class NumberStream(Stream):
             values = self._values(batch, start)
             missing = _look(values, self.features, seen, self._infinite)
             kept = None if missing is None or self.log.options.nulls != "drop" else ~missing
-            yield batch, self.coarse_kind.packed(self._coarse(values, "", kept is not None).values), kept
+            yield batch, self.coarse_kind.packed(self._coarse(values, "").values), kept
         refuse_infinite(self._infinite)
 
     def _values(self, batch: Any, start: int) -> Floats:
@@ -232,10 +230,11 @@ class NumberStream(Stream):
             ) from None
         return values
 
-    def _coarse(self, values: Floats, form: str, dropped: bool = False) -> Importances:
-        """The importances discretized; rows with missing ones may be `dropped` after."""
+    def _coarse(self, values: Floats, form: str) -> Importances:
+        """The importances discretized."""
         names = self.kind.names if self.kind.named and not self.kind.order else None
-        return reduce(partial(_discretized, dropped=dropped), self._steps, Importances.made(values, names, form))
+        step = partial(_discretized, kept=self.log.options.nulls == "key")
+        return reduce(step, self._steps, Importances.made(values, names, form))
 
 
 def _floats(column: Any) -> Floats:
@@ -259,19 +258,13 @@ def _look(values: Floats, features: Sequence[str], missing: "Counter[str]", infi
     return np.asarray(holes.any(axis=1))
 
 
-def _discretized(given: Importances, step: Any, dropped: bool) -> Importances:
-    """Importances discretized, of which some are NaN for missing: smaller than any number, and without a sign."""
-    coarse: Importances = step(given)
-    if isinstance(step, Rank) or given.values.dtype.kind != "f":
-        return coarse
-    missing = np.isnan(given.values)
-    if not missing.any():
-        return coarse
-    if coarse.values.shape != given.values.shape:
-        if dropped:
-            return coarse
-        raise BadInput(f'{step!r} adds up importances, and some are missing: say nulls="drop" to leave such rows out.')
-    room = step._room(given.values)
-    if room is not None:
-        missing &= np.cumsum(missing, axis=1) <= room[:, None]
-    return Importances.made(np.where(missing, np.nan, coarse.values), coarse.names, coarse.form)
+def _discretized(given: Importances, step: Any, kept: bool) -> Importances:
+    """Importances discretized; if rows with missing ones are `kept`, they have no rank and no sign."""
+    if kept and given.values.dtype.kind == "f" and np.isnan(given.values).any():
+        raise BadInput(
+            f'Importances are missing, for which {step!r} has no place: say nulls="drop" (--nulls drop) to leave such '
+            "rows out."
+        )
+    with np.errstate(invalid="ignore"):
+        coarse: Importances = step(given)
+    return coarse

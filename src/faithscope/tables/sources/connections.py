@@ -6,6 +6,7 @@ import shutil
 import signal
 import tempfile
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from math import inf
@@ -17,7 +18,7 @@ from faithscope.errors import BadInput
 from faithscope.runtime.files import expanded
 from faithscope.runtime.forks import anew_in_children
 from faithscope.runtime.memory import available
-from faithscope.tables.engine.engines import Connection, clear_errors
+from faithscope.tables.engine.engines import Connection, Table, clear_errors
 
 _LIKE = "it looks like postgres://user@host/database or duckdb://file.duckdb."
 _PATIENCE = 10  # seconds to wait for a database
@@ -89,6 +90,22 @@ def beside(connection: Connection) -> Connection:
     if second.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
         second.raw_sql("SET enable_progress_bar = false")
     return second
+
+
+def kept(batches: Iterable[Any], connection: Connection, chosen: str = "") -> Table:
+    """All batches as one table of a DuckDB, or the rows of each that SQL after FROM chooses."""
+    from ibis.util import gen_name
+
+    name, number = gen_name("faithscope_log"), -1
+    for number, batch in enumerate(batches):
+        with clear_errors("Copying the log into DuckDB"):
+            connection.con.register("batch", batch)
+            begin = f"INSERT INTO {name}" if number else f"CREATE TEMP TABLE {name} AS"
+            connection.con.execute(f"{begin} SELECT * FROM batch{chosen}")
+            connection.con.unregister("batch")
+    if number < 0:
+        raise BadInput("The log has no rows: nothing can be measured.")
+    return connection.table(name, database=("temp", "main"))
 
 
 def connect_to(address: str) -> Connection:

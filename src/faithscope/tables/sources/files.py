@@ -1,21 +1,20 @@
 """A log in files: which are meant, and one table of them all, whatever their order; nothing is guessed or rounded."""
 
 import csv
-import gzip
 import io
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.tables.engine.answers import fetch, fetch_line
-from faithscope.tables.engine.engines import Connection, Table
+from faithscope.tables.engine.engines import Connection, Table, without_password
+from faithscope.tables.sources.connections import kept
 
 _EXACT = 2**53  # beyond it two integers may share one float64
 _DIGITS = 19  # of the largest integer
-_LONGEST = 2**31 - 1  # characters of a cell
+_BLOCK = 2**24  # bytes of CSV that are parsed at once; no record is longer
 MOST_DIGITS = 38  # of a decimal in an engine
 
 
@@ -89,7 +88,7 @@ _SAMPLE = 100  # records
 
 
 def read_json(connection: Connection, files: Sequence[str]) -> Table:
-    """Files of JSON lines as one table, whose types all lines decide; objects as JSON: a key left out is not null."""
+    """Files of JSON lines as one table, whose types all lines decide; objects as maps: a key left out is not null."""
     how: dict[str, Any] = {"sample_size": -1, "maximum_sample_files": len(files), "union_by_name": True}
     table = connection.read_json(files, **how)
     objects = [name for name, kind in table.schema().items() if kind.is_struct() or kind.is_map()]
@@ -97,36 +96,26 @@ def read_json(connection: Connection, files: Sequence[str]) -> Table:
         return table
     held = connection.con.table(table.get_name())
     kinds = {name: str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
-    return connection.read_json(files, columns=kinds | dict.fromkeys(objects, "JSON"))
+    return connection.read_json(files, columns=kinds | dict.fromkeys(objects, "MAP(VARCHAR, JSON)"))
 
 
-def read_csv(connection: Connection, files: Sequence[str], names: Sequence[str]) -> tuple[Table, dict[str, str]]:
-    """The files as one table of numbers and moments where no two texts become one value, and of texts.
+def read_csv(connection: Connection, files: Sequence[str]) -> tuple[Table, dict[str, str]]:
+    """The files, copied in batches, as a table of numbers and moments if no two texts become one value, and of texts.
 
-    Also the types of further columns that can be read as numbers. `names` are the files as the engine takes them.
+    Also the types of further columns that can be read as numbers.
     """
     from ibis.util import gen_name
 
-    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for file, name in zip(files, names, strict=True):
-        groups.setdefault(_head(file), []).append(name)
-    fixed: dict[str, Any] = {"all_varchar": True, "header": True, "quote": '"', "escape": '"', "comment": "", "skip": 0}
-    tables = []
-    for (separator, columns), group in groups.items():
-        how = {"delim": separator, "auto_detect": False, "columns": dict.fromkeys(columns, "VARCHAR")}
-        tables.append(connection.read_csv(group, **fixed, **(how if columns else {"sample_size": -1})))
-    table = widened(tables)
-    rows, kinds = _types(table)
-    if not any("://" in file for file in files):
-        records = 0
-        for file in files:
-            separator, columns = _head(file)
-            with _opened(file) as lines:
-                records += sum(1 for cells in csv.reader(lines, delimiter=separator) if cells or len(columns) == 1) - 1
-        if rows != records:
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for file in files:
+        if "://" in file:
             raise BadInput(
-                f"The CSV files hold {records:,} records, but {rows:,} rows were read: write them as Parquet."
+                f"A CSV log is a local file; got {without_password(file)!r}: copy it, or write it as Parquet."
             )
+        groups.setdefault(_head(file)[1], []).append(file)
+    batches = [(batch for file in group for batch in _records(file)) for group in groups.values()]
+    table = widened([kept(each, connection) for each in batches])
+    kinds = _types(table)
     safe = {name: table[name].cast(kind) for name, (kind, pattern) in kinds.items() if pattern in _SAFE.values()}
     if safe:  # as a view, so that a question about a few columns is not as long as all of them
         view = gen_name("csv")
@@ -135,8 +124,30 @@ def read_csv(connection: Connection, files: Sequence[str], names: Sequence[str])
     return table, {name: kind for name, (kind, _) in kinds.items() if kind in _NUMBERS and name not in safe}
 
 
-def _types(table: Table) -> tuple[int, dict[str, tuple[str, str]]]:
-    """The number of rows, and the first type and pattern that all cells of a column match, if there is one.
+def _records(file: str) -> Iterator[Any]:
+    """The records of a CSV file as Arrow batches of texts; only double quotes quote, and an empty cell is missing."""
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    separator, names, lines = _head(file)
+    schema = pa.schema([(name, pa.string()) for name in names])
+    yield pa.RecordBatch.from_pylist([], schema)  # a file may have no records
+    reading = arrow_csv.ReadOptions(column_names=list(names), skip_rows=lines, block_size=_BLOCK)
+    parsing = arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1)
+    nulls: dict[str, Any] = {"null_values": [""], "strings_can_be_null": True}
+    converting = arrow_csv.ConvertOptions(column_types=schema, **nulls)
+    try:
+        with pa.input_stream(file, compression="detect") as stream:
+            yield from arrow_csv.open_csv(stream, reading, parsing, converting)
+    except pa.ArrowInvalid as problem:
+        if "UTF8" in str(problem):
+            raise _not_utf8(file, str(problem)) from None
+        if "Empty CSV" not in str(problem):
+            raise
+
+
+def _types(table: Table) -> dict[str, tuple[str, str]]:
+    """The first type and pattern that all cells of a column match, if there is one.
 
     An engine takes long to read a question about many columns, so that only what fits a sample is asked. Numbers also
     match if they are the shortest texts of theirs, as pandas writes them: no other such text is that number.
@@ -153,7 +164,7 @@ def _types(table: Table) -> tuple[int, dict[str, tuple[str, str]]]:
         for name, cells in sample.items()
     }
     found: dict[str, tuple[str, str]] = {}
-    while True:
+    while any(fitting.values()):
         asked, question = [(name, kinds.pop(0)) for name, kinds in fitting.items() if kinds], {}
         for j, (name, (_, pattern)) in enumerate(asked):
             cells = table[name]
@@ -162,49 +173,37 @@ def _types(table: Table) -> tuple[int, dict[str, tuple[str, str]]]:
                 shortest = (cells.try_cast("float64").cast("string") == cells) & cells.re_search("[0-9]$")
                 matches = matches | shortest.fill_null(False)
             question[f"c{j}"] = matches.all()
-        line = fetch_line(table.aggregate(rows=table.count(), **question))
+        line = fetch_line(table.aggregate(**question))
         for j, (name, kind) in enumerate(asked):
             if line[f"c{j}"] is not False:
                 found |= {name: kind} if line[f"c{j}"] else {}  # None if all cells are empty
                 fitting[name] = []
-        if not any(fitting.values()):
-            return line["rows"], found
+    return found
 
 
-def _head(file: str) -> tuple[str, tuple[str, ...]]:
-    """What separates cells, and the names of the columns; no names for a remote file."""
-    if "://" in file:
-        return ",", ()
-    with _opened(file) as lines:
-        first = next(lines, "")
-        separator = max(",;\t|", key=lambda letter: (first.count(letter), letter == ","))
-        cells = next(csv.reader(chain([first], lines), delimiter=separator), ())
+def _head(file: str) -> tuple[str, tuple[str, ...], int]:
+    """What separates cells, the names of the columns, and how many lines these take."""
+    import pyarrow as pa
+
+    with (
+        pa.input_stream(file, compression="detect") as stream,
+        io.TextIOWrapper(stream, "utf-8-sig", newline="") as text,
+    ):
+        try:
+            first = next(text, "")
+            separator = max(",;\t|", key=lambda letter: (first.count(letter), letter == ","))
+            reader = csv.reader(chain([first], text), delimiter=separator)
+            cells = next(reader, ())
+        except UnicodeDecodeError as problem:
+            raise _not_utf8(file, problem.reason) from None
     names = tuple(cell or f"Unnamed: {j}" for j, cell in enumerate(cells))  # as pandas calls an index without a name
     if not names or len(set(map(str.casefold, names))) < len(names):
         raise BadInput(f"The first line of {file!r} must name every column, each once; got {list(names)[:8]}.")
-    return separator, names
+    return separator, names, reader.line_num
 
 
-@contextmanager
-def _opened(file: str) -> Iterator[Any]:
-    """The lines of a file; cells may be of any length."""
-    limit = csv.field_size_limit(_LONGEST)
-    try:
-        if file.endswith(".zst"):
-            import pyarrow as pa
-
-            with pa.input_stream(file, compression="zstd") as stream:
-                yield io.TextIOWrapper(stream, "utf-8-sig", newline="")
-        elif file.endswith(".gz"):
-            with gzip.open(file, "rt", encoding="utf-8-sig", newline="") as lines:
-                yield lines
-        else:
-            with open(file, encoding="utf-8-sig", newline="") as lines:
-                yield lines
-    except UnicodeDecodeError as error:
-        raise BadInput(
-            f"{file!r} is not UTF-8 ({error.reason} at byte {error.start:,}): write it as UTF-8, or in Python pass "
-            "pandas.read_csv(file, encoding=...) with its own encoding, such as 'latin-1' or 'utf-16'."
-        ) from None
-    finally:
-        csv.field_size_limit(limit)
+def _not_utf8(file: str, why: str) -> BadInput:
+    return BadInput(
+        f"{file!r} is not UTF-8 ({why}): write it as UTF-8, or in Python pass pandas.read_csv(file, encoding=...) with "
+        "its own encoding, such as 'latin-1' or 'utf-16'."
+    )

@@ -30,7 +30,7 @@ from faithscope.tables.engine.engines import (
     engine_of,
     without_password,
 )
-from faithscope.tables.sources.connections import beside, connect_to, is_embedded, shared
+from faithscope.tables.sources.connections import beside, connect_to, is_embedded, kept, shared
 from faithscope.tables.sources.files import MOST_DIGITS, read_csv, read_json, widened
 
 Names = str | Sequence[str]
@@ -73,8 +73,6 @@ class LogSource:
         Whether it stays as it is for as long as it is open: a copy, or a DuckDB file, which DuckDB locks.
     files : dict of str to os.stat_result
         Its local files, as they were when it was opened.
-    wide : dict of str to int
-        The number of digits of each column of decimals with more digits than DuckDB keeps, so that it would round them.
     notes : tuple of str
         Which rows were left out, and how the explanation was read, if that is not plain.
     """
@@ -86,7 +84,6 @@ class LogSource:
     embedded: bool = False
     still: bool = False
     files: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
-    wide: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -107,14 +104,6 @@ class LogSource:
     def scratch(self) -> Connection:
         """A connection to a DuckDB of our own, to keep temporary tables in."""
         return beside(self.table.get_backend()) if self.embedded else shared()
-
-    def refuse_wide(self, columns: Iterable[str]) -> None:
-        """Raise if one of these columns cannot be read as it is."""
-        for name in (name for name in columns if name in self.wide):
-            raise WrongType(
-                f"Column {name!r} holds decimals of {self.wide[name]} digits, of which DuckDB keeps at most "
-                f"{MOST_DIGITS}: write it with fewer digits, or as text."
-            )
 
     def as_numbers(self, columns: Iterable[str]) -> "LogSource":
         """The log with these columns as numbers, if a CSV file holds them as texts that can be read as such."""
@@ -190,12 +179,9 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
     import pyarrow.parquet as pq
 
     found = sorted({file for path in paths for file in _matching(path)}, key=lambda name: (len(name), name))
-    once: dict[Any, str] = {}
-    for file in found:  # two names of one file may be links, or hard links
-        identity: Any = os.path.realpath(file) if os.path.isfile(file) else file
-        if os.path.isfile(file) and (status := os.stat(file)).st_nlink > 1:
-            identity = status.st_dev, status.st_ino
-        once.setdefault(identity, file)
+    once: dict[str, str] = {}
+    for file in found:  # two names of one file may be links
+        once.setdefault(os.path.realpath(file) if os.path.isfile(file) else file, file)
     files = sorted(once.values())
     for file in (file for file in files if suffix(file) not in READERS):
         raise BadInput(
@@ -215,10 +201,12 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
             pq.read_schema(file) if kind == "parquet" and not file.startswith(_REMOTE) else None for file in files
         ]
         if kind == "csv":
-            table, numbers = read_csv(connection, files, taken)
+            table, numbers = read_csv(connection, files)
         elif kind == "json":
             table = read_json(connection, taken)
         else:  # files with the same columns and types together
+            for schema in schemas:
+                _refuse_wide(schema or ())
             groups: dict[Any, list[str]] = {}
             for schema, file in zip(schemas, taken, strict=True):
                 groups.setdefault(tuple((each.name, str(each.type)) for each in schema or ()), []).append(file)
@@ -226,32 +214,37 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
             table = tables[0] if len(tables) == 1 else widened(tables)
         said = {None if schema is None else (schema.metadata or {}).get(METADATA) for schema in schemas}
         settings = read_settings(schemas[0].empty_table()) if len(said) == 1 and None not in said else None
-        wide = {name: digits for schema in schemas for name, digits in _wide_decimals(schema or ()).items()}
-        return LogSource(_with_known_types(table), name, settings, numbers, files=opened, wide=wide)
+        return LogSource(_with_known_types(table), name, settings, numbers, files=opened)
 
 
 def _matching(path: str) -> list[str]:
     """The files that a path, a folder or a glob means, but for those whose names say that they are not finished."""
     if path.startswith(_REMOTE) or os.path.isfile(path):
         return [path]
-    folder = os.path.isdir(path)
-    pattern = os.path.join(glob.escape(path), "**") if folder else path
-    parts = pattern.split(os.sep)
-    fixed = len(parts) - 1 if folder else next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
-    # A name that begins with _ or a dot is that of an unfinished write, unless the glob says it.
-    wanted = {part[0] for part in parts[fixed:] if part.startswith(("_", "."))}
-    files = [
-        file
-        for file in glob.glob(pattern, recursive=True)
-        if os.path.isfile(file)
-        and not any(part[:1] in {"_", "."} - wanted for part in file.split(os.sep)[fixed:])
-        and not (folder and suffix(file) not in READERS)
-    ]
+    if os.path.isdir(path):
+        files, seen = [], {os.path.realpath(path)}
+        for place, folders, held in os.walk(path, followlinks=True):  # each folder once, whatever links lead to it
+            real = {
+                name: os.path.realpath(os.path.join(place, name)) for name in sorted(folders) if name[0] not in "_."
+            }
+            folders[:] = [name for name, folder in real.items() if folder not in seen]
+            seen.update(real.values())
+            files += [os.path.join(place, name) for name in held if name[0] not in "_." and suffix(name) in READERS]
+    else:
+        parts = path.split(os.sep)
+        fixed = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+        # A name that begins with _ or a dot is that of an unfinished write, unless the glob says it.
+        wanted = {part[0] for part in parts[fixed:] if part.startswith(("_", "."))}
+        files = [
+            file
+            for file in glob.glob(path, recursive=True)
+            if os.path.isfile(file) and not any(part[:1] in {"_", "."} - wanted for part in file.split(os.sep)[fixed:])
+        ]
     if files:
         return files
-    parent = os.path.dirname(path) or "."
-    beside = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
-    advice = f" {hint(os.path.basename(path), beside)}" if beside else ""
+    folder = Path(path).parent
+    beside = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
+    advice = f" {hint(Path(path).name, beside)}" if beside else ""
     raise BadInput(f"No file matches {without_password(path)!r}: check the path, or quote the glob.{advice}")
 
 
@@ -272,12 +265,16 @@ def _stamps(files: Sequence[str]) -> dict[str, tuple[int, int, int]]:
     return {file: (status.st_ino, status.st_size, status.st_mtime_ns) for file, status in known.items()}
 
 
-def _wide_decimals(schema: Any) -> dict[str, int]:
-    """Columns of decimals with more digits than engines keep, and how many; DuckDB makes doubles of them."""
+def _refuse_wide(schema: Any) -> None:
+    """Raise if a column is of decimals with more digits than engines keep: DuckDB would make doubles of them."""
     import pyarrow as pa
 
-    decimals = [field for field in schema if pa.types.is_decimal(field.type)]
-    return {field.name: field.type.precision for field in decimals if field.type.precision > MOST_DIGITS}
+    for name, kind in ((each.name, each.type) for each in schema):
+        if pa.types.is_decimal(kind) and kind.precision > MOST_DIGITS:
+            raise WrongType(
+                f"Column {name!r} holds decimals of {kind.precision} digits, of which DuckDB keeps at most "
+                f"{MOST_DIGITS}: write it with fewer digits, or as text, or leave it out."
+            )
 
 
 def _with_known_types(table: Table) -> Table:
@@ -307,13 +304,10 @@ def _from_frame(frame: Any) -> LogSource:
                     maps = pa.array(rows, pa.map_(pa.string(), pa.float64()))
                     table = table.set_column(position, held.name, maps)
         connection = shared()
-        wide = _wide_decimals(table.schema)
-        for name in wide:  # DuckDB reads no such table at all
-            position = table.column_names.index(name)
-            table = table.set_column(position, name, pa.nulls(table.num_rows, pa.float64()))
+        _refuse_wide(table.schema)
         connection.con.register("log", table)
         rows = _with_known_types(connection.table("log"))
-        return LogSource(rows, "frame", read_settings(table), embedded=True, still=True, wide=wide)
+        return LogSource(rows, "frame", read_settings(table), embedded=True, still=True)
 
 
 def _from_table(connection: Connection, name: str) -> LogSource:
@@ -331,13 +325,6 @@ def _from_table(connection: Connection, name: str) -> LogSource:
             if same:
                 there = f"; it has {', '.join(same[:_NAMED])}: write the whole name."
             raise BadInput(f"The database has no table {without_password(name)!r}{there}") from None
-        except Exception as problem:
-            if "disabled by configuration" not in str(problem):
-                raise
-            raise BadInput(
-                f"{name!r} is a view of other files, which a DuckDB file that is handed over may not read: pass the "
-                f"files themselves, or in Python duckdb.connect(file, read_only=True).table({name!r})."
-            ) from None
         return LogSource(_with_known_types(engine.readable(table)), name, still=engine.locked)
 
 
@@ -356,11 +343,11 @@ def _from_query(query: Any, kind: Query) -> LogSource:
                 return
             yield batch
 
-    rows = read()
+    rows = (batch for batch in read() if batch.num_rows)
     first = next(rows, None)
     if first is None:
         raise BadInput("The log has no rows: nothing can be measured.")
-    table = kept(chain([first], rows))
+    table = kept(chain([first], rows), shared())
     settings = read_settings(first.schema.empty_table())
     return LogSource(_with_known_types(table), kind, settings, embedded=True, still=True)
 
@@ -379,28 +366,11 @@ def _batches(query: Any, kind: Query) -> Iterable[Any]:
     return read(_ROWS)  # type: ignore[no-any-return]
 
 
-def kept(batches: Iterable[Any]) -> Table:
-    """All batches as one table of a DuckDB; an error if there is no row."""
-    from ibis.util import gen_name
-
-    connection, name, rows = shared(), gen_name("faithscope_log"), 0
-    for number, batch in enumerate(batches):
-        rows += batch.num_rows
-        with clear_errors("Copying the log into DuckDB"):
-            connection.con.register("batch", batch)
-            begin = f"INSERT INTO {name}" if number else f"CREATE TEMP TABLE {name} AS"
-            connection.con.execute(f"{begin} SELECT * FROM batch")
-            connection.con.unregister("batch")
-    if not rows:
-        raise BadInput("The log has no rows: nothing can be measured.")
-    return connection.table(name, database=("temp", "main"))
-
-
 def copied(source: LogSource, explanation: str) -> LogSource:
     """The log in a DuckDB that spills to disk, read once; other columns that cannot be shown are left out."""
     table, schema = source.table, source.table.schema()
     plain = {name for name, kind in schema.items() if kind.is_string() or name == explanation}
     how = {name: name if name in plain else shown(name, schema[name]) for name in table.columns}
     wanted = table.select(**{name: column(table, form) for name, form in how.items() if form is not None})
-    copy = kept(batches(wanted, _ROWS))
+    copy = kept(batches(wanted, _ROWS), shared())
     return replace(source, table=copy, numbers={}, embedded=True, still=True, files={})
