@@ -125,6 +125,7 @@ def test_a_file_counts_once_whatever_links_lead_to_it(tmp_path):
     logs, elsewhere = tmp_path / "logs", tmp_path / "elsewhere"
     logs.mkdir(), elsewhere.mkdir()
     (logs / "latest.parquet").symlink_to(_put(logs / "1.parquet", WHOLE, ["a", "b"] * 2))
+    (logs / "kept.parquet").hardlink_to(logs / "1.parquet")
     _put(elsewhere / "2.parquet", WHOLE, ["a", "b"] * 2)
     for name, target in {"loop": logs, "again": logs, "more": elsewhere, "same": elsewhere}.items():
         (logs / name).symlink_to(target)

@@ -280,11 +280,10 @@ class _Held(NamedTuple):
         matrix = self._matrix(names, numeric=(int, float, Decimal) if what else (int, float))
         return names, pa.FixedSizeListArray.from_arrays(matrix.ravel(), len(names)).cast(pa.list_(pa.float64())), notes
 
-    def _matrix(self, names: Sequence[str], numeric: tuple[type, ...]) -> Floats:
+    def _matrix(self, names: Sequence[str], numeric: Any) -> Floats:
         """The numbers of objects, NaN for null and 0 for a key that an object does not have."""
         place, matrix = {name: j for j, name in enumerate(names)}, np.zeros((len(self.items), len(names)))
         odd: dict[tuple[int, str], list[tuple[int, Any]]] = {}
-        number: Any
         for row, (item, n, value) in enumerate(zip(self.items, self.rows, self.values, strict=True)):
             for name, number in item:
                 if number is None:

@@ -179,9 +179,12 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
     import pyarrow.parquet as pq
 
     found = sorted({file for path in paths for file in _matching(path)}, key=lambda name: (len(name), name))
-    once: dict[str, str] = {}
-    for file in found:  # two names of one file may be links
-        once.setdefault(os.path.realpath(file) if os.path.isfile(file) else file, file)
+    once: dict[Any, str] = {}
+    for file in found:  # two names of one file may be links, or hard links
+        identity: Any = os.path.realpath(file) if os.path.isfile(file) else file
+        if os.path.isfile(file) and (status := os.stat(file)).st_nlink > 1:
+            identity = status.st_dev, status.st_ino
+        once.setdefault(identity, file)
     files = sorted(once.values())
     for file in (file for file in files if suffix(file) not in READERS):
         raise BadInput(
