@@ -77,6 +77,8 @@ def plain_columns(
     source: LogSource, columns: tuple[str, ...], wanted: str | None, options: AuditOptions
 ) -> PlainColumns:
     """The explanation in plain columns: lists of numbers for objects of numbers, lists of what JSON lists hold."""
+    import pyarrow as pa
+
     plain, column = PlainColumns(source, columns, wanted), columns[0]
     if len(columns) > 1 or wanted in _AS_IT_IS:
         return plain
@@ -103,16 +105,19 @@ def plain_columns(
         return plain if form == "keys" else PlainColumns(source, columns, form)
     read: Any
     if form == "objects" and wanted in (None, "importances"):
-        names, read, told = held.features(what, options)
+        kind, (names, read, told) = pa.float64(), held.features(what, options)
         found = PlainColumns(source, columns, "importances", names, what != "structs")
     else:
+        kind = pa.float64() if form == "numbers" else pa.string()
+        kind = pa.int64() if wanted == "prototypes" and form == "numbers" else kind
         read, told = held.items, [f"explanations were read from JSON lists in column {column!r}"]
         if form == "objects":
             read = [[name for name, value in item if value is not None or what != "structs"] for item in held.items]
             told = [f"explanations were read from keys of {what or 'JSON objects'} in column {column!r}"]
         found = PlainColumns(source, columns, wanted or ("words" if form == "words" else "importances"))
     with clear_errors(f"Reading the explanations of column {column!r}"):
-        known = replace(source, table=_with_values(source, column, lines.column(column), read))
+        values = pa.array(read, pa.list_(kind)) if isinstance(read, list) else read.cast(pa.list_(kind))
+        known = replace(source, table=_with_values(source, column, lines.column(column), values))
     return found._replace(source=replace(known, notes=(*source.notes, *told, *notes)))
 
 
@@ -245,10 +250,7 @@ class _Held(NamedTuple):
             if len(set(names)) < len(names):  # readers disagree on which of them counts
                 twice.append((value, n))
         if twice:
-            told, example = (
-                several(sum(n for _, n in twice), "row", "rows"),
-                min(_shortened(value) for value, _ in twice),
-            )
+            told, example = several(sum(n for _, n in twice), "row", "rows"), min(_shortened(v) for v, _ in twice)
             raise BadInput(
                 f"Column {self.column!r} holds objects with a key twice in {told}, such as {example}: write every "
                 "feature once."
@@ -278,7 +280,7 @@ class _Held(NamedTuple):
                 "decides between features of equal size"
             )
         matrix = self._matrix(names, numeric=(int, float, Decimal) if what else (int, float))
-        return names, pa.FixedSizeListArray.from_arrays(matrix.ravel(), len(names)).cast(pa.list_(pa.float64())), notes
+        return names, pa.FixedSizeListArray.from_arrays(matrix.ravel(), len(names)), notes
 
     def _matrix(self, names: Sequence[str], numeric: Any) -> Floats:
         """The numbers of objects, NaN for null and 0 for a key that an object does not have."""
@@ -298,9 +300,8 @@ class _Held(NamedTuple):
             told, example = several(sum(n for n, _ in held), "row", "rows"), min(_shortened(each) for _, each in held)
             raise BadInput(
                 f"Importances are numbers; key {names[j]!r} of column {self.column!r} holds {form} in {told}, such as "
-                f"{example}: "
-                "write a number, leave the key out, which counts 0, or pass kind='keys' to compare the texts as they "
-                "stand."
+                f"{example}: write a number, leave the key out, which counts 0, or pass kind='keys' to compare the "
+                "texts as they stand."
             )
         return matrix
 
