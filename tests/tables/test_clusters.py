@@ -4,62 +4,13 @@ import json
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput
-from faithscope.sample import Sample
-from faithscope.tables.audit import audit
-from tables import engines
-from tables.logs import assert_same, assert_same_groups
-
-
-def systems(many, agreement):
-    """A log of many systems, each a population: pure and mixed, silent and told, in one cluster or many.
-
-    Numbers have ties on a grid, huge offsets and heavy tails; for `Spread` no row has all of the variance.
-    """
-    rng, parts = np.random.default_rng(many), []
-    while len(parts) < many:
-        n = int(rng.choice([1, 2, 3, 4, 5, 8, 13, 30, 80]))
-        keys = rng.integers(0, max(1, int(n * rng.choice([0.02, 0.1, 0.3, 0.6, 1.2]))), n)
-        clusters = rng.integers(0, max(1, int(n * rng.choice([0.02, 0.3, 0.6, 3.0]))), n)
-        if len(parts) % 5 == 0:
-            clusters = keys  # every explanation is of one cluster
-        values = [
-            np.round(rng.normal(size=n), 1),
-            rng.normal(size=n) * 10.0 ** rng.integers(-6, 7),
-            rng.integers(0, 5, n) * 0.1,  # ties: two kappas may be as good
-            1e9 + rng.normal(size=n),
-            rng.standard_t(1.5, size=n),
-            keys + 0.1 * rng.normal(size=n),
-            0.7 * keys,
-        ]
-        y = values[len(parts) % len(values)] if agreement else rng.integers(0, rng.choice([1, 2, 4]), n)
-        if agreement != fs.Spread() or np.unique(y, return_counts=True)[1].max() < n - 1:
-            parts.append(pd.DataFrame({"key": keys, "y": y, "customer": clusters, "part": str(len(parts))}))
-    return pd.concat(parts, ignore_index=True)
-
-
-HOW = [(None, "customer"), (fs.Close(1.0), "customer"), (fs.Tolerance(1.0), "customer")]
-HOW += [(fs.Close(0.3), None), (fs.Tolerance(0.3), None), (fs.Spread(), None)]
-ASKED = [("duckdb", 40, *how) for how in HOW]
-ASKED += [
-    pytest.param(*case, marks=pytest.mark.thorough) for case in (("postgres", 35, *HOW[1]), ("spark", 14, *HOW[0]))
-]
-
-
-@pytest.mark.parametrize(("engine", "many", "agreement", "clusters"), ASKED, ids=str)
-def test_many_systems_give_the_same_in_an_engine_as_in_memory(engine, many, agreement, clusters):
-    log = systems(many, agreement)
-    how = engines.put(engine, "systems", pa.Table.from_pandas(log, preserve_index=False))
-    how |= {"prediction": "y", "explanation": "key", "kind": "keys", "clusters": clusters, "agreement": agreement}
-    audited = audit(**how, by="part")
-    given = (log.key.tolist(), log.y.to_numpy(), None, None, agreement, clusters and log.customer.to_numpy())
-    assert_same_groups(audited.populations, Sample.of(*given), log.part.tolist())
+from tables.logs import assert_same
 
 
 def _log(n=400, **columns):

@@ -108,15 +108,6 @@ def test_missing_numbers_are_dropped_and_never_a_value():
             key_and_y(keys, values, agreement=close, nulls=nulls)
 
 
-@pytest.mark.parametrize(("keys", "words"), [([1], "at least 2 rows"), ([1, 1, 2], r"all equal \(0.5\)")])
-def test_a_single_row_and_equal_predictions(keys, words):
-    y = [0.5] * len(keys)
-    for agreement in (fs.Close(1.0), fs.Tolerance(1.0)):
-        assert_same(key_and_y(keys, y, agreement=agreement).consistency, fs.consistency(keys, y, agreement=agreement))
-    with pytest.raises(BadInput, match=words):
-        key_and_y(keys, y, agreement=fs.Spread())
-
-
 def test_a_spread_does_not_depend_on_the_scale_of_predictions():
     rng = np.random.default_rng(0)
     keys = rng.integers(0, 6, 200)
