@@ -161,22 +161,25 @@ class LogColumns:
 
     def _name(self, node: Any) -> str:
         """The column that is meant; its case does not matter, unless it is quoted or others differ in case alone."""
-        name = str(node.name)
+        name = node.name
         if type(node.this).__name__ != "Identifier" or len(node.parts) > 1:
             raise BadInput(
                 f"where has {node.sql('duckdb')!r}: name a column of the log alone, in double quotes if need be."
             )
+        if name in self.typed:
+            return str(name)
         alike = [column for column in self.typed if column.casefold() == name.casefold()]
         # An engine numbers a column if another differs from it in case alone.
-        numbered = any(
-            re.sub(r"_\d+$", "", each).casefold() == name.casefold() != each.casefold() for each in self.typed
-        )
-        if name in self.typed or (len(alike) == 1 and not numbered and not node.this.quoted):
-            return name if name in self.typed else alike[0]
+        renamed = [
+            each for each in self.typed if re.sub(r"_\d+$", "", each).casefold() == name.casefold() != each.casefold()
+        ]
+        if len(alike) == 1 and not renamed and not node.this.quoted:
+            return alike[0]
+        close = hint(name, (*alike, *renamed) or self.typed)
         quoted = (
             "" if node.this.quoted else " Write a name with other characters in double quotes, a text in single ones."
         )
-        raise BadInput(f"The log has no column {name!r} for where. {hint(name, alike or self.typed)}{quoted}")
+        raise BadInput(f"The log has no column {name!r} for where. {close}{quoted}")
 
     def _cast(self, node: Any, kind: str) -> Expression:
         if kind not in _TYPES:
@@ -185,10 +188,11 @@ class LogColumns:
             )
         if not _is_text(node) or kind not in ("DATE", "TIMESTAMP", "TIMESTAMPTZ"):
             return self.translated(node).cast(_TYPES[kind])
-        written = _read_moment(node.this)
-        if kind == "DATE" and written.time() != written.min.time():
-            raise BadInput(f"where casts {node.this!r} to a date: write the date alone, such as '{written.date()}'.")
-        return literal(str(written.date() if kind == "DATE" else written)).cast(_TYPES[kind])
+        text, written = node.this, _read_moment(node.this)
+        if kind == "DATE" and len(text.strip()) > len("2026-03-01"):
+            raise BadInput(f"where casts {text!r} to a date: write the date alone, such as {str(written.date())!r}.")
+        said = {"DATE": written.date(), "TIMESTAMP": written, "TIMESTAMPTZ": f"{written}+00:00"}[kind]
+        return literal(str(said)).cast(_TYPES[kind])
 
 
 def _is_text(node: Any) -> bool:
