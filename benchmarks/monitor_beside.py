@@ -17,7 +17,7 @@ from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.monitor.moments import to_date
-from faithscope.monitor.sequential import PARTS, bet_above, bet_below, drops_beside
+from faithscope.monitor.sequential import PARTS, Draws, changes, log_evidence
 from monitor_alarms import ERROR, worse, zipf
 from planted_slices import FAULTS, decisions, shuffled
 from ratios import simulate
@@ -62,27 +62,29 @@ def trial(p, q, rows, days, rng):
 def wrong(name, trials, days, rng):
     """The shares of trials in which limits ever miss the truth, and in which there is ever an alarm."""
     limits = alarms = 0
-    dates = np.array([to_date(day) for day in range(days)], object)
+    later = np.append(0, REFERENCE + np.arange(days))
     for _ in range(trials):
         before, after, truth = trial(*SYSTEMS[name], days, rng)
         seen = np.cumsum(after, axis=0)
-        low, high = (np.count_nonzero(bet(seen) >= -np.log(ERROR / 2), axis=1) for bet in (bet_above, bet_below))
-        limits += bool(np.any((low / 1000 > truth) | (1 - high / 1000 < truth)))
-        alarms += bool(drops_beside(dates, before, after, ERROR, dates[0].toordinal()))
+        above, below = log_evidence(seen, truth), log_evidence(seen[:, ::-1], 1 - truth)
+        limits += bool(max(above.max(), below.max()) >= -np.log(ERROR / 2))
+        draws = np.concatenate([before[None], after])
+        alarms += bool(changes(Draws(later, draws, draws), REFERENCE, ERROR, 0, ["drop"]))
     return limits / trials, alarms / trials
 
 
 def watched(fault, rows, seed):
-    """Alarms of a planted log, among themselves alone and with the reference settled."""
+    """Alarms of a planted log: of rows among themselves, and beside the reference."""
     rng = default_rng(seed)
     X, denied, first, second = decisions(rng, rows)
     first = shuffled(rng, first, FAULTS[fault][0](X).to_numpy())
     codes = [f"R{a}, R{b}" for a, b in zip(first, second, strict=True)]
-    told = []
-    for settled in ({}, {"reference": 59}):
-        monitor = fs.Monitor(by="region", seed=seed, **settled)
-        monitor.add(codes, denied, by=X["region"].to_numpy(), when=X["date"].to_numpy(), batch="log")
-        told.append(monitor.alarms(reference=59))
+    monitor = fs.Monitor(by="region", seed=seed, reference=59)
+    monitor.add(codes, denied, by=X["region"].to_numpy(), when=X["date"].to_numpy(), batch="log")
+    told = ({}, {})
+    for name, alarms in monitor.alarms().items():
+        for alarm in alarms:
+            told["beside" in alarm.direction].setdefault(name, []).append(alarm)
     return told
 
 
@@ -97,7 +99,7 @@ def planted(rows, draws, first=5_000):
     lines = []
     faulty = [watched("a region since March", rows, first + draw) for draw in range(draws)]
     sound = [watched("none", rows, first + draws + draw) for draw in range(draws)]
-    for place, how in enumerate(("among themselves", "reference settled")):
+    for place, how in enumerate(("among themselves", "beside")):
         days = [since_march(told[place]) for told in faulty]
         known, median = np.mean(np.isfinite(days)), np.median(days)
         others = np.mean([bool(told[place].keys() - {"south", None}) for told in faulty])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import default_rng
 
 from faithscope.monitor.look import far_fewer
-from faithscope.monitor.pairing import Cells
+from faithscope.monitor.pairing import Rows, sides
 from monitor_alarms import ERROR, alarmed, missed, paired, worse, zipf
 from ratios import simulate
 
@@ -78,11 +78,12 @@ def once(trial, day, customer, rng):
 def sums(trial, day, explanation, label, trials, days, rng):
     """Openers, matched and agreeing by trial and day, of rows in order of days, 50 days at a time."""
 
-    def batch(first, _):
-        here = (day >= first) & (day < first + 50)
-        return Cells.of(*[explanation[here]] * 2, label[here], day[here], np.ones(here.sum(), np.int64), trial[here])
+    def batch(first):
+        here = np.flatnonzero((day >= first) & (day < first + 50))
+        closing, high = sides(np.ones(len(here), np.int64), rng)[1], explanation[here].astype(np.uint64)
+        return Rows(trial[here], high, high, label[here], day[here], closing)
 
-    return paired((partial(batch, first) for first in range(0, days, 50)), trials, days, rng)
+    return paired(map(batch, range(0, days, 50)), trials, days, rng)
 
 
 def noticed(trial, day, explanation, trials, days):

@@ -158,9 +158,9 @@ def test_limits_and_alarms_are_rarely_wrong_at_a_thousand_looks_and_single_looks
 
 def test_the_truth_of_a_system_of_scopes_is_its_sufficiency(study):
     for system in study("monitor_alarms").SCOPED.values():
-        rows, inside = replace(system, rows=20_000).arrivals(1, 1, np.random.default_rng(0))
-        X = pd.DataFrame(inside.astype(int), columns=[f"r{place}" for place in range(inside.shape[1])])
-        estimate = fs.sufficiency(fs.Rules.parse([f"r{own} == 1" for own in rows.high]), rows.labels, X)
+        kind, rule, labels = system.drawn(20_000, np.random.default_rng(0))
+        X = pd.DataFrame(system.inside[kind].astype(int), columns=[f"r{own}" for own in range(len(system.classes))])
+        estimate = fs.sufficiency(fs.Rules.parse([f"r{own} == 1" for own in rule]), labels, X)
         assert estimate.value == pytest.approx(system.truth, abs=0.02)
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from browser.test_report import needs_axe, until, violations, wanted_look
-from faithscope.monitor.page import write
-from watched_example import watched_record
+from watched_example import watched_monitor
 
 DRAWN = "return [...document.querySelectorAll('.drawing')].every(place => place.querySelector('svg'))"
 
@@ -12,7 +11,7 @@ DRAWN = "return [...document.querySelectorAll('.drawing')].every(place => place.
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     path = tmp_path_factory.mktemp("watched") / "page.html"
-    write(watched_record(), path)
+    watched_monitor().to_html(path)
     return path
 
 

@@ -621,7 +621,7 @@ def monitors():
     def watched(scopes):
         rules = [f"leaf <= {bound}" for bound in (2, 5, 12)]
         options = {"scopes": fs.Rules.parse(rules, features=["leaf"])} if scopes else {"by": "region"}
-        monitor = fs.Monitor(at_least=0.85, **options)
+        monitor = fs.Monitor(at_least=0.85, reference=10, **options)
         for number, day in enumerate(days):
             when = [start + pd.Timedelta(days=number)] * len(day)
             if scopes:
@@ -643,7 +643,7 @@ def monitors():
 
 
 def _alarms(monitor):
-    return {str(group): [vars_of(alarm) for alarm in told] for group, told in monitor.alarms(reference=10).items()}
+    return {str(group): [vars_of(alarm) for alarm in told] for group, told in monitor.alarms().items()}
 
 
 def vars_of(thing):

@@ -2,7 +2,6 @@
 
 import datetime
 
-import duckdb
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.errors import BadInput, Incompatible
-from monitor.watched_rows import START, TEXTS, add, drawn, holds_all, looked, quickly, same
+from monitor.watched_rows import START, TEXTS, add, drawn, holds_all, looked, same
 
 MEASURES = pytest.mark.parametrize("options", [{}, {"scopes": TEXTS}], ids=["consistency", "sufficiency"])
 ROWS = st.lists(
@@ -38,38 +37,29 @@ def test_how_rows_are_divided_into_batches_does_not_matter(options, lines, parts
 
 
 @MEASURES
-@pytest.mark.parametrize(
-    ("monitors", "compacted"),
-    [(2, False), pytest.param(1, True, marks=pytest.mark.thorough)],
-)
-def test_nothing_changes_if_days_are_closed_and_monitors_added_up(tmp_path, monkeypatch, options, monitors, compacted):
-    if compacted:
-        quickly(monkeypatch, OPEN_DAYS=2, OPEN_MONTHS=0, FIRST_DAYS=0)
-    n, days, apart = (400, 8, 4) if monitors > 1 else (700, 14, 2)  # so that they lie in two months
-    rows = drawn(n, days=days)
-    rows["day"] = [day + apart * (day - START) for day in rows["day"]]
-    each = [fs.Monitor(tmp_path / str(side), **options, by="g") for side in range(monitors)]
+def test_monitors_added_up_hold_what_one_holds_to_which_all_was_added(tmp_path, options):
+    rows = drawn(400, days=8)
+    rows["day"] = [day + 4 * (day - START) for day in rows["day"]]
+    each, whole = (
+        [fs.Monitor(tmp_path / str(side), **options, by="g") for side in range(2)],
+        fs.Monitor(**options, by="g"),
+    )
     how = {"prediction": "y", "explanation": "rule", "kind": "rules" if options else "keys"}
     for place, (day, part) in enumerate(rows.groupby("day")):
-        later = fs.Monitor(each[place % monitors]._store.path)  # the settings are those of the state
-        if place % 3:
-            add(later, part, when=day, batch=str(day))
-        else:
-            later.add_log(part, **how, when="day", batch=str(day))
-    merged = sum(each[1:], start=each[0])
-    holds_all(merged, rows)
-    if monitors == 1 and not options:
-        with duckdb.connect(str(each[0]._store.path)) as held:
-            levels = {line[0] for line in held.execute("SELECT DISTINCT level FROM cells").fetchall()}
-        assert levels == {0, 1, 2}
-    limits, parts = merged.limits(), [one.limits() for one in each]
-    if monitors == 1:
-        assert limits == parts[0]
-    assert limits.pairs + limits.waiting == limits.openers <= limits.n == sum(part.n for part in parts)
+        later = fs.Monitor(each[place % 2]._store.path)  # the settings are those of the state
+        for monitor in (later, whole):
+            if place % 3:
+                add(monitor, part, when=day, batch=str(day))
+            else:
+                monitor.add_log(part, **how, when="day", batch=str(day))
+    for merged in (each[0] + each[1], each[1] + each[0]):
+        assert merged.to_dict() == whole.to_dict()
+        holds_all(merged, rows)
+    limits = merged.limits()
+    assert limits.pairs + limits.waiting == limits.openers <= limits.n == sum(part.limits().n for part in each)
     pairs = looked(merged, lambda look: look.pairs)
-    pairs = pairs.take(pairs.group == -1)
-    assert pairs.rows.sum() == len(rows)
-    assert (pairs.agreeing <= pairs.matched).all()
+    assert pairs["rows"][pairs["grp"] == -1].sum() == len(rows)
+    assert (pairs["agreeing"] <= pairs["matched"]).all()
     merged.save(tmp_path / "all")
     assert fs.Monitor(tmp_path / "all").to_dict() == merged.to_dict()
     with pytest.raises(BadInput, match="already"):
@@ -89,10 +79,8 @@ def test_a_batch_in_both_monitors_counts_once(options):
     assert (first + fs.Monitor(**options)).to_dict() == first.to_dict()
 
 
-@pytest.mark.parametrize(("options", "compacted"), [({}, True), ({"scopes": TEXTS}, False)])
-def test_a_batch_counts_once_and_its_name_is_not_taken_for_other_rows(tmp_path, monkeypatch, options, compacted):
-    if compacted:
-        quickly(monkeypatch, OPEN_DAYS=0)
+@MEASURES
+def test_a_batch_counts_once_and_its_name_is_not_taken_for_other_rows(tmp_path, options):
     rows, state = drawn(50), tmp_path / "state.duckdb"
     monitor = fs.Monitor(state, **options, by="g")
     for day in range(3):
@@ -129,7 +117,7 @@ def test_a_replay_draws_the_same_pairs_in_any_order_of_rows_labels_groups_and_sc
     assert other.limits().openers != monitor.limits().openers
 
 
-def test_what_cannot_be_merged_is_refused(monkeypatch):
+def test_what_cannot_be_merged_is_refused():
     def added(explanations, labels=(0, 1), **how):
         monitor = fs.Monitor()
         monitor.add(explanations, list(labels), **how)
@@ -138,20 +126,10 @@ def test_what_cannot_be_merged_is_refused(monkeypatch):
     first = added(["a", "a"], batch="b", when="2026-01-01")
     for one, other, words in (
         (first, added(["a", "a"], (0, 0), batch="b", when="2026-01-01"), "different rows"),
-        (first, added([[0.5, 1.0], [0.5, 1.0]]), "plain keys"),
-        (fs.Monitor(by="region"), fs.Monitor(), "groups"),
+        (first, added([[0.5, 1.0], [0.5, 1.0]]), "different kind"),
+        (fs.Monitor(by="region"), fs.Monitor(), "different by"),
         (fs.Monitor(scopes=TEXTS), fs.Monitor(scopes=TEXTS[:2]), "different scopes"),
         (fs.Monitor(scopes=TEXTS), fs.Monitor(), "different scopes"),
     ):
         with pytest.raises((Incompatible, BadInput), match=words):
             one + other
-    quickly(monkeypatch, OPEN_DAYS=0)
-    closed = [fs.Monitor(), fs.Monitor()]
-    for monitor in closed:
-        for day in (1, 2, 3):
-            monitor.add(["a", "a"], [0, 1], when=datetime.date(2026, 1, day))
-    with pytest.raises(Incompatible, match="Both monitors have merged their old days"):
-        closed[0] + closed[1]
-    opened = added(["a", "a"], when="2026-01-09")
-    for both in (closed[0] + opened, opened + closed[0]):
-        assert both.single_look().n == 8

@@ -13,14 +13,7 @@ from faithscope.errors import BadInput
 from faithscope.monitor import store
 
 DAYS = 12
-POINTS = [  # in the middle of adding and of merging, before they are whole, and after
-    "adding:insert",
-    "adding:_insert_pairs",
-    "adding:_paired",
-    "compaction:_merge",
-    "compaction:_keep_few_names",
-    "monitor:compact",
-]
+POINTS = ["adding:_insert", "adding:codes", "adding:_pair", "adding:pair", "adding:insert", "store:_checkpoint"]
 ADDING = """
 import importlib
 import os
@@ -28,9 +21,7 @@ import signal
 import sys
 # What is imported here, no child imports again; fs.Monitor would be imported when it is first used.
 import duckdb, numpy as np, pandas, pyarrow, pyarrow.pandas_compat
-from faithscope.monitor import compaction
 from faithscope.monitor.monitor import Monitor
-compaction._FEW, compaction.OPEN_DAYS = 0, 2  # so that kills fall into merging too
 
 def dies(module, name):
     module = importlib.import_module("faithscope.monitor." + module)

@@ -15,44 +15,12 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput, FaithscopeError, UnknownName, WrongType
-from faithscope.monitor.limits import group_shares
-from faithscope.monitor.metrics import prometheus
-from faithscope.monitor.schema import VERSION
-from monitor.watched_rows import add, drawn, looked, quickly, same
+from faithscope.monitor.look import group_shares
+from faithscope.monitor.store import VERSION
+from faithscope.monitor.telling import prometheus
+from monitor.watched_rows import looked
 
 DAY = pd.Timestamp("2026-01-01")
-
-
-def test_late_rows_of_a_closed_day_are_counted_and_the_table_says_so(monkeypatch):
-    quickly(monkeypatch, OPEN_DAYS=1)
-    rows, monitor = drawn(1800, days=6), fs.Monitor()
-    for day, part in rows.groupby("day"):
-        add(monitor, part, when=day)
-    add(monitor, rows[:50], when=DAY)
-    line = monitor.table().iloc[0]
-    assert (line["n"], line["parts"]) == (350, 2)
-    assert pd.isna(line["low"])
-    same(monitor.single_look(), pd.concat([rows, rows[:50]]))
-    monitor.confidence = 0.99
-    assert "the intervals of 4 closed days are of 0.95 confidence" in str(monitor)
-
-
-@pytest.mark.thorough
-def test_explanations_forgotten_make_the_value_no_higher_and_are_told(monkeypatch):
-    quickly(monkeypatch, OPEN_DAYS=0, OPEN_MONTHS=0, FIRST_DAYS=0, MOST_CELLS=10)
-    rows, monitor = drawn(1400, days=70), fs.Monitor()
-    rows["rule"] = np.where(np.arange(1400) % 4 == 0, (np.arange(1400) % 700).astype(str), rows["rule"])
-    for day, part in rows.groupby("day"):
-        add(monitor, part, when=day)
-    expected, look = fs.consistency(rows["rule"], rows["y"]), monitor.single_look()
-    assert "no longer known by explanation" in monitor.notes[0]
-    assert look.n == expected.n
-    assert look.value <= expected.value + 1e-12
-    assert look.value + look.unverifiable >= expected.value + expected.unverifiable - 1e-12
-    assert np.isclose(look.chance, expected.chance)
-    assert "no longer known" in str(monitor)
-    limits = monitor.limits()
-    assert limits.openers == limits.pairs + limits.waiting
 
 
 KEYS = np.random.default_rng(0).integers(0, 6, 200)
@@ -173,6 +141,10 @@ def test_another_discretizer_is_refused():
     assert monitor.limits().n == 20
 
 
+def error_shares(look):
+    return group_shares(look.pairs["grp"], look.pairs["batch"])
+
+
 def test_limits_of_groups_hold_for_all_groups_together_and_groups_may_come_later():
     rng = np.random.default_rng(0)
     leaf, alone = rng.integers(0, 5, 400), fs.Monitor()
@@ -181,12 +153,12 @@ def test_limits_of_groups_hold_for_all_groups_together_and_groups_may_come_later
     for monitor, groups in ((few, 2), (many, 20)):
         monitor.add(leaf, leaf % 2, by=np.arange(400) % groups, when="2026-01-01", batch="b")
     assert few.limits().low == alone.limits().low
-    shares = [sum(group_shares(looked(monitor, lambda look: look.pairs)).values()) for monitor in (few, many)]
+    shares = [sum(looked(monitor, error_shares).values()) for monitor in (few, many)]
     assert shares == pytest.approx([0.5, 0.5])
     before = few.limits(0)
     few.add(leaf, leaf % 2, by=2 + np.arange(400) % 3, when="2026-01-02", batch="c")
     assert few.limits(0) == before
-    shares = group_shares(looked(few, lambda look: look.pairs))
+    shares = looked(few, error_shares)
     assert list(shares.values()) == pytest.approx([1 / 4, 1 / 4, 1 / 18, 1 / 18, 1 / 18])
 
 
@@ -275,7 +247,7 @@ def test_groups_that_read_the_same_stay_apart_at_every_door_and_an_alarm_of_eith
     assert len({line.split(": ")[0] for line in str(monitor).splitlines() if "n=400" in line or "n=80," in line}) == 2
     numbers = [line.rsplit(" ", 1)[0] for line in looked(monitor, prometheus).splitlines() if line[0] != "#"]
     assert len(set(numbers)) == len(numbers)
-    assert len({line.name for line in monitor._record().lines}) == 3
+    assert len(set(looked(monitor, lambda look: look.names).values())) == 3
     for words in ("--at-least 0.9", "--fail-under 0.7") if pair == ALIKE[0] else ():
         status = CliRunner().invoke(app, ["monitor", "report", "--state", monitor._store.name, *words.split()])
         assert status.exit_code == 1
@@ -283,7 +255,7 @@ def test_groups_that_read_the_same_stay_apart_at_every_door_and_an_alarm_of_eith
 
 def test_a_loss_is_found_and_a_promise_that_holds_raises_no_alarm():
     rng = np.random.default_rng(0)
-    monitor = fs.Monitor(at_least=0.85, by="region")
+    monitor = fs.Monitor(at_least=0.85, by="region", reference=10)
     for day in range(32):
         leaf, region = rng.integers(0, 30, 600), rng.choice(["eu", "us"], 600)
         wrong = rng.random(600) < np.where((day >= 25) & (region == "us"), 0.4, 0.02)
@@ -292,7 +264,6 @@ def test_a_loss_is_found_and_a_promise_that_holds_raises_no_alarm():
     assert "us" in alarms
     assert "eu" not in alarms
     assert datetime.date(2026, 1, 25) < alarms["us"][0].day <= datetime.date(2026, 1, 31)
-    assert "us" in monitor.alarms(reference=10)
     assert "ALARM in us" in str(monitor)
     assert monitor.limits("eu").verdict == "holds"
     assert fs.Monitor(at_least=0.9).alarms() == {}
@@ -326,7 +297,7 @@ def test_settings_stay_those_with_which_the_store_began(tmp_path):
     path = tmp_path / "state.duckdb"
     fs.Monitor(path, by="region", seed=3)
     assert fs.Monitor(path).by == ("region",)
-    with pytest.raises(BadInput, match="begun by region"):
+    with pytest.raises(BadInput, match="begun with other by"):
         fs.Monitor(path, by="sex")
 
 

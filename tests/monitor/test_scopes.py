@@ -1,5 +1,6 @@
 """A monitor of scopes: the sufficiency of all rows, and limits that hold although scopes overlap."""
 
+import json
 import shlex
 
 import numpy as np
@@ -12,8 +13,8 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput, FaithscopeError, WrongType
-from faithscope.monitor.pairing import Cells, pair
-from faithscope.monitor.scopes import Scopes, assign
+from faithscope.monitor.pairing import Rows, pair, sides
+from faithscope.monitor.scopes import Scopes
 from monitor.watched_rows import TEXTS, add, drawn, same
 
 
@@ -42,7 +43,7 @@ def test_no_row_lies_in_two_scopes_of_a_class(bounds):
     X = np.array([(a, b) for a in (np.nan, *np.arange(-0.5, 10, 0.5)) for b in (np.nan, 0, 1, 2, 3)])
     inside = scopes.inside(scopes.rules, X, len(X))
     assert all((inside[:, scopes.classes == number].sum(axis=1) <= 1).all() for number in set(scopes.classes))
-    assert Scopes.read(scopes.written()).written() == scopes.written()
+    assert Scopes.read(json.loads(json.dumps(scopes.written()))).written() == scopes.written()
 
 
 # A system with a known sufficiency. Half of the rows have z = 1 and the label 1, the others 0. Scope 0 holds all rows
@@ -52,23 +53,19 @@ SUFFICIENCY = 0.625
 OWN, LABEL = np.array([0, 0, 1]), np.array([0, 1, 1])
 INSIDE = np.array([[True, False], [True, True], [True, True]])
 SHARES = np.array([0.5, 0.25, 0.25])
-OVERLAPPING = np.array([0, 1])  # each scope a class of its own
-
-
-def arrivals(n, rng, day=0):
-    counts = rng.multinomial(n, SHARES)
-    return Cells.of(OWN, [0] * 3, LABEL, day, counts)
+SERVES = np.where(INSIDE, [0, 1], -1)  # each scope a class of its own
 
 
 def watched(looks, rows, rng):
     """Openers, matched and agreeing ones after each look."""
-    waiting, known, sums = Cells.none(), {}, []
-    for day in range(looks):
-        assigned, told = assign(arrivals(rows, rng, day), INSIDE, waiting, known, OVERLAPPING, rng)
-        known = {0: known[0] + told[0] if known else told[0]}
-        pairs = pair(assigned, waiting, rng)
+    waiting, sums = Rows.none(), []
+    for _ in range(looks):
+        cell, closing, scope = sides(rng.multinomial(rows, SHARES), rng, SERVES)
+        key = np.where(closing, scope, OWN[cell]).astype(np.uint64)
+        zeros = np.zeros(len(cell), np.int64)
+        pairs = pair(Rows(zeros, key, 0 * key, LABEL[cell], zeros, closing), waiting, rng)
         waiting = pairs.waiting
-        sums.append([pairs.openers.sum(), pairs.matched.sum(), pairs.agreeing.sum()])
+        sums.append([np.count_nonzero(~closing), len(pairs.agreeing), pairs.agreeing.sum()])
     return np.cumsum(sums, axis=0)
 
 
@@ -80,7 +77,7 @@ def distance_in_errors(agreeing, matched):
 def test_pairs_agree_as_often_as_sufficiency_says(rows, looks):
     openers, matched, agreeing = watched(looks, rows, np.random.default_rng(1))[-1]
     assert distance_in_errors(agreeing, matched) < 4
-    assert matched > 0.99 * openers > 0.15 * rows * looks
+    assert matched > 0.99 * openers > 0.13 * rows * looks
 
 
 def test_what_cannot_be_watched_is_refused_in_a_sentence(tmp_path):
@@ -143,7 +140,7 @@ def test_the_command_line_reads_scopes_from_a_file(tmp_path, monkeypatch):
     assert run(f"{line} --scopes rules.txt --batch 1").exit_code == 0
     assert "added before" in run(f"{line} --batch 1").output
     (tmp_path / "rules.txt").write_text(TEXTS[0])
-    assert "other scopes (5, here 1)" in str(run(f"{line} --scopes rules.txt --batch 2").exception)
+    assert "begun with other scopes" in str(run(f"{line} --scopes rules.txt --batch 2").exception)
     assert "'none.txt' cannot be read" in str(run(f"{line} --scopes none.txt --batch 2").exception)
     assert run("monitor report --state s.duckdb").output.startswith("sufficiency between")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError
-from faithscope.monitor import compaction, store
+from faithscope.monitor import store
 from faithscope.monitor.canonical import explanation_digests
 from fuzz.outcomes import injected, one_sentence
 
@@ -56,21 +56,6 @@ def add_days(monitor, days=12):
         labels = (leaf + (rng.random(200) < 0.2)) % 2
         monitor.add(leaf, labels, when=np.datetime64("2026-01-01") + day, batch=f"day {day}")
     return monitor
-
-
-def test_lines_of_those_who_wait_are_added_up_and_change_no_pair(tmp_path, monkeypatch):
-    never = add_days(fs.Monitor(tmp_path / "never.duckdb"))
-    monkeypatch.setattr(compaction, "_FEW_WAITING", 0)
-    often = add_days(fs.Monitor(tmp_path / "often.duckdb"))
-    assert never.limits() == often.limits()
-    assert never.to_dict() == often.to_dict()
-    lines = []
-    for name in ("never", "often"):
-        with duckdb.connect(str(tmp_path / f"{name}.duckdb")) as held:
-            told = held.execute("SELECT count(*), sum(rows) FROM waiting").fetchall()[0]
-            lines.append(told)
-    assert lines[0][1] == lines[1][1]
-    assert lines[1][0] < lines[0][0] / 2
 
 
 def test_a_file_that_this_process_has_open_is_refused_and_taken_once_it_is_closed(tmp_path):

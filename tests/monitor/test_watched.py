@@ -4,28 +4,34 @@ import json
 import re
 from functools import cache
 
+import pytest
+
 from faithscope.monitor.page import render
 from faithscope.monitor.periods import TwoPeriods
-from watched_example import HOSTILE, watched_record
+from monitor.watched_rows import looked
+from watched_example import HOSTILE, watched_monitor
 
 
 @cache
 def page():
-    return render(watched_record())
+    return looked(watched_monitor(), render)
 
 
 def test_every_alarm_and_group_is_shown_and_every_day_with_both_intervals():
-    record = watched_record()
-    alarms = [alarm for line in record.lines for alarm in line.alarms]
-    assert {line.name for line in record.lines if line.alarms} == {"all rows", "south"}
-    assert page().count("drop</span>") + page().count("↓ drop") >= len(alarms)
+    monitor = watched_monitor()
+    alarms = [alarm for told in monitor.alarms().values() for alarm in told]
+    assert monitor.alarms().keys() == {None, "south"}
+    assert page().count("↓ drop") >= len(alarms)
     assert all(str(alarm.since) in page() for alarm in alarms)
     charts = re.search(r'<script type="application/json" id="charts">(.*?)</script>', page(), re.S)[1]
     specs = json.loads(charts)["specs"]
-    assert len(specs) == len(record.lines) == page().count('class="drawing')
+    assert len(specs) == 1 + len(monitor.groups) == page().count('class="drawing')
     rows = [row for rows in specs["chart-0"]["datasets"].values() for row in rows if "once_low" in row]
-    assert {row["day"] for row in rows} == {point["day"] for point in record.lines[0].points}
+    assert {row["day"] for row in rows} == {str(day) for day in monitor.table()["day"]}
     assert all(row["low"] <= row["once_low"] <= row["once_high"] <= row["high"] for row in rows)
+    limits = monitor.limits()
+    last = max(rows, key=lambda row: row["day"])
+    assert (last["low"], last["high"]) == pytest.approx((limits.low, limits.high), abs=1e-5)
 
 
 def test_texts_of_a_log_are_never_code_and_nothing_is_fetched():

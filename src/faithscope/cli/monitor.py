@@ -58,13 +58,6 @@ AtLeast = Annotated[
     float | None,
     typer.Option("--at-least", help="The promised level of what is watched: exit with 1 if it is shown to be below."),
 ]
-FirstDays = Annotated[
-    int | None,
-    typer.Option(
-        "--reference",
-        help="Compare with the first so many days, unless monitor add settled them: exit with 1 if it has changed.",
-    ),
-]
 Page = Annotated[Path | None, typer.Option("--report", help="Write a page to this HTML file.")]
 Metrics = Annotated[bool, typer.Option("--metrics", help="Print the text format of Prometheus, and nothing else.")]
 LowGate = Annotated[
@@ -127,7 +120,6 @@ def _rules(file: Path) -> list[str]:
 def report(
     state: State = Path("monitor.duckdb"),
     at_least: AtLeast = None,
-    reference: FirstDays = None,
     confidence: Confidence = 0.95,
     html: Page = None,
     as_json: Json = False,
@@ -139,11 +131,9 @@ def report(
 
     Example: faithscope monitor report --state state.duckdb --at-least 0.9 --report page.html
     """
-    from faithscope.monitor.metrics import prometheus
     from faithscope.monitor.monitor import Monitor
     from faithscope.monitor.page import write
-    from faithscope.monitor.telling import told_card, told_dict, told_lines
-    from faithscope.monitor.watching import MonitorRecord
+    from faithscope.monitor.telling import prometheus, told_card, told_dict, told_lines
 
     if fail_under is not None:
         check_share(fail_under, "--fail-under")
@@ -154,11 +144,11 @@ def report(
     if not state.exists():
         raise BadInput(f"There is no state at {str(state)!r}: add rows first, with faithscope monitor add.")
     monitor = Monitor(state, at_least=at_least, confidence=confidence)
-    with monitor._look(reference) as look:  # what is printed, judged and shown on the page is one state
+    with monitor._look() as look:  # what is printed, judged and shown on the page is one state
         if html is not None:
-            write(MonitorRecord(look), html)
+            write(look, html)
         if as_json:
-            print_json(json.dumps(told_dict(look, look.days()), allow_nan=False))
+            print_json(json.dumps(told_dict(look), allow_nan=False))
         elif metrics:
             typer.echo(prometheus(look), nl=False)
         else:

@@ -2,19 +2,23 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from faithscope.discretizers import Original
-from faithscope.errors import BadInput
+from faithscope.discretizers import Original, to_discretizer
+from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations, readable, several
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Ints
+from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.labels import to_labels
 from faithscope.monitor.canonical import (
     Digests,
     Words,
@@ -25,11 +29,8 @@ from faithscope.monitor.canonical import (
     mixed,
     named_features,
 )
-from faithscope.monitor.pairing import sorted_places
 from faithscope.monitor.scopes import RowPatterns, Scopes, to_rules
-from faithscope.sample import Sample
-
-Cells = tuple[Ints, Ints, Ints, Ints, Ints]  # explanation, day, group and label by number, and rows
+from faithscope.sample import Sample, number_labels
 
 _MOST_GROUPS = 1000
 
@@ -44,28 +45,18 @@ class Names(NamedTuple):
     def of(cls, values: Iterable[Any]) -> "Names":
         """From the values."""
         values = list(values)
-        return cls([_storable(canonical(value)) for value in values], [json.dumps(_plain(value)) for value in values])
+        return cls([*map(canonical, values)], [json.dumps(_plain(value)) for value in values])
 
 
-class Clusters(NamedTuple):
-    """64 bits for the cluster of each cell, and what clusters are named by: the first letters of canonical texts."""
-
-    words: Words
-    kinds: str
-
-    @classmethod
-    def of(cls, values: Sequence[Any], numbers: Ints) -> "Clusters":
-        """From the different names, and the number of each cell's.
-
-        Examples
-        --------
-        >>> clusters = Clusters.of(["ann", 7], np.array([0, 1, 0]))
-        >>> bool(clusters.words[0] == clusters.words[2]), clusters.kinds
-        (True, 'ns')
-        """
-        texts = [canonical(value) for value in values]
-        digests = Digests.of_bytes((text.encode("utf-8", "surrogatepass") for text in texts), len(texts))
-        return cls(digests.low[numbers], "".join(sorted({text[0] for text in texts})))
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it."""
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.item()
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    return value if isinstance(value, float) and np.isfinite(value) else readable(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,81 +65,110 @@ class Batch:
 
     Attributes
     ----------
-    digests : Digests
-        Of the different explanations, or patterns.
-    explanation, day, group, label, given : (m,) arrays
-        Per cell the number of the explanation, the day, the numbers of group and label, and the rows.
+    cells : dict of (m,) arrays
+        By name: the `place` of the explanation among the different ones, its digest `high` and `low`, `day`, the
+        numbers of group (`grp`) and `label`, the rows (`given`), and 64 bits for the `cluster` if rows belong together.
     labels, groups : Names
-    kind : str
-        The kind of the explanations.
+    kind, discretizer : str
+        What explanations are, and by what they were discretized.
     told : function
-        The text of an explanation by its number, and the features that it names.
-    notes : tuple of str
+        The text of an explanation by its place, and the features that it names.
     features : tuple of str or None
         The names of the features of importances, if they have any.
-    discretizer : str
-        By what explanations were discretized.
     patterns : RowPatterns or None
         If scopes were fixed beforehand: explanations are then patterns, and these say of what.
-    clusters : Clusters or None
-        If rows belong together: the cluster of each cell.
+    clusters : str
+        The kinds of names that clusters have; none if rows are independent.
     ids : dict of Words
         Some of the ids that rows have, by the name of their column, if nobody said which rows belong together.
     options : dict
         What was said of the log that they are from, which the store remembers with its first rows.
+    notes : tuple of str
     """
 
-    digests: Digests
-    explanation: Ints
-    day: Ints
-    group: Ints
-    label: Ints
-    given: Ints
+    cells: dict[str, Array]
     labels: Names
     groups: Names
     kind: str
+    discretizer: str
     told: Callable[[int], tuple[str, tuple[str, ...]]]
-    notes: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
-    discretizer: str = "Original()"
     patterns: RowPatterns | None = None
-    clusters: Clusters | None = None
+    clusters: str = ""
     ids: dict[str, Words] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return int(self.given.sum())
+        return int(self.cells["given"].sum())
 
     @property
-    def filed(self) -> tuple[int, int | None, int | None, str]:
+    def filed(self) -> tuple[int, int, int, str]:
         """What is kept of it, whatever counts: its rows, first and last day, and the digest of its content."""
-        days = (int(self.day.min()), int(self.day.max())) if self.rows else (None, None)
-        return self.rows, *days, self.content()
-
-    def content_id(self) -> str:
-        """A digest of what was counted and when: the same rows of the same days have the same, in any order."""
-        return self._digest(self.day.astype(np.uint64))
+        day = self.cells["day"]
+        return self.rows, int(day.min()), int(day.max()), self.content()
 
     def content(self) -> str:
-        """A digest of what was counted, whenever it was: the same rows that are added on another day have the same."""
-        return self._digest(np.zeros(len(self.day), np.uint64))
-
-    def _digest(self, days: Words) -> str:
-        """Of the sums of two random words per row: neither the order of rows nor how they are counted matters."""
-        whose = days if self.clusters is None else days + 11 * self.clusters.words
-        sums = [self.row_words(word, 7 * whose) @ self.given.astype(np.uint64) for word in self.digests]
+        """A digest of what was counted, on whatever day: of sums of two random words per row, so in any order."""
+        given = self.cells["given"].astype(np.uint64)
+        sums = [self.row_words(word) @ given for word in ("high", "low")]
         told = np.array([*sums, self.rows], np.uint64).tobytes()
         return hashlib.blake2b(told + self.kind.encode(), digest_size=12).hexdigest()
 
-    def row_words(self, word: Words, further: Any = 0) -> Words:
-        """A random word per cell of its explanation, which has this word, label and group, and of something further."""
-        labels, groups = (
-            Digests.of_bytes((text.encode() for text in names.canonical), len(names.canonical)).low
-            for names in (self.labels, self.groups)
-        )
-        return mixed(mixed(word[self.explanation]) + 3 * labels[self.label] + 5 * groups[self.group] + further)
+    def row_words(self, word: str) -> Words:
+        """A random word per cell of a word of its explanation, its label, group and cluster."""
+        labels, groups = (Digests.of_texts(names.canonical).low for names in (self.labels, self.groups))
+        further = 3 * labels[self.cells["label"]] + 5 * groups[self.cells["grp"]]
+        if self.clusters:
+            further += 7 * self.cells["cluster"]
+        return mixed(mixed(self.cells[word]) + further)
+
+    def clustered(self, values: Sequence[Any], numbers: Ints) -> "Batch":
+        """With the different names of clusters, and the number of each cell's."""
+        words, kinds = name_words(values)
+        return replace(self, cells={**self.cells, "cluster": words[numbers]}, clusters=kinds)
+
+
+def counted_batch(
+    explanations: Explanations,
+    X: Any,
+    cells: Mapping[str, Array],
+    names: tuple[Sequence[Any], Sequence[Any]],
+    discretizer: Any,
+    scopes: Scopes | None = None,
+    notes: tuple[str, ...] = (),
+) -> Batch:
+    """A batch from lines: explanations, what scopes read, day, grp, label and given; names of labels and groups.
+
+    With scopes, explanations are rules, and lines of the same rule in the same scopes count together, as a pattern.
+    """
+    if len(names[1]) > _MOST_GROUPS:
+        raise BadInput(f"Groups have {len(names[1]):,} different values, more than {_MOST_GROUPS:,}: bin them first.")
+    patterns = None
+    if scopes is None:
+        place, first = explanations.group()
+    else:
+        assert isinstance(explanations, Rules)
+        patterns, place, first = scopes.patterns(explanations, X)
+        outside = ~patterns.inside[np.arange(len(first)), patterns.own]
+        if missed := int(cells["given"][outside[place]].sum()):
+            told = several(missed, "row is not covered by its", "rows are not covered by their")
+            notes = (*notes, f"{told} own explanation")
+    distinct = explanations.take(first)
+    digests = explanation_digests(distinct) if patterns is None else patterns.digests()
+    return Batch(
+        {"place": place, **digests.take(place)._asdict(), **cells},
+        Names.of(names[0]),
+        Names.of(names[1]),
+        canonical_kind(distinct),
+        repr(discretizer or Original()),
+        lambda place: (distinct.describe(place), named_features(distinct, place)),
+        feature_names(distinct),
+        patterns,
+        notes=tuple(dict.fromkeys((*distinct.notes, *notes))),
+    )
 
 
 def to_sample(scopes: Scopes | None, explanations: Any, predictions: Any, X: Any) -> Sample:
@@ -167,54 +187,6 @@ def to_sample(scopes: Scopes | None, explanations: Any, predictions: Any, X: Any
         return Sample.of(scopes.alike(explanations, X) if known else to_rules(explanations), predictions, X)
 
 
-def counted_batch(
-    explanations: Explanations,
-    X: Any,
-    cells: tuple[Ints, Ints, Ints, Ints],
-    names: tuple[Sequence[Any], Sequence[Any]],
-    notes: tuple[str, ...] = (),
-    discretizer: Any = None,
-    scopes: Scopes | None = None,
-    *,
-    apart: bool = True,
-) -> Batch:
-    """A batch from lines: explanations, what scopes read, day, group, label and rows; names of labels and groups.
-
-    With scopes, explanations are rules, and lines of the same rule in the same scopes count together, as a pattern.
-    """
-    if len(names[1]) > _MOST_GROUPS:
-        raise BadInput(f"Groups have {len(names[1]):,} different values, more than {_MOST_GROUPS:,}: bin them first.")
-    if scopes is None:
-        patterns, (codes, first) = None, explanations.group()
-    else:
-        assert isinstance(explanations, Rules)
-        patterns, codes, first = scopes.patterns(explanations, X)
-    counted: Cells = (codes, *cells)
-    if not apart:
-        order, begin = sorted_places(*counted[:4])
-        explanation, day, group, label = (column[order[begin]] for column in counted[:4])
-        counted = (explanation, day, group, label, np.diff(begin, append=len(order)))
-    distinct = explanations.take(first)
-    notes = (*distinct.notes, *notes)
-    if patterns is not None:
-        outside = ~patterns.inside[np.arange(len(first)), patterns.own]
-        missed = int(counted[4][outside[counted[0]]].sum())
-        told = several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation"
-        notes = (*notes, *((told,) if missed else ()))
-    return Batch(
-        explanation_digests(distinct) if patterns is None else patterns.digests(),
-        *counted,
-        Names.of(names[0]),
-        Names.of(names[1]),
-        canonical_kind(distinct),
-        lambda place: (distinct.describe(place), named_features(distinct, place)),
-        tuple(dict.fromkeys(notes)),
-        feature_names(distinct),
-        repr(discretizer or Original()),
-        patterns,
-    )
-
-
 @contextmanager
 def labels_alone() -> Iterator[None]:
     """The advice that holds for a monitor if predictions are numbers: it compares labels."""
@@ -230,21 +202,98 @@ def labels_alone() -> Iterator[None]:
         ) from None
 
 
-def _storable(text: str) -> str:
-    """The text, or JSON of it if it has letters that no file holds; no canonical text begins with j."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return f"j{json.dumps(text)}"
-    return text
+def fixed_discretizer(given: Any, scopes: Scopes | None) -> Any:
+    """The discretizer; raises if what it does depends on the rows of a batch, or would make rules no scopes."""
+    if scopes is not None and given is not None:
+        raise BadInput(f"Scopes are rules as they are, so discretizer={given!r} has no use: leave it away.")
+    discretizer: Any = to_discretizer(given)
+    if getattr(discretizer, "asks_labels", False) and discretizer._knowing_labels(()) != discretizer:
+        raise BadInput(
+            f"{discretizer!r} reads the labels of each batch, and a label may be missing on another day: name them, "
+            "such as fs.Template(labels=['yes', 'no'])."
+        )
+    if getattr(discretizer, "learns", False):
+        raise BadInput(
+            f"{discretizer!r} learns from the rows at hand, so explanations of two days could not be compared: "
+            "discretize by something that was fixed beforehand, such as fs.Codebook({...})."
+        )
+    return discretizer
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON holds it."""
-    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
-        value = value.item()
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    return value if isinstance(value, float) and np.isfinite(value) else readable(value)
+def group_names(by: Any) -> tuple[str, ...]:
+    """The names of what gives groups, as they were handed over."""
+    names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
+    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise WrongType(f"by names what gives groups, such as 'region' or ['region', 'sex']; got {by!r}.")
+    return names
+
+
+def row_groups(names: Sequence[str], by: Any, rows: int) -> tuple[tuple[Any, ...], Ints]:
+    """The different groups and the number of each row's; None is the only one if there are no groups."""
+    if not names:
+        if by is not None:
+            raise BadInput("This monitor was begun without groups: begin another store with by='region'.")
+        return (None,), np.zeros(rows, np.int64)
+    if by is None:
+        raise BadInput(f"This monitor has groups by {', '.join(names)}: pass by= with the group of each row.")
+    if is_frame(by):
+        by = {name: frame_column(by, j) for j, name in enumerate(frame_names(by))}
+    if not isinstance(by, Mapping):
+        if len(names) > 1:
+            raise WrongType(f"This monitor has groups by {', '.join(names)}: pass a mapping with a column for each.")
+        by = {names[0]: by}
+    for name in (name for name in names if name not in by):
+        raise BadInput(f"by has no column {name!r}: pass one for each of {', '.join(names)}.")
+    columns = [to_labels(by[name], f"Groups by {name!r}") for name in names]
+    for column in columns:
+        same_length(explanations=rows, groups=len(column))
+    if len(columns) == 1:
+        return number_labels(columns[0])
+    crossed = np.empty(rows, object)
+    crossed[:] = list(zip(*(column.tolist() for column in columns), strict=True))
+    return number_labels(crossed)
+
+
+def row_clusters(given: Any, rows: int) -> tuple[Sequence[Any], Ints]:
+    """The different clusters and the number of each row's, none missing."""
+    column = to_labels(given, "Clusters")
+    same_length(explanations=rows, clusters=len(column))
+    return number_labels(column)
+
+
+def name_words(values: Sequence[Any]) -> tuple[Words, str]:
+    """64 bits for each name, and the kinds of names: the first letters of their canonical texts.
+
+    Examples
+    --------
+    >>> name_words(["ann", 7])[1]
+    'ns'
+    """
+    texts = [canonical(value) for value in values]
+    return Digests.of_texts(texts).low, "".join(sorted({text[0] for text in texts}))
+
+
+_ID = re.compile(r"(?i:(?:^|[\W_])(?:id|customer|client|patient))$|[a-z]I[dD]$")
+LOOKED = 256  # ids of a batch that are kept, the first in order: whoever is among them once is so again
+_ROWS_EACH = 10  # rows of a batch per id beyond which a column names something else, such as who decided
+
+
+def are_ids(name: Any) -> bool:
+    """Whether a column of this name says whose a row is.
+
+    Examples
+    --------
+    >>> [name for name in ("id", "customer_id", "clientId", "paid", "Customer", "age") if are_ids(name)]
+    ['id', 'customer_id', 'clientId', 'Customer']
+    """
+    return isinstance(name, str) and _ID.search(name) is not None
+
+
+def first_ids(values: Iterable[Any], rows: int) -> Words:
+    """The first so many different ids in order, as words; none if they are no texts or whole numbers, or too few."""
+    different = set(values)
+    alike = any(all(isinstance(value, kind) for value in different) for kind in (str, int))
+    kept = sorted(different)[:LOOKED] if alike and len(different) >= min(LOOKED, rows / _ROWS_EACH) else []
+    if kept in (list(range(len(kept))), list(range(1, len(kept) + 1))):  # rows that are numbered in each batch
+        kept = []
+    return name_words(kept)[0]

@@ -1,44 +1,39 @@
 """Beside the reference: how rows of later days agree with rows of the reference that have their explanations.
 
-When the first row of a day after the reference comes, every row of the reference becomes an opener or a closer by a
-coin, once and for all. From then on an opener of the reference, or any row of a later day, is one draw: the share of
-closers with its explanation (with scopes, in its scope) that have its label. Given the closers, these draws are
-independent, and if nothing changes they have one mean (`docs/proofs.md`). Nobody waits, and closers serve all rows.
+With the first batch that has rows of a later day the reference is complete: each of its rows is an opener or a closer
+by a coin, which falls the same at every look. An opener of the reference, or any row of a later day, is one draw: the
+share of closers with its explanation (with scopes, in its scope) that have its label. Given the closers, these draws
+are independent, and if nothing changes they have one mean (`docs/proofs.md`). Nobody waits, and closers serve all rows.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.monitor.canonical import Digests
-from faithscope.monitor.moments import to_date
-from faithscope.monitor.origin import origin
-from faithscope.monitor.queries import fetch_table, insert, setting, settle
-from faithscope.monitor.schema import EVER, WHOLE
-from faithscope.monitor.scopes import held_patterns
-from faithscope.monitor.sequential import PARTS, Alarm, drops_beside, share_limits
+from faithscope.inputs.array_types import Ints
+from faithscope.monitor.adding import held_patterns
+from faithscope.monitor.scopes import Scopes
+from faithscope.monitor.sequential import PARTS, Alarm, Draws, changes, lower_limit, mean_share, upper_limit
+from faithscope.monitor.store import WHOLE, fetched, registered
 from faithscope.rounding import down, up
 
 _OPENERS = 0.75  # the chance to open of a row of the reference: a few closers of each explanation suffice
 _REFERENCE = """
-SELECT grp, high, low, label, sum(given)::BIGINT AS given FROM cells
-WHERE level = {ever} OR (period >= {begun} AND period < {end}) GROUP BY ALL ORDER BY grp, high, low, label
-"""
-_CLOSERS = """
-INSERT INTO closers SELECT high, low, label, sum(rows)::BIGINT FROM telling WHERE rows > 0 GROUP BY ALL ORDER BY ALL
+SELECT grp::BIGINT AS grp, high, low, label::BIGINT AS label, sum(given)::BIGINT AS given FROM cells
+WHERE day >= {begun} AND day < {end} AND batch <= (SELECT min(batch) FROM cells WHERE day >= {end})
+GROUP BY ALL ORDER BY ALL
 """
 _BY_RULE = """
-(SELECT day, grp, own::UBIGINT AS high, 0::UBIGINT AS low, label, given FROM telling JOIN patterns USING (high, low))
+SELECT day, grp, own::UBIGINT AS high, 0::UBIGINT AS low, label, given FROM ({rows}) JOIN patterns USING (high, low)
 """
-_COMPARED = f"""
-INSERT INTO beside SELECT day::INTEGER, grp::INTEGER,
-    coalesce(round({PARTS} * coalesce(closers.rows, 0) / total.rows), -1)::TINYINT AS part, sum(given)::BIGINT
-FROM {{rows}} AS came
-LEFT JOIN (SELECT high, low, sum(rows) AS rows FROM closers GROUP BY ALL) AS total USING (high, low)
-LEFT JOIN closers USING (high, low, label) GROUP BY ALL ORDER BY ALL
+_COMPARED = """
+SELECT day::BIGINT AS day, grp::BIGINT AS grp, sum(given)::BIGINT AS rows,
+    coalesce(round({parts} * coalesce(mine.rows, 0) / everybody.rows), -1)::BIGINT AS part
+FROM ({rows}) AS came
+LEFT JOIN (SELECT high, low, sum(rows) AS rows FROM closers GROUP BY ALL) AS everybody USING (high, low)
+LEFT JOIN (SELECT high, low, label, sum(rows) AS rows FROM closers GROUP BY ALL) AS mine USING (high, low, label)
+GROUP BY ALL
 """
 
 
@@ -103,105 +98,64 @@ class Beside:
     __repr__ = __str__
 
 
-def insert_beside(connection: Any, cells: Mapping[str, Array]) -> tuple[str, ...]:
-    """Compare the later rows among these with the reference, which is drawn when the first of them come; a note."""
-    days, begun = setting(connection, "reference"), origin(connection)
-    if days is None or begun is None or not (later := cells["day"] >= begun + int(days)).any():
-        return ()
-    drawn = setting(connection, "beside")
-    notes = () if drawn is not None else (_draw(connection, begun, begun + int(days)),)
-    if drawn != FORGOTTEN:
-        _compare(connection, {name: column[later] for name, column in cells.items()})
-    return notes
-
-
-def _draw(connection: Any, begun: int, end: int) -> str:
-    """Openers and closers of the reference, by coins of the monitor's seed; what is said of it."""
-    answer = fetch_table(connection, _REFERENCE.format(ever=EVER, begun=begun, end=end))
-    rows = {name: answer.column(name).to_numpy() for name in answer.column_names}
-    given, seed = rows["given"].astype(np.int64), int(setting(connection, "seed") or 0)
-    openers = np.random.default_rng([seed, end - begun]).binomial(given, _OPENERS)
-    closers = {name: rows[name] for name in ("high", "low", "label")} | {"rows": given - openers}
-    patterns = held_patterns(connection, Digests(rows["high"], rows["low"]))
-    if patterns is not None:  # whoever lies in a scope closes for it, whatever rule it was given
-        labels, number = np.unique(rows["label"], return_inverse=True)
-        inside = np.zeros((patterns.inside.shape[1], len(labels)), np.int64)
-        np.add.at(inside.T, number, patterns.inside * closers["rows"][:, None])
-        scope, label = np.nonzero(inside)
-        words = scope.astype(np.uint64)
-        closers = {"high": words, "low": 0 * words, "label": labels[label], "rows": inside[scope, label]}
-    insert(connection, _CLOSERS, closers)
-    settle(connection, "beside", "drawn")
-    own = {**rows, "day": np.full(len(given), begun), "given": openers}
-    _compare(connection, {name: column[openers > 0] for name, column in own.items()})
-    return (
-        f"the reference until {to_date(end - 1)} has {given.sum():,} rows, beside which later rows are judged; rows of "
-        "its days that come from now on do not count for it"
-    )
-
-
-def _compare(connection: Any, cells: Mapping[str, Array]) -> None:
-    """Count rows by the share of closers that have their label; those that no closer has are silent."""
-    scoped = setting(connection, "scopes") is not None
-    insert(connection, _COMPARED.format(rows=_BY_RULE if scoped else "telling"), dict(cells))
-
-
-FORGOTTEN = "forgotten"
-
-
-def forget_beside(connection: Any) -> None:
-    """Compare no more: of monitors that were added up each has closers of its own."""
-    for table in ("beside", "closers"):
-        connection.execute(f"DELETE FROM {table}")
-    settle(connection, "beside", FORGOTTEN)
-
-
 class SharesBeside:
-    """What a store knows beside its reference: draws counted by value, of the reference and of each later day.
+    """Draws beside the reference, counted by value: of the reference and of each later day.
 
     Attributes
     ----------
     days : array of int, shape (n_days,)
-        Later days with rows.
-    end : int
-        The first day after the reference.
+        The first day of the reference, under which its draws are filed, and later days with rows.
+    closers : dict of arrays
+        How many rows of the reference close, by explanation or scope and label.
     """
 
-    def __init__(self, connection: Any, end: int) -> None:
-        columns = fetch_table(connection, "SELECT day, grp, part, sum(rows)::BIGINT AS rows FROM beside GROUP BY ALL")
-        self._day, self._group, self._part, self._rows = (
-            columns.column(name).to_numpy().astype(np.int64) for name in ("day", "grp", "part", "rows")
+    def __init__(self, connection: Any, begun: int, reference: int, seed: int, scopes: Scopes | None) -> None:
+        self._begun, self._end = begun, (end := begun + reference)
+        rows = fetched(connection, _REFERENCE.format(begun=begun, end=end))
+        cell = np.repeat(np.arange(len(rows["given"])), rows["given"])
+        coin = np.random.default_rng([seed, reference]).random(len(cell))
+        closing = np.bincount(cell[coin >= _OPENERS], minlength=len(rows["given"]))
+        openers = {**rows, "day": np.full(len(closing), begun), "given": rows["given"] - closing}
+        place = np.flatnonzero(closing)
+        high, low = rows["high"][place], rows["low"][place]
+        if scopes is not None:  # whoever lies in a scope closes for it, whatever rule it was given
+            closer, scope = np.nonzero(held_patterns(connection, scopes, high, low).inside)
+            place, high = place[closer], scope.astype(np.uint64)
+            low = np.zeros_like(high)
+        self.closers = {"high": high, "low": low, "label": rows["label"][place], "rows": closing[place]}
+        came = (
+            "SELECT day, grp, high, low, label, given FROM openers WHERE given > 0 UNION ALL "
+            f"SELECT day, grp, high, low, label, given FROM cells WHERE day >= {end}"
         )
-        self.end, self.days = end, np.unique(self._day[self._day >= end])
+        query = _COMPARED.format(parts=PARTS, rows=came if scopes is None else _BY_RULE.format(rows=came))
+        with registered(connection, "openers", openers), registered(connection, "closers", self.closers):
+            self._told = fetched(connection, query)
+        self.days = np.unique(np.append(begun, self._told["day"]))
 
-    def of(self, code: int) -> tuple[Floats, Floats, Ints]:
-        """Of all rows or a group: the draws of the reference and of each later day by value, and each day's rows."""
-        here = slice(None) if code == WHOLE else self._group == code
-        day, part, rows = self._day[here], self._part[here] + 1, self._rows[here]
-        place = np.where(day >= self.end, np.searchsorted(self.days, day) + 1, 0)
-        table = np.zeros((len(self.days) + 1, PARTS + 2))
-        np.add.at(table, (place, part), rows)
-        return table[0, 1:], table[1:, 1:], table[1:].sum(axis=1).astype(np.int64)
+    def of(self, code: int) -> tuple[Draws, Ints]:
+        """Of all rows or a group: draws of the reference, on its first day, and of later days; and rows of each day."""
+        here = slice(None) if code == WHOLE else self._told["grp"] == code
+        day, part, rows = (self._told[name][here] for name in ("day", "part", "rows"))
+        table = np.zeros((len(self.days), PARTS + 2))
+        np.add.at(table, (np.searchsorted(self.days, day), part + 1), rows)
+        return Draws(self.days, table[:, 1:], table[:, 1:]), table.sum(axis=1).astype(np.int64)
 
     def told(self, code: int, confidence: float, share: float) -> Beside:
         """The limits of all rows or a group, which has this share of the error."""
-        before, after, rows = self.of(code)
-        error, since = (1 - confidence) / 2 * share, after.sum(axis=0)
-        now, then = share_limits(since, error), share_limits(before, error)
-        counted = int(rows.sum()), int(since.sum()), int(before.sum())
+        draws, rows = self.of(code)
+        error, later = (1 - confidence) / 2 * share, draws.days >= self._end
+        before, since = draws.least[~later].sum(axis=0), draws.least[later].sum(axis=0)
+        (now, then) = ((float(lower_limit(each, error)), float(upper_limit(each, error))) for each in (since, before))
+        counted = int(rows[later].sum()), int(since.sum()), int(before.sum())
         return Beside(mean_share(since), *now, mean_share(before), *then, confidence, *counted)
 
-    def daily(self, code: int) -> dict[Any, float | None]:
-        """The mean share of each later day, by date."""
-        return {to_date(day): mean_share(line) for day, line in zip(self.days.tolist(), self.of(code)[1], strict=True)}
+    def daily(self, code: int) -> dict[int, float | None]:
+        """The mean share of each later day."""
+        draws, _ = self.of(code)
+        told = zip(draws.days.tolist(), draws.least, strict=True)
+        return {day: mean_share(line) for day, line in told if day >= self._end}
 
     def alarms(self, code: int, error: float) -> tuple[Alarm, ...]:
         """A drop of all rows or of a group."""
-        before, after, _ = self.of(code)
-        dates = np.array([to_date(day) for day in self.days.tolist()], object)
-        return drops_beside(dates, before, after, error, to_date(self.end).toordinal())
-
-
-def mean_share(draws: Floats) -> float | None:
-    """The mean of draws counted by value; None if there are none."""
-    return float(np.arange(PARTS + 1) @ draws / (PARTS * draws.sum())) if draws.sum() else None
+        told = changes(self.of(code)[0], self._end - self._begun, error, self._begun, ["drop"])
+        return tuple(replace(alarm, direction="drop beside the reference") for alarm in told)

@@ -2,8 +2,9 @@
 
 import datetime
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import fields, is_dataclass
+import json
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -31,11 +32,15 @@ class Digests(NamedTuple):
     low: Words
 
     @classmethod
-    def of_bytes(cls, items: Iterable[bytes], count: int) -> "Digests":
-        """One digest for each of so many texts of bytes."""
-        joined = b"".join(hashlib.blake2b(item, digest_size=16).digest() for item in items)
-        words = np.frombuffer(joined, "<u8").astype(np.uint64).reshape(count, 2)
-        return cls(np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1]))
+    def of_texts(cls, texts: Iterable[str]) -> "Digests":
+        """One digest for each text."""
+        joined = b"".join(hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts)
+        words = np.frombuffer(joined, "<u8").astype(np.uint64)
+        return cls(words[::2], words[1::2])
+
+    def take(self, places: Any) -> "Digests":
+        """The digests at these places."""
+        return Digests(self.high[places], self.low[places])
 
 
 def mixed(words: Words) -> Words:
@@ -55,16 +60,22 @@ def explanation_digests(explanations: Explanations) -> Digests:
     >>> bool(number.low[0] == decimal.low[0])
     True
     """
-    count = len(explanations)
     if isinstance(explanations, Importances):
         return _number_digests(explanations.values)
     if isinstance(explanations, Shared):
-        plain = (
-            map(_without_positions, explanations.distinct) if isinstance(explanations, Rules) else explanations.distinct
-        )
-        known = Digests.of_bytes(map(_bytes, plain), len(explanations.distinct))
-        return Digests(known.high[explanations.codes], known.low[explanations.codes])
-    return Digests.of_bytes(_object_rows(explanations.key), count)
+        distinct: Iterable[Any] = explanations.distinct
+        if isinstance(explanations, Rules):
+            distinct = map(meaning, distinct)
+        return Digests.of_texts(map(canonical, distinct)).take(explanations.codes)
+    # A column of width 1 is its values alone, so that 3 and a column of 3s are one.
+    columns = [column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column for column in explanations.key]
+    items = zip(*(column.tolist() for column in columns), strict=True)
+    return Digests.of_texts(canonical(item if len(columns) > 1 else item[0]) for item in items)
+
+
+def meaning(conditions: Iterable[Any]) -> frozenset[Any]:
+    """The conditions of a rule, whatever their order and the positions of their features."""
+    return frozenset(replace(condition, position=0) for condition in conditions)
 
 
 def canonical_kind(explanations: Explanations) -> str:
@@ -121,12 +132,12 @@ def canonical(value: Any) -> str:
     Examples
     --------
     >>> canonical(1.0) == canonical(True), canonical("1") == canonical(1), canonical(("a", 0.5))
-    (True, False, '(2:s1:an1/2)')
+    (True, False, '(2:s"a"n1/2;)')
     """
     if value is None:
         return "0"
     if isinstance(value, str | np.str_):
-        return f"s{len(value)}:{value}"
+        return f"s{json.dumps(str(value))}"
     if isinstance(value, bool | int | float | Decimal | np.bool_ | np.integer | np.floating):
         return _number(value)
     if isinstance(value, bytes):
@@ -153,22 +164,10 @@ def canonical(value: Any) -> str:
 
 def _number(value: Any) -> str:
     try:
-        top, bottom = (int(value), 1) if isinstance(value, bool | np.bool_ | int) else value.as_integer_ratio()
-    except AttributeError:  # NumPy's integers before they were rational
-        top, bottom = int(value), 1
+        top, bottom = value.as_integer_ratio() if hasattr(value, "as_integer_ratio") else (int(value), 1)
     except (ValueError, OverflowError):  # NaN, infinite
         return f"n{value};"
-    return f"n{top}/{bottom}" if bottom != 1 else f"n{top};"
-
-
-def _without_positions(parts: Iterable[Any]) -> list[str]:
-    """The conditions of a rule in an order that does not depend on the order of features, nor on their positions."""
-    named = ({field.name: getattr(part, field.name) for field in fields(part)} for part in parts)
-    return sorted(canonical(tuple(value for name, value in each.items() if name != "position")) for each in named)
-
-
-def _bytes(value: Any) -> bytes:
-    return canonical(value).encode("utf-8", "surrogatepass")
+    return f"n{top}/{bottom};"
 
 
 def _number_digests(values: Array) -> Digests:
@@ -184,11 +183,3 @@ def _number_digests(values: Array) -> Digests:
     for word in words:
         chains = [mixed(chain ^ word) for chain in chains]
     return Digests(*chains)
-
-
-def _object_rows(key: Sequence[Array]) -> Iterable[bytes]:
-    """Each row of key columns; one column of width 1 is its values alone, so that 3 and a column of 3s are one."""
-    columns = [column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column for column in key]
-    if len(columns) == 1:
-        return (_bytes(item) for item in columns[0].tolist())
-    return (_bytes(items) for items in zip(*(column.tolist() for column in columns), strict=True))

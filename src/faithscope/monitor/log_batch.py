@@ -6,14 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.discretizers import to_discretizer
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.hints import hint
-from faithscope.monitor.batch import Batch, Clusters, counted_batch, labels_alone
-from faithscope.monitor.clusters import LOOKED, are_ids, first_ids
+from faithscope.monitor.batch import (
+    LOOKED,
+    Batch,
+    are_ids,
+    counted_batch,
+    first_ids,
+    fixed_discretizer,
+    group_names,
+    labels_alone,
+)
 from faithscope.monitor.moments import times_unsaid, to_days
 from faithscope.monitor.scopes import Scopes, features_of, to_rules
 from faithscope.tables.counts import cells, refuse_alike, refuse_number_labels
@@ -25,48 +32,58 @@ from faithscope.tables.logs import Log
 from faithscope.tables.sources.source import LogSource
 
 _ADVICE = 'say nulls="drop" to leave such rows out, on the command line --nulls drop.'
-REMEMBERED = ("prediction", "explanation", "kind", "inputs", "clusters", "time", "nulls")
+_REMEMBERED = ("prediction", "explanation", "kind", "inputs", "clusters", "time", "nulls")
 
 
-def said_options(log: Log, when: Any, by: Any, discretizer: Any) -> dict[str, Any]:
-    """What was said of a log and may be remembered, as JSON holds it; not which of its rows, nor where it is."""
-    time = log.time if when is None else when if isinstance(when, str) and not _is_moment(when) else None
-    said = {name: getattr(log, name) for name in REMEMBERED} | {"time": time, "by": by, "discretizer": discretizer}
-    known = {}
-    for name, value in said.items():
-        one = isinstance(value, list | tuple) and len(value) == 1
-        value = value[0] if one else list(value) if isinstance(value, tuple) else value
-        if isinstance(value, str | list) and value:
-            known[name] = value
-    return known
+def remembered(
+    log: Log, held: Mapping[str, Any], where: str, *, when: Any, by: Any, discretizer: Any
+) -> tuple[Log, dict[str, Any], dict[str, Any]]:
+    """A log with what a store remembers of its first one, how it is added, and what may be remembered of this one.
 
-
-def recalled(held: Mapping[str, Any], said: Mapping[str, Any], chosen: bool, where: str) -> dict[str, Any]:
-    """What was said of a log, and what a store remembers of its first one; raises if they differ.
-
-    `chosen` tells whether it was said which rows of the log are meant.
+    Raises if what is said differs. Which rows of the log are meant, and where it is, is never remembered.
     """
+    time = log.time if when is None else when if isinstance(when, str) and not _is_moment(when) else None
+    said = {name: getattr(log, name) for name in _REMEMBERED} | {"time": time, "by": by, "discretizer": discretizer}
+    said = {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
+    said = {name: value[0] if isinstance(value, list) and len(value) == 1 else value for name, value in said.items()}
+    said = {name: value for name, value in said.items() if isinstance(value, str | list) and value}
     for name, value in said.items():
         if name not in ("nulls", "discretizer") and held.get(name, value) != value:
             raise BadInput(
                 f"{where!r} remembers {name}={held[name]!r} of its first log, and this one has {name}={value!r}: leave "
                 f"{name} away if it is the same, or begin another state."
             )
-    if "where" in held and not chosen and not {"prediction", "explanation"} & said.keys():
+    if "where" in held and log.where is None and not {"prediction", "explanation"} & said.keys():
         raise BadInput(
             f"The first rows of {where!r} were chosen from their log by where={held['where']!r}: say where= for these "
             "too."
         )
-    return {**held, **said}
+    known = {**held, **said}
+    log = replace(log, **{name: known[name] for name in _REMEMBERED if name in known})
+    how = {
+        "discretizer": known.get("discretizer") if discretizer is None else discretizer,
+        "when": log.time if when is None else when,
+        "by": known.get("by"),
+    }
+    return log, how, said and {**said, **({} if log.where is None else {"where": log.where})}
 
 
-def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Sequence[str], scopes: Scopes | None = None) -> Batch:
-    """The rows of a log as a batch; `when` is a column of moments, or a moment for all rows."""
+def log_batch(
+    declared: Log, *, discretizer: Any, when: Any, by: Any, names: Sequence[str], scopes: Scopes | None
+) -> Batch:
+    """The rows of a log as a batch; `when` is a column of moments, or a moment for all rows.
+
+    `by` are the columns of groups, by default those of the names of the monitor's groups.
+    """
     fixed_discretizer(discretizer, scopes)
     if declared.weights is not None:
         raise NotProven("A monitor counts every row once: leave weights out of the log.")
     source = declared._source()
-    groups = source.named(list(by), "by")
+    columns = list(names) if by is None else list(group_names(by))
+    if len(columns) != len(names):
+        begun = f"by {', '.join(names)}" if names else "without groups"
+        raise BadInput(f"This monitor was begun {begun}; got by={by!r}: name one column for each.")
+    groups = source.named(columns, "by")
     column = when if isinstance(when, str) and when in source.columns else None
     if column is None and isinstance(when, str) and not _is_moment(when):
         source.named(when, "when")  # which the log does not have
@@ -94,24 +111,6 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Sequence[str], 
         raise BadInput(f"Values of {' or '.join(map(repr, carried))} are missing in {dropped:,} rows: {_ADVICE}")
     left_out = (f"{several(dropped, 'row was', 'rows were')} dropped: values missing",) if dropped else ()
     return replace(batch, notes=tuple(dict.fromkeys((*log.source.notes, *log.notes, *batch.notes, *left_out))))
-
-
-def fixed_discretizer(given: Any, scopes: Scopes | None) -> Any:
-    """The discretizer; raises if what it does depends on the rows of a batch, or would make rules no scopes."""
-    if scopes is not None and given is not None:
-        raise BadInput(f"Scopes are rules as they are, so discretizer={given!r} has no use: leave it away.")
-    discretizer: Any = to_discretizer(given)
-    if getattr(discretizer, "asks_labels", False) and discretizer._knowing_labels(()) != discretizer:
-        raise BadInput(
-            f"{discretizer!r} reads the labels of each batch, and a label may be missing on another day: name them, "
-            "such as fs.Template(labels=['yes', 'no'])."
-        )
-    if getattr(discretizer, "learns", False):
-        raise BadInput(
-            f"{discretizer!r} learns from the rows at hand, so explanations of two days could not be compared: "
-            "discretize by something that was fixed beforehand, such as fs.Codebook({...})."
-        )
-    return discretizer
 
 
 def _scope_columns(source: LogSource, scopes: Scopes) -> dict[str, str]:
@@ -173,8 +172,8 @@ def _batch(
             )
         explanations = to_rules(explanations)
         X = answer.select([f"x{j}" for j in range(len(read))]).rename_columns(list(read))
-    counted = (_days(answer) if day is None else day, group, label, given)
-    batch = counted_batch(explanations, X, counted, (labels, members), (), log.options.discretizer, scopes)
+    cells = {"day": _days(answer) if day is None else day, "grp": group, "label": label, "given": given}
+    batch = counted_batch(explanations, X, cells, (labels, members), log.options.discretizer, scopes)
     if isinstance(log.kind, PairColumns) and batch.kind.startswith("records of "):
         # counterfactuals by their own name, since a log hands their points over as records
         batch = replace(batch, kind=f"counterfactuals over {len(log.kind.names)} features")
@@ -183,7 +182,7 @@ def _batch(
     names, place = _coded(answer, [CLUSTER])
     nobodys = np.array([name is None for name in names], bool)[place]  # with nulls="key": nobody knows whose these are
     _refuse_holes(given[nobodys], f"{log.clusters[0]!r}, which names clusters,")
-    return replace(batch, clusters=Clusters.of(names, place))
+    return batch.clustered(names, place)
 
 
 def _refuse_holes(rows: Ints, what: str) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
 from typing import Any
@@ -10,84 +10,136 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import UnknownName
-from faithscope.explanations.base import several, told_apart
+from faithscope.explanations.base import told_apart
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.hints import hint
 from faithscope.measures.estimate import Estimate
-from faithscope.monitor.beside import FORGOTTEN, Beside, SharesBeside
+from faithscope.monitor.adding import origin
+from faithscope.monitor.beside import Beside, SharesBeside
 from faithscope.monitor.canonical import canonical
-from faithscope.monitor.clusters import cluster_notes, ids_again
-from faithscope.monitor.estimates import estimates, measures, open_days
-from faithscope.monitor.limits import Limits, PairColumns, all_alarms, group_shares
+from faithscope.monitor.estimates import estimates
 from faithscope.monitor.moments import to_date
-from faithscope.monitor.origin import origin
-from faithscope.monitor.queries import fetch_lines, fetch_table, held_settings
-from faithscope.monitor.schema import WHOLE
-from faithscope.monitor.sequential import Alarm, DailyDraws, lower_limit, upper_limit
-from faithscope.monitor.store import readable_state
+from faithscope.monitor.scopes import Scopes
+from faithscope.monitor.sequential import Alarm, Draws, below_level, changes, lower_limit, upper_limit
+from faithscope.monitor.store import WHOLE, fetched, settings_of
+from faithscope.rounding import down, up
 
 _PAIRS = """
-SELECT batch::BIGINT, day::BIGINT, grp::BIGINT, rows, openers, matched, agreeing FROM pairs ORDER BY batch, day, grp
-"""
-_CLOSED = """
-SELECT day, grp, n, agreeing, unverifiable, explanations, low, high, confidence FROM days ORDER BY day, grp
+SELECT batch, day, grp::BIGINT AS grp, rows, openers, matched, agreeing FROM pairs ORDER BY batch, day, grp
 """
 # Ordered pairs of rows with one explanation, of one batch and of any; and rows, and ordered pairs of one batch.
 _TOGETHER = """
-WITH each AS (SELECT high, low, batch, period, sum(given) AS g FROM cells WHERE level = 0 GROUP BY ALL),
+WITH each AS (SELECT high, low, batch, day, sum(given) AS g FROM cells GROUP BY ALL),
 alike AS (SELECT sum(g * g) - sum(g) AS same, sum(g) * sum(g) - sum(g) AS pairs FROM each GROUP BY high, low),
-parts AS (SELECT sum(g) AS n FROM each GROUP BY batch, period)
+parts AS (SELECT sum(g) AS n FROM each GROUP BY batch, day)
 SELECT (SELECT sum(same) FROM alike), (SELECT sum(pairs) FROM alike), sum(n), sum(n * n) - sum(n) FROM parts
 """
 _FEWER, _FAR = 4.0, 0.95  # standard errors, and the share below which pairs are far fewer
-_OTHERWISE = "SELECT count(DISTINCT day), max(confidence) FROM days WHERE confidence <> ?"
-
-_GONE = (
-    "{} of explanations that came once, more than a year ago, are no longer known by explanation and count as "
-    "unverifiable"
-)
-_AGAIN = (
-    "{:,} pairs of rows with the same explanation came in one batch, and of independent rows about {:,} would: the "
-    'same cases seem to come back in later batches, so that limits may miss the truth and "holds" is not said; add '
-    "each case once, or begin another state with clusters=, on the command line --cluster"
-)
-_IDS_AGAIN = (
-    "{1:,} of {2:,} ids in {0!r} came in an earlier batch too: the same cases come back, so that limits may miss the "
-    'truth and "holds" is not said; begin another state with clusters={0!r}, on the command line --cluster'
-)
-_ADDED_UP = (
-    "monitors that were added up had rows after the reference, each judged beside rows of its own, so nothing is told "
-    "beside the reference; days are still compared among themselves"
-)
-_OTHER_CONFIDENCE = (
-    "the intervals of {:,} closed days are of {:g} confidence, at which they were closed: none is shown at {:g}"
+_IDS_AGAIN = """
+SELECT name, sum(times - 1)::BIGINT AS again, sum(times)::BIGINT AS looked
+FROM (SELECT name, word, count(*) AS times FROM ids GROUP BY ALL) GROUP BY name HAVING again > {many} * looked
+ORDER BY name LIMIT 1
+"""
+_MANY = 0.05  # the share of ids that came before above which rows are no independent draws
+_HEARD = """
+WITH latest AS (SELECT number, rows FROM batches WHERE last_day > (SELECT max(last_day) FROM batches) - 7)
+SELECT (SELECT sum(rows) FROM batches)::BIGINT, (SELECT sum(given) FROM cells)::BIGINT,
+    (SELECT sum(rows) FROM latest)::BIGINT,
+    (SELECT coalesce(sum(given), 0) FROM cells SEMI JOIN latest ON cells.batch = latest.number)::BIGINT
+"""
+_FEW = 0.1  # the share of rows that count below which a change would hardly be seen
+_COME_BACK = (
+    'limits may miss the truth and "holds" is not said; {0}begin another state with clusters={1}, on the command line '
+    "--cluster"
 )
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Limits of consistency, or of the sufficiency of scopes, that hold at all looks together.
+
+    Attributes
+    ----------
+    value : float or None
+        The share of pairs that agree; None if there are none.
+    low, high : float
+        The true measure lies between them at every look there ever is, with the stated confidence.
+    confidence : float
+    n : int
+        Rows.
+    openers, pairs, waiting : int
+        Rows that look for a partner, those that found one, and those that wait.
+    at_least : float or None
+        The level that was promised.
+    measure : str
+        "consistency", or "sufficiency" if scopes were fixed beforehand.
+    clustered : bool
+        Whether each cluster counts once: `n` are then rows of which no two are of one cluster.
+    doubted : bool
+        Whether rows seem to come back in later batches, so that limits need not hold; the notes of the monitor say so.
+
+    Examples
+    --------
+    >>> import faithscope as fs
+    >>> monitor = fs.Monitor(at_least=0.9)
+    >>> added = monitor.add(["a", "b"] * 500, [1, 0] * 500, when="2026-03-01")
+    >>> limits = monitor.limits()
+    >>> limits.verdict, limits.n, limits.low > 0.9
+    ('holds', 1000, True)
+    """
+
+    value: float | None
+    low: float
+    high: float
+    confidence: float
+    n: int
+    openers: int
+    pairs: int
+    waiting: int
+    at_least: float | None = None
+    measure: str = "consistency"
+    doubted: bool = False  # whether rows seem to come back, so that they are no independent draws
+    clustered: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """`alarm` if the measure is below the promised level, `holds` if it is not, else `cannot tell yet`.
+
+        If rows seem to come back, `holds` is not said.
+        """
+        if self.at_least is None:
+            return "no level was promised"
+        holds = self.low >= self.at_least and not self.doubted
+        return "alarm" if self.high < self.at_least else "holds" if holds else "cannot tell yet"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, ready for JSON."""
+        return {"measure": self.measure, **asdict(self), "verdict": self.verdict}
+
+    def __str__(self) -> str:
+        level = "" if self.at_least is None else f"; at least {self.at_least:g}: {self.verdict}"
+        return (
+            f"{self.measure} between {down(self.low)} and {up(self.high)} at all looks together ({self.confidence:.0%} "
+            f"confidence); n={self.n:,}{', one row per cluster' * self.clustered}, {self.pairs:,} pairs, "
+            f"{self.waiting:,} wait for a partner{level}"
+        )
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
 class DayLine:
-    """The measures of a day and group: exact, unless rows came after the day was closed (then of its parts)."""
+    """The measures of a day and group, by its own rows."""
 
     day: date
     group: Any
     n: int
-    agreeing: float
-    unverifiable: int
+    value: float
+    low: float
+    high: float
+    unverifiable: float
     explanations: int
-    low: float | None
-    high: float | None
-    parts: int = 1
     beside: float | None = None
-
-    @property
-    def value(self) -> float:
-        """The estimate M̂."""
-        return self.agreeing / self.n
-
-    def with_part(self, other: "DayLine") -> "DayLine":
-        """Rows of the same day that were counted apart: sums, and no interval."""
-        names = ("n", "agreeing", "unverifiable", "explanations", "parts")
-        sums: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
-        return replace(self, **sums, low=None, high=None)
 
 
 class Look:
@@ -99,27 +151,29 @@ class Look:
         To a store, inside a transaction.
     where : str
         What the store is called.
-    confidence, at_least, reference
-        As for `Monitor`; the reference may also be one that is asked for at this look alone.
+    confidence, at_least
+        As for `Monitor`.
+    scopes : Scopes or None
+        Those with which the store began.
     """
 
     def __init__(
-        self, connection: Any, where: str, confidence: float, at_least: float | None, reference: int | None
+        self, connection: Any, where: str, confidence: float, at_least: float | None, scopes: Scopes | None
     ) -> None:
-        self.connection, self.where = connection, where
-        self.confidence, self.at_least, self.reference = confidence, at_least, reference
-        self.settings = held_settings(connection)
-        self.by: tuple[str, ...] = tuple(json.loads(self.settings["by"]))
-        self.measure = "sufficiency" if "scopes" in self.settings else "consistency"
+        self.connection, self.where, self.scopes = connection, where, scopes
+        self.confidence, self.at_least = confidence, at_least
+        self.settings = settings_of(connection, where)
+        self.by: list[str] = self.settings["by"]
+        self.reference: int | None = self.settings.get("reference")
+        self.measure = "consistency" if scopes is None else "sufficiency"
         self.origin = origin(connection)  # the first day of the first batch, whatever comes later; None without rows
 
     @cached_property
     def _known(self) -> dict[str, Any]:
         """The name of each group by its canonical text, in the order of their numbers."""
-        query = "SELECT canonical, shown FROM groups ORDER BY code"
-        lines = fetch_lines(self.connection, query) if self.by else []
-        with readable_state(self.where):
-            names = {text: _shown(text, shown) for text, shown in lines}
+        query = "SELECT canonical, shown FROM names WHERE what = 'groups' ORDER BY code"
+        lines = self.connection.execute(query).fetchall() if self.by else []
+        names = {text: _shown(text, shown) for text, shown in lines}
         owners = {name: text for text, name in names.items()} | {
             name: text for text, name in names.items() if canonical(name) == text
         }  # of two that read the same, the one whose name is its value; the other is named by its canonical text
@@ -150,37 +204,46 @@ class Look:
             raise UnknownName(f"The monitor has no group {group!r}. {hint(str(group), names)}") from None
 
     @cached_property
-    def pairs(self) -> PairColumns:
-        """All pairs, in the order of batches."""
-        return PairColumns(*(column.to_numpy() for column in fetch_table(self.connection, _PAIRS).columns))
+    def pairs(self) -> dict[str, Array]:
+        """What each batch added by group and day of openers, in the order of batches."""
+        return fetched(self.connection, _PAIRS)
 
     @cached_property
     def shares(self) -> dict[Any, float]:
         """The share of an error that all rows, and each group, have."""
-        shares = group_shares(self.pairs)
+        shares = group_shares(self.pairs["grp"], self.pairs["batch"])
         return {name: shares.get(code, 1.0) for name, code in self.codes.items()}
 
     @cached_property
-    def _come_back(self) -> tuple[int, int] | None:
-        """How many pairs of rows with one explanation came in one batch, and how many should; None if not far fewer.
+    def _come_back(self) -> str:
+        """What is said if the same cases seem to come back in later batches; nothing if they do not.
 
         Given how often each explanation came, every two rows are as likely to be of one batch as any other two if rows
         are independent draws, and batches alike. Whoever comes back later, and not twice in a batch, makes them fewer.
         """
-        return far_fewer(*(float(number or 0) for number in fetch_lines(self.connection, _TOGETHER)[0]))
+        for name, again, looked in self.connection.execute(_IDS_AGAIN.format(many=_MANY)).fetchall():
+            told = f"{again:,} of {looked:,} ids in {name!r} came in an earlier batch too"
+            return f"{told}: the same cases come back, so that {_COME_BACK.format('', repr(name))}"
+        ((*sums,),) = self.connection.execute(_TOGETHER).fetchall()
+        if (few := far_fewer(*(float(number or 0) for number in sums))) is None:
+            return ""
+        return (
+            "{:,} pairs of rows with the same explanation came in one batch, and of independent rows about {:,} would: "
+            "the same cases seem to come back in later batches, so that "
+        ).format(*few) + _COME_BACK.format("add each case once, or ", "")
 
     @cached_property
     def limits(self) -> dict[Any, Limits]:
         """Limits of all rows (None) and of groups, which hold for all groups together."""
-        pairs, places = self.pairs, np.array(list(self.codes.values())) + 1  # WHOLE is -1
+        places = np.array(list(self.codes.values())) + 1  # WHOLE is -1
         n, openers, matched, agreeing = (
-            np.bincount(pairs.group + 1, column, places.max() + 1)[places]
-            for column in (pairs.rows, pairs.openers, pairs.matched, pairs.agreeing)
+            np.bincount(self.pairs["grp"] + 1, self.pairs[name], places.max() + 1)[places]
+            for name in ("rows", "openers", "matched", "agreeing")
         )
         error = (1 - self.confidence) / 2 * np.array(list(self.shares.values()))
         waiting = openers - matched
-        lows, highs = lower_limit(agreeing, openers, error), upper_limit(agreeing + waiting, openers, error)
-        doubted = self._come_back is not None or ids_again(self.connection) is not None
+        lows = lower_limit(np.column_stack([openers - agreeing, agreeing]), error)
+        highs = upper_limit(np.column_stack([matched - agreeing, agreeing + waiting]), error)
         return {
             name: Limits(
                 float(agreeing[j] / matched[j]) if matched[j] else None,
@@ -188,53 +251,66 @@ class Look:
                 *(int(n[j]), int(openers[j]), int(matched[j]), int(waiting[j])),
                 self.at_least,
                 self.measure,
-                doubted,
-                "clusters" in self.settings,
+                bool(self._come_back),
+                bool(self.settings.get("clusters")),
             )
             for j, name in enumerate(self.codes)
         }
 
-    def draws(self, since: int | None = None) -> dict[Any, DailyDraws]:
+    def draws(self, since: int | None = None) -> dict[Any, Draws]:
         """The draws of all rows (None) and of groups, on the same days; without those before a day."""
-        pairs = self.pairs if since is None else self.pairs.take(self.pairs.day >= since)
-        days, place = np.unique(pairs.day, return_inverse=True)
-        dates = np.array([to_date(int(day)) for day in days], object)
-        codes, cells = self.codes, (pairs.group + 1) * len(days) + place  # WHOLE is -1
-        shape = (max(codes.values()) + 2, len(days))
-        tables = [
-            np.bincount(cells, column, shape[0] * shape[1]).reshape(shape)
-            for column in (pairs.openers, pairs.matched, pairs.agreeing)
-        ]
-        return {name: DailyDraws.of_pairs(dates, *(each[code + 1] for each in tables)) for name, code in codes.items()}
+        counted = np.ones(len(self.pairs["day"]), bool) if since is None else self.pairs["day"] >= since
+        pairs = {name: column[counted] for name, column in self.pairs.items()}
+        days, place = np.unique(pairs["day"], return_inverse=True)
+        cells, shape = (pairs["grp"] + 1) * len(days) + place, (len(self.codes), len(days))  # WHOLE is -1
+        openers, matched, agreeing = (
+            np.bincount(cells, pairs[name], shape[0] * shape[1]).reshape(shape)
+            for name in ("openers", "matched", "agreeing")
+        )
+        return {
+            name: Draws.of_pairs(days, openers[code + 1], matched[code + 1], agreeing[code + 1])
+            for name, code in self.codes.items()
+        }
 
     @cached_property
     def alarms(self) -> dict[Any, tuple[Alarm, ...]]:
-        """Alarms of all rows (None) and of groups."""
-        told = self._shares_beside
-        apart = None if told is None else lambda name, error: told.alarms(self.codes[name], error)
-        how = (self.at_least, self.reference, 1 - self.confidence, apart)
-        return all_alarms(self.draws(self.origin), self.shares, *how)
+        """Alarms of all rows (None) and of groups, false with probability at most 1 - confidence over all looks.
+
+        All rows have half of the error and groups their shares of the other half; these are shared alike by what is
+        asked: against a level, and of a reference against the same rows' own one and beside it.
+        """
+        questions, told = (self.at_least is not None) + 2 * (self.reference is not None), {}
+        for name, draws in self.draws(self.origin).items() if questions else ():
+            error = (1 - self.confidence) / questions / (2 if self.groups else 1) * self.shares[name]
+            alarms = below_level(draws, self.at_least, error) if self.at_least else ()
+            if self.reference is not None:
+                alarms += changes(draws, self.reference, error, self.origin)
+            if self._shares_beside is not None:
+                alarms += self._shares_beside.alarms(self.codes[name], error)
+            if alarms:
+                told[name] = tuple(replace(each, day=to_date(each.day), since=to_date(each.since)) for each in alarms)
+        return told
 
     @cached_property
     def _shares_beside(self) -> SharesBeside | None:
         """The rows since the reference beside it; None if it was not settled, or nothing was added."""
-        if "reference" not in self.settings or self.origin is None:
+        if self.reference is None or self.origin is None:
             return None
-        return SharesBeside(self.connection, self.origin + int(self.settings["reference"]))
+        return SharesBeside(self.connection, self.origin, self.reference, self.settings["seed"], self.scopes)
 
     @cached_property
     def beside(self) -> dict[Any, Beside]:
         """What all rows (None) and groups are beside the reference; empty if there is nothing to compare with."""
         told = self._shares_beside
-        if told is None or self.settings.get("beside") == FORGOTTEN:
+        if told is None:
             return {}
         return {name: told.told(code, self.confidence, self.shares[name]) for name, code in self.codes.items()}
 
     def single_look(self, group: Any = None) -> Estimate | None:
         """The measure of all rows ever, or of a group by its name; None if there are none."""
         code = self.codes[group]
-        chosen = "" if code == WHOLE else f" WHERE grp = {code}"
-        return estimates(self.connection, f"(SELECT * FROM cells{chosen})", (), self.confidence, chosen).get(())
+        cells = f"(SELECT * FROM cells{'' if code == WHOLE else f' WHERE grp = {code}'})"
+        return estimates(self.connection, cells, (), self.confidence, self.scopes).get(())
 
     @cached_property
     def once(self) -> Estimate | None:
@@ -243,38 +319,50 @@ class Look:
 
     def days(self, *, grouped: bool = True) -> list[DayLine]:
         """The measures of every day, of all rows and then, if they are asked for, of each group, in order."""
-        names = {code: name for name, code in self.codes.items() if grouped or name is None}
-        lines = [
-            (day, code, *measured, *(interval if held == self.confidence else (None, None)))
-            for day, code, *measured, low, high, held in fetch_lines(self.connection, _CLOSED)
-            if code in names
-            for interval in [(low, high)]
+        found, names = dict[tuple[int, int], Estimate](), {code: name for name, code in self.codes.items()}
+        for group in (WHOLE, "grp") if grouped and self.by else (WHOLE,):
+            cells = f"(SELECT day, {group} AS grp, high, low, label, given FROM cells)"
+            found |= estimates(self.connection, cells, ("day", "grp"), self.confidence, self.scopes)
+        told = self._shares_beside
+        beside = {} if told is None else {code: told.daily(code) for _, code in found}
+        return [
+            DayLine(
+                *(to_date(day), names[code], each.n, each.value, each.low, each.high, each.unverifiable),
+                each.distinct,
+                beside.get(code, {}).get(day),
+            )
+            for (day, code), each in sorted(found.items())
         ]
-        opened = open_days(self.connection, self.confidence, grouped=grouped and bool(self.by))
-        lines += [(day, code, *measures(told)) for (day, code), told in opened]
-        merged: dict[tuple[int, int], DayLine] = {}
-        for day, code, *numbers in lines:
-            line = DayLine(to_date(day), names[code], *numbers)
-            merged[day, code] = merged[day, code].with_part(line) if (day, code) in merged else line
-        in_order = [merged[key] for key in sorted(merged)]
-        if (shares := self._shares_beside) is None:
-            return in_order
-        beside = {name: shares.daily(code) for code, name in names.items()}
-        return [replace(line, beside=beside[line.group].get(line.day)) for line in in_order]
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know."""
-        gone = int(fetch_lines(self.connection, "SELECT coalesce(sum(rows), 0) FROM forgotten")[0][0])
-        known, again = ids_again(self.connection), self._come_back
-        days, held = fetch_lines(self.connection, _OTHERWISE, [self.confidence])[0]
-        notes = (
-            gone and _GONE.format(several(gone, "row", "rows")),
-            _IDS_AGAIN.format(*known) if known else again and _AGAIN.format(*again),
-            self.settings.get("beside") == FORGOTTEN and _ADDED_UP,
-            days and _OTHER_CONFIDENCE.format(days, held, self.confidence),
+        notes = [self._come_back] if self._come_back else []
+        if not self.settings.get("clusters"):
+            return tuple(notes)
+        rows, heard, recent, new = (number or 0 for number in self.connection.execute(_HEARD).fetchall()[0])
+        if new < _FEW * recent:
+            notes.append(
+                f"of {recent:,} rows of the last seven days {new:,} count, so a change for clusters that came before "
+                "is hardly seen: begin another state, in which each counts again"
+            )
+        once = (
+            f"{rows:,} rows are of {heard:,} clusters, and each counts once, by a row of the first day on which it "
+            "came: limits and alarms speak of such rows"
         )
-        return (*cluster_notes(self.connection), *(note for note in notes if note))
+        return (once, *notes)
+
+
+def group_shares(groups: Array, batches: Array) -> dict[int, float]:
+    """The share of an error that each group has, by its number; they add up to 1 at most, whatever groups will come.
+
+    The i-th batch that brings new groups has 1 / (i (i + 1)), which its new groups share alike.
+    """
+    codes, first = np.unique(groups, return_index=True)  # lines are in the order of batches
+    codes, first = codes[codes != WHOLE], first[codes != WHOLE]
+    _, turn, many = np.unique(batches[first], return_inverse=True, return_counts=True)
+    shares = 1 / ((turn + 1) * (turn + 2) * many[turn])
+    return dict(zip(codes.tolist(), shares.tolist(), strict=True))
 
 
 def far_fewer(same: float, pairs: float, n: float, together: float) -> tuple[int, int] | None:

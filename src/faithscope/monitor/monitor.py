@@ -1,8 +1,7 @@
 """Monitor: counts that add up over time, with limits that may be looked at as often as one likes."""
 
-import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import MAXYEAR
@@ -17,27 +16,30 @@ from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.monitor.adding import Added, add_batch
-from faithscope.monitor.batch import Batch, counted_batch, to_sample
+from faithscope.monitor.adding import Added, add_batch, replayed
+from faithscope.monitor.batch import (
+    Batch,
+    are_ids,
+    counted_batch,
+    first_ids,
+    fixed_discretizer,
+    group_names,
+    row_clusters,
+    row_groups,
+    to_sample,
+)
 from faithscope.monitor.beside import Beside
-from faithscope.monitor.clusters import are_ids, first_ids, row_clusters
-from faithscope.monitor.compaction import compact
-from faithscope.monitor.grouping import group_columns, group_names, row_groups, told_names
-from faithscope.monitor.limits import Limits
-from faithscope.monitor.log_batch import REMEMBERED, fixed_discretizer, log_batch, recalled, said_options
-from faithscope.monitor.look import Look
-from faithscope.monitor.merging import merge
+from faithscope.monitor.log_batch import log_batch, remembered
+from faithscope.monitor.look import Limits, Look
 from faithscope.monitor.moments import refuse_times, to_days
 from faithscope.monitor.page import render, write
-from faithscope.monitor.scopes import Scopes, features_of, settled_scopes
+from faithscope.monitor.scopes import Scopes, features_of
 from faithscope.monitor.sequential import Alarm
 from faithscope.monitor.store import Store, readable_state
 from faithscope.monitor.telling import told_card, told_dict, told_lines
-from faithscope.monitor.watching import MonitorRecord
 from faithscope.runtime.files import to_path
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.warning import warn
-from faithscope.sample import number_labels
 from faithscope.sinks.card import Card
 from faithscope.sinks.shareable import Shareable
 from faithscope.tables.logs import Log, LogColumns
@@ -107,29 +109,32 @@ class Monitor(Shareable):
         self.at_least = None if at_least is None else check_share(at_least, "at_least")
         check_confidence(confidence)
         self.confidence = confidence
-        names = group_names(by)
-        seed = check_whole(seed, "seed", 0)
-        check_reference(reference)
+        said: dict[str, Any] = {"by": [] if by is None else group_names(by), "seed": check_whole(seed, "seed", 0)}
         chosen = None if scopes is None else Scopes.of(scopes)
-        further = {} if chosen is None else {"scopes": chosen.written()}
-        further |= {} if reference is None else {"reference": str(reference)}
-        opened = Store(store, {"by": json.dumps(names or []), "seed": str(seed), **further})
-        with readable_state(opened.name):
-            settled_scopes(chosen, opened.began, opened.name)
-            self._use(opened, opened.began)
-        if names is not None and names != self.by:
-            there = told_names(self.by)
-            raise BadInput(f"{self._store.name!r} was begun {there}, not by {', '.join(names)}: leave by away.")
-        if reference is not None and self.reference is None:
-            raise self._begun_otherwise("without a reference", reference)
-        self._settled(reference)
+        if chosen is not None:
+            said["scopes"] = chosen.written()
+        if reference is not None:
+            said["reference"] = check_whole(reference, "reference, a number of days,", 1, MAXYEAR * 366)
+        self._use(Store(store, said))
+        for option, given, held in (
+            ("by", None if by is None else group_names(by), self.by),
+            ("reference", reference, self.reference),
+            ("scopes", chosen and chosen.places.keys(), self._scopes and self._scopes.places.keys()),
+        ):
+            if given is not None and given != held:
+                there = "with other" if held else "without"
+                told = f" ({option}={held!r}, here {given!r})" if held and option != "scopes" else ""
+                raise BadInput(
+                    f"{self._store.name!r} was begun {there} {option}{told}: leave {option} away, or begin another "
+                    "state."
+                )
 
-    def _use(self, store: Store, settings: Mapping[str, str]) -> None:
-        self._store = store
-        self.by: tuple[str, ...] = tuple(json.loads(settings["by"]))
-        int(settings["seed"])  # raises if it is damaged
-        self.reference = int(settings["reference"]) if "reference" in settings else None
-        self._scopes = settled_scopes(None, settings, store.name)
+    def _use(self, store: Store) -> None:
+        self._store, settings = store, store.settings()
+        self.by: tuple[str, ...] = tuple(settings["by"])
+        self.reference: int | None = settings.get("reference")
+        with readable_state(store.name):
+            self._scopes = Scopes.read(settings["scopes"]) if "scopes" in settings else None
 
     @in_memory(FEWER_ROWS)
     def add(
@@ -179,24 +184,30 @@ class Monitor(Shareable):
         sample = to_sample(self._scopes, explanations, predictions, X)
         of_groups = {f"by[{name!r}]": column for name, column in by.items()} if isinstance(by, Mapping) else {"by": by}
         handed = {"explanations": explanations, "predictions": predictions, "X": X, "clusters": clusters, **of_groups}
-        sample = replace(sample, notes=(*sample.notes, *same_rows(**handed, when=when)))
-        groups = row_groups(self.by, by, sample.n)
+        notes = (*sample.notes, *same_rows(**handed, when=when))
+        members, member = row_groups(self.by, by, sample.n)
         if when is None:
             read = self.by if self._scopes is None else (*self.by, *features_of(self._scopes))
-            refuse_times(_unread({"X": X, "by": by}, read) | {f"{n}.index": index_of(it) for n, it in handed.items()})
+            unread = {
+                f"{word}[{name!r}]": frame_column(table, j)
+                for word, table in (("X", X), ("by", by))
+                if is_frame(table)
+                for j, name in enumerate(frame_names(table))
+                if name not in read
+            }
+            refuse_times(unread | {f"{name}.index": index_of(it) for name, it in handed.items()})
         days = to_days(when, sample.n)
         if not sample.n:
             raise BadInput("There are no rows to add: pass at least one.")
-        whose, apart = row_clusters(clusters, sample.n), clusters is not None
         sample = sample if self._scopes is not None else sample.discretized(chosen)
         labels, label = sample.numbered_labels
-        members, member = ((None,), np.zeros_like(label)) if groups is None else number_labels(groups)
-        cells, names = (days, member, label, np.ones_like(label)), (tuple(labels), tuple(members))
-        how = (sample.notes, chosen, self._scopes)
-        counted = counted_batch(sample.explanations, sample.X, cells, names, *how, apart=apart)
-        indices = [] if apart else [index for thing in handed.values() if (index := index_of(thing)) is not None]
+        cells = {"day": days, "grp": member, "label": label, "given": np.ones_like(label)}
+        counted = counted_batch(sample.explanations, sample.X, cells, (labels, members), chosen, self._scopes, notes)
+        if clusters is not None:
+            return self._added(counted.clustered(*row_clusters(clusters, sample.n)), name)
+        indices = [index for thing in handed.values() if (index := index_of(thing)) is not None]
         ids = {index.name: first_ids(index.tolist(), sample.n) for index in indices if are_ids(index.name)}
-        return self._added(replace(counted, clusters=whose, ids=ids), name)
+        return self._added(replace(counted, ids=ids), name)
 
     @in_memory("add a part of the log at a time")
     def add_log(
@@ -238,23 +249,13 @@ class Monitor(Shareable):
         Added
         """
         name, log = _batch_name(batch), Log._of(table, columns, "Monitor.add_log")
-        said = said_options(log, when, by, discretizer)
-        with readable_state(self._store.name):
-            held = dict(json.loads(self._store.settings().get("log", "{}")))
-        known = recalled(held, said, log.where is not None, self._store.name)
-        log = replace(log, **{name: known[name] for name in REMEMBERED if name in known})
-        discretizer = known.get("discretizer") if discretizer is None else discretizer
-        when, groups = log.time if when is None else when, group_columns(self.by, known.get("by"))
-        counted = log_batch(log, discretizer=discretizer, when=when, by=groups, scopes=self._scopes)
-        options = said and {**said, **({} if log.where is None else {"where": log.where})}
+        how = {"when": when, "by": by, "discretizer": discretizer}
+        log, how, options = remembered(log, self._store.settings().get("log", {}), self._store.name, **how)
+        counted = log_batch(log, names=self.by, scopes=self._scopes, **how)
         return self._added(replace(counted, options=options), name)
 
     def _added(self, batch: Batch, name: str | None) -> Added:
-        with self._store.opened(write=True) as connection:
-            added = add_batch(self._store, batch, name)
-            if added.counted:
-                compact(self._store, self.confidence)
-                connection.execute("CHECKPOINT")  # into the file itself: until then it is in a second one
+        added = add_batch(self._store, batch, name, self._scopes)
         if not added.counted and name is None:
             warn(
                 f"These {added.rows:,} rows of these days were added before, as batch {added.batch}, so nothing was "
@@ -263,11 +264,10 @@ class Monitor(Shareable):
         return added
 
     @contextmanager
-    def _look(self, reference: int | None = None) -> Iterator[Look]:
+    def _look(self) -> Iterator[Look]:
         """What the store holds now, all of it in one state."""
-        reference = self._settled(reference)
         with self._store.transaction() as connection:
-            yield Look(connection, self._store.name, self.confidence, self.at_least, reference)
+            yield Look(connection, self._store.name, self.confidence, self.at_least, self._scopes)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -289,34 +289,15 @@ class Monitor(Shareable):
         with self._look() as look:
             return look.limits[look.name(group)]
 
-    def alarms(self, reference: int | None = None) -> dict[Any, tuple[Alarm, ...]]:
+    def alarms(self) -> dict[Any, tuple[Alarm, ...]]:
         """Alarms of all rows (None) and of groups, false with probability at most 1 - `confidence` over all looks ever.
 
-        Parameters
-        ----------
-        reference : int, optional
-            The measure is compared with that of the first so many days, a number that was fixed beforehand; if it was
-            settled when the store began, it need not be said again. Without it, and if a level was promised with
-            `at_least`, only with that. Days are those of the calendar, from the first day of the first batch on: rows
-            of earlier days that come later count for limits, not for alarms.
+        The measure is compared with the level that was promised with `at_least`, and with that of the reference, if
+        there are such. Days are those of the calendar, from the first day of the first batch on: rows of earlier days
+        that come later count for limits, not for alarms.
         """
-        with self._look(reference) as look:
+        with self._look() as look:
             return look.alarms
-
-    def _settled(self, reference: int | None) -> int | None:
-        """The reference that was settled, or this one; raises if it is another."""
-        check_reference(reference)
-        if reference is None or reference == self.reference:
-            return self.reference
-        if self.reference is None:
-            return reference
-        raise self._begun_otherwise(f"with reference={self.reference}", reference)
-
-    def _begun_otherwise(self, there: str, reference: int) -> BadInput:
-        return BadInput(
-            f"{self._store.name!r} was begun {there}, not with reference={reference}: leave reference away, or begin "
-            "another state."
-        )
 
     def beside(self, group: Any = None) -> Beside:
         """How rows since the reference agree with its rows that have their explanations, of all rows or of a group.
@@ -350,46 +331,40 @@ class Monitor(Shareable):
         """
         with self._look() as look:
             lines = look.days()
-        names = ["day", "group", "n", "value", "low", "high", "parts", "unverifiable", "explanations"]
+        names = ["day", "group", "n", "value", "low", "high", "unverifiable", "explanations"]
         names += [] if self.reference is None else ["beside"]
-        columns = {name: [getattr(line, name) for line in lines] for name in names}
-        columns["unverifiable"] = [line.unverifiable / line.n for line in lines]
-        return frame(columns)
+        return frame({name: [getattr(line, name) for line in lines] for name in names})
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
         with self._look() as look:
-            return told_dict(look, look.days())
+            return told_dict(look)
 
-    def to_html(self, path: str | os.PathLike[str], reference: int | None = None) -> None:
+    def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write a page that anybody can open: a line over time with its band, alarms, groups, and what changed.
 
         Parameters
         ----------
         path : path
-            The HTML file, which needs no network.
-        reference : int, optional
-            As for `alarms`; with it the page tells what changed since: which explanations, and which features.
+            The HTML file, which needs no network. With a reference the page tells what changed since: which
+            explanations, and which features.
         """
-        write(self._record(reference), path)
-
-    def _record(self, reference: int | None = None) -> MonitorRecord:
-        with self._look(reference) as look:
-            return MonitorRecord(look)
+        with self._look() as look:
+            write(look, path)
 
     def _card(self) -> Card:
         with self._look() as look:
             return told_card(look)
 
     def _card_and_page(self) -> tuple[Card, str]:
-        return self._card(), render(self._record())
+        with self._look() as look:
+            return told_card(look), render(look)
 
     def __add__(self, other: "Monitor") -> "Monitor":
         if not isinstance(other, Monitor):
             return NotImplemented
         merged = Monitor(at_least=self.at_least, confidence=self.confidence)
-        store = merge(self._store, other._store)
-        merged._use(store, store.settings())
+        merged._use(replayed((self._store, other._store), self._scopes))
         return merged
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -402,23 +377,6 @@ class Monitor(Shareable):
             return "\n".join(told_lines(look))
 
     __repr__ = __str__
-
-
-def _unread(tables: Mapping[str, Any], read: Collection[str]) -> dict[str, Any]:
-    """The columns of tables that are not read by their names, each by the words for it in Python."""
-    return {
-        f"{word}[{name!r}]": frame_column(table, j)
-        for word, table in tables.items()
-        if is_frame(table)
-        for j, name in enumerate(frame_names(table))
-        if name not in read
-    }
-
-
-def check_reference(reference: Any) -> None:
-    """Raise if the reference is not a number of days."""
-    if reference is not None:
-        check_whole(reference, "reference, a number of days,", 1, MAXYEAR * 366)
 
 
 def _batch_name(batch: Any) -> str | None:

@@ -3,12 +3,18 @@
 import os
 from datetime import datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from faithscope.charts.watch_specs import over_time
 from faithscope.measures.telling import number
-from faithscope.monitor.sequential import DropBeside
-from faithscope.monitor.watching import MonitorRecord, WatchedLine
+from faithscope.monitor.look import Look
+from faithscope.monitor.moments import to_date
+from faithscope.monitor.periods import Changes, changes_since
+from faithscope.monitor.sequential import Draws, mean_share
+from faithscope.monitor.telling import beside_table, days_table, groups_table
 from faithscope.report.document import (
     Block,
     Chart,
@@ -28,7 +34,6 @@ from faithscope.runtime.files import write_atomically
 from faithscope.sinks.card import Cell, Sentence, Table
 from faithscope.visible import visible
 
-_LAST = 31  # days that are listed
 _BESIDE = (
     "Does a row get the prediction that rows of the reference with its explanation got? Rows since the reference, and "
     "rows of the reference itself that are no closers, against the same closers."
@@ -47,146 +52,125 @@ _MEANING = {
     "were fixed beforehand. Rows are paired at random with rows to which their rules apply, whatever their "
     "predictions.",
 }
+_NO_REFERENCE = (
+    "What changed, and whether explanations drift, is told against a reference period that was fixed beforehand: begin "
+    "a state with reference=30 for the first 30 days, on the command line monitor add --reference 30."
+)
+_POINT = ("day", "value", "low", "high", "once_low", "once_high")
 
 
-def write(record: MonitorRecord, path: str | os.PathLike[str]) -> None:
+def write(look: Look, path: str | os.PathLike[str]) -> None:
     """Write the page."""
-    write_atomically(path, render(record).encode(errors="replace"), private=True)
+    write_atomically(path, render(look).encode(errors="replace"), private=True)
 
 
-def render(record: MonitorRecord) -> str:
+def render(look: Look) -> str:
     """The page, which needs nothing else."""
-    points = record.lines[0].points if record.lines else []
-    days = f" from {points[0]['day']} to {points[-1]['day']}" if points else ""
+    changed, draws = changes_since(look), look.draws()
+    days = draws[None].days
     told: dict[tuple[str, str], list[Block]] = {
-        ("time", "Over time"): _time(record),
-        ("alarms", "Alarms"): _alarms(record),
-        ("groups", "Groups"): _groups(record),
-        ("beside", "Beside the reference"): _beside(record),
-        ("changed", "What changed"): _changed(record),
-        ("drift", "The explanations themselves"): [*map(Sentence, record.drift)],
-        ("reading", "How to read this"): _reading(record),
+        ("time", "Over time"): _time(look, draws[None]),
+        ("alarms", "Alarms"): _alarms(look),
+        ("groups", "Groups"): _groups(look, draws),
+        ("beside", "Beside the reference"): [table for table in [beside_table(look)] if table.rows],
+        ("changed", "What changed"): _changed(look, changed),
+        ("drift", "The explanations themselves"): [*map(Sentence, changed.drift)],
+        ("reading", "How to read this"): _reading(look),
     }
     leads = {"beside": _BESIDE}
+    span = f" from {to_date(days[0])} to {to_date(days[-1])}" if len(days) else ""
     return page_of(
         Document(
             "faithscope monitor",
-            record.title,
-            record.headline,
-            f"{record.rows:,} rows{days}.",
+            f"{look.measure.capitalize()}, watched",
+            headline(look),
+            f"{look.limits[None].n:,} rows{span}.",
             datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
             [Section(key, name, name, blocks, leads.get(key, "")) for (key, name), blocks in told.items() if blocks],
             foot=[f"faithscope {version('faithscope')}"],
-            alarmed=any(line.alarms for line in record.lines),
+            alarmed=bool(look.alarms),
         )
     )
 
 
-def _time(record: MonitorRecord) -> list[Block]:
-    line = record.lines[0] if record.lines else None
-    if line is None or not line.points:
+def headline(look: Look) -> str:
+    """The sentence to quote."""
+    limits, alarms = look.limits[None], [(name, alarm) for name, told in look.alarms.items() for alarm in told]
+    if not limits.n:
+        return "No rows were added yet."
+    if not alarms:
+        return f"No alarm. {limits}."
+    name, alarm = alarms[0]
+    others = len({group for group, _ in alarms if group is not None and group != name})
+    more = f"; alarms in {others} group{'s' * (others != 1)} too" if others else ""
+    return f"Alarm for {look.names[name]}: {alarm}{more}."
+
+
+def reference_end(look: Look) -> str | None:
+    """The last day of the reference; None without one."""
+    return None if look.reference is None or look.origin is None else str(to_date(look.origin + look.reference - 1))
+
+
+def _time(look: Look, draws: Draws) -> list[Block]:
+    if not len(draws):
         return [missing("No rows were added yet.")]
     marks = [
         ("dotted", "pairs of one day that agree"),
         ("banded", "limits of all rows so far, valid on all days together"),
         ("dashed", "interval for a single look"),
     ]
-    if record.at_least is not None:
-        marks += [("promised", f"promised: at least {record.at_least:g}")]
-    if record.reference_end:
+    if look.at_least is not None:
+        marks += [("promised", f"promised: at least {look.at_least:g}")]
+    if look.reference is not None:
         marks += [("reference", "reference period")]
-    if any(line.alarms for line in record.lines):
+    if look.alarms:
         marks += [("alarming", "alarm"), ("since", "limits since the change")]
-    rows = tuple(
-        (point["day"], number(point["value"]), _limits(point), _between(point["once_low"], point["once_high"]))
-        for point in line.points[-_LAST:][::-1]
-    )
-    title = "Agreement of pairs of the day, and limits as of that day"
-    table = Table(("day", "that day", "all looks", "single look"), rows, 1, title)
-    spoken = _spoken(record.measure, line)
-    return [
-        Key(marks),
-        Chart(_spec(record, line, 300), spoken, spoken),
-        Group([table], fold="The last days as a table"),
-    ]
+    return [Key(marks), _chart(look, None, draws, 300), Group([days_table(look)], fold="The last days as a table")]
 
 
-def _alarms(record: MonitorRecord) -> list[Block]:
+def _alarms(look: Look) -> list[Block]:
     found = []
-    for name, alarm in ((line.name, alarm) for line in record.lines for alarm in line.alarms):
-        drop, rises, (least, most) = alarm.direction == "drop", alarm.direction == "rise", alarm.reference
-        since, was = (f"between {down(low)} and {up(high)}" for low, high in ((alarm.low, alarm.high), (least, most)))
-        if not drop and not rises:
-            text = f"Rows since then agree with those of the reference {since}, rows of the reference itself {was}."
-        elif most >= 1 or least <= 0 or least == most:
-            text = f"Since then {since}; at {'least' if drop else 'most'} {least if drop else most:.3f} was expected."
-        else:
-            text = f"Since then {since}; the reference was {was}."
+    for name, alarm in ((name, alarm) for name, told in look.alarms.items() for alarm in told):
+        rises, (least, most) = alarm.direction == "rise", alarm.reference
+        was = f"at least {least:.3f} was promised" if alarm.promised else f"the reference was {_between(least, most)}"
+        text = f"Known on {alarm.day}. Since then {_between(alarm.low, alarm.high)}; {was}."
         badge = f"{'↑' if rises else '↓'} {alarm.direction} since about {alarm.since}"
-        found.append(Finding("partly" if rises else "unfaithful", name, badge, f"Known on {alarm.day}. {text}"))
-    unchanged = f" Nothing shows that {record.measure} has changed since {record.reference_end}."
-    return [Findings(found) if found else Sentence(f"No alarm.{unchanged if record.reference_end else ''}")]
+        found.append(Finding("partly" if rises else "unfaithful", look.names[name], badge, text))
+    end = reference_end(look)
+    unchanged = f" Nothing shows that {look.measure} has changed since {end}." if end else ""
+    return [Findings(found) if found else Sentence(f"No alarm.{unchanged}")]
 
 
-def _groups(record: MonitorRecord) -> list[Block]:
-    if len(record.lines) < 2:
+def _groups(look: Look, draws: dict[Any, Draws]) -> list[Block]:
+    if not look.groups:
         return []
-    rows = tuple(
-        (
-            line.name,
-            "; ".join(dict.fromkeys(f"{each.direction} since {each.since}" for each in line.alarms)) or "none",
-            Cell(f"{line.openers:,}", line.openers),
-            _limits(line.points[-1]) if line.points else Cell(""),
-        )
-        for line in record.lines
-    )
-    table = Table(("group", "alarm", "pairs begun", "limits, all looks"), rows, 2, "As of the last day")
-    charts = [
-        Group([Chart(_spec(record, line, 190), _spoken(record.measure, line))], title=line.name)
-        for line in record.lines[1:]
-    ]
-    return [table, Group(charts, "pair")]
+    charts = [Group([_chart(look, name, draws[name], 190)], title=look.names[name]) for name in look.groups]
+    return [groups_table(look), Group(charts, "pair")]
 
 
-def _beside(record: MonitorRecord) -> list[Block]:
-    rows = tuple(
-        (
-            name,
-            Cell(f"{told.checked:,} of {told.n:,}", told.checked),
-            number(told.value),
-            _between(told.low, told.high),
-            number(told.before),
-        )
-        for name, told in record.beside
-    )
-    columns = ("rows of", "rows checked", "since the reference", "limits, all looks", "in the reference")
-    title = "Agreement with rows of the reference; limits hold at all looks and for all groups together"
-    return [Table(columns, rows, 1, title)] if rows else []
-
-
-def _changed(record: MonitorRecord) -> list[Block]:
-    blocks: list[Block] = [*map(Sentence, record.changed)]
-    if record.explanations:
+def _changed(look: Look, changed: Changes) -> list[Block]:
+    blocks: list[Block] = [*map(Sentence, changed.sentences)]
+    if changed.explanations:
         rows = tuple(
             (
                 f"{each.text} {each.labels}".strip(),
-                "yes" if each.probability < 1 - record.confidence else "cannot tell",
+                "yes" if each.probability < 1 - look.confidence else "cannot tell",
                 Cell(f"{each.rows[0]:,} → {each.rows[1]:,}", each.rows[1]),
                 *map(number, each.agreement),
                 Cell(f"{each.part:+.4f}", each.part),
             )
-            for each in record.explanations
+            for each in changed.explanations
         )
         columns = ("explanation", "proven", "rows", "agreed", "agree now", "adds")
         blocks += [Table(columns, rows, 2, _CHANGED)]
-    if record.features:
-        parts = Facts([(name, f"{part:+.4f}") for name, part in record.features])
+    if changed.features:
+        parts = Facts([(name, f"{part:+.4f}") for name, part in changed.features])
         blocks += [Group([Sentence(_BY_FEATURE), parts], title="By feature")]
     return blocks
 
 
-def _reading(record: MonitorRecord) -> list[Block]:
-    measure, level = record.measure, f"{100 * record.confidence:g}%"
+def _reading(look: Look) -> list[Block]:
+    measure, level = look.measure, f"{100 * look.confidence:g}%"
     words = {
         measure: _MEANING[measure],
         "limits, all looks": f"As long as nothing changes, {measure} lies within the band on all days together with "
@@ -194,36 +178,38 @@ def _reading(record: MonitorRecord) -> list[Block]:
         "interval, single look": "Narrower, and right only for a day that was chosen beforehand: looked at every day, "
         "it misses the truth sooner or later.",
         "alarm": "A mean left the range of its reference. While nothing changes, the probability that there is ever an "
-        f"alarm, on any day, for any group, is at most {round(100 * (1 - record.confidence), 6):g}%.",
+        f"alarm, on any day, for any group, is at most {round(100 * (1 - look.confidence), 6):g}%.",
     }
-    facts = [Facts(tuple(record.facts.items()))] if record.facts else []
-    return [Facts(tuple(words.items()), "glossary"), *map(aside, record.notes), *facts]
+    facts = {"state": Path(look.where).name, "groups by": ", ".join(look.by)}
+    if look.once is not None:
+        facts |= {"explanations": f"{look.once.distinct:,}", "unverifiable rows": f"{look.once.unverifiable:.1%}"}
+    notes = [*([] if look.reference else [_NO_REFERENCE]), *look.notes]
+    told = Facts([(name, fact) for name, fact in facts.items() if fact])
+    return [Facts(tuple(words.items()), "glossary"), *map(aside, notes), told]
 
 
-def _spec(record: MonitorRecord, line: WatchedLine, height: int) -> dict[str, Any]:
+def _between(low: float, high: float) -> str:
+    return f"between {down(low)} and {up(high)}"
+
+
+def _chart(look: Look, name: Any, draws: Draws, height: int) -> Chart:
+    """All rows, or a group, over time: the agreement of each day's pairs, and what is known as of that day."""
+    error, told = (1 - look.confidence) * look.shares[name], look.alarms.get(name, ())
+    days = [str(to_date(day)) for day in draws.days]
+    value = [mean_share(np.minimum(*each)) for each in zip(draws.least, draws.most, strict=True)]  # of pairs alone
+    ends = [column.tolist() for column in (*draws.limits(error), *draws.single_look(error))]
+    points = [dict(zip(_POINT, point, strict=True)) for point in zip(days, value, *ends, strict=True)]
     alarms = [
         {"day": str(each.day), "text": each.direction, "since": str(each.since), "low": each.low, "high": each.high}
-        for each in line.alarms
-        if not isinstance(each, DropBeside)  # of another measure
+        for each in told
+        if "beside" not in each.direction  # of another measure
     ]
-    return over_time(line.points, alarms, record.at_least, record.reference_end, height, record.measure)
-
-
-def _between(low: float, high: float) -> Cell:
-    return Cell(f"{down(low)} to {up(high)}", low)
-
-
-def _limits(point: dict[str, Any]) -> Cell:
-    return _between(point["low"], point["high"])
-
-
-def _spoken(measure: str, line: WatchedLine) -> str:
-    """The chart in words."""
-    if not line.points:
-        return f"{visible(line.name)}: no days yet."
-    first, last = line.points[0], line.points[-1]
-    told = "; ".join(dict.fromkeys(f"{alarm.direction} known on {alarm.day}" for alarm in line.alarms)) or "no alarm"
-    return (
-        f"{visible(line.name)} from {first['day']} to {last['day']}: {measure} between {down(last['low'])} and "
-        f"{up(last['high'])} as of the last day; {told}."
-    )
+    spec = over_time(points, alarms, look.at_least, reference_end(look), height, look.measure)
+    known = "; ".join(dict.fromkeys(f"{alarm.direction} known on {alarm.day}" for alarm in told)) or "no alarm"
+    spoken = f"{visible(look.names[name])}: no days yet."
+    if points:
+        spoken = (
+            f"{visible(look.names[name])} from {days[0]} to {days[-1]}: {look.measure} between "
+            f"{down(ends[0][-1])} and {up(ends[1][-1])} as of the last day; {known}."
+        )
+    return Chart(spec, spoken, spoken if name is None else "")

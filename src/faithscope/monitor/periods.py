@@ -1,21 +1,25 @@
 """Where a change comes from: explanations whose rows agree less than before, or other explanations than before."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.measures.intervals.local import clopper_pearson
-from faithscope.monitor.pairing import Cells, pair
-from faithscope.monitor.sequential import Alarm
+from faithscope.monitor.look import Look
+from faithscope.monitor.sequential import shares
+from faithscope.monitor.store import fetched, registered
 from faithscope.rounding import down, up
 
-_MOST, _MOST_LABELS = 20, 3  # explanations that are listed, and labels of each
+_MOST, _MOST_LABELS = 20, 3  # explanations, or features, that are listed, and labels of each
+_MOST_PAIRED = 100_000  # rows of an explanation and period that are paired
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +43,7 @@ class TwoPeriods:
     [[1.0, 0.82], [0.56, 0.82]]
     >>> round(periods.within, 3), round(periods.mix, 3)
     (-0.4, 0.0)
-    >>> (periods.probabilities(seed=0) < 0.05).tolist()
+    >>> [periods.probability(place, seed=0) < 0.05 for place in (0, 1)]
     [True, False]
     """
 
@@ -101,21 +105,23 @@ class TwoPeriods:
         before, after = self.given
         return float((after / max(after.sum(), 1))[before == 0].sum())
 
-    def probabilities(self, seed: int) -> Floats:
-        """How probable so large a change of each explanation's agreement is by chance, times the number compared.
+    def probability(self, place: int, seed: int) -> float:
+        """How probable so large a change of an explanation's agreement is by chance, times the number compared.
 
-        Fisher's exact test of disjoint pairs of rows, at random; 1 for what cannot be compared. For a single look.
+        Fisher's exact test of disjoint pairs of its rows, at random; 1 for what cannot be compared. For a single look.
         """
-        cells, period = np.tile(self.explanations, 2), np.repeat([0, 1], len(self.explanations))
-        arrivals = Cells.of(cells, cells, np.tile(self.labels, 2), 0, self.rows.ravel(), 2 * cells + period)
-        pairs = pair(arrivals, Cells.none(), np.random.default_rng(seed), share=0.5)
-        matched, agreeing = np.zeros((2, self.given.size), np.int64)
-        matched[pairs.groups], agreeing[pairs.groups] = pairs.matched, pairs.agreeing
-        (m0, m1), (a0, a1) = matched.reshape(-1, 2).T, agreeing.reshape(-1, 2).T
-        table = (np.maximum(m0 + m1, 1), a0 + a1, m1)
-        tails = np.minimum(stats.hypergeom.cdf(a1, *table), stats.hypergeom.sf(a1 - 1, *table))
-        known = self.compared & (m0 > 0) & (m1 > 0)
-        return np.where(known, np.minimum(1, 2 * tails * self.compared.sum()), 1.0)
+        rng, met, agreeing = np.random.default_rng([seed, place]), [], []
+        for rows in self.rows[:, self.explanations == place]:
+            some = rng.multivariate_hypergeometric(rows, min(int(rows.sum()), _MOST_PAIRED))
+            shuffled = rng.permutation(np.repeat(np.arange(len(some)), some))
+            pairs = shuffled[: len(shuffled) // 2 * 2].reshape(-1, 2)
+            met.append(len(pairs))
+            agreeing.append(np.count_nonzero(pairs[:, 0] == pairs[:, 1]))
+        if not self.compared[place]:
+            return 1.0
+        table = (sum(met), sum(agreeing), met[1])
+        tail = min(stats.hypergeom.cdf(agreeing[1], *table), stats.hypergeom.sf(agreeing[1] - 1, *table))
+        return float(min(1.0, 2 * tail * self.compared.sum()))
 
     def feature_parts(self, features: Sequence[Sequence[str]]) -> dict[str, float]:
         """For each feature, the sum of the parts of explanations that name it, the largest loss first; sums overlap."""
@@ -125,21 +131,23 @@ class TwoPeriods:
                 sums[name] = sums.get(name, 0.0) + part
         return dict(sorted(sums.items(), key=lambda item: item[1]))
 
-    def changed(self, names: Any, labels: Sequence[str], seed: int = 0) -> tuple["ChangedExplanation", ...]:
-        """The explanations that add most to the change of agreement, losses first; `names` and `labels` by number.
+    def changed(
+        self, text: Callable[[int], str], labels: Sequence[str], seed: int = 0
+    ) -> tuple["ChangedExplanation", ...]:
+        """The explanations that add most to the change of agreement, losses first.
 
         Each is told with the labels whose shares of its rows changed most.
         """
-        probabilities, told = self.probabilities(seed), []
+        told = []
         for place in np.argsort(-np.abs(self.parts), kind="stable")[:_MOST].tolist():
             cells = np.flatnonzero(self.explanations == place)
             shares = (self.rows[:, cells] / np.maximum(self.given[:, [place]], 1)).T
             order = np.argsort(-np.abs(shares[:, 1] - shares[:, 0]), kind="stable")[:_MOST_LABELS]
             changes = [f"{labels[self.labels[cells[j]]]}: {shares[j, 0]:.0%} → {shares[j, 1]:.0%}" for j in order]
             rows, agreement = self.given[:, place].astype(int).tolist(), self.agreement[:, place].tolist()
-            part, probability = float(self.parts[place]), float(probabilities[place])
-            if part:
-                told.append(ChangedExplanation(names[place], rows, agreement, part, probability, ", ".join(changes)))
+            if part := float(self.parts[place]):
+                known = (part, self.probability(place, seed), ", ".join(changes))
+                told.append(ChangedExplanation(text(place), rows, agreement, *known))
         return tuple(sorted(told, key=lambda each: each.part))
 
     def sentences(self) -> tuple[str, ...]:
@@ -222,39 +230,71 @@ def distance(before: ArrayLike, after: ArrayLike, error: float, seed: int) -> Di
     return Distance(round(value, 12), max(0.0, min(low, value)), min(1.0, value + float(margin)))
 
 
-def drift_sentences(
-    measured: Sequence[Alarm],
-    explanations: Sequence[Alarm],
-    apart: Distance,
-    fresh: float,
-    measure: str = "consistency",
-) -> tuple[str, ...]:
-    """Whether the explanations themselves drift, told apart from a change of the measure.
+class Changes(NamedTuple):
+    """What changed since the reference, in sentences, by explanation and by feature; and whether explanations drift."""
 
-    Parameters
-    ----------
-    measured, explanations
-        Alarms of the measure, and of the share of rows whose explanations the reference did not have.
-    apart
-        The distance between the explanations of the reference and of the days since.
-    fresh
-        The share of rows since whose explanations the reference did not have.
+    sentences: tuple[str, ...] = ()
+    explanations: tuple[ChangedExplanation, ...] = ()
+    features: tuple[tuple[str, float], ...] = ()
+    drift: tuple[str, ...] = ()
 
-    Examples
-    --------
-    >>> drift_sentences([], [], Distance(0.03, 0.0, 0.06), 0.012)[0]
-    'Neither consistency nor the explanations are shown to have changed.'
+
+_CELLS = """
+SELECT high, low, label::BIGINT AS label, coalesce(sum(given) FILTER (day < {end}), 0)::BIGINT AS before,
+    coalesce(sum(given) FILTER (day >= {end}), 0)::BIGINT AS after
+FROM {cells} WHERE day >= {begun} GROUP BY ALL ORDER BY high, low, label
+"""
+_BY_RULE = """
+(SELECT day, own::UBIGINT AS high, 0::UBIGINT AS low, label, given FROM cells JOIN patterns USING (high, low))
+"""
+_NAMED = "SELECT place, name, features FROM explained JOIN texts USING (high, low) WHERE name <> ''"
+
+
+def changes_since(look: Look) -> Changes:
+    """What changed within explanations since the reference, and of the explanations themselves, at all looks together.
+
+    What is seen changes with a batch only, so the distance after the i-th one has its share of the error. With scopes
+    the drift of the rules is told alone.
     """
-    drifts = bool(explanations) or apart.low > 0
+    if look.reference is None or look.origin is None:
+        return Changes()
+    cells, end = "cells" if look.scopes is None else _BY_RULE, look.origin + look.reference
+    told = fetched(look.connection, _CELLS.format(cells=cells, begun=look.origin, end=end))
+    if not told["after"].sum():
+        return Changes(("There are no rows after the reference yet.",))
+    high, low = told["high"], told["low"]
+    begins = np.append(True, (high[1:] != high[:-1]) | (low[1:] != low[:-1]))
+    periods = TwoPeriods.of(np.cumsum(begins) - 1, told["label"], told["before"], told["after"])
+    batches, error = len(np.unique(look.pairs["batch"])), 1 - look.confidence
+    before, after = periods.given
+    apart = distance(before, after, error * float(shares(np.array([batches - 1]))[0]), seed=0)
+    changed, drifts = bool(look.alarms.get(None)), apart.low > 0
     verdict = {
-        (False, False): f"Neither {measure} nor the explanations are shown to have changed.",
-        (False, True): f"The explanations drift; {measure} is not shown to have changed.",
-        (True, False): f"{measure.capitalize()} changed; the explanations are not shown to drift.",
-        (True, True): f"{measure.capitalize()} changed, and the explanations drift.",
-    }[bool(measured), drifts]
-    return (
+        (False, False): f"Neither {look.measure} nor the explanations are shown to have changed.",
+        (False, True): f"The explanations drift; {look.measure} is not shown to have changed.",
+        (True, False): f"{look.measure.capitalize()} changed; the explanations are not shown to drift.",
+        (True, True): f"{look.measure.capitalize()} changed, and the explanations drift.",
+    }[changed, drifts]
+    drift = (
         verdict,
-        f"{fresh:.1%} of the later rows have explanations that the reference did not have. The distance between the "
-        f"explanations of both periods (total variation) is between {down(apart.low)} and {up(apart.high)}.",
-        *(f"New explanations are more frequent: {alarm}." for alarm in explanations if alarm.direction == "rise"),
+        f"{periods.fresh:.1%} of the later rows have explanations that the reference did not have. The distance "
+        f"between the explanations of both periods (total variation) is between {down(apart.low)} and "
+        f"{up(apart.high)}.",
     )
+    if look.scopes is not None:
+        return Changes(drift=drift)
+    high, low = high[begins], low[begins]
+    with registered(look.connection, "explained", {"place": np.arange(len(high)), "high": high, "low": low}):
+        lines = look.connection.execute(_NAMED).fetchall()
+    texts = {place: text for place, text, _ in lines}
+    named = {place: json.loads(features) for place, _, features in lines}
+    query = "SELECT shown FROM names WHERE what = 'labels' ORDER BY code"
+    labels = [readable(json.loads(text)) for (text,) in look.connection.execute(query).fetchall()]
+    parts = periods.feature_parts([named.get(place, ()) for place in range(len(high))])
+    largest = sorted(parts.items(), key=lambda item: -abs(item[1]))[:_MOST]
+
+    def text(place: int) -> str:
+        return str(texts.get(place, f"explanation {high[place]:016x}, whose text was not kept"))
+
+    features = tuple((name, part) for name, part in sorted(largest, key=lambda item: item[1]) if part)
+    return Changes(periods.sentences(), periods.changed(text, labels), features, drift)

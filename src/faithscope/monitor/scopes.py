@@ -4,10 +4,9 @@ A monitor with scopes is one whose cells hold patterns in place of explanations:
 same scopes. Each row opens a pair of its own scope, or closes one of a scope that a coin chose.
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,18 +18,13 @@ from faithscope.explanations.conditions.holding import joined_categories
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rule_text import parse_rule, write_rule
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.grouping import group as group_rows
-from faithscope.monitor.canonical import Digests
-from faithscope.monitor.pairing import OPENER_SHARE, Cells, sorted_places
-from faithscope.monitor.queries import fetch_lines, fetch_table, insert, registered, setting
+from faithscope.monitor.canonical import Digests, meaning
 from faithscope.relations import Applies, Parts
 from faithscope.runtime.memory import FEWER_ROWS, need
 
 MOST_SCOPES = 500
-_ALL = -1  # in place of a scope: all openers
-_OPENERS = "SELECT grp, scope, sum(given)::BIGINT, sum(inside)::BIGINT FROM scoped_openers GROUP BY ALL"
-_PATTERNS = "SELECT wanted.place, own, inside FROM wanted JOIN patterns USING (high, low) ORDER BY wanted.place"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +60,7 @@ class RowPatterns:
 
     def digests(self) -> Digests:
         """What tells them apart in every process that has the same scopes."""
-        told = zip(self.own.tolist(), self.texts, strict=True)
-        return Digests.of_bytes((f"{own}:{text}".encode() for own, text in told), len(self.own))
+        return Digests.of_texts(f"{own}:{text}" for own, text in zip(self.own.tolist(), self.texts, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +99,8 @@ class Scopes:
         rules = rules.take(np.array(sorted(range(len(texts)), key=texts.__getitem__)))
         return cls(rules, _classes(rules))
 
-    def written(self) -> str:
-        """All of it as JSON, the same for the same scopes."""
+    def written(self) -> dict[str, Any]:
+        """All of it as JSON holds it, the same for the same scopes."""
         rules = self.rules
         pairs = {
             feature: [[int(code), text] for code, text in sorted(texts.items())]
@@ -115,36 +108,29 @@ class Scopes:
         }
         texts = [write_rule(rules.item(place)) for place in range(len(rules))]
         known = {"features": rules.features, "positional": rules.positional, "tree": rules.tree, "categories": pairs}
-        return json.dumps({"rules": texts, **known, "classes": self.classes.tolist()})
+        return {"rules": texts, **known, "classes": self.classes.tolist()}
 
     @classmethod
-    @lru_cache(maxsize=32)
-    def read(cls, text: str) -> "Scopes":
+    def read(cls, told: Mapping[str, Any]) -> "Scopes":
         """From what `written` gave."""
-        told = json.loads(text)
         rules = Rules.from_conditions([parse_rule(rule) for rule in told["rules"]], told["features"])
         categories = {feature: dict(pairs) for feature, pairs in told["categories"].items()}
         known = {"tree": told["tree"], "positional": told["positional"], "categories": categories}
         return cls(rules._with(**known), np.array(told["classes"], np.int64))
 
-    def same(self, other: "Scopes") -> bool:
-        """Whether both are the same rules."""
-        return self._places.keys() == other._places.keys()
-
     @cached_property
-    def _places(self) -> dict[Any, int]:
+    def places(self) -> dict[Any, int]:
         """The number of each rule, whatever the positions of its features."""
-        return {_meaning(self.rules.conjunction(place)): place for place in range(len(self))}
+        return {meaning(self.rules.conjunction(place)): place for place in range(len(self))}
 
     def number(self, explanations: Rules) -> Ints:
         """The number of each row's rule among the scopes; raises if one of them is none."""
-        known = np.array([self._places.get(_meaning(parts), -1) for parts in explanations.distinct], np.int64)
-        numbers = known[explanations.codes]
-        strange = np.flatnonzero(numbers < 0)
-        if len(strange):
+        numbers = np.array([self.places.get(meaning(parts), -1) for parts in explanations.distinct], np.int64)
+        numbers = numbers[explanations.codes]
+        for strange in np.flatnonzero(numbers < 0)[:1].tolist():
             raise BadInput(
-                f"The rule {explanations.describe(int(strange[0]))!r} is not among the {len(self)} scopes that were "
-                "fixed beforehand, by which this monitor measures sufficiency: begin another state with all rules."
+                f"The rule {explanations.describe(strange)!r} is not among the {len(self)} scopes that were fixed "
+                "beforehand, by which this monitor measures sufficiency: begin another state with all rules."
             )
         return numbers
 
@@ -187,38 +173,21 @@ class Scopes:
         need(3 * rows * len(self), f"{rows:,} rows by {len(self):,} scopes", FEWER_ROWS)
         own, inside = self.number(explanations), self.inside(explanations, X, rows)
         codes, first = group_rows([own[:, None], np.packbits(inside, axis=1)])
-        own, inside = own[first], inside[first]
-        for number in range(int(self.classes.max()) + 1):
-            members = np.flatnonzero(self.classes == number)
-            twice = np.flatnonzero(inside[:, members].sum(axis=1) > 1)
-            if len(twice):
-                one, other = (self.rules.describe(int(place)) for place in members[inside[twice[0], members]][:2])
-                raise BadInput(
-                    f"A row lies in the scopes {one!r} and {other!r}, which exclude each other but for rounding: make "
-                    "their bounds equal."
-                )
-        return RowPatterns(own, inside), codes, first
+        patterns = RowPatterns(own[first], inside[first])
+        serves = self.serves(patterns)
+        twice = patterns.inside & (serves[:, self.classes] != np.arange(len(self)))
+        for place, scope in np.argwhere(twice)[:1].tolist():
+            one, other = (self.rules.describe(each) for each in (scope, int(serves[place, self.classes[scope]])))
+            raise BadInput(
+                f"A row lies in the scopes {one!r} and {other!r}, which exclude each other but for rounding: make "
+                "their bounds equal."
+            )
+        return patterns, codes, first
 
-
-def held_scopes(connection: Any) -> Scopes | None:
-    """The scopes with which a store began; None if it has none."""
-    text = setting(connection, "scopes")
-    return None if text is None else Scopes.read(text)
-
-
-def settled_scopes(given: Scopes | None, began: Mapping[str, str], name: str) -> Scopes | None:
-    """The scopes with which a store began; raises if others were given."""
-    held = Scopes.read(began["scopes"]) if "scopes" in began else None
-    if given is None:
-        return held
-    if held is None:
-        raise BadInput(f"{name!r} was begun without scopes: leave scopes away, or begin another state.")
-    if not held.same(given):
-        raise BadInput(
-            f"{name!r} was begun with other scopes ({len(held)}, here {len(given)}): leave scopes away, or begin "
-            "another state."
-        )
-    return held
+    def serves(self, patterns: RowPatterns) -> Ints:
+        """The scope of each class in which rows of a pattern lie, shape (p, n_classes); -1 if they lie in none."""
+        lies = np.where(patterns.inside, np.arange(len(self)), -1)
+        return np.stack([lies[:, self.classes == each].max(axis=1) for each in range(self.classes.max() + 1)], axis=1)
 
 
 def features_of(scopes: Scopes) -> list[str]:
@@ -245,11 +214,6 @@ def to_rules(given: Any, what: str = "explanations") -> Rules:
     return Rules.parse(given)
 
 
-def _meaning(conditions: Any) -> frozenset[Any]:
-    """The conditions of a rule by the names of their features."""
-    return frozenset(replace(condition, position=0) for condition in conditions)
-
-
 def _classes(rules: Rules) -> Ints:
     """The class of each rule: the first of whose rules it excludes every one."""
     classes, members = np.zeros(len(rules), np.int64), list[list[int]]()
@@ -270,117 +234,3 @@ def _exclude(rules: Rules, first: int, second: int) -> bool:
         return conjoin(both) == (NOTHING,)
     except WrongType:  # one compares a feature with texts, the other with numbers: what it holds will tell
         return False
-
-
-def held_patterns(connection: Any, digests: Digests) -> RowPatterns | None:
-    """Of what patterns are; None in a store without scopes."""
-    scopes = held_scopes(connection)
-    if scopes is None:
-        return None
-    columns = {"place": np.arange(len(digests.high)), "high": digests.high, "low": digests.low}
-    with registered(connection, "wanted", columns):
-        answer = fetch_table(connection, _PATTERNS)
-    return RowPatterns.read(answer.column("own").to_numpy(), answer.column("inside").to_pylist(), len(scopes))
-
-
-def held_openers(connection: Any) -> dict[int, Ints]:
-    """What openers have told of scopes, by group: in the last place of each table is what all openers are."""
-    scopes, known = held_scopes(connection), dict[int, Ints]()
-    if scopes is not None:
-        for code, scope, given, inside in fetch_lines(connection, _OPENERS):
-            known.setdefault(code, np.zeros((2, len(scopes) + 1), np.int64))[:, scope] = given, inside
-    return known
-
-
-def replace_openers(connection: Any, known: dict[int, Ints]) -> None:
-    """Keep what openers have told."""
-    lines = [
-        (code, scope if scope < table.shape[1] - 1 else _ALL, *told)
-        for code, table in known.items()
-        for scope, told in enumerate(table.T.tolist())
-    ]
-    connection.execute("DELETE FROM scoped_openers")
-    columns = dict(zip(("grp", "scope", "given", "inside"), zip(*lines, strict=True), strict=True))
-    insert(connection, "INSERT INTO scoped_openers SELECT * FROM telling", columns)
-
-
-def assign(
-    arrivals: Cells,
-    inside: Bools,
-    waiting: Cells,
-    before: Mapping[int, Ints],
-    classes: Ints,
-    rng: np.random.Generator,
-) -> tuple[Cells, dict[int, Ints]]:
-    """Openers of their own scopes, and closers of the scopes that they serve; what the openers tell of scopes.
-
-    A closer draws one class of scopes, whatever it is like, and serves the scope of that class in which it lies, if
-    there is one; else nobody. So the labels of the closers of a scope are draws from those within the scope, and no
-    closer serves two scopes. The answer depends on the rows and on `rng`, never on their order.
-
-    Parameters
-    ----------
-    arrivals
-        Rows by the number of the scope that they were given, in place of an explanation's bits.
-    inside
-        Whether they lie in each scope, shape (n_cells, n_scopes).
-    waiting
-        Rows that wait, by the number of their scope.
-    before
-        By group, what earlier openers told, shape (2, n_scopes + 1): how many were given each scope, and how many lie
-        in each; last, how many there were. It only adds. Only openers are asked: whom a closer serves may depend on
-        anything about openers, never on another closer.
-    classes
-        The class of each scope, shape (n_scopes,): no two scopes of a class share a row.
-    """
-    bits, own = np.packbits(inside, axis=1).T, arrivals.high.astype(np.int64)
-    order, first = sorted_places(arrivals.groups, own, *bits, arrivals.days, arrivals.labels)
-    counts = np.add.reduceat(arrivals.counts[order], first)
-    arrivals, inside = replace(arrivals.take(order[first]), counts=counts), inside[order[first]]
-    groups, starts = np.unique(arrivals.groups, return_index=True)
-    cells, told = [], {}
-    for group, start, stop in zip(groups.tolist(), starts, (*starts[1:], len(arrivals)), strict=True):
-        part, within = arrivals.take(slice(start, stop)), inside[start:stop]
-        known = before.get(group, np.zeros((2, len(classes) + 1), np.int64))
-        # The probability by which closers suffice: `OPENER_SHARE` if scopes do not overlap.
-        crowded = max(1.0, _crowding(known, classes).sum())
-        openers = rng.binomial(part.counts, 1 / (1 + (1 / OPENER_SHARE - 1) * crowded))
-        given = np.bincount(part.high.astype(np.int64), openers, len(classes)).astype(np.int64)
-        told[group] = np.stack([np.append(given, openers.sum()), np.append(openers @ within, 0)])
-        cells.append(replace(part, counts=openers, opening=openers))
-        here = waiting.take(waiting.groups == group)
-        assert here.opening is not None
-        wait = np.bincount(here.high.astype(np.int64), 2 * here.opening - here.counts, len(classes))
-        # The probability of each class for a closer: half by what is needed in the long run, half by who waits now.
-        known = known + told[group]
-        always = _crowding(known, classes)
-        now = _largest(np.maximum(0, given + wait) * (known[0, -1] + 1) / (known[1, :-1] + 1), classes)
-        now = now if now.any() else always
-        chances = (always / always.sum() + now / now.sum()) / 2
-        closers, rest = part.counts - openers, 1.0
-        for number, chance in enumerate(chances):  # class after class among those that are left
-            last = number == len(chances) - 1
-            drawn = closers if last else rng.binomial(closers, chance / max(rest, chance))
-            closers, rest = closers - drawn, rest - chance
-            members = np.flatnonzero(classes == number)
-            lies = within[:, members]
-            serves = members[lies.argmax(axis=1)].astype(np.uint64)
-            kept = np.where(lies.any(axis=1), drawn, 0)
-            cells.append(replace(part, high=serves, counts=kept, opening=np.zeros_like(kept)))
-    return Cells.joined(cells), told
-
-
-def _crowding(openers: Ints, classes: Ints) -> Floats:
-    """For each class of scopes, how many closers there must be per opener; its sum is at least about 1.
-
-    It is the largest share of a scope's rows that were given it; 1 as long as nothing is known.
-    """
-    given, inside = openers[:, :-1]
-    return _largest(np.minimum(1.0, (given + 1) / (inside + 1)), classes)
-
-
-def _largest(values: Floats, classes: Ints) -> Floats:
-    """The largest value of each class."""
-    largest = np.zeros(int(classes.max()) + 1)
-    np.maximum.at(largest, classes, values)
-    return largest

@@ -1,10 +1,11 @@
 """The file of a monitor: a DuckDB database that one process at a time writes, each change whole or not at all."""
 
+import json
 import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -12,11 +13,33 @@ from typing import Any
 from uuid import uuid4
 
 from faithscope.errors import BadInput, FaithscopeError
-from faithscope.monitor.queries import create, fetch_lines, fetch_table, fetch_value, held_settings, registered
-from faithscope.monitor.schema import FORMAT, TABLES, VERSION, tables_of
+from faithscope.inputs.array_types import Array
 from faithscope.runtime.files import to_path
 from faithscope.runtime.forks import anew_in_children
 from faithscope.tables.sources.connections import private
+
+FORMAT = "faithscope monitor"
+VERSION = 3
+WHOLE = -1  # the group that stands for all rows
+TABLES = {
+    # What was settled when the store began, or with its first rows, as JSON.
+    "settings": "name VARCHAR, value VARCHAR",
+    "batches": "number INTEGER, id VARCHAR, rows BIGINT, first_day INTEGER, last_day INTEGER, content VARCHAR",
+    # Labels and groups by number: what tells them apart in every process, and how they are shown.
+    "names": "what VARCHAR, code INTEGER, canonical VARCHAR, shown VARCHAR",
+    # The rows that count, by explanation (128 bits) and label; the rest is made of them.
+    "cells": "batch INTEGER, day INTEGER, grp INTEGER, high UBIGINT, low UBIGINT, label INTEGER, given BIGINT,"
+    " cluster UBIGINT",
+    # How some explanations read, and the features that they name.
+    "texts": "high UBIGINT, low UBIGINT, name VARCHAR, features VARCHAR",
+    # With scopes cells are of patterns: the scope that rows were given, and the scopes they lie in, as bits.
+    "patterns": "high UBIGINT, low UBIGINT, own INTEGER, inside VARCHAR",
+    # Rows that wait for a partner, and what each batch added, per day of openers and group.
+    "waiting": "grp BIGINT, high UBIGINT, low UBIGINT, label BIGINT, day BIGINT, closing BOOLEAN",
+    "pairs": "batch INTEGER, day INTEGER, grp INTEGER, rows BIGINT, openers BIGINT, matched BIGINT, agreeing BIGINT",
+    # Some ids of the rows of each batch, by which it is known who comes back.
+    "ids": "name VARCHAR, word UBIGINT, batch INTEGER",
+}
 
 _PATIENCE = 120.0  # seconds to wait for another process
 _PAUSE = 0.05
@@ -34,109 +57,74 @@ class Store:
 
     The file is open only while it is read or written, so several processes may use it in turn.
 
-    Attributes
-    ----------
-    began : dict of str
-        What was settled when this store was opened.
-
     Examples
     --------
-    >>> store = Store(None)
+    >>> store = Store(None, {"by": [], "seed": 0})
     >>> with store.transaction() as connection:
     ...     connection.execute("SELECT count(*) FROM batches").fetchall()
     [(0,)]
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, settings: dict[str, str] | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, settings: Mapping[str, Any]) -> None:
         self.path = None if path is None else _real(to_path(path))
-        self._memory = connected(None) if path is None else None
-        self._connection: Any = None  # to the file, while it is open
-        self._held: Any = None  # the connection of the transaction that is under way
-        self.began = self._begin(settings or {})
-
-    @property
-    def name(self) -> str:
-        """What it is called in messages."""
-        return "memory" if self.path is None else str(self.path)
+        self.name = "memory" if self.path is None else str(self.path)  # in messages
+        self._memory = connected(None) if self.path is None else None
+        if self.path is None:
+            _begin(self._memory, settings)
+        elif not self.path.exists():
+            _create_file(self.path, partial(_begin, settings=settings))
 
     @contextmanager
     def transaction(self, *, write: bool = False) -> Iterator[Any]:
-        """A connection whose changes are kept together, or not at all if anything fails.
+        """A connection that sees one state, and whose changes are kept together, or not at all if anything fails.
 
-        What happens inside belongs to it, also transactions that are begun meanwhile: all of them see one state.
-        """
-        with self.opened(write=write) as connection:
-            if self._held is not None:
-                yield connection
-                return
-            connection.begin()
-            self._held = connection
-            try:
-                yield connection
-            except BaseException:
-                with suppress(Exception):
-                    connection.rollback()
-                raise
-            finally:
-                self._held = None
-            connection.commit()
-
-    @contextmanager
-    def opened(self, *, write: bool = False) -> Iterator[Any]:
-        """A connection for as long as it takes, shared by all transactions inside: opening a file takes a while.
-
-        Without `write` the file is only read, which other processes may do at the same time.
-        What DuckDB says of a file that is damaged, or of a disk that is full, is said in a sentence of ours.
+        Without `write` the file is only read, which other processes may do at the same time. What DuckDB says of a file
+        that is damaged, or of a disk that is full, is said in a sentence of ours.
         """
         import duckdb
 
         with _locks[self.name if self.path is not None else f"memory {id(self)}"]:
-            if self.path is None or self._connection is not None:
-                yield self._connection or self._memory
+            if self.path is None:
+                with _whole(self._memory):
+                    yield self._memory
                 return
-            self._connection = connection = _patiently(self.path, write=write)
+            connection = _patiently(self.path, write=write)
             try:
-                yield connection
+                with _whole(connection):
+                    yield connection
+                if write:
+                    _checkpoint(connection)
             except duckdb.Error as error:
                 raise _failed(self.path, error) from error
             finally:
-                self._connection = None
                 connection.close()  # should that fail, committed changes are kept in a file beside it
 
-    def _begin(self, settings: dict[str, str]) -> dict[str, str]:
-        """Make the tables if there are none, and refuse a file of something else; what is settled."""
-        if self._memory is not None:
-            _create(self._memory, settings)
-        elif self.path is not None and not self.path.exists():
-            _create_file(self.path, partial(_create, settings=settings))
-        with self.opened() as connection, readable_state(self.name):
-            return _checked(connection, self.name)
-
-    def settings(self) -> dict[str, str]:
-        """What was settled when the monitor began, or with its first rows."""
-        with self.opened() as connection:
-            return held_settings(connection)
-
-    def copy(self) -> "Store":
-        """A store in memory that holds the same."""
-        other = Store(None)
-        with other.opened() as target:
-            self._copy_to(target)
-        return other
+    def settings(self) -> dict[str, Any]:
+        """What was settled; raises if this is no store that can be read."""
+        with self.transaction() as connection:
+            return settings_of(connection, self.name)
 
     def save(self, path: str | os.PathLike[str]) -> bool:
         """Write everything to a new file, wholly or not at all; False if there is a file already."""
-        return _create_file(_real(to_path(path)), self._copy_to)
+        with self.transaction() as source:
+            return _create_file(_real(to_path(path)), partial(_copy, source))
 
-    def _copy_to(self, target: Any) -> None:
-        """Copy everything to where nothing is, or a store that has just begun."""
-        with self.opened() as source:
-            target.begin()
-            for table in tables_of(self.settings()):
-                with registered(target, "held", fetch_table(source, f"SELECT * FROM {table}")):
-                    target.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT * FROM held")
-            target.commit()
-            target.execute("CHECKPOINT")
+
+@contextmanager
+def _whole(connection: Any) -> Iterator[None]:
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):
+            connection.rollback()
+        raise
+    connection.commit()
+
+
+def _checkpoint(connection: Any) -> None:
+    """Write what was committed into the file itself: until then it is in a second one."""
+    connection.execute("CHECKPOINT")
 
 
 def connected(path: Path | None, *, write: bool = True) -> Any:
@@ -150,9 +138,99 @@ def connected(path: Path | None, *, write: bool = True) -> Any:
     # A view or a macro in a state that somebody made up may name any other file.
     connection.execute("SET enable_external_access = false")
     # A slow query would print a bar. In a notebook without ipywidgets it is off, and setting it is an error.
-    if fetch_value(connection, "SELECT current_setting('enable_progress_bar')"):
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
         connection.execute("SET enable_progress_bar = false")
     return connection
+
+
+def fetched(connection: Any, query: str) -> dict[str, Array]:
+    """The columns of the answer to a query, by name."""
+    answer: dict[str, Array] = connection.execute(query).fetchnumpy()
+    return answer
+
+
+@contextmanager
+def registered(connection: Any, name: str, columns: Any) -> Iterator[None]:
+    """Columns under a name that queries may read, for as long as it takes."""
+    import duckdb
+    import pyarrow as pa
+
+    connection.register(name, pa.table(columns))
+    try:
+        yield
+    finally:
+        with suppress(duckdb.Error):  # what went wrong inside is told, not that its transaction is over
+            connection.unregister(name)
+
+
+def insert(connection: Any, table: str, columns: Any) -> None:
+    """Add lines to a table, whose columns these are in its order."""
+    with registered(connection, "coming", columns):
+        connection.execute(f"INSERT INTO {table} SELECT * FROM coming")
+
+
+def settle(connection: Any, told: Mapping[str, Any]) -> None:
+    """Keep settings."""
+    for name, value in told.items():
+        connection.execute("INSERT INTO settings VALUES (?, ?)", [name, json.dumps(value)])
+
+
+def settings_of(connection: Any, name: str) -> dict[str, Any]:
+    """What was settled in a store; raises if this is none that can be read."""
+    import duckdb
+
+    try:
+        held = dict(connection.execute("SELECT name::VARCHAR, value::VARCHAR FROM settings").fetchall())
+    except (duckdb.CatalogException, duckdb.BinderException):  # no such table, or other columns
+        held = {}
+    if FORMAT not in held.pop("format", ""):
+        raise BadInput(f"{name!r} is a database of something else, not the state of a monitor: name another file.")
+    with readable_state(name):
+        version = int(held["version"])
+        if version < VERSION:
+            raise BadInput(
+                f"{name!r} was written by an older faithscope (state version {version}; this one reads {VERSION}), "
+                "which kept other tables: begin another state, and add its logs once more."
+            )
+        if version > VERSION:
+            raise BadInput(
+                f"{name!r} was written by a newer faithscope (state version {version}; this one reads up to {VERSION}):"
+                " upgrade faithscope."
+            )
+        told = {setting: json.loads(value) for setting, value in held.items()}
+        return {**told, "by": [str(each) for each in told["by"]], "seed": int(told["seed"])}
+
+
+@contextmanager
+def readable_state(name: str) -> Iterator[None]:
+    """What a store holds is read inside: if it is not what a store writes, it is damaged."""
+    try:
+        yield
+    except FaithscopeError:
+        raise
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(
+            f"{name!r} is a damaged state of a monitor ({type(error).__name__}: {error}): restore a copy of it, or "
+            "begin another state."
+        ) from error
+
+
+def _begin(connection: Any, settings: Mapping[str, Any]) -> None:
+    """Make the tables of a store that begins."""
+    with _whole(connection):
+        for name, columns in TABLES.items():
+            connection.execute(f"CREATE TABLE {name} ({columns})")
+        settle(connection, {"format": FORMAT, "version": VERSION, **settings})
+    _checkpoint(connection)
+
+
+def _copy(source: Any, target: Any) -> None:
+    """Copy everything to where nothing is."""
+    with _whole(target):
+        for table in TABLES:
+            with registered(target, "held", source.sql(f"SELECT * FROM {table}").to_arrow_table()):
+                target.execute(f"CREATE TABLE {table} AS SELECT * FROM held")
+    _checkpoint(target)
 
 
 def _real(path: Path) -> Path:
@@ -164,15 +242,6 @@ def _real(path: Path) -> Path:
     except (OSError, ValueError) as error:  # too long, or with a NUL in it
         why = getattr(error, "strerror", None) or error
         raise BadInput(f"{str(path)!r} cannot be the file of a state ({why}): choose another name.") from None
-
-
-def _create(connection: Any, settings: dict[str, str]) -> None:
-    connection.begin()
-    create(connection, tables_of(settings))
-    told = {"format": FORMAT, "version": str(VERSION), **settings}
-    connection.executemany("INSERT INTO settings VALUES (?, ?)", list(told.items()))
-    connection.commit()
-    connection.execute("CHECKPOINT")
 
 
 def _create_file(path: Path, fill: Callable[[Any], None]) -> bool:
@@ -190,7 +259,17 @@ def _create_file(path: Path, fill: Callable[[Any], None]) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(connected(temporary)) as connection:
             fill(connection)
-        return _moved(temporary, path)
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without links: whoever makes the name first may fill it
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+                os.replace(temporary, path)
+                return True
+            return False
+        return True
     except (OSError, duckdb.Error) as error:
         why = getattr(error, "strerror", None) or " ".join(str(error).split()).rpartition('": ')[2]
         raise BadInput(
@@ -200,21 +279,6 @@ def _create_file(path: Path, fill: Callable[[Any], None]) -> bool:
         for left in (temporary, temporary.with_name(f"{temporary.name}.wal")):
             with suppress(OSError):
                 left.unlink()
-
-
-def _moved(temporary: Path, path: Path) -> bool:
-    """Give a file its own name, unless there is one of that name, which another process may have added to."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        return False
-    except OSError:  # a file system without links: whoever makes the name first may fill it
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            return False
-        os.replace(temporary, path)
-    return True
 
 
 def _patiently(path: Path, *, write: bool) -> Any:
@@ -254,42 +318,3 @@ def _failed(path: Path, error: Exception) -> BadInput:
     return BadInput(
         f"{str(path)!r} cannot be written ({why}): {keep}make space, then do this again; nothing counts twice."
     )
-
-
-@contextmanager
-def readable_state(name: str) -> Iterator[None]:
-    """What a store holds is read inside: if it is not what a store writes, it is damaged."""
-    try:
-        yield
-    except FaithscopeError:
-        raise
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadInput(
-            f"{name!r} is a damaged state of a monitor ({type(error).__name__}: {error}): restore a copy of it, or "
-            "begin another state."
-        ) from error
-
-
-def _checked(connection: Any, name: str) -> dict[str, str]:
-    """The settings of a store, if this is one that can be read."""
-    import duckdb
-
-    try:
-        held = dict(fetch_lines(connection, "SELECT name::VARCHAR, value::VARCHAR FROM settings"))
-    except (duckdb.CatalogException, duckdb.BinderException):  # no such table, or other columns
-        held = {}
-    if held.get("format") != FORMAT:
-        raise BadInput(f"{name!r} is a database of something else, not the state of a monitor: name another file.")
-    version = int(held["version"])
-    if version < VERSION:
-        raise BadInput(
-            f"{name!r} was written by an older faithscope (state version {version}; this one reads {VERSION}), which "
-            "knew explanations by other digests: begin another state."
-        )
-    if version > VERSION:
-        raise BadInput(
-            f"{name!r} was written by a newer faithscope (state version {version}; this one reads up to {VERSION}): "
-            "upgrade faithscope."
-        )
-    connection.execute(" UNION ALL ".join(f"SELECT 1 FROM {table} WHERE false" for table in TABLES))
-    return held

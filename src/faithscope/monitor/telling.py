@@ -1,4 +1,4 @@
-"""What a monitor tells at a look: as lines, as JSON, and as a card."""
+"""What a monitor tells at a look: as lines, as JSON, as tables of a card and of a page, and for Prometheus."""
 
 import json
 from dataclasses import asdict
@@ -6,13 +6,13 @@ from typing import Any
 
 from faithscope.explanations.base import several
 from faithscope.measures.telling import number
-from faithscope.monitor.look import DayLine, Look
+from faithscope.monitor.look import Look
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Card, Sentence, Table
+from faithscope.sinks.card import Card, Cell, Sentence, Table
 from faithscope.sinks.json_values import for_json
 from faithscope.visible import visible
 
-_RECENT = 14  # days that a card lists
+RECENT = 14  # days that are listed
 
 
 def told_lines(look: Look) -> list[str]:
@@ -39,16 +39,20 @@ def _alarms(look: Look) -> list[str]:
     ]
 
 
-def told_dict(look: Look, days: list[DayLine]) -> dict[str, Any]:
-    """All numbers, ready for JSON, with these days."""
+def told_dict(look: Look) -> dict[str, Any]:
+    """All numbers, ready for JSON."""
     names = {name: for_json(name) for name in look.codes}
     if len(set(map(json.dumps, names.values()))) < len(names):  # a date, and the same as text
         names = {**look.names, None: None}
-    once = look.once
     beside = [{"group": names[name], **told.to_dict()} for name, told in look.beside.items()]
+    days = [{"in": names[line.group], **asdict(line), "day": line.day.isoformat()} for line in look.days()]
+    for day in days:
+        dropped = {"group", *(name for name in ("in", "beside") if day[name] is None)}
+        for name in dropped:
+            del day[name]
     return {
         "limits": look.limits[None].to_dict(),
-        "single_look": None if once is None else once.to_dict(),
+        "single_look": None if look.once is None else look.once.to_dict(),
         "groups": [{"group": names[name], **look.limits[name].to_dict()} for name in look.groups],
         "alarms": [
             {"group": names[name], **asdict(alarm), "day": str(alarm.day), "since": str(alarm.since)}
@@ -56,42 +60,105 @@ def told_dict(look: Look, days: list[DayLine]) -> dict[str, Any]:
             for alarm in alarms
         ],
         **({"beside": beside} if beside else {}),
-        "days": [_day(line, names[line.group]) for line in days],
+        "days": days,
         "notes": list(look.notes),
     }
 
 
-def _day(line: DayLine, group: Any) -> dict[str, Any]:
-    told = {"day": line.day.isoformat(), "n": line.n, "value": line.value, "low": line.low, "high": line.high}
-    told |= {"unverifiable": line.unverifiable / line.n, "explanations": line.explanations, "parts": line.parts}
-    told |= {} if line.beside is None else {"beside": line.beside}
-    return told if line.group is None else {"in": group, **told}
-
-
 def told_card(look: Look) -> Card:
     """Limits and alarms in sentences, groups and the last days in tables."""
-    limits, days = look.limits[None], look.days(grouped=False)[-_RECENT:]
-    caption = "Each day by its own rows." if len(days) < _RECENT else f"The last {_RECENT} days, each by its own rows."
-    lines = [(str(day.day), f"{day.n:,}", f"{day.value:.3f}", f"{day.unverifiable / day.n:.1%}") for day in days]
-    tables = [Table(("day", "rows", look.measure, "unverifiable"), tuple(lines), caption=caption)]
-    title, text = f"{look.measure} over time", str(limits)
-    if not limits.n:
-        return Card(title, (Sentence("No rows were added yet."),), tuple(tables))
-    if look.beside:
-        checked = [
-            (name, f"{each.checked:,}", number(each.value), down(each.low), up(each.high), number(each.before))
-            for name, each in ((look.names[name], each) for name, each in look.beside.items())
-        ]
-        columns = ("group", "rows checked", "since", "low", "high", "in the reference")
-        caption = "Agreement with rows of the reference; limits valid at all looks and for all groups together."
-        tables.insert(0, Table(columns, tuple(checked), caption=caption))
-    if look.groups:
-        each_limits = [(look.names[name], look.limits[name]) for name in look.groups]
-        rows = [
-            (name, f"{each.n:,}", down(each.low), up(each.high), f"{each.pairs:,}", each.verdict)
-            for name, each in each_limits
-        ]
-        caption = "Limits of groups, valid at all looks and for all groups together."
-        tables.insert(0, Table(("group", "rows", "low", "high", "pairs", "verdict"), tuple(rows), caption=caption))
-    sentences = (f"{text[0].upper()}{text[1:]}.", *_alarms(look))
-    return Card(title, tuple(map(Sentence, sentences)), tuple(tables), look.notes)
+    title, limits = f"{look.measure} over time", str(look.limits[None])
+    if not look.limits[None].n:
+        return Card(title, (Sentence("No rows were added yet."),), (days_table(look),))
+    tables = (groups_table(look), beside_table(look), days_table(look))
+    sentences = (f"{limits[0].upper()}{limits[1:]}.", *_alarms(look))
+    return Card(title, tuple(map(Sentence, sentences)), tuple(table for table in tables if table.rows), look.notes)
+
+
+def groups_table(look: Look) -> Table:
+    """Limits and alarms of groups."""
+    rows = []
+    for name in look.groups:
+        limits, alarms = look.limits[name], look.alarms.get(name, ())
+        told = "; ".join(dict.fromkeys(f"{alarm.direction} since {alarm.since}" for alarm in alarms)) or "none"
+        numbers = (Cell(f"{limits.n:,}", limits.n), Cell(f"{limits.pairs:,}", limits.pairs))
+        rows.append((look.names[name], told, *numbers, *_ends(limits.low, limits.high), limits.verdict))
+    caption = "Limits of groups, valid at all looks and for all groups together."
+    return Table(("group", "alarm", "rows", "pairs", "low", "high", "verdict"), tuple(rows), 2, caption=caption)
+
+
+def beside_table(look: Look) -> Table:
+    """Rows since the reference beside those of the reference."""
+    rows = tuple(
+        (
+            look.names[name],
+            Cell(f"{told.checked:,} of {told.n:,}", told.checked),
+            number(told.value),
+            *_ends(told.low, told.high),
+            number(told.before),
+        )
+        for name, told in look.beside.items()
+    )
+    columns = ("group", "rows checked", "since", "low", "high", "in the reference")
+    caption = "Agreement with rows of the reference; limits valid at all looks and for all groups together."
+    return Table(columns, rows, caption=caption)
+
+
+def days_table(look: Look) -> Table:
+    """The last days, each by its own rows."""
+    lines = look.days(grouped=False)[: -RECENT - 1 : -1]
+    rows = tuple(
+        (str(day.day), f"{day.n:,}", f"{day.value:.3f}", *_ends(day.low, day.high), f"{day.unverifiable:.1%}")
+        for day in lines
+    )
+    caption = f"The last {RECENT} days, each by its own rows, and as if it were the only look."
+    return Table(("day", "rows", look.measure, "low", "high", "unverifiable"), rows, caption=caption)
+
+
+def _ends(low: float, high: float) -> tuple[Cell, Cell]:
+    return Cell(down(low), low), Cell(up(high), high)
+
+
+_HELP = {
+    "low": "Lower limit of {measure}, valid at all looks together.",
+    "high": "Upper limit of {measure}, valid at all looks together.",
+    "rows": "Rows that count: all that were added, or one per cluster.",
+    "pairs": "Pairs of an opener and a row that its explanation covers.",
+    "waiting": "Rows that wait for a partner.",
+    "alarms": "Alarms, false with the stated probability over all looks ever.",
+    "unverifiable": "Share of rows whose explanation covers no other row.",
+    "beside": "Agreement of rows since the reference with its rows.",
+    "beside_low": "Lower limit of it, valid at all looks together.",
+    "beside_high": "Upper limit of it, valid at all looks together.",
+    "beside_reference": "Agreement of the reference's own rows with its rows.",
+    "last_day": "The latest day with rows, in seconds since 1970.",
+}
+_LIMITS = {"low": "low", "high": "high", "rows": "n", "pairs": "pairs", "waiting": "waiting"}
+_BESIDE = {"beside": "value", "beside_low": "low", "beside_high": "high", "beside_reference": "before"}
+
+
+def prometheus(look: Look) -> str:
+    """Limits, rows and alarms of all rows and of every group, in the text format that Prometheus reads."""
+    days = look.pairs["day"]
+    values: dict[str, dict[Any, Any]] = {
+        name: {group: getattr(each, field) for group, each in told.items()}
+        for told, fields in ((look.limits, _LIMITS), (look.beside, _BESIDE))
+        for name, field in fields.items()
+    }
+    values |= {
+        "alarms": {group: len(look.alarms.get(group, ())) for group in look.limits},
+        "unverifiable": {None: None if look.once is None else look.once.unverifiable},
+        "last_day": {None: int(days.max()) * 86_400 if len(days) else None},
+    }
+    lines: list[str] = []
+    for name, each in values.items():
+        if each:
+            full = f"faithscope_monitor_{name}"
+            lines += [f"# HELP {full} {_HELP[name].format(measure=look.measure)}", f"# TYPE {full} gauge"]
+            lines += [f"{full}{_label(look, group)} {value:.17g}" for group, value in each.items() if value is not None]
+    return "\n".join(lines) + "\n"
+
+
+def _label(look: Look, group: Any) -> str:
+    """The group as a label, whose text has quotes and backslashes escaped; names have no control characters."""
+    return "" if group is None else f"{{group={json.dumps(look.names[group], ensure_ascii=False)}}}"
