@@ -102,7 +102,7 @@ def test_two_bounds_are_told_with_the_operators_of_their_digits():
         ("0.00 < age <= 37.00 AND job = clerk", [("age", ">", 0.0), ("age", "<=", 37.0), ("job", "==", "clerk")]),
         ("workclass = Self-emp-not-inc", [("workclass", "==", "Self-emp-not-inc")]),
         ("petal width (cm) <= 0.80", [("petal width (cm)", "<=", 0.8)]),
-        ("weight [kg] > 80.5 & 170 >= height", [("weight [kg]", ">", 80.5), ("height", "<=", 170.0)]),
+        ("weight [kg] > 80.5 & height <= 170", [("weight [kg]", ">", 80.5), ("height", "<=", 170.0)]),
         ("job=cooks, waiters and clerks, age > 3", [("job", "==", "cooks, waiters and clerks"), ("age", ">", 3.0)]),
         ("(age > 3) & (job == 'a \"b\"')", [("age", ">", 3.0), ("job", "==", 'a "b"')]),
         ("company = AT&T", [("company", "==", "AT&T")]),

@@ -7,10 +7,9 @@ From the text to its JSON, from JSON to conditions, from conditions to the colum
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,100 +58,62 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 # -- JSON in a text ---------------------------------------------------------------------------------------------------
 
 
-_FENCE = re.compile(r"```[^\S\n]*(?:[\w+-]+[^\S\n]*)?\n?")  # how a fence begins
+_FENCE = re.compile(r"```\w*")
 # Of an object, or of a list of objects or lists; as JSON, or as it is written by mistake: {'age': 3}, {age: 3}.
 _START = re.compile(r"""\{\s*(?:["'\u201c]|\w+\s*:)|\[\s*[\[{](?:\s*["'\u201c])?""")
 _BETWEEN = re.compile(r"(?:\s|[,;&*•-]|\band\b|\d+[.)])*", re.IGNORECASE)  # what joins the items of one list
-_SPACE = re.compile(r"[\s,]*")
 _MOST = 100  # brackets of a text that begin no JSON, after which it is given up
 
 
 def json_values(text: str) -> list[Any]:
     """The outermost objects and lists of a text, in their order; raises `Unreadable` if none can be read.
 
-    Of a text with fences that hold JSON, only these count.
-
     Examples
     --------
     >>> json_values('Because: {"feature": "age", "op": ">", "value": 60}.')
     [{'feature': 'age', 'op': '>', 'value': 60}]
     """
-    values = [value for _, _, value in _placed(text)]
+    values = [value for _, value in _pieces(text)]
     whole = [value for value in values if not isinstance(value, Unreadable)]
     if values and not whole:
         raise values[0]
     return whole
 
 
-def _adjoining_values(text: str, wanted: Any) -> list[Any]:
-    """The values of a text for which ``wanted(value)``.
-
-    Raises if one that may be wanted is broken, or if other words than those of a list part them.
-    """
-    parts = _placed(text)
-    for _, _, value in parts:
-        if isinstance(value, Unreadable):
-            raise value
-    chosen = [part for part in parts if wanted(part[2])]
-    for (_, end, _), (start, _, _) in pairwise(chosen):
-        if not _BETWEEN.fullmatch(text, end, start):
-            raise Unreadable(f"it holds {len(chosen)} pieces of JSON with words between, which may not be one rule")
-    return [value for _, _, value in chosen]
-
-
-def _placed(text: str) -> list[tuple[int, int, Any]]:
-    """Where each value begins and ends, and the value, or why what begins like one is none."""
-    start, end = len(text) - len(text.lstrip("\ufeff \t\r\n")), len(text.rstrip())
-    if text[start : start + 1] in ("{", "["):
-        whole = _decoded(text, start)
-        if not isinstance(whole, Unreadable) and whole[1] == end:
-            return [(start, end, whole[0])]
-    fences, place = [], 0
-    while (opening := _FENCE.search(text, place)) and (closing := text.find("```", opening.end())) >= 0:
-        fences.append((opening.end(), closing))
-        place = closing + 3
-    holding = [fence for fence in fences if text[slice(*fence)].lstrip()[:1] in ("{", "[")]
-    if not holding:
-        return list(_scanned(text, 0))
-    unclosed = opening.start() if opening else len(text)
-    return [*(part for fence in holding for part in _in_fence(text, *fence)), *_scanned(text, unclosed)]
-
-
-def _in_fence(text: str, place: int, end: int) -> Iterator[tuple[int, int, Any]]:
-    """The values of one fence, which must hold nothing else."""
-    while (place := _SPACE.match(text, place).end()) < end:  # type: ignore[union-attr]
-        value = _decoded(text, place)
-        if isinstance(value, Unreadable):
-            raise value
-        yield place, value[1], value[0]
-        place = value[1]
-
-
-def _scanned(text: str, place: int) -> Iterator[tuple[int, int, Any]]:
-    """The values from here on, with words around them."""
-    failures = 0
+def _pieces(text: str) -> list[tuple[str, Any]]:
+    """What stands before each object or list of a text, and its value, or why what begins like one is none."""
+    text = text.strip("\ufeff \t\r\n")
+    whole = _decoded(text, 0)
+    if text[:1] in ("{", "[") and not isinstance(whole, Unreadable) and whole[1] == len(text):
+        return [("", whole[0])]
+    text = _FENCE.sub(" ", text).strip()
+    if text == "[]":
+        return [("", [])]
+    pieces: list[tuple[str, Any]] = []
+    place = end = failures = 0
     while (match := _START.search(text, place)) is not None:
-        value = _decoded(text, match.start())
+        start, value = match.start(), _decoded(text, match.start())
+        place = start + 1
         if not isinstance(value, Unreadable):
-            yield match.start(), value[1], value[0]
-            place = value[1]
-            continue
-        failures, place = failures + 1, match.start() + 1
-        if failures > _MOST:
+            pieces.append((text[end:start], value[0]))
+            place = end = value[1]
+        elif failures == _MOST:
             raise Unreadable(f"it holds more than {_MOST} brackets that begin no JSON")
-        if match[0][0] == "{" or match[0][-1] not in "[{":  # others may be a link or a footnote, [[1]
-            yield match.start(), place, value
+        else:
+            failures += 1
+            if match[0][0] == "{" or match[0][-1] not in "[{":  # others may be a link or a footnote, [[1]
+                pieces.append((text[end:start], value))
+    return pieces
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int] | Unreadable:
     """The value that begins here and where it ends, or why there is none."""
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        return _DECODER.raw_decode(text, start)
     except RecursionError:
         return Unreadable("its JSON nests too deeply")
     except ValueError as why:
         return Unreadable(f"its JSON is broken ({why})")
-    return value, end
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -170,11 +131,10 @@ _DECODER = json.JSONDecoder(object_pairs_hook=once)
 # -- operators --------------------------------------------------------------------------------------------------------
 
 
-_BLANKS = re.compile(r"[\s_-]+")
 _IS = re.compile(r"(?:is|are|was|has)(?: |$)")
 
 
-def to_operator(written: object) -> str:
+def to_operator(written: str) -> str:
     """The operator that rules know, or ``missing`` or ``present``, which take no value; raises if it is unknown.
 
     Examples
@@ -182,46 +142,48 @@ def to_operator(written: object) -> str:
     >>> to_operator("≥"), to_operator("is_less_than"), to_operator("Equals"), to_operator("is not null")
     ('>=', '<', '==', 'present')
     """
-    if not isinstance(written, str):
-        raise Unreadable(f"its operator is {written!r}, not a text")
-    plain = _BLANKS.sub(" ", written.strip().lower())
-    if plain.endswith(OR_MISSING):
-        return to_operator(plain.removesuffix(OR_MISSING)) + OR_MISSING
-    if plain in ("is", "are", "was"):
-        return "=="
-    operator = SPELLINGS.get(plain) or SPELLINGS.get(_IS.sub("", plain, count=1))
+    plain = re.sub(r"[\s_-]+", " ", written.strip().lower())
+    bare = plain.removesuffix(OR_MISSING)
+    operator = SPELLINGS.get(bare) or SPELLINGS.get(_IS.sub("", bare, count=1) or "==")
     if operator is None:
         raise Unreadable(f"operator {written!r} is unknown (known are <, <=, >, >=, ==, !=, in, not in, between)")
-    return operator
+    return operator + plain[len(bare) :]
 
 
 # -- conditions as objects of JSON ------------------------------------------------------------------------------------
 
 
-_FEATURE = ("feature", "feature_name", "column", "field", "attribute", "variable", "name")
-_OPERATOR = ("op", "operator", "comparator")
-_VALUE = ("value", "values", "threshold")
-_ENDS = (("low", "high"), ("lower", "upper"), ("min", "max"))
-_LISTS = ("reasons", "conditions", "rules", "rationale", "explanation", "because", "and", "all")  # which may be empty
-_NOT_A_CONJUNCTION = {"or", "any", "any_of", "anyof", "either", "not", "none", "none_of", "nor", "xor", "one_of"}
-_NEGATIONS = {"not", "negate", "negated", "negation", "inverted", "exclude"}
-_TURNING = _NOT_A_CONJUNCTION | _NEGATIONS  # beside conditions, as keys of true
+_PARTS = {  # of a condition, each with the keys under which it may stand
+    "feature": "feature feature_name column field attribute variable name",
+    "op": "op operator comparator",
+    "value": "value values threshold",
+    "low": "low lower min",
+    "high": "high upper max",
+    "negated": "not negate negated negation inverted exclude",
+}
+_LISTS = re.compile("reasons|conditions|rules|rationale|explanation|because|and|all")  # which may be empty
+_NOT_A_CONJUNCTION = re.compile("or|any|any_of|anyof|either|not|none|none_of|nor|xor|one_of")
 _DEEPEST = 4  # objects inside objects that are looked into
+_ABSENT = object()
 
 
 def is_structured(value: Any, depth: int = 0) -> bool:
     """Whether this is a condition, a list of conditions, or an object that holds either."""
     if isinstance(value, Mapping):
-        inner = depth < _DEEPEST and any(is_structured(part, depth + 1) for part in value.values())
-        return _is_condition(value) or inner or bool(_empty_keys(value))
+        return _is_condition(value) or (depth < _DEEPEST and bool(_held_keys(value, depth)))
     return isinstance(value, list | tuple) and any(_is_condition(item) or _is_triple(item) for item in value)
 
 
-def may_be_condition(value: Any) -> bool:
+def _held_keys(value: Mapping[Any, Any], depth: int) -> list[Any]:
+    """The keys of an object that hold conditions; else those under which they are expected, with an empty list."""
+    held = [key for key, part in value.items() if is_structured(part, depth + 1)]
+    return held or [key for key, part in value.items() if part == [] and _LISTS.fullmatch(_plain(key))]
+
+
+def _may_be_condition(value: Any) -> bool:
     """Whether this object has the keys of a condition, of which some may be missing or hold something else."""
-    if not isinstance(value, Mapping) or _key(value, _FEATURE) is None:
-        return False
-    return _key(value, _OPERATOR) is not None or _key(value, _VALUE) is not None
+    keys = _keys(value) if isinstance(value, Mapping) else {}
+    return "feature" in keys and ("op" in keys or "value" in keys)
 
 
 def triples_of(value: Any, habits: Counter[str], depth: int = 0) -> list[Triple]:
@@ -233,13 +195,23 @@ def triples_of(value: Any, habits: Counter[str], depth: int = 0) -> list[Triple]
     habits : Counter
         Counts what is left aside.
     """
-    if isinstance(value, Mapping) and _is_condition(value):
-        return [_triple(value, habits)]
-    if isinstance(value, Mapping):
-        return _held(value, habits, depth)
-    if not isinstance(value, list | tuple):
+    if isinstance(value, list | tuple):
+        return [_item(place, item, habits) for place, item in enumerate(value)]
+    if not isinstance(value, Mapping):
         raise Unreadable(f"it is {_shown(value)}, no condition")
-    return [_item(place, item, habits) for place, item in enumerate(value)]
+    if _is_condition(value):
+        return [_triple(value, habits)]
+    parts = _held_keys(value, depth)
+    if len(parts) != 1 or depth >= _DEEPEST:
+        what = f"conditions under {parts[0]!r} and {parts[1]!r}" if parts else "no condition"
+        raise Unreadable(f'its JSON holds {what}: it needs {{"feature", "op", "value"}}, or one list of them')
+    marks = [key for key, part in value.items() if part is True]
+    words = [*parts, *marks, *(part for part in value.values() if isinstance(part, str))]
+    word = next((word for word in words if _NOT_A_CONJUNCTION.fullmatch(_plain(word))), None)
+    word = word or next((mark for mark in marks if "negated" in _keys({mark: True})), None)
+    if word is not None:
+        raise Unreadable(f"its conditions are joined or turned by {word!r}, but a rule is a conjunction")
+    return triples_of(value[parts[0]], habits, depth + 1)
 
 
 def _item(place: int, item: Any, habits: Counter[str]) -> Triple:
@@ -250,98 +222,61 @@ def _item(place: int, item: Any, habits: Counter[str]) -> Triple:
     raise Unreadable(f'item {place} is no condition ({_shown(item)}): it needs "feature", "op" and "value"')
 
 
-def _held(value: Mapping[Any, Any], habits: Counter[str], depth: int) -> list[Triple]:
-    """The conditions of the only part of an object that holds any."""
-    parts = [key for key, part in value.items() if is_structured(part, depth + 1)] or _empty_keys(value)
-    if len(parts) != 1 or depth >= _DEEPEST:
-        what = f"conditions under {parts[0]!r} and {parts[1]!r}" if parts else "no condition"
-        raise Unreadable(f'its JSON holds {what}: it needs {{"feature", "op", "value"}}, or one list of them')
-    others = [part for key, part in value.items() if key != parts[0] and isinstance(part, str)]
-    word = next((text for text in (parts[0], *others) if _plain(text) in _NOT_A_CONJUNCTION), None)
-    if word is not None:
-        raise Unreadable(f"its conditions are joined by {word!r}, but a rule is a conjunction")
-    turned = next((key for key, part in value.items() if part is True and _plain(key) in _TURNING), None)
-    if turned is not None:
-        raise Unreadable(f"its conditions are turned by {turned!r}, but a rule is a conjunction")
-    return triples_of(value[parts[0]], habits, depth + 1)
-
-
 def _triple(item: Mapping[Any, Any], habits: Counter[str]) -> Triple:
-    feature, operator = _key(item, _FEATURE), _key(item, _OPERATOR)
-    low, high = next(((a, b) for a, b in _ENDS if a in item and b in item), (None, None))
-    value = _key(item, _VALUE) if low is None or _key(item, _VALUE) else None
-    negated = next((key for key in item if _plain(key) in _NEGATIONS and item[key]), None)
-    if negated is not None:
-        raise Unreadable(f"a condition is negated by {negated!r}: write the opposite operator")
-    used = {feature, operator, value, *((low, high) if value is None else ())}
-    for key in item:
-        if key not in used:
-            habits[f"what conditions say under {str(key)[:40]!r} was left aside"] += 1
-    given = item[value] if value is not None else [item[low], item[high]] if low is not None else _ABSENT
-    return item[feature], *_operator_and_value(item[operator], given)
+    keys = _keys(item)
+    if item.get(keys.get("negated")):
+        raise Unreadable(f"a condition is negated by {keys['negated']!r}: write the opposite operator")
+    ends = [item[keys[end]] for end in ("low", "high") if end in keys]
+    used = {"feature", "op"} | ({"value"} if "value" in keys or len(ends) < 2 else {"low", "high"})
+    for key in set(item) - {keys.get(part) for part in used}:
+        habits[f"what conditions say under {str(key)[:40]!r} was left aside"] += 1
+    given = item[keys["value"]] if "value" in keys else ends if len(ends) == 2 else _ABSENT
+    return item[keys["feature"]], *_operator_and_value(item[keys["op"]], given)
 
 
-_ABSENT = object()
-
-
-def _operator_and_value(written: Any, given: Any) -> tuple[str, Any]:
+def _operator_and_value(written: str, given: Any) -> tuple[str, Any]:
     """The operator and the value in the form that rules take them."""
     operator = to_operator(written)
-    plain, suffix = operator.removesuffix(OR_MISSING), OR_MISSING * operator.endswith(OR_MISSING)
+    plain = operator.removesuffix(OR_MISSING)
+    suffix, several = operator[len(plain) :], isinstance(given, list | tuple)
     if plain in ("missing", "present"):
         return ("==" if plain == "missing" else "!=") + suffix, None
     if given is _ABSENT:
         raise Unreadable(f"a condition with {written!r} has no value")
-    if plain == "between":
-        return plain + suffix, _range(given)
+    if plain == "between" and not (several and len(given) == 2):
+        raise Unreadable(f"between needs [low, high]; it has {_shown(given)}")
     if isinstance(given, Mapping):
         raise Unreadable(f"the value of a condition is an object ({_shown(given)})")
-    if isinstance(given, list | tuple):
+    if several:
         plain = ANY_OF.get(plain, plain)
-        if plain not in ("in", "not in"):
+        if plain in BOUNDS:
             raise Unreadable(f"{written!r} needs one value, not a list ({_shown(given)})")
         return plain + suffix, tuple(given)
-    if plain in ("in", "not in"):
+    if plain in ANY_OF.values():
         if isinstance(given, str) and ("," in given or given[:1] in "[{("):
             raise Unreadable(f"{written!r} needs a list of values; it has the text {given[:40]!r}")
         return plain + suffix, (given,)
     return plain + suffix, given
 
 
-def _range(given: Any) -> tuple[Any, Any]:
-    if isinstance(given, Mapping):
-        ends = next(((given[a], given[b]) for a, b in _ENDS if a in given and b in given), None)
-        if ends is not None:
-            return ends
-    if not isinstance(given, list | tuple) or len(given) != 2:
-        raise Unreadable(f"between needs [low, high]; it has {_shown(given)}")
-    return given[0], given[1]
-
-
 def _is_condition(item: Any) -> bool:
     """Whether this object names a feature and an operator."""
-    if not isinstance(item, Mapping):
+    keys = _keys(item) if isinstance(item, Mapping) else {}
+    if not {"feature", "op"} <= keys.keys():
         return False
-    feature, operator = _key(item, _FEATURE), _key(item, _OPERATOR)
-    named = feature is not None and isinstance(item[feature], str | int) and not isinstance(item[feature], bool)
-    return named and operator is not None and isinstance(item[operator], str)
+    feature = item[keys["feature"]]
+    return isinstance(feature, str | int) and not isinstance(feature, bool) and isinstance(item[keys["op"]], str)
 
 
 def _is_triple(item: Any) -> bool:
     return isinstance(item, list | tuple) and len(item) == 3 and all(isinstance(part, str) for part in item[:2])
 
 
-def _empty_keys(value: Mapping[Any, Any]) -> list[Any]:
-    """Keys under which conditions are expected, and which hold an empty list."""
-    return [key for key, part in value.items() if _plain(key) in _LISTS and isinstance(part, list) and not part]
-
-
-def _key(item: Mapping[Any, Any], names: Names) -> Any:
-    """The first of these keys that an object has, in whatever case; None if it has none."""
-    if names[0] in item:
-        return names[0]
+def _keys(item: Mapping[Any, Any]) -> dict[str, Any]:
+    """The key of each part of a condition that an object has, in whatever case."""
     plain = {_plain(key): key for key in item}
-    return next((plain[name] for name in names if name in plain), None)
+    known = {part: next((plain[key] for key in keys.split() if key in plain), _ABSENT) for part, keys in _PARTS.items()}
+    return {part: key for part, key in known.items() if key is not _ABSENT}
 
 
 @lru_cache(1000)
@@ -399,7 +334,7 @@ class Columns:
         column = self.held.get(name)
         family = "" if column is None else column.family.partition(" ")[0]
         family = "number or date" if ordered and family not in ("number", "text", "date") else family
-        read = partial(_typed, family=family, column=column, habits=habits)
+        read = partial(_typed, family=family, habits=habits)
         return name, operator, tuple(map(read, value)) if isinstance(value, tuple) else read(value)
 
     def _name(self, feature: Any, habits: Counter[str]) -> str:
@@ -426,7 +361,7 @@ def _folded(name: str) -> str:
     return fold(name.replace("_", " ").replace("-", " "))
 
 
-def _typed(value: Any, family: str, column: Column | None, habits: Counter[str]) -> Any:
+def _typed(value: Any, family: str, habits: Counter[str]) -> Any:
     """A value as its column has it, if it was written as the text of one, or as a number in place of a text."""
     written = value.strip() if isinstance(value, str) else ""
     how = ""
@@ -434,17 +369,17 @@ def _typed(value: Any, family: str, column: Column | None, habits: Counter[str])
         how = "numbers"
     elif family == "number" and written.lower() in ("true", "false"):
         how = "truth values"
+    elif family == "text" and is_real(value) and value == value:
+        how, value = "texts, as their column holds", int(value) if value % 1 == 0 else value
     if how:
-        habits[f"values written as texts, such as {value!r}, were read as {how}"] += 1
+        habits[f"values written as {'texts' if written else 'numbers'}, such as {value!r}, were read as {how}"] += 1
+    if family == "text":
+        return str(value) if how else value
     if how or (family in ("date", "number or date") and _DATE.fullmatch(written)):
         try:
             return to_value(written)
         except ValueError as why:
             raise Unreadable(f"{written[:60]!r} is {why}") from None
-    if column is not None and family == "text" and is_real(value) and value == value:
-        habits[f"values written as numbers, such as {value!r}, were read as texts, as their column holds"] += 1
-        whole = [f"{value:.0f}", f"{value:.1f}"] if isinstance(value, float) and value.is_integer() else [f"{value}.0"]
-        return next((text for text in (str(value), *whole) if (column.values == text).any()), str(value))
     return value
 
 
@@ -510,7 +445,15 @@ def structured_rules(rationales: Iterable[Any], features: Any, unreadable: str) 
 def _triples(given: Any, habits: Counter[str]) -> list[Triple]:
     if not isinstance(given, str):  # arrays, as Arrow's and polars' tables give lists
         return triples_of(given.tolist() if isinstance(given, np.ndarray) and given.ndim else given, habits)
-    values = _adjoining_values(given, lambda value: value == [] or is_structured(value) or may_be_condition(value))
+    pieces = _pieces(given)
+    for _, value in pieces:
+        if isinstance(value, Unreadable):
+            raise value
+    wanted = [at for at, (_, it) in enumerate(pieces) if it == [] or is_structured(it) or _may_be_condition(it)]
+    pieces = pieces[wanted[0] : wanted[-1] + 1] if wanted else []
+    values = [value for _, value in pieces]
+    if len(wanted) < len(values) or not all(_BETWEEN.fullmatch(before) for before, _ in pieces[1:]):
+        raise Unreadable(f"it holds {len(values)} pieces of JSON with words between, which may not be one rule")
     if not values:
         raise Unreadable(f"it holds no conditions as JSON ({given[:60]!r})")
     return [triple for value in values for triple in triples_of(value, habits)]

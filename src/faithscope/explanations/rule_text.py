@@ -5,7 +5,7 @@
     rule       =  "true"  |  "everything"  |  conditions
     conditions =  condition { ( "and" | "&" | "," | ";" ) condition }
     condition  =  test [ "or missing" ]  |  "(" conditions ")" [ "or missing" ]
-    test       =  feature operator value  |  number order feature [ order number ]
+    test       =  feature operator value  |  number order feature order number
                |  feature ( "in" | "not in" ) "{" [ value { "," value } ] "}"
                |  feature "between" "[" value "," value "]"
                |  feature "in" "]" number "," number "]", of which either bracket may be turned, as PyXAI prints it
@@ -25,7 +25,6 @@ A test on a missing value is false, that of ``!=`` too; ``is missing``, ``== mis
 """
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -35,7 +34,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.arrays import to_items
-from faithscope.inputs.checks import is_real
+from faithscope.inputs.checks import is_real, one_sentence
 from faithscope.inputs.dates import WRITTEN, Moment
 from faithscope.inputs.missing import is_missing
 from faithscope.visible import visible
@@ -71,8 +70,9 @@ _VALUES = {"true": True, "false": False, "missing": None}
 
 _WORD = re.compile(r"[^\W\d][\w]*(?:[.\-][\w]+)*")
 _RESERVED = {"and", "in", "not", "between", "is", "true", "false", "missing", "inf"}
-_SIGNS = re.compile(r'["\\<>=!≤≥≠{}\[\],;&∧]')
-_NAME_SIGNS = re.compile(r'["\\<>=!≤≥≠{},;&∧]')  # units stand in brackets: weight [kg]
+_NO_SIGN = r'[^"\\<>=!≤≥≠{}\[\](),;&∧]'
+_PLAIN_TEXT = re.compile(rf"(?![\s'(])(?:{_NO_SIGN}|\({_NO_SIGN}*\))+(?<!\s)")
+_PLAIN_NAME = re.compile(rf"(?![\s'(\[])(?:{_NO_SIGN}|\({_NO_SIGN}*\)|\[{_NO_SIGN}*\])+(?<!\s)")  # weight [kg]
 _JOINS = re.compile(r"(?:^|\s)(?:and|or)(?:\s|$)", re.IGNORECASE)
 _WORDS = re.compile(r"(?:^|\s)(?:and|or|in|not|is|between)(?:\s|$)", re.IGNORECASE)
 _LEAST_SINGLE, _LEAST_OF_LIGHTGBM = 2.0**-149, "1e-35"
@@ -106,7 +106,7 @@ def _write_condition(feature: Any, operator: str, value: Any) -> str:
     if plain not in (*BOUNDS, "==", "!=", *_LISTED):
         raise BadInput(f"Operator {operator!r} on feature {feature!r} is not in the rule grammar.")
     name = feature if _WORD.fullmatch(feature) and feature not in _RESERVED else quoted(feature)
-    text = f"{name} {_joined(plain, map(_write_value, value if plain in _LISTED else (value,)))}"
+    text = f"{name} {_joined(plain, map(_written, value if plain in _LISTED else (value,)))}"
     return text if plain == operator else f"({text}{OR_MISSING})"
 
 
@@ -120,16 +120,19 @@ _LISTED = {"in": ("{", "}"), "not in": ("{", "}"), "between": ("[", "]")}
 _ASKS = {"==": "missing", "!=": "present"}
 
 
-def _write_value(value: Any) -> str:
+def _written(value: Any, bare: bool = False, rounded: bool = False) -> str:
+    """A value as text; `bare` if texts need no quotes and whole numbers no point."""
     value = value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value
     if isinstance(value, str):
-        return quoted(value)
+        plain = bare and value.isprintable() and _PLAIN_TEXT.fullmatch(value)
+        return value if plain and not _JOINS.search(value) and not are_typed(value) else quoted(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if is_missing(value):
         return "missing"
     if isinstance(value, int | float):
-        return repr(value)
+        whole = bare and abs(value) < 1e15 and value == int(value)
+        return str(int(value)) if whole else _rounded(value) if rounded and abs(value) < 1e6 else repr(value)
     moment = value if isinstance(value, Moment) else Moment.of(value)
     if moment is not None:
         return str(moment)
@@ -167,8 +170,8 @@ def shown_name(name: str) -> str:
     >>> shown_name("petal width (cm)"), shown_name("salt and pepper"), shown_name("5")
     ('petal width (cm)', '"salt and pepper"', '5')
     """
-    bare = _is_plain(name, _NAME_SIGNS) and not _WORDS.search(name) and name not in _NO_NAMES
-    return name if bare and not name.startswith("[") and _balanced(name, "[]") else quoted(name)
+    plain = name.isprintable() and _PLAIN_NAME.fullmatch(name)
+    return name if plain and not _WORDS.search(name) and name not in _NO_NAMES else quoted(name)
 
 
 def shown_values(values: Sequence[Any], *, exact: bool) -> list[str]:
@@ -187,8 +190,8 @@ def shown_values(values: Sequence[Any], *, exact: bool) -> list[str]:
     >>> shown_values([0.1234567891, 5.0], exact=False), shown_values([0.1234567891, "37", "clerk"], exact=True)
     (['0.1234568', '5'], ['0.1234567891', '"37"', 'clerk'])
     """
-    texts = [_shown(value, exact) for value in values]
-    return texts if len(set(texts)) == len(set(values)) else [_shown(value, exact=True) for value in values]
+    texts = [_written(value, bare=True, rounded=not exact) for value in values]
+    return texts if len(set(texts)) == len(set(values)) else [_written(value, bare=True) for value in values]
 
 
 def shown_operator(operator: str, bound: Any, shown: str) -> str:
@@ -224,19 +227,6 @@ def _escaped(character: str) -> str:
     return character if visible(character) == character else json.dumps(character)[1:-1]
 
 
-def _shown(value: Any, exact: bool) -> str:
-    if value is None:
-        return "missing"
-    if isinstance(value, str):
-        bare = _is_plain(value, _SIGNS) and not _JOINS.search(value) and not are_typed(value)
-        return value if bare else quoted(value)
-    if isinstance(value, int | Moment):
-        return str(value)
-    if value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return _rounded(value) if abs(value) < 1e6 and not exact else repr(value)
-
-
 def _rounded(value: float) -> str:
     """Seven digits, or all if there are at most eight: a threshold in single precision has more.
 
@@ -247,26 +237,9 @@ def _rounded(value: float) -> str:
     return "0" if abs(value) < _LEAST_SINGLE or text.lstrip("-") == _LEAST_OF_LIGHTGBM else text
 
 
-def _is_plain(text: str, signs: "re.Pattern[str]") -> bool:
-    """Whether a text has no sign of the grammar in it, and nothing hidden."""
-    if not text.isprintable() or text != text.strip() or text[:1] in ("", "'", "("):
-        return False
-    return not signs.search(text) and _balanced(text, "()")
-
-
 def are_typed(text: str) -> bool:
     """Whether every word of a text would be read as something other than a text: a number, or several."""
     return bool(text) and all(_TYPED.fullmatch(word) for word in text.split())
-
-
-def _balanced(text: str, pair: str) -> bool:
-    opening, closing = pair[0], pair[1]
-    depth = 0
-    for character in text:
-        depth += (character == opening) - (character == closing)
-        if depth < 0:
-            return False
-    return depth == 0
 
 
 # -- the parser -------------------------------------------------------------------------------------------------------
@@ -312,24 +285,11 @@ def rule_reader(features: Iterable[str] | None = None) -> Callable[[str], list[T
 
 
 def _parse_json(text: str) -> list[Triple]:
-    try:
-        rows = json.loads(text)
-    except ValueError as problem:
-        raise BadInput(f"The rule {text[:60]!r} starts like JSON but is not: {problem}.") from None
-    except RecursionError:
-        raise BadInput(f"The rule {text[:60]!r} nests lists too deeply: a value is at most a list of values.") from None
-    for triple in rows:
-        if not (
-            isinstance(triple, list) and len(triple) == 3 and isinstance(triple[0], str) and isinstance(triple[1], str)
-        ):
-            raise BadInput(f"A rule in JSON is a list of [feature, operator, value]; got {json.dumps(triple)[:60]}.")
-    return [(feature, operator, _from_json(value)) for feature, operator, value in rows]
-
-
-def _from_json(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(None if item is None or item != item else item for item in value)
-    return None if isinstance(value, float) and math.isnan(value) else value
+    with one_sentence("The rule starts like JSON, but is no list of [feature, operator, value] ({why}): write one."):
+        triples = [(feature, operator, value) for feature, operator, value in json.loads(text)]
+        if not all(isinstance(part, str) for triple in triples for part in triple[:2]):
+            raise TypeError("features and operators are texts")
+    return [(name, operator, tuple(it) if isinstance(it, list) else it) for name, operator, it in triples]
 
 
 # -- one pass over the text of a rule ---------------------------------------------------------------------------------
@@ -363,7 +323,7 @@ _END_OF_RANGE = rf"{WRITTEN}|{NUMBER}"
 _RANGE = _pattern(
     rf"(?!\[[^\[\]]*\])(?P<left>[\[\]])\s*(?P<low>{_END_OF_RANGE})\s*,\s*(?P<high>{_END_OF_RANGE})\s*(?P<right>[\[\]])"
 )
-_COMMA, _OPENING, _ENDS = map(_pattern, (r"\s*,", r"[\s(]*", _END))
+_COMMA, _OPENING, _CLOSING, _ENDS = map(_pattern, (r"\s*,", r"[\s(]*", r"\)", _END))
 _SIGN_INSIDE = _pattern(rf"\S\s+(?:{_SIGN})|==|\s{_OR}|(?:^|\s)or\s")
 
 
@@ -381,6 +341,11 @@ def _misread(text: str, place: int, what: str) -> BadInput:
     """What is wrong with a rule, and where."""
     excerpt = text[max(0, place - 20) : place] + "⟪here⟫" + text[place : place + 20]
     return BadInput(f"The rule {excerpt!r} cannot be read at character {place + 1}: it has {what}.")
+
+
+def _operator(written: str) -> str:
+    plain = " ".join(written.lower().split())
+    return SPELLINGS.get(plain, plain)
 
 
 class _Parser:
@@ -413,14 +378,11 @@ class _Parser:
     def _wrong(self, wanted: str, place: int | None = None) -> BadInput:
         at = self.place if place is None else place
         at += len(self.text[at:]) - len(self.text[at:].lstrip())
-        if self._here('"', at) and not _QUOTED.match(self.text, at):
+        if self.text.startswith('"', at) and not _QUOTED.match(self.text, at):
             return _misread(self.text, at, "a text that is never closed")
         seen = re.match(r"[\w.\-]+|.|\Z", self.text[at:], re.DOTALL)
         what = repr(seen[0]) if seen and seen[0] else "its end"
         return _misread(self.text, at, f"{what} instead of {wanted}")
-
-    def _here(self, sign: str, place: int | None = None) -> bool:
-        return self.text.startswith(sign, self.place if place is None else place)
 
     def _conjunction(self) -> list[Triple]:
         triples = self._term()
@@ -431,14 +393,14 @@ class _Parser:
 
     def _term(self) -> list[Triple]:
         self._match(_SPACE)
-        if self._here("(") and not self.listed.match(self.text, self.place):
+        if self.text.startswith("(", self.place) and not self.listed.match(self.text, self.place):
             self.place, self.depth = self.place + 1, self.depth + 1
             if self.depth > 50:
                 raise _misread(self.text, self.place, "too many parentheses in one another")
             triples = self._conjunction()
-            if not self._here(")"):
+            if not self._match(_CLOSING):
                 raise self._wrong("')'")
-            self.place, self.depth = self.place + 1, self.depth - 1
+            self.depth -= 1
         else:
             triples = self._test()
         place = self.place
@@ -449,36 +411,24 @@ class _Parser:
         return triples
 
     def _test(self) -> list[Triple]:
-        """``3 < age <= 7``, ``age <= 7`` of a name that is listed, ``7 >= age``, or any other test that has a name."""
+        """``3 < age <= 7``, or a test that begins with a name."""
         start, left = self.place, self._match(_LEFT)
         name = left and self._match(self.listed, _ANY_NAME)
-        above = SPELLINGS.get(left["above"], left["above"]) if left else ""
-        operator = SPELLINGS.get(name["operator"], name["operator"]) if name else ""
+        operator = name and _operator(name["operator"])
         if left and name and operator in BOUNDS:
+            above = _operator(left["above"])
             if above[0] != operator[0]:
                 said = f"{operator!r} after {above!r}: two bounds point one way"
                 raise _misread(self.text, name.start("operator"), said)
             feature = self._feature(name)
             return [(feature, _TURNED[above], self._typed(left["low"], start)), (feature, operator, self._bound())]
         self.place = start
-        name = self._match(self.listed)
-        after = left.end() if left and not name else len(self.text)
-        if left and self.text[after:].strip() and not _BOUND.match(self.text, after):
-            self.place = after
-            turned = self._value()
-            if not isinstance(turned, str):
-                raise self._wrong("a feature", after)
-            return [(turned, _TURNED[above], self._typed(left["low"], start))]
-        name = name or self._match(_ANY_NAME)
+        name = self._match(self.listed, _ANY_NAME)
         if name is None:
             quoted = self._match(_QUOTED)
             signs = "one of <= < >= > == != in, not in, between, is missing"
             raise self._wrong(signs if quoted else "a feature with an operator such as <= or ==")
-        return self._named(name)
-
-    def _named(self, match: "re.Match[str]") -> list[Triple]:
-        feature, operator = self._feature(match), " ".join(match["operator"].lower().split())
-        operator = SPELLINGS.get(operator, operator)
+        feature, operator = self._feature(name), _operator(name["operator"])
         if operator.startswith("is "):
             return [(feature, "==" if operator == "is missing" else "!=", None)]
         within = self._match(_RANGE) if operator == "in" else None
@@ -486,7 +436,7 @@ class _Parser:
             above, below = ">" if within["left"] == "]" else ">=", "<" if within["right"] == "[" else "<="
             low, high = (self._typed(within[end], within.start(end)) for end in ("low", "high"))
             return [(feature, above, low), (feature, below, high)]
-        if self._here("{"):
+        if self.text.startswith("{", self.place):
             operator = ANY_OF.get(operator, operator)
         if operator in _LISTED:
             return [(feature, operator, self._several(operator))]
@@ -558,10 +508,10 @@ class _Parser:
             if mark in ("(", ")"):
                 depth = max(0, depth + (1 if mark == "(" else -1))
                 continue
-            if not mark.startswith("or"):
-                opening = _OPENING.match(self.text, after)
-                after = opening.end() if opening else after
-            follows = (_ENDS,) if mark.startswith("or") else (self.listed, _ANY_NAME, _LEFT)
+            if mark.startswith("or"):
+                follows: tuple[re.Pattern[str], ...] = (_ENDS,)
+            else:
+                after, follows = _OPENING.match(self.text, after).end(), (self.listed, _ANY_NAME, _LEFT)  # type: ignore[union-attr]
             if any(pattern.match(self.text, after) for pattern in follows):
                 return stop.start()
         return len(self.text)

@@ -2,8 +2,7 @@
 
 import json
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,14 @@ import numpy as np
 
 from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.reasons.keys import OTHER, keys_of, text_digest, to_reasons
-from faithscope.discretizers.reasons.patterns import Pattern, Texts, WordMatches
+from faithscope.discretizers.reasons.patterns import Pattern, WordMatches
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
+from faithscope.explanations.rule_json import listed, once
 from faithscope.inputs.array_types import Bools, Ints, Names
 from faithscope.inputs.arrays import to_objects
-from faithscope.inputs.checks import check_flag
+from faithscope.inputs.checks import check_flag, one_sentence
 from faithscope.inputs.grouping import group
 
 _BATCH = 2**20  # characters that are searched before each pattern gets new time
@@ -102,11 +102,12 @@ class Codebook(Discretizer):
         mask = np.zeros((len(texts), len(self._compiled)), bool)
         columns = np.array([pattern.within_word for pattern in self._compiled])
         words = WordMatches([pattern for pattern in self._compiled if pattern.within_word])
-        for start, stop in _batches(texts):
-            batch = Texts(texts[start:stop])
-            mask[start:stop, columns] = words.among(batch.written)
+        batches = np.cumsum([len(text) for text in texts]) // _BATCH
+        for rows in np.split(np.arange(len(texts)), np.flatnonzero(np.diff(batches)) + 1):
+            batch = [texts[row] for row in rows]
+            mask[np.ix_(rows, columns)] = words.among(batch)
             for column in np.flatnonzero(~columns):
-                mask[start:stop, column] = self._compiled[column].among(batch)
+                mask[rows, column] = self._compiled[column].among(batch)
         return mask
 
     def _notes(self, rows: Ints, n: int) -> tuple[str, ...]:
@@ -134,44 +135,18 @@ def _name(name: object) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:_SHOWN])) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    shown = listed(names, _SHOWN)
     return f"pattern {shown} matches" if len(names) == 1 else f"patterns {shown} match"
 
 
-def _batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Texts in a row of so many characters together, or one that is longer."""
-    start = size = 0
-    for place, text in enumerate(texts):
-        if place > start and size + len(text) > _BATCH:
-            yield start, place
-            start, size = place, 0
-        size += len(text)
-    if start < len(texts):
-        yield start, len(texts)
-
-
-def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The names and patterns of a JSON file, each name once."""
-    try:
+def _read(path: str | os.PathLike[str]) -> Any:
+    """What a JSON file holds, each name once."""
+    if not isinstance(path, str | os.PathLike):
+        raise WrongType(f"load takes the path of a JSON file; got {path!r}.")
+    example = _EXAMPLE.replace("{", "{{").replace("}", "}}")
+    called = repr(os.fspath(path)).replace("{", "{{").replace("}", "}}")
+    with one_sentence(f"The codebook {called} cannot be read as JSON ({{why}}): write {example}."):
         file = Path(path).expanduser()
         if file.stat().st_size > _MOST_BYTES:
             raise BadInput(f"The codebook {str(path)!r} is larger than {_MOST_BYTES // 2**20} MB: split it.")
-        content = json.loads(file.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
-    except OSError as problem:
-        raise BadInput(f"The codebook {str(path)!r} cannot be read ({problem.strerror}): check its path.") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as problem:
-        raise BadInput(f"The codebook {str(path)!r} is no JSON ({problem}): write {_EXAMPLE}.") from None
-    except (TypeError, ValueError) as problem:
-        if isinstance(problem, BadInput):
-            raise
-        raise WrongType(f"load takes the path of a JSON file; got {path!r}.") from None
-    if not isinstance(content, dict):
-        raise WrongType(f"The codebook {str(path)!r} must be one object, such as {_EXAMPLE}.")
-    return content
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    name, times = Counter(name for name, _ in pairs).most_common(1)[0] if pairs else ("", 0)
-    if times > 1:
-        raise BadInput(f"The codebook has two patterns called {name!r}: give each its own name, or join them by |.")
-    return dict(pairs)
+        return json.loads(file.read_text(encoding="utf-8-sig"), object_pairs_hook=once)
