@@ -19,7 +19,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats
-from faithscope.inputs.arrays import is_frame, is_row, to_array, to_vector
+from faithscope.inputs.arrays import is_frame, to_array, to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.numbers import to_matrix
@@ -115,21 +115,13 @@ class Model:
     def margins(self, rows: Any) -> Floats:
         """(n, classes) margins, of one margin that of class 1, with its negative for class 0; or (n, 1) numbers."""
         answer = (self._native("margin") or self._margin())(rows)
-        try:
-            margins = to_floats(answer)
-        except (TypeError, ValueError):
-            raise WrongType(
-                f"{self.name} does not give numbers, and SHAP explains numbers only: pass a function that gives "
-                'numbers, or a fitted classifier with output="label".'
-            ) from None
-        margins = margins[:, 0] if margins.ndim == 2 and margins.shape[1] == 1 else margins
-        if margins.ndim == 1:
-            margins = margins[:, None] if self.kind == "regressor" else np.column_stack([-margins, margins])
-        if margins.ndim != 2 or not np.isfinite(margins).all():
-            raise BadInput(
-                "The model must give finite margins of shape (n_rows,) or (n_rows, n_classes); got shape "
-                f"{margins.shape}{'' if np.isfinite(margins).all() else ' with infinite or missing numbers'}."
-            )
+        said = (
+            f"{self.name} does not give numbers, and SHAP explains numbers only: pass a function that gives "
+            'numbers, or a fitted classifier with output="label".'
+        )
+        margins = _table(answer, said, "finite margins of shape (n_rows,) or (n_rows, n_classes)")
+        if margins.shape[1] == 1 and self.kind != "regressor":
+            return np.column_stack([-margins, margins])
         return margins
 
     def _native(self, output: str) -> Function | None:
@@ -189,26 +181,26 @@ def of_both_classes(table: Floats) -> Floats:
 def to_outputs(answer: Any) -> Floats:
     """What a model answered as an (n, outputs) table of numbers: probabilities, or the number of a regression."""
     array = to_array(answer, "Probabilities")
+    plain = answer.to_numpy() if hasattr(answer, "to_numpy") else answer
+    wanted = "finite probabilities of shape (n_rows, n_classes), or (n_rows,) for class 1, or one finite number per row"
+    said = "The model gave labels instead of probabilities: pass predict_proba."
+    return _table(plain if array is None else array, said, wanted)
+
+
+def _table(answer: Any, said: str, wanted: str) -> Floats:
+    """An answer as an (n, outputs) table of finite numbers; `said` is raised of what is none."""
     try:
-        plain = answer.to_numpy() if hasattr(answer, "to_numpy") else answer
-        table = to_floats(plain if array is None else array)
+        if np.iscomplexobj(answer):  # whose imaginary part would be lost
+            raise TypeError
+        table = np.asarray(answer, np.float64)
     except (TypeError, ValueError):
-        raise WrongType("The model gave labels instead of probabilities: pass predict_proba.") from None
+        raise WrongType(said) from None
     table = table[:, None] if table.ndim == 1 else table
-    if table.ndim != 2 or not np.isfinite(table).all():
-        wrong = "" if np.isfinite(table).all() else " with infinite or missing numbers"
-        raise BadInput(
-            "The model must give finite probabilities of shape (n_rows, n_classes), or (n_rows,) for class 1, or one "
-            f"finite number per row; got shape {table.shape}{wrong}."
-        )
+    finite = bool(np.isfinite(table).all())
+    if table.ndim != 2 or not finite:
+        wrong = "" if finite else " with infinite or missing numbers"
+        raise BadInput(f"The model must give {wanted}; got shape {table.shape}{wrong}.")
     return table
-
-
-def to_floats(numbers: Any) -> Floats:
-    """Numbers as floats; raises TypeError if they are complex, whose imaginary part would be lost."""
-    if np.iscomplexobj(numbers):
-        raise TypeError("Complex numbers are no outputs.")
-    return np.asarray(numbers, np.float64)
 
 
 def label_function(model: Any) -> Function | None:
@@ -266,14 +258,7 @@ def _highest_output(function: Function, rows: Any) -> Any:
 
 def _most_probable(model: Any, rows: Any) -> Array:
     """The class of the highest probability, of the first if there are several."""
-    answer = model.predict_proba(rows)
-    chances = to_array(np.array(answer) if isinstance(answer, list) and answer and is_row(answer[0]) else answer, "")
-    if chances is None or chances.ndim != 2 or not chances.shape[1]:
-        raise BadInput(
-            f"{type(model).__name__} has no predict, and its predict_proba does not give a table (n_rows, n_classes): "
-            "pass a function from rows to labels."
-        )
-    places = chances.argmax(axis=1)
+    places = Model(model).probabilities(rows).argmax(axis=1)
     classes = getattr(model, "classes_", None)
     labels: Array = places if classes is None else np.asarray(classes)[places]
     return labels
@@ -287,10 +272,7 @@ def regressor_name(model: Any) -> str | None:
     ``inplace_predict`` of a booster, counts as the model.
     """
     owner = owner_of(model)
-    if isinstance(owner, type):
-        return None
-    known = estimator_type(owner) == "regressor" or _boosts_numbers(owner)
-    return type(owner).__name__ if known else None
+    return _named(owner, estimator_type(owner) == "regressor" or _boosts_numbers(owner))
 
 
 def owner_of(model: Any) -> Any:
@@ -301,8 +283,11 @@ def owner_of(model: Any) -> Any:
 def classifier_name(model: Any) -> str | None:
     """The class name of a known classifier, or of the one whose bound `predict` this is; None for anything else."""
     owner = owner_of(model)
-    known = not isinstance(owner, type) and estimator_type(owner) == "classifier"
-    return type(owner).__name__ if known else None
+    return _named(owner, estimator_type(owner) == "classifier")
+
+
+def _named(owner: Any, known: bool) -> str | None:
+    return type(owner).__name__ if known and not isinstance(owner, type) else None
 
 
 def is_xgboost_booster(model: Any) -> bool:

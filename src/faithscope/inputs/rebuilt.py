@@ -8,7 +8,7 @@ import numpy as np
 
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_array
-from faithscope.inputs.columns import Column, Rows
+from faithscope.inputs.columns import Rows
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import flat_rows
 from faithscope.inputs.tensors import is_torch_tensor
@@ -21,10 +21,14 @@ def rebuilder(rows: Rows, X: Any) -> Rebuild:
     """A function from columns to rows, of the library that X is of and with the same types; `rows` is X as read."""
     if hasattr(X, "iloc"):
         return PandasRows(tuple(X.columns), tuple(X.dtypes))
-    if hasattr(X, "column_names"):
-        return ArrowRows(X.schema, _nan_columns(rows.columns, [column.null_count for column in X.columns]))
     if rows.named:
-        return PolarsRows(dict(X.schema), _nan_columns(rows.columns, [each.null_count() for each in X.iter_columns()]))
+        table = X if hasattr(X, "column_names") else X.to_arrow()
+        nan = [
+            each.values.dtype.kind == "f" and not column.null_count and bool(each.missing.any())
+            for each, column in zip(rows.columns, table.columns, strict=True)
+        ]
+        arrow = ArrowRows(table.schema, tuple(nan))
+        return arrow if table is X else PolarsRows(arrow, dict(X.schema))
     flat, axes = flat_rows(X)
     given = to_array(flat, "Rows")
     if given is None:  # lists, in which whole numbers may stand beside fractions
@@ -34,12 +38,6 @@ def rebuilder(rows: Rows, X: Any) -> Rebuild:
         kinds = {column.values.dtype.kind for column in rows.columns}
         dtype = given.dtype if kinds == {"M"} or kinds <= set("biuf") else np.dtype(object)
     return TensorRows(dtype, axes, X.device) if is_torch_tensor(X) else ArrayRows(dtype, axes)
-
-
-def _nan_columns(columns: list[Column], nulls: list[int]) -> tuple[bool, ...]:
-    """Which columns write missing numbers as NaN: those that hold NaN and no nulls."""
-    pairs = zip(columns, nulls, strict=True)
-    return tuple(each.values.dtype.kind == "f" and not null and bool(each.missing.any()) for each, null in pairs)
 
 
 def _whole(column: Array) -> bool:
@@ -139,29 +137,6 @@ def _pandas_categories(column: Array, dtype: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class PolarsRows:
-    """Rows as a polars frame; missing is null, or NaN in the columns of `nan`."""
-
-    schema: dict[str, Any]
-    nan: tuple[bool, ...]
-
-    def __call__(self, columns: list[Array]) -> Any:
-        import polars as pl
-
-        series = []
-        for (name, dtype), column, nan in zip(self.schema.items(), columns, self.nan, strict=True):
-            values = pl.Series(name, column if column.dtype.kind == "M" else column.tolist(), strict=False)
-            if column.dtype.kind == "f" and not nan:
-                values = values.fill_nan(None)
-            zone = getattr(dtype, "time_zone", None)
-            if zone and column.dtype.kind == "M":
-                values = values.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
-            broken = dtype.is_integer() and not _whole(column)
-            series.append(values if broken else values.cast(dtype, strict=not isinstance(dtype, pl.Enum)))
-        return pl.DataFrame(series)
-
-
-@dataclass(frozen=True)
 class ArrowRows:
     """Rows as an Arrow table; missing is null, or NaN in the columns of `nan`."""
 
@@ -174,7 +149,8 @@ class ArrowRows:
         arrays = []
         for field, column, nan in zip(self.schema, columns, self.nan, strict=True):
             if pa.types.is_dictionary(field.type):
-                arrays.append(pa.array(column.tolist(), field.type, from_pandas=True))
+                texts = pa.array(column.tolist(), field.type.value_type, from_pandas=True)
+                arrays.append(texts.dictionary_encode().cast(field.type))
                 continue
             array = pa.array(column if column.dtype.kind == "M" else column.tolist(), from_pandas=not nan)
             zone = getattr(field.type, "tz", None)
@@ -183,3 +159,17 @@ class ArrowRows:
             broken = pa.types.is_integer(field.type) and pa.types.is_floating(array.type) and not _whole(column)
             arrays.append(array if broken else array.cast(field.type))
         return pa.table(dict(zip(self.schema.names, arrays, strict=True)))
+
+
+@dataclass(frozen=True)
+class PolarsRows:
+    """Rows as a polars frame, by way of Arrow; a category that its type does not have becomes missing."""
+
+    arrow: ArrowRows
+    schema: dict[str, Any]
+
+    def __call__(self, columns: list[Array]) -> Any:
+        import polars as pl
+
+        frame: Any = pl.from_arrow(self.arrow(columns))
+        return frame.cast({name: kind for name, kind in self.schema.items() if isinstance(kind, pl.Enum)}, strict=False)
