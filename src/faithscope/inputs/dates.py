@@ -23,7 +23,7 @@ UNITS = {  # in nanoseconds, coarsest first
     "ns": 1,
 }
 WRITTEN = r"-?\d{4,}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?Z?"
-_PARTS = re.compile(r"(-?\d{4,}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?(Z?)")
+_PARTS = re.compile(r"(-?\d{4,}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?(Z?)")
 _EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -64,13 +64,9 @@ class Moment:
         match = _PARTS.fullmatch(text)
         if match is None:
             raise ValueError(f"{text!r} is no date")
-        day, hour, minute, second, fraction, zone = match.groups(default="0")
-        clock = int(hour), int(minute), int(second)
-        if clock > (23, 59, 59) or max(clock[1:]) > 59:
-            raise ValueError(f"{text!r} is no time of a day")
-        days = int(np.datetime64(day, "D").astype(np.int64))
-        seconds = clock[0] * 3600 + clock[1] * 60 + clock[2]
-        return cls(days * UNITS["D"] + seconds * UNITS["s"] + int(fraction.ljust(9, "0")), zone == "Z")
+        day, clock, zone = match.groups(default="")
+        ticks = np.datetime64(f"1970-01-01T{clock}", "ns").astype(np.int64) if clock else 0
+        return cls(int(np.datetime64(day, "D").astype(np.int64)) * UNITS["D"] + int(ticks), bool(zone))
 
     def __lt__(self, other: Any) -> bool:
         return bool(self.nanoseconds < getattr(other, "nanoseconds", other))
@@ -79,10 +75,8 @@ class Moment:
         days, rest = divmod(self.nanoseconds, UNITS["D"])
         text = str(np.datetime64(days, "D"))
         if rest:
-            minutes, rest = divmod(rest, UNITS["m"])
-            seconds, fraction = divmod(rest, UNITS["s"])
-            text += f"T{minutes // 60:02}:{minutes % 60:02}" + (f":{seconds:02}" if rest else "")
-            text += f".{fraction:09}".rstrip("0") if fraction else ""
+            clock = str(np.datetime64(rest, "ns")).partition("T")[2].rstrip("0").rstrip(".")
+            text += f"T{clock.removesuffix(':00') if '.' not in clock else clock}"
         return text + "Z" * self.zoned
 
     def in_unit(self, operator: str, unit: int) -> tuple[str, int] | bool:

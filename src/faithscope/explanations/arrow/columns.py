@@ -7,6 +7,7 @@ import base64
 import datetime
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
 
@@ -18,8 +19,6 @@ from faithscope.inputs.arrays import to_objects as to_objects
 from faithscope.inputs.dates import Moment
 
 _SAME_TEXT = 1e15  # whole floats below it read like integers, so they may become them
-_WHOLE = 2**63
-_DIGITS = 38
 _ALL_DIGITS = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
@@ -33,34 +32,24 @@ def write_column(values: Iterable[Any]) -> tuple[Any, bool]:
         half = values.dtype == np.float16  # few readers know it
         return pa.array(values.astype(np.float32) if half else values), False
     items = [str(item) if type(item) is np.str_ else item for item in values]
-    plain = _arrow_type(items)
+    plain = _plain(items)
     if plain is not None:
-        return pa.array(items, plain), False
+        return plain, False
     return pa.array([json.dumps(_to_json(item), separators=(",", ":")) for item in items], pa.string()), True
 
 
-def _arrow_type(items: Sequence[Any]) -> Any:
-    """The Arrow type that holds these values as they are; None if there is none."""
+def _plain(items: Sequence[Any]) -> Any:
+    """An Arrow array that holds these values as they are; None if there is none."""
     import pyarrow as pa
 
-    present = [item for item in items if item is not None]
-    types = set(map(type, present))
-    if types <= {str} and all(map(_encodable, present)):
-        return pa.string()
-    if types == {int} and min(present) >= -_WHOLE and max(present) < _WHOLE:
-        return pa.int64()
-    if types == {int}:
-        return pa.uint64() if min(present) >= 0 and max(present) < 2 * _WHOLE else None
-    if types == {Decimal} and all(item.is_finite() for item in present):
-        # As many digits as engines have: at most 38, before and after the point together.
-        scale = max(0, *(-int(item.as_tuple().exponent) for item in present))
-        whole = max(item.adjusted() + 1 for item in present)
-        return pa.decimal128(max(1, whole + scale), scale) if max(whole, 0) + scale <= _DIGITS else None
-    return pa.bool_() if types == {bool} else pa.float64() if types == {float} else None
-
-
-def _encodable(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+    types = {type(item) for item in items if item is not None}
+    if len(types) > 1 or not types <= {str, int, float, bool, Decimal}:
+        return None
+    for kind in (None, pa.uint64()) if types == {int} else (None if types else pa.string(),):
+        with suppress(pa.ArrowException, OverflowError, UnicodeEncodeError):  # too many digits, or a lone surrogate
+            array = pa.array(items, kind)
+            return None if pa.types.is_decimal256(array.type) else array  # which engines do not have
+    return None
 
 
 def read_column(column: Any, as_json: bool) -> list[Any]:

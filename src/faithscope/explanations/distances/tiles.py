@@ -17,7 +17,6 @@ Products = NDArray[np.floating[Any]]
 
 _TILE = 2**18  # pairs of a tile, so that their products stay in cache
 _DOUBTS = {kind: (float(np.finfo(kind).eps) / 2, float(np.finfo(kind).tiny)) for kind in (np.float32, np.float64)}
-_EXACT_SINGLE = 2**24  # whole numbers up to it are exact in single precision
 _DOUBTFUL = 64  # a tile with more than 1 doubtful pair in so many is computed exactly
 
 
@@ -47,26 +46,19 @@ class ProductTiles(Tiles):
     """The same for Euclidean distances: one matrix product gives ``|a|² + |b|² - 2ab - r²`` for all pairs of a tile.
 
     It is in single precision if that decides nearly all pairs, and in double precision else. A pair is decided if the
-    product is farther from 0 than its rounding errors can add up to; other pairs are decided by their distances. Small
-    whole numbers are not rounded, so that their products decide all pairs.
+    product is farther from 0 than its rounding errors can add up to; other pairs are decided by their distances.
     """
 
     def __init__(self, near: Near, radii: Floats | None = None) -> None:
         super().__init__(near, radii)
         complete = near.rows[~np.isnan(near.rows).any(axis=1)]
         middle = complete.mean(axis=0) if len(complete) else np.zeros(near.rows.shape[1])
-        self.whole = _are_whole(near.centers, complete, self.radii)
-        if self.whole:  # the least numbers, since a mean of large numbers is rounded
-            middle = np.concatenate([near.centers, complete]).min(axis=0)
         a, b = near.centers - middle, near.rows - middle
-        if self.whole:
-            self.squares = self._whole_squares()
-        else:
-            largest = max(np.fmax.reduce(np.abs(part), axis=None, initial=0.0) for part in (a, b, self.radii))
-            unit = 2.0 ** np.ceil(np.log2(largest or 1.0))  # a power of two: dividing by it rounds nothing
-            a /= unit
-            b /= unit
-            self.squares = (self.radii / unit) ** 2
+        largest = max(np.fmax.reduce(np.abs(part), axis=None, initial=0.0) for part in (a, b, self.radii))
+        unit = 2.0 ** np.ceil(np.log2(largest or 1.0))  # a power of two: dividing by it rounds nothing
+        a /= unit
+        b /= unit
+        self.squares = (self.radii / unit) ** 2
         sizes = [np.einsum("ij,ij->i", part, part) for part in (a, b)]
         left = np.column_stack([a, sizes[0] - self.squares[0], np.ones(len(a))])
         right = np.column_stack([-2 * b, np.ones(len(b)), sizes[1]])
@@ -79,20 +71,11 @@ class ProductTiles(Tiles):
         size = float(self.sizes[0][centers].max() + self.sizes[1][rows].max()) + largest
         single, double = (self._doubt(size, kind) for kind in _DOUBTS)
         kind, doubt = (np.float32, single) if _DOUBTFUL * single < largest else (np.float64, double)
-        if self.whole:
-            kind, doubt = np.float32, 0.0
         left, right = self.factors[kind]
         product = np.matmul(left[centers], right[rows].T)
         # Several radii are the same for every center: each is then one number to compare with.
         beyond = (squares[:, 0] - squares[0, 0]).tolist()
         return [self._decide(number, product, more, doubt, centers, rows) for number, more in enumerate(beyond)]
-
-    def _whole_squares(self) -> Floats:
-        """The largest whole number whose root is within each radius; one below 0 if there is none."""
-        squares = np.floor(self.radii**2) + 1
-        for _ in range(3):
-            squares = np.where(self.inside(np.sqrt(np.maximum(squares, 0)), self.radii), squares, squares - 1)
-        return squares
 
     def _doubt(self, size: float, kind: Any) -> float:
         """A bound on the rounding errors of a product, of its thresholds, and of the squared distances that decide.
@@ -107,9 +90,7 @@ class ProductTiles(Tiles):
     def _decide(self, number: int, product: Products, more: float, doubt: float, centers: slice, rows: slice) -> Masks:
         """The mask of a radius; pairs within `doubt` of it are decided by their distances."""
         mask = product <= more + doubt
-        if self.whole:
-            return mask
-        close = _differences(mask, product < more - doubt)
+        close = np.flatnonzero(mask != (product < more - doubt))
         if _DOUBTFUL * len(close) > mask.size:
             return Tiles(self.near, self.radii[[number]]).masks(centers, rows)[0]
         if len(close):
@@ -118,25 +99,6 @@ class ProductTiles(Tiles):
             distances = paired(near.centers[at], near.rows[rows.start + j], near.metric)
             mask[i, j] = self.inside(distances, self.radii[number, at])
         return mask
-
-
-def _are_whole(centers: Floats, rows: Floats, radii: Floats) -> bool:
-    """Whether all coordinates are whole numbers, so small that no sum of their products is rounded."""
-    points = np.concatenate([centers, rows])
-    if not len(points) or (points != np.rint(points)).any():
-        return False
-    spread = np.maximum(np.ptp(points, axis=0), 1.0)  # from the least coordinate, no other is farther
-    return bool(4 * (spread**2).sum() + radii.max(initial=0.0) ** 2 + 2 < _EXACT_SINGLE)
-
-
-def _differences(a: Masks, b: Masks) -> Ints:
-    """The flat positions at which two masks differ, compared eight at a time if they come in eights."""
-    if a.size % 8:
-        return np.flatnonzero(a != b)
-    a, b = a.reshape(-1), b.reshape(-1)
-    words = np.flatnonzero(a.view(np.uint64) != b.view(np.uint64))
-    at = (8 * words[:, None] + np.arange(8)).reshape(-1)
-    return np.asarray(at[a[at] != b[at]])
 
 
 def need_distances(near: Near, rows: int) -> None:
