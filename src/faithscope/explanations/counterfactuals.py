@@ -9,7 +9,7 @@ import numpy as np
 from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import Explanations, readable, shorten
 from faithscope.explanations.distances.cells import cell_text, to_cells
-from faithscope.explanations.distances.points import Points, same_metric, to_metric
+from faithscope.explanations.distances.points import Points, to_metric
 from faithscope.explanations.importances import to_names
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.array_types import Array, Bools, Floats, Names
@@ -169,7 +169,7 @@ def _in_words(names: Sequence[str], cells: Array, dates: Sequence[bool]) -> str:
 
 
 def _check_metrics(first: "Counterfactuals | Balls", second: Any) -> None:
-    if not same_metric(first.metric, second.metric):
+    if first.metric != second.metric:
         raise Incompatible(
             "These explanations measure distance differently, so their balls cannot be compared: pass the same metric= "
             "for both; Gower's must be the same fitted object."

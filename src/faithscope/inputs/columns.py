@@ -168,6 +168,7 @@ class Rows:
     """
 
     def __init__(self, X: Any, *, loose: bool = False) -> None:
+        X = list(X) if hasattr(X, "__next__") else X  # rows that come one by one
         self._X, self.named = X, is_frame(X)
         self._parts = [] if self.named else _loose_parts(X) if loose else _parts(X)
         self.names = frame_names(X) if self.named else default_names(len(self._parts))
@@ -233,13 +234,13 @@ def _parts(X: Any) -> list[Any]:
     X, _ = flat_rows(X)
     if isinstance(X, np.ndarray) and X.ndim == 2:
         return list(X.T)
-    if isinstance(X, np.ndarray) or not isinstance(X, Sequence) or isinstance(X, str):
+    if isinstance(X, np.ndarray | str) or not isinstance(X, Sequence):
         shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
         raise WrongType(f"Rows must be a 2-D array, a list of rows or a table; got {type(X).__name__}{shape}.")
     wrong = [row for row in X if isinstance(row, str | dict) or not hasattr(row, "__len__")]
     if wrong:
         raise WrongType(f"Rows must be lists with one value per feature; got {wrong[0]!r}: pass an array or a table.")
-    if len({len(row) for row in X}) > 1:
+    if len(set(map(len, X))) > 1:
         raise BadInput("Rows are lists of different lengths: give every row one value per feature.")
     return list(zip(*X, strict=True))
 
@@ -247,14 +248,10 @@ def _parts(X: Any) -> list[Any]:
 def _loose_parts(X: Any) -> list[Any]:
     """The same of anything that has a length."""
     array = to_vector(X, "X")
-    kinds = (list, tuple) if isinstance(X, list | tuple) else (list,)  # a tuple in an array is one value
-
-    def holds_cells(item: Any) -> bool:
-        return isinstance(item, kinds) or (is_row(item) and getattr(item, "shape", None) != ())
-
-    if array.ndim == 1 and array.dtype == object and len(array) and holds_cells(array[0]):
-        lengths = {len(row) if holds_cells(row) else None for row in array}
-        if len(lengths) == 1 and None not in lengths:
+    if array.dtype == object and array.ndim == 1:
+        kinds = (list, tuple) if isinstance(X, list | tuple) else (list,)  # a tuple in an array is one value
+        cells = [isinstance(row, kinds) or (is_row(row) and getattr(row, "shape", None) != ()) for row in array]
+        if cells and all(cells) and len(set(map(len, array))) == 1:
             return list(zip(*array, strict=True))
-        array = np.array(list(map(str, array)), object)
+        array = np.array(list(map(str, array)), object) if any(cells[:1]) else array
     return list(array.reshape(len(array), int(np.prod(array.shape[1:]))).T)

@@ -9,9 +9,9 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
-from faithscope.inputs.checks import is_real
+from faithscope.inputs.columns import Column
 from faithscope.inputs.dates import Moment
-from faithscope.inputs.missing import is_missing, refuse_missing, refuse_rows
+from faithscope.inputs.missing import refuse_missing
 from faithscope.inputs.numbers import as_floats, refuse_nonfinite, rows_to_array, to_matrix
 from faithscope.inputs.several import of_scores, of_sets
 
@@ -199,19 +199,18 @@ def _real(table: Array, agreement: str) -> Array:
             return table.astype(np.float64)
     if table.dtype.kind in "biuf" or not table.size:
         return table
-    items = table.reshape(-1).tolist() if table.dtype == object else list(table.reshape(-1))
-    real = [isinstance(item, bool | np.bool_ | Decimal) or is_real(item) for item in items]
-    if table.dtype == object and all(real):
-        floats = [float(item) if isinstance(item, Decimal | np.longdouble) else item for item in items]
-        return np.fromiter(floats, object, len(items)).reshape(table.shape)
-    place = next((place for place, usable in enumerate(real) if not usable), 0)
-    row, item = place // table.shape[1], items[place]
-    if is_missing(item):
-        refuse_rows(np.array([row]), "Predictions", lambda _: item)
-    raise WrongType(
-        f"{agreement} compares numbers, but row {row} of the predictions is {type(item).__name__} ({item!r}): pass "
-        "real numbers, or leave agreement out to compare labels."
+    columns = [Column("", part) for part in table.T]
+    row, items = min(
+        ((row, each.values) for each in columns if (row := each.stray("number")) is not None),
+        default=(0, None),
+        key=lambda pair: pair[0],
     )
+    if items is not None:
+        raise WrongType(
+            f"{agreement} compares numbers, but row {row} of the predictions is {type(items[row]).__name__} "
+            f"({items[row]!r}): pass real numbers, or leave agreement out to compare labels."
+        )
+    return np.column_stack([each.numbers for each in columns])
 
 
 def _may_be_numbers(labels: Array) -> bool:

@@ -11,7 +11,6 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.date_numbers import nanoseconds
 from faithscope.inputs.dates import Moment, hold_dates
-from faithscope.inputs.missing import missing_values
 from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix, to_table
 from faithscope.inputs.rows import flat_rows
 
@@ -53,11 +52,6 @@ def to_cells(rows: Any, what: str) -> CellTable:
         values[:, j] = nanoseconds(column.values) if dates[j] or column.values.dtype.kind == "m" else column.values
         values[column.missing, j] = None
     return CellTable(values, names, dates)
-
-
-def missing_cells(values: Array) -> int:
-    """How many cells are missing."""
-    return sum(int(missing_values(column).sum()) for column in values.T)
 
 
 def cell_text(value: Any, is_date: bool = False) -> str:

@@ -25,7 +25,7 @@ _UNUSABLE = {
 _DIAGONAL = 16  # rows at a time whose square of distances is computed for its diagonal
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Gower:
     """Gower's distance, from 0 to 1: the mean over features of |x - y| / range, or of x != y for categories.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
-from faithscope.explanations.distances.cells import missing_cells, to_cells
+from faithscope.explanations.distances.cells import to_cells
 from faithscope.explanations.distances.metrics import (
     Gower,
     missing_numbers,
@@ -34,7 +34,7 @@ def to_metric(metric: Any, rows: Array, categories: Collection[int] = ()) -> Any
         columns = _columns(rows)
         return Gower.fit([column.astype(object) if j in categories else column for j, column in enumerate(columns)])
     if (rows.dtype == object or categories) and not isinstance(metric, Gower):
-        raise BadInput(numbers_only(metric, missing_cells(rows)))
+        raise BadInput(numbers_only(metric, sum(item is None for item in rows.flat)))
     return metric
 
 
@@ -46,11 +46,6 @@ def numbers_only(metric: Any, missing: int) -> str:
             "use metric='gower', for which missing is a value of its own, or fill them."
         )
     return f"metric={metric!r} needs numbers, and these rows have categories or dates: use metric='gower'."
-
-
-def same_metric(a: Any, b: Any) -> bool:
-    """Whether two metrics are the same."""
-    return bool(a.ranges == b.ranges if isinstance(a, Gower) and isinstance(b, Gower) else a is b or a == b)
 
 
 def _columns(rows: Array) -> list[Array]:
@@ -98,7 +93,7 @@ class Points:
 
     def same_space(self, other: "Points") -> bool:
         """Whether both have the same points and the same metric."""
-        return same_metric(self.metric, other.metric) and np.array_equal(self.rows, other.rows)
+        return bool(self.metric == other.metric) and np.array_equal(self.rows, other.rows)
 
     def __len__(self) -> int:
         return len(self.rows)
