@@ -49,7 +49,7 @@ def test_importances_of_another_label_or_of_several_are_refused():
     assert note == "reason codes are against label 'approved': nothing says that the importances speak of it"
     assert "nothing says" in fs.ReasonCodes(2, against="approved")(one).notes[0]
     several = fs.Importances([[1.0, -1.0]], names=["age | class 0", "age | class 1"])
-    refused(BadInput, "of several, one after the other: explain one class", fs.ReasonCodes(2), several)
+    refused(BadInput, "several stand one after the other: explain one class", fs.ReasonCodes(2), several)
 
 
 def test_explainers_say_which_label_they_speak_of():

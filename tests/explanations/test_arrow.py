@@ -17,7 +17,6 @@ from sklearn.tree import DecisionTreeClassifier
 import faithscope as fs
 from faithscope.errors import BadInput, TooLarge, WrongType
 from faithscope.explanations.arrow.tables import from_arrow, read_settings, to_arrow
-from faithscope.explanations.counterfactuals import Balls
 from faithscope.explanations.keys import Plain, Records
 from faithscope.relations import says_where
 from refused import refused
@@ -88,8 +87,6 @@ KINDS = {
     "changes": fs.Delta()(COUNTERFACTUALS),
     "mixed changes": fs.Delta()(fs.Counterfactuals(MIXED, OTHER)),
     "which changes": fs.Modified()(fs.Counterfactuals(MIXED, OTHER)),
-    "balls": COUNTERFACTUALS.balls(),
-    "mixed balls": fs.Counterfactuals(MIXED, OTHER).balls(),
 }
 
 
@@ -155,7 +152,6 @@ def test_the_columns_are_those_of_the_log_format():
     assert to_arrow(KINDS["highlights"]).schema.field("words").type == pa.list_(pa.string())
     assert to_arrow(KINDS["prototypes"]).schema.field("prototypes").type == pa.list_(pa.int64())
     assert to_arrow(KINDS["mixed counterfactuals"]).column_names == ["cf_age", "cf_job", "original_age", "original_job"]
-    assert to_arrow(KINDS["balls"]).column_names == ["center_x0", "center_x1", "radius"]
 
 
 def test_a_tokenizer_is_asked_for_again():
@@ -170,7 +166,9 @@ def test_what_cannot_be_stored_says_so():
     refused(WrongType, "nanoseconds", to_arrow, Plain([(moment, 1)]))
     assert from_arrow(to_arrow(Plain([moment]))).locate(Plain([moment])).tolist() == [0]
     refused(BadInput, "lone surrogate", to_arrow, fs.Highlights([{"\ud800"}]))
-    refused(WrongType, "is a function", to_arrow, Balls(np.zeros((1, 1)), np.ones(1), lambda a, b: 0.0))
+    refused(WrongType, "use a kind that faithscope defines", to_arrow, COUNTERFACTUALS.balls())
+    measured = fs.Counterfactuals([[1.0]], [[0.0]], metric=lambda a, b: 0.0)
+    refused(WrongType, "is a function", to_arrow, measured)
     refused(BadInput, "as tables that to_arrow writes", from_arrow, pa.table({"a": [1]}))
 
 

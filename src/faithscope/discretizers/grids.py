@@ -49,7 +49,7 @@ class Grid:
             if wanted > length:
                 raise BadInput(
                     f"Maps of shape {shape} have an axis of {length}, which cannot be cut into {wanted} regions: ask "
-                    f"for at most {length}{_other_way(shape, regions, channel)}."
+                    f"for at most {length}, or say where channels are, such as fs.Pool({regions}, channels='first')."
                 )
         return cls(shape, cuts, channel)
 
@@ -113,13 +113,6 @@ def _channel(shape: tuple[int, ...], regions: tuple[int, ...], channels: str | N
             f"fs.Pool({regions}, channels='first')."
         )
     return ends[0]
-
-
-def _other_way(shape: tuple[int, ...], regions: tuple[int, ...], channel: int | None) -> str:
-    """How to say that channels are at the other end, if the grid would fit then."""
-    if channel is None or not all(np.greater_equal(shape[1:] if channel else shape[:-1], regions)):
-        return ""
-    return f", or pass channels='{'first' if channel else 'last'}' if channels are there"
 
 
 def _told(word: str, span: tuple[int, int]) -> str:

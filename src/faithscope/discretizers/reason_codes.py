@@ -1,7 +1,10 @@
 """ReasonCodes: the features that count most against the favorable label, as notices of adverse action name them."""
 
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -12,10 +15,11 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.forms import CODES, MARKS, in_blocks, last_step
 from faithscope.explanations.importances import OWN_CLASSES, Importances
 from faithscope.inputs.array_types import Array, Ints
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_flag, check_whole
 from faithscope.notes import Note
 
 _CLEAR = 0.9  # probability that a row predicted so has the larger sum of importances, from which they speak of a label
+_OF_CLASS = re.compile(r" \| (?:class|output) ")
 _FEWEST = 5  # rows predicted so, and otherwise, that can show it
 
 
@@ -64,9 +68,7 @@ class ReasonCodes(OfImportances):
                 "against is the favorable label that importances speak of, such as 'approved', a text or a number; got "
                 f"{against!r}."
             )
-        if not isinstance(self.ordered, bool | np.bool_):
-            raise WrongType(f"ordered must be True or False; got {self.ordered!r}.")
-        self._fill(k=k, against=against, ordered=bool(self.ordered))
+        self._fill(k=k, against=against, ordered=check_flag(self.ordered, "ordered"))
 
     def __repr__(self) -> str:
         # A bar would part the discretizers of a chain.
@@ -138,7 +140,7 @@ class ReasonCodes(OfImportances):
         """Whether a label is surely not the favorable one: 1 may be what a model calls "approved"."""
         if self.against is None or label is None or _is_same(label, str(self.against)):
             return False
-        return _is_number(label) == _is_number(str(self.against))
+        return (_number(label) is None) == (_number(str(self.against)) is None)
 
     def _room(self, values: Array) -> Array:
         """How many missing importances of each row may be reasons, after those that are."""
@@ -151,15 +153,12 @@ class ReasonCodes(OfImportances):
                 f"{self!r} reads signed importances, and {last_step(importances.form)} left only which features they "
                 "are: discretize once, from the importances themselves."
             )
-        if OWN_CLASSES in importances.remarks:
+        of_several = importances.names and all(_OF_CLASS.search(name) for name in importances.names)
+        if of_several or OWN_CLASSES in importances.remarks:
             raise BadInput(
-                f"{self!r} reads importances of one label, the favorable one, in all rows; here {OWN_CLASSES}: explain "
-                "one class, such as class_index=1."
-            )
-        if importances.names and all(" | class " in name or " | output " in name for name in importances.names):
-            raise BadInput(
-                f"{self!r} reads importances of one label, the favorable one; these are of several, one after the "
-                "other: explain one class, such as class_index=1."
+                f"{self!r} reads importances of one label, the favorable one, in all rows; here "
+                f"{'several stand one after the other' if of_several else OWN_CLASSES}: explain one class, such as "
+                "class_index=1."
             )
         if self._is_other(importances.label):
             raise BadInput(
@@ -192,16 +191,13 @@ def spoken_of(values: Array, names: Sequence[Any], place: Ints) -> Any:
 
 def _is_same(label: str | None, against: str) -> bool:
     """Whether two labels are equal, as texts or as numbers: 1 and 1.0 are."""
-    if label is None or label == against:
-        return label is not None
-    return _is_number(label) and _is_number(against) and float(label) == float(against)
+    return label == against or (label is not None and _number(label) is not None and _number(label) == _number(against))
 
 
-def _is_number(label: str) -> bool:
-    try:
-        return float(label) == float(label)
-    except ValueError:
-        return False
+def _number(label: str) -> float | None:
+    with suppress(ValueError):
+        return None if isnan(number := float(label)) else number
+    return None
 
 
 def most_negative(values: Array, k: int) -> Array:

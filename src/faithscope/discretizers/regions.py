@@ -1,7 +1,7 @@
 """Discretizers of maps and series: sums over the regions of a grid, and which regions matter most."""
 
 from dataclasses import dataclass, field
-from math import isqrt, prod
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -94,26 +94,16 @@ class Pool(OfImportances):
         if self.shape is None and importances.shape is not None:
             return importances.shape
         if self.shape is None:
-            return (width,) if len(self.grid) == 1 else self._refuse_rows_of(importances)
+            if len(self.grid) == 1:
+                return (width,)
+            raise BadInput(
+                f"Importances came as rows of {width:,} numbers, which do not say what map they are: pass maps of one "
+                f"class, of shape (n, H, W), or say the axes of one map, such as fs.Pool({self.grid}, shape=(28, 28))."
+            )
         if prod(self.shape) != width or importances.shape not in (None, self.shape):
             seen = f"{width} numbers" if importances.shape is None else f"maps of shape {importances.shape}"
             raise BadInput(f"{self!r} is told a shape of {prod(self.shape)} numbers, but importances are {seen}.")
         return self.shape
-
-    def _refuse_rows_of(self, importances: Importances) -> Any:
-        width = importances.values.shape[1]
-        if importances.names is not None and " | class " in importances.names[-1]:
-            raise BadInput(
-                "Importances are of several classes, one after the other, and Pool sums regions of one map: explain "
-                "one class, with class_index=1 of fs.explainers, or with a function, such as lambda X: "
-                "explainer.attribute(torch.as_tensor(X).float(), target=1) of captum's explainers."
-            )
-        side = isqrt(width)
-        shape = (side, side) if side * side == width and len(self.grid) == 2 else (1,) * (len(self.grid) - 1) + (width,)
-        raise BadInput(
-            f"Importances came as rows of {width:,} numbers, which do not say what map they are: pass maps of shape "
-            f"(n, H, W), or say it, such as fs.Pool({self.grid}, shape={shape})."
-        )
 
 
 @dataclass(frozen=True)

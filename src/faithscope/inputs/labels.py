@@ -1,6 +1,5 @@
 """Labels, groups and keys: one value per row, hashable, of one type, none missing."""
 
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -8,9 +7,8 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats
-from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_vector
+from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_objects, to_vector
 from faithscope.inputs.columns import Column
-from faithscope.inputs.dates import Moment
 from faithscope.inputs.missing import refuse_missing
 from faithscope.inputs.numbers import as_floats, refuse_nonfinite, rows_to_array, to_matrix
 from faithscope.inputs.several import of_scores, of_sets
@@ -46,46 +44,27 @@ def _refuse_incomparable(column: Array, what: str) -> None:
         return
     seen: dict[Any, int] = {}
     for row, item in enumerate(column):
-        try:
-            hash(item)
-        except Exception:  # a caller's class may raise anything
-            raise WrongType(
-                f"{what} must be hashable; row {row} is a {type(item).__name__} ({item!r}). "
-                "Use a tuple, a frozenset or a string."
-            ) from None
+        own = getattr(type(item), "__hash__", None) is object.__hash__
+        why = "which only ever equals itself" if own else ""
         try:
             seen.setdefault(item, row)
-        except Exception as error:
+        except Exception as error:  # a caller's class may raise anything
+            why = f"which raises {type(error).__name__} ({error})"
+        if why:
             raise WrongType(
-                f"{what} must be comparable; row {row} is a {type(item).__name__} whose == raises "
-                f"{type(error).__name__} ({error}). Use a tuple, a frozenset or a string of what identifies it."
-            ) from None
-        if getattr(type(item), "__hash__", None) is object.__hash__:
-            raise WrongType(
-                f"{what} must be equal by value; row {row} is a {type(item).__name__}, which only ever equals itself. "
+                f"{what} must be hashable and equal by value; row {row} is a {type(item).__name__} ({item!r}), {why}. "
                 "Use a tuple, a frozenset or a string of what identifies it."
             )
 
 
 def refuse_mixed(column: Array, what: str) -> None:
     """Raise, naming both rows, if an object array holds values of different families of types."""
-    if len(set(map(type, column))) <= 1:
-        return
-    families = [_family(item) for item in column]
-    odd = next((i for i, family in enumerate(families) if family != families[0]), None)
-    if odd is not None:
+    if len(set(map(type, column))) > 1 and len(families := Column("", column).families) > 1:
+        (first, row), (family, odd) = list(families.items())[:2]
         raise WrongType(
-            f"{what} mix types: row 0 is {families[0]} ({column[0]!r}), row {odd} is {families[odd]} "
-            f"({column[odd]!r}). Give every row the same type, e.g. by str()."
+            f"{what} mix types: row {row} is {first} ({column[row]!r}), row {odd} is {family} ({column[odd]!r}). Give "
+            "every row the same type, e.g. by str()."
         )
-
-
-def _family(item: object) -> str:
-    if isinstance(item, bool | int | float | np.number | np.bool_) and not isinstance(item, np.timedelta64):
-        return "number"
-    if isinstance(item, Moment | datetime):  # dates with and without nanoseconds
-        return "date with a time zone" if getattr(item, "zoned", getattr(item, "tzinfo", None)) else "date and time"
-    return next((t.__name__ for t in (str, bytes, tuple, frozenset) if isinstance(item, t)), type(item).__name__)
 
 
 def to_labels(given: Any, what: str = "Predictions", *, numbers: bool = False) -> Array:
@@ -271,5 +250,4 @@ def families_of(labels: Any) -> set[str]:
     >>> sorted(families_of([1, 2.0, "yes"]))
     ['number', 'text']
     """
-    kinds = (("number", (int, float, np.number, np.bool_)), ("text", str))
-    return {next((name for name, kind in kinds if isinstance(label, kind)), type(label).__name__) for label in labels}
+    return set(Column("", to_objects(list(labels))).families)

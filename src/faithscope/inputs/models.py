@@ -89,8 +89,7 @@ class Model:
             return self.kind == "regressor"
         labels = answer if checked else to_labels(answer)
         if labels.dtype == object:
-            kinds = {kind for kind in map(type, labels) if issubclass(kind, Number) and not issubclass(kind, Integral)}
-            odd = (label for label in labels if type(label) in kinds)
+            odd = (label for label in labels if isinstance(label, Number) and not isinstance(label, Integral))
             return any(not isinstance(label, Real | Decimal) or label % 1 != 0 for label in odd)
         return labels.dtype.kind == "f" and bool(((labels != np.floor(labels)) | (np.abs(labels) >= 2**53)).any())
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.reasons.keys import OTHER, keys_of, text_digest, to_reasons
-from faithscope.discretizers.reasons.patterns import Pattern, WordMatches
+from faithscope.discretizers.reasons.patterns import Pattern
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
@@ -100,14 +100,11 @@ class Codebook(Discretizer):
     def _matches(self, texts: Sequence[str]) -> Bools:
         """Which text has a match of which pattern."""
         mask = np.zeros((len(texts), len(self._compiled)), bool)
-        columns = np.array([pattern.within_word for pattern in self._compiled])
-        words = WordMatches([pattern for pattern in self._compiled if pattern.within_word])
         batches = np.cumsum([len(text) for text in texts]) // _BATCH
         for rows in np.split(np.arange(len(texts)), np.flatnonzero(np.diff(batches)) + 1):
             batch = [texts[row] for row in rows]
-            mask[np.ix_(rows, columns)] = words.among(batch)
-            for column in np.flatnonzero(~columns):
-                mask[rows, column] = self._compiled[column].among(batch)
+            for column, pattern in enumerate(self._compiled):
+                mask[rows, column] = pattern.among(batch)
         return mask
 
     def _notes(self, rows: Ints, n: int) -> tuple[str, ...]:

@@ -7,25 +7,18 @@ import re
 import time
 import unicodedata
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.array_types import Bools
 from faithscope.inputs.folding import compatible
 
 _LONGEST = 2_000  # characters of an expression
 _SECONDS = 10.0  # that one expression may take for a batch of texts, of which it should take less than one
 _MOST_COPIES = 10**5  # of one part of an expression, which the library writes out
 _QUOTES = re.compile("['\"’“”]")  # which no folded text has
-# Letters, digits, edges of words, sets of ASCII's letters and digits, branches, groups and repeats: no match of these
-# reaches over white space or depends on what is beyond.
-_WITHIN_WORD = re.compile(r"(?:\w|[-|)*+?]|\\[bdw]|\((?:\?:)?|\{[0-9]*,?[0-9]*\}|\[[A-Za-z0-9_]+(?:-[A-Za-z0-9]+)*\])+")
 _OTHER_BRACE = re.compile(r"(?<!\\)(?<!\\N)\{(?![0-9]*,?[0-9]*\})")
 
 
@@ -37,13 +30,10 @@ class Pattern:
     ----------
     expression : regex.Pattern
         What is searched for.
-    within_word : bool
-        Whether each match lies within one word, so that a text has one exactly if one of its words has.
     """
 
     name: str
     expression: Any
-    within_word: bool
 
     @classmethod
     def of(cls, name: str, text: Any, *, folded: bool) -> "Pattern":
@@ -62,7 +52,7 @@ class Pattern:
                 "leave it out, or pass folded=False to search texts as written."
             )
         written = _folded_letters(text, called) if folded else text
-        return cls(name, _compiled(written, called), _WITHIN_WORD.fullmatch(written) is not None)
+        return cls(name, _compiled(written, called))
 
     def among(self, texts: Sequence[str]) -> list[bool]:
         """Which texts have a match."""
@@ -80,59 +70,16 @@ def _left(began: float) -> float:
     return max(began + _SECONDS - time.monotonic(), 0.0)
 
 
-class WordMatches:
-    """Which patterns each different word matches, found out when it is first met.
-
-    Examples
-    --------
-    >>> words = WordMatches([Pattern.of("old", "old", folded=True), Pattern.of("red", "red", folded=True)])
-    >>> words.among(["an old man", "", "a redder older man"]).tolist()
-    [[True, False], [False, False], [True, True]]
-    """
-
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
-        self._patterns = patterns
-        self._numbers: dict[str, int] = {}
-        self._bits = np.zeros((0, -(-len(patterns) // 8)), np.uint8)  # of each word, one per pattern
-
-    def among(self, texts: Sequence[str]) -> Bools:
-        """Which text has a match of which pattern."""
-        if not self._patterns or not texts:
-            return np.zeros((len(texts), len(self._patterns)), bool)
-        words = [text.split() or [""] for text in texts]
-        self._learn(dict.fromkeys(chain.from_iterable(words)))
-        sizes = np.fromiter(map(len, words), np.int64, len(words))
-        numbers = np.fromiter(map(self._numbers.__getitem__, chain.from_iterable(words)), np.int64, int(sizes.sum()))
-        matched = np.bitwise_or.reduceat(self._bits[numbers], np.cumsum(sizes) - sizes, axis=0)
-        return np.unpackbits(matched, axis=1, count=len(self._patterns)).astype(bool)
-
-    def _learn(self, words: Iterable[str]) -> None:
-        """Search the words that are new."""
-        new = [word for word in words if word not in self._numbers]
-        mask = np.zeros((len(new), len(self._patterns)), bool)
-        for column, pattern in enumerate(self._patterns):
-            mask[:, column] = pattern.among(new)
-        self._numbers.update(zip(new, range(len(self._bits), len(self._bits) + len(new)), strict=True))
-        self._bits = np.concatenate([self._bits, np.packbits(mask, axis=1)])
-
-
 def _folded_letters(text: str, called: str) -> str:
-    """The expression with letters as folded texts have them: ß as ss, and ſ as s."""
-    if text.isascii():
-        return text
-    parts, in_set, escaped = [], False, False
-    for character in unicodedata.normalize("NFC", text):
-        folded = character if character.isascii() or not character.isalpha() else compatible(character)
-        if in_set and len(folded) > 1:
-            raise BadInput(
-                f"{called}, {text!r}, has {character!r} inside [], which folded texts have as {folded!r}: write "
-                f"(?:{folded}|...) in place of [{character}...]."
-            )
-        parts.append(f"(?:{folded})" if len(folded) > 1 else folded)
-        if not escaped:
-            in_set = character == "[" or (in_set and character != "]")
-        escaped = character == "\\" and not escaped
-    return "".join(parts)
+    """The expression with letters as folded texts have them, such as s for ſ."""
+    letters = unicodedata.normalize("NFC", text)
+    folded = [letter if letter.isascii() or not letter.isalpha() else compatible(letter) for letter in letters]
+    long = next((pair for pair in zip(letters, folded, strict=True) if len(pair[1]) > 1), None)
+    if long is not None:
+        raise BadInput(
+            f"{called}, {text!r}, has {long[0]!r}, which folded texts have as {long[1]!r}: write (?:{long[1]}) for it."
+        )
+    return "".join(folded)
 
 
 def _compiled(text: str, called: str) -> Any:

@@ -19,7 +19,7 @@ from faithscope.explanations.base import Explanations, claims
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
-from faithscope.explanations.counterfactuals import Balls, Counterfactuals
+from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.explanations.distances.points import Points
 from faithscope.explanations.highlights import Highlights, to_vocabulary
@@ -158,7 +158,7 @@ def _write_points(points: Points) -> Settings:
     """Points that all rows share, as one Arrow file inside the metadata."""
     import pyarrow as pa
 
-    columns, settings = _write_rows("point_", points.rows, points.names)
+    columns, settings = _write_matrix("point_", points.rows, points.names)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, pa.schema([(name, array.type) for name, array in columns.items()])) as stream:
         stream.write_table(pa.table(columns))
@@ -170,7 +170,7 @@ def _read_points(settings: Settings) -> Points:
     import pyarrow as pa
 
     table = pa.ipc.open_stream(base64.b64decode(settings["table"])).read_all()
-    rows = _read_rows(_validated(table, table.column_names), settings["rows"])
+    rows = _read_matrix(_validated(table, table.column_names), settings["rows"])
     return Points(rows, _read_metric(settings["metric"]), settings["names"] and tuple(settings["names"]))
 
 
@@ -214,14 +214,18 @@ _READ: dict[str, Callable[[Any], Any]] = {
 # -- what rows have, by kind ------------------------------------------------------------------------------------------
 
 
-def _write_columns(
-    prefix: str, names: Sequence[str], columns: Sequence[Iterable[Any]], dtype: Any = object
+def _write_rows(
+    prefix: str, columns: Iterable[Iterable[Any]], names: Sequence[str], dtype: Any = object
 ) -> tuple[Columns, Settings]:
     """Columns by name, and which of them are JSON text."""
     pairs = [write_column(column) for column in columns]
     chosen = distinct_columns(f"{prefix}{name}" for name in names)
     settings = {"columns": chosen, "json": [as_json for _, as_json in pairs], "dtype": str(np.dtype(dtype))}
     return dict(zip(chosen, (array for array, _ in pairs), strict=True)), settings
+
+
+def _write_matrix(prefix: str, rows: Array, names: Sequence[str] | None) -> tuple[Columns, Settings]:
+    return _write_rows(prefix, rows.T, names or default_names(rows.shape[1]), rows.dtype)
 
 
 def _read_columns(columns: Columns, settings: Settings) -> list[Array]:
@@ -237,11 +241,7 @@ def _read_columns(columns: Columns, settings: Settings) -> list[Array]:
     return [read_array(columns[name], is_json, dtype) for name, is_json in zip(names, as_json, strict=True)]
 
 
-def _write_rows(prefix: str, rows: Array, names: Sequence[str] | None) -> tuple[Columns, Settings]:
-    return _write_columns(prefix, names or default_names(rows.shape[1]), list(rows.T), rows.dtype)
-
-
-def _read_rows(columns: Columns, settings: Settings) -> Array:
+def _read_matrix(columns: Columns, settings: Settings) -> Array:
     values = _read_columns(columns, settings)
     rows = np.empty((len(values[0]) if values else 0, len(values)), str(settings["dtype"]))
     for j, column in enumerate(values):
@@ -249,30 +249,27 @@ def _read_rows(columns: Columns, settings: Settings) -> Array:
     return rows
 
 
-def _write_plain(given: Plain) -> tuple[Columns, Settings]:
-    columns, settings = _write_columns("", ["explanation"], [given.values], given.values.dtype)
-    return columns, settings | {"json": settings["json"][0]}
-
-
 def _write_numbers(given: Importances) -> tuple[Columns, Settings]:
     ranks = isinstance(given, Rankings)
     names = list(map(str, range(given.values.shape[1]))) if ranks else given.names
-    return _write_rows("rank_" if ranks else "phi_", given.values, names)
+    return _write_matrix("rank_" if ranks else "phi_", given.values, names)
+
+
+def _write_plain(given: Plain) -> tuple[Columns, Settings]:
+    columns, settings = _write_rows("", [given.values], ["explanation"], given.values.dtype)
+    return columns, settings | {"json": settings["json"][0]}
 
 
 def _write_records(given: Records) -> tuple[Columns, Settings]:
     values = list(zip(*given.values, strict=True)) or [()] * len(given.names)
-    return _write_columns("explanation_", given.names, values)
-
-
-def _read_records(columns: Columns, settings: Settings) -> dict[str, Any]:
-    return {"values": to_objects(list(zip(*_read_columns(columns, settings), strict=True)))}
+    return _write_rows("explanation_", values, given.names)
 
 
 def _write_reasons(given: Reasons) -> tuple[Columns, Settings]:
     """What is compared first, since an audit compares it; then the texts as written, and what they are about."""
-    names = ["reason", "reason_as_written", "reason_about"][: 2 if given.inputs is None else 3]
-    return _write_columns("", names, [given.folded, given.texts, given.about][: len(names)])
+    held = {"reason": given.folded, "reason_as_written": given.texts, "reason_about": given.inputs}
+    known = {name: column for name, column in held.items() if column is not None}
+    return _write_rows("", known.values(), list(known))
 
 
 def _read_reasons(columns: Columns, settings: Settings) -> dict[str, Any]:
@@ -282,10 +279,13 @@ def _read_reasons(columns: Columns, settings: Settings) -> dict[str, Any]:
     return {"texts": texts, "folded": folded, "about": about[0] if about else np.full(len(folded), None, object)}
 
 
-def _write_codes(given: Codes) -> tuple[Columns, Settings]:
+def _write_lists(name: str, lists: Iterable[Iterable[Any]], codes: Any = None) -> tuple[Columns, Settings]:
+    """Lists of texts, or of indices; if there are codes, these say which of them each row has."""
     import pyarrow as pa
 
-    return {"codes": pa.array(list(map(list, given.values)), pa.list_(pa.string()))}, {}
+    kind = pa.list_(pa.int64() if name == "prototypes" else pa.string())
+    array = pa.array(list(map(list, lists)), kind)
+    return {name: array if codes is None else array.take(pa.array(codes))}, {}
 
 
 def _write_rules(given: Rules) -> tuple[Columns, Settings]:
@@ -305,52 +305,42 @@ def _read_rules(columns: Columns, settings: Settings) -> dict[str, Any]:
 
 def _sets(name: str) -> Form:
     """Tuples of words, or of indices, as lists."""
-
-    def write(given: Any) -> tuple[Columns, Settings]:
-        import pyarrow as pa
-
-        kind = pa.list_(pa.string() if name == "words" else pa.int64())
-        return {name: pa.array(list(map(list, given.distinct)), kind).take(pa.array(given.codes))}, {}
-
-    def read(columns: Columns, settings: Settings) -> dict[str, Any]:
-        distinct, codes = number_conjunctions(list(map(tuple, columns[name].to_pylist())))
-        return {"codes": codes, "distinct": distinct}
-
-    return Form(write, read)
+    return Form(
+        lambda given: _write_lists(name, given.distinct, given.codes),
+        lambda columns, _: dict(
+            zip(("distinct", "codes"), number_conjunctions(list(map(tuple, columns[name].to_pylist()))), strict=True)
+        ),
+    )
 
 
-def _cells(**prefixes: str) -> Form:
-    """Attributes that are rows of cells, each with the prefix of its columns; and radii, as they are."""
-
-    def write(given: Any) -> tuple[Columns, Settings]:
-        columns: Columns = {}
-        settings: Settings = {}
-        for name, prefix in prefixes.items():
-            written, settings[name] = _write_rows(prefix, getattr(given, name), given.names)
-            columns |= written
-        return columns | ({"radius": write_column(given.radii)[0]} if isinstance(given, Balls) else {}), settings
-
-    def read(columns: Columns, settings: Settings) -> dict[str, Any]:
-        radii = {"radii": columns["radius"].to_numpy()} if "radius" in columns else {}
-        return {name: _read_rows(columns, settings[name]) for name in prefixes} | radii
-
-    return Form(write, read)
+def _write_pairs(given: Counterfactuals) -> tuple[Columns, Settings]:
+    (points, new), (originals, old) = (
+        _write_matrix(prefix, rows, given.names)
+        for prefix, rows in (("cf_", given.points), ("original_", given.originals))
+    )
+    return points | originals, {"points": new, "originals": old}
 
 
 _FORMS: dict[type[Any], Form] = {
     **dict.fromkeys(
         (Importances, Rankings),
-        Form(_write_numbers, lambda columns, settings: {"values": _read_rows(columns, settings)}),
+        Form(_write_numbers, lambda columns, settings: {"values": _read_matrix(columns, settings)}),
     ),
     Plain: Form(_write_plain, lambda columns, settings: {"values": _read_columns(columns, settings)[0]}),
     Codes: Form(
-        _write_codes, lambda columns, settings: {"values": Codes(to_objects(columns["codes"].to_pylist())).values}
+        lambda given: _write_lists("codes", given.values),
+        lambda columns, _: {"values": Codes(to_objects(columns["codes"].to_pylist())).values},
     ),
-    Records: Form(_write_records, _read_records),
+    Records: Form(
+        _write_records,
+        lambda columns, settings: {"values": to_objects(list(zip(*_read_columns(columns, settings), strict=True)))},
+    ),
     Reasons: Form(_write_reasons, _read_reasons),
     Rules: Form(_write_rules, _read_rules),
     **dict.fromkeys((Highlights, Concepts), _sets("words")),
     Prototypes: _sets("prototypes"),
-    Counterfactuals: _cells(points="cf_", originals="original_"),
-    Balls: _cells(centers="center_"),
+    Counterfactuals: Form(
+        _write_pairs,
+        lambda columns, settings: {name: _read_matrix(columns, settings[name]) for name in ("points", "originals")},
+    ),
 }

@@ -1,6 +1,8 @@
 """Conditions on one feature, in a canonical form: they are equal if they mean the same, however they were written."""
 
+import operator
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.rule_text import BOUNDS, OR_MISSING, Triple, told
+from faithscope.explanations.rule_text import ANY_OF, BOUNDS, OR_MISSING, Triple, told
 from faithscope.inputs.arrays import EXACT
 from faithscope.inputs.dates import Moment
 from faithscope.inputs.missing import is_missing
@@ -69,18 +71,13 @@ class Condition:
     @property
     def always(self) -> bool:
         """Whether every value satisfies it, missing ones too."""
-        return self.missing and self.among is None and not self.without and not self.bounded
-
-    @property
-    def bounded(self) -> bool:
-        """Whether it bounds a number from below or from above."""
-        return bool(self.bounds())
+        return self.missing and self.among is None and not self.without and not self.bounds()
 
     @property
     def family(self) -> str | None:
         """The family of the values it compares with; None if it asks only for missing or for present."""
         values = self.among or self.without or [bound for bound in (self.low, self.high) if isinstance(bound, Moment)]
-        return family_of(values[0]) if values else "number" if self.bounded else None
+        return family_of(values[0]) if values else "number" if self.bounds() else None
 
     def __and__(self, other: "Condition") -> "Condition":
         return _all_of([self, other])
@@ -127,15 +124,13 @@ def conjoin(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     by_feature: dict[int, list[Condition]] = {}
     for condition in conditions:
         by_feature.setdefault(condition.position, []).append(condition)
-    merged = [_intersection(by_feature[position]) for position in sorted(by_feature)]
-    return (
-        (NOTHING,)
-        if any(condition.never for condition in merged)
-        else tuple(condition for condition in merged if not condition.always)
-    )
+    merged = [_all_of(by_feature[position]) for position in sorted(by_feature)]
+    never = any(condition.never for condition in merged)
+    return (NOTHING,) if never else tuple(condition for condition in merged if not condition.always)
 
 
-def _intersection(conditions: list[Condition]) -> Condition:
+def _all_of(conditions: list[Condition]) -> Condition:
+    """All these conditions on one feature; at once, since one by one all values ruled out would be sorted each time."""
     if len(conditions) == 1:
         return conditions[0]
     by_family = {condition.family: condition for condition in conditions if condition.family}
@@ -145,11 +140,6 @@ def _intersection(conditions: list[Condition]) -> Condition:
             f"Conditions on {conditions[0].feature!r} compare it with {with_article(family)} ({condition}) and with "
             f"{with_article(other_family)} ({other}): a feature holds one or the other."
         )
-    return _all_of(conditions)
-
-
-def _all_of(conditions: list[Condition]) -> Condition:
-    """All these conditions on one feature; at once, since one by one all values ruled out would be sorted each time."""
     low, low_open = max((part.low, part.low_open) for part in conditions)
     high, closed = min((part.high, not part.high_open) for part in conditions)
     lists = [part.among for part in conditions if part.among is not None]
@@ -169,21 +159,17 @@ def canonical(given: Condition) -> Condition:
     if not low < high:
         only = () if low > high or low_open or high_open or low in ruled_out else (low,)
     if given.among is not None:
-        only = tuple(value for value in given.among if value not in ruled_out and _in_bounds(given, value))
+        only = tuple(value for value in given.among if value not in ruled_out and _within(given, value))
     if only is not None:
         return Condition(given.position, given.feature, among=only, missing=given.missing)
-    without = given.without
-    if without and not isinstance(without[0], str):
-        without = tuple(value for value in without if low < value < high)  # type: ignore[operator]
     ends = low_open or low in ruled_out, high_open or high in ruled_out
+    without = tuple(value for value in given.without if isinstance(value, str) or low < value < high)
     return Condition(given.position, given.feature, low, high, *ends, None, without, given.missing)
 
 
-def _in_bounds(given: Condition, value: Value) -> bool:
-    if isinstance(value, str):
-        return True
-    above = value > given.low if given.low_open else value >= given.low
-    return above and (value < given.high if given.high_open else value <= given.high)
+def _within(given: Condition, value: Value) -> bool:
+    tests = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+    return isinstance(value, str) or all(tests[sign](value, bound) for sign, bound in given.bounds())
 
 
 def family_of(value: Value) -> str:
@@ -221,22 +207,20 @@ def to_condition(position: int, feature: str, operator: str, value: Any) -> Cond
     plain = operator.removesuffix(OR_MISSING) if isinstance(operator, str) else ""
     if plain in BOUNDS:
         bound, is_open = _bound(feature, plain, value), "=" not in plain
-        if "<" in plain:
-            asked = Condition(position, feature, high=bound, high_open=is_open)
-        else:
-            asked = Condition(position, feature, low=bound, low_open=is_open)
+        ends: dict[str, Any] = (
+            {"high": bound, "high_open": is_open} if "<" in plain else {"low": bound, "low_open": is_open}
+        )
+        asked = Condition(position, feature, **ends)
         asked = asked if -inf < bound < inf else canonical(asked)
     elif plain == "between":
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
             raise BadInput(f"between on feature {feature!r} needs (low, high); got {value!r}.")
         low, high = (_bound(feature, plain, end) for end in value)
         asked = canonical(Condition(position, feature, low, high))
-    elif plain in ("==", "!="):
-        asked = _among(position, feature, "in" if plain == "==" else "not in", (value,))
-    elif plain in ("in", "not in"):
-        asked = _among(position, feature, plain, value)
+    elif plain in (*ANY_OF, *ANY_OF.values()):
+        asked = _among(position, feature, ANY_OF.get(plain, plain), (value,) if plain in ANY_OF else value)
     else:
-        known = ", ".join((*BOUNDS, "==", "!=", "in", "not in", "between"))
+        known = ", ".join((*BOUNDS, *ANY_OF, *ANY_OF.values(), "between"))
         raise BadInput(f"Operator {operator!r} on feature {feature!r} is unknown. Known are: {known}.")
     return replace(asked, missing=True) if plain != operator else asked
 
@@ -292,17 +276,14 @@ def written_row(given: Any) -> tuple[Any, ...]:
             f"Rules must be one list of conditions per row; got {given!r}. Pass [] for a rule that covers all."
         )
     row = tuple(given)
-    try:
+    with suppress(TypeError):
         hash(row)
-    except TypeError:
-        row = tuple(map(_frozen, row))
-    try:
-        hash(row)
-    except TypeError as problem:
-        raise WrongType(
-            f"A rule holds a value that cannot be compared ({problem}): use numbers, texts and lists."
-        ) from None
-    return row
+        return row
+    frozen = tuple(map(_frozen, row))
+    with suppress(TypeError):
+        hash(frozen)
+        return frozen
+    raise WrongType(f"A rule holds a value that cannot be compared ({given!r}): use numbers, texts and lists.")
 
 
 def _frozen(item: Any) -> Any:

@@ -57,7 +57,7 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
     else:
         tests = [*(("!=", value) for value in condition.without), *condition.bounds()]
         mask = reduce(np.logical_and, (_compare(arranged, *test) for test in tests))
-    if family != "text" and (family != "number" or not (condition.bounded or condition.among)):
+    if family != "text" and (family != "number" or not (condition.bounds() or condition.among)):
         mask &= ~arranged.missing  # a missing date has some number, and NaN differs from everything
     return mask | arranged.missing if condition.missing else mask
 
