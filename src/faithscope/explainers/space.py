@@ -12,7 +12,7 @@ from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Bools, Floats, Names
 from faithscope.inputs.arrays import EXACT, INTEGERS, to_items, to_objects
 from faithscope.inputs.columns import Column, Rows, default_names
-from faithscope.inputs.dates import UNITS, Moment, hold_dates, to_ticks
+from faithscope.inputs.dates import UNITS, Moment, to_ticks
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rebuilt import ArrayRows, Rebuild, rebuilder
 
@@ -72,7 +72,7 @@ class Space:
             numbers = values.dtype.kind in "biuf"
             if objects and missing.any() and column.family == "number":
                 numbers = not _beyond_floats(values)
-            if not categories and hold_dates(values):
+            if not categories and column.dated:
                 scales.append(Dates.learn(column))
             elif categories or not numbers:
                 scales.append(Categories(column.name, _known_categories(column), marker))
@@ -332,7 +332,7 @@ class Dates:
 
     @classmethod
     def learn(cls, column: Column) -> "Dates":
-        """The unit and type of a column for which `hold_dates` is true."""
+        """The unit and type of a column that is `dated`."""
         ticks, each = column.ticks
         present, zoned = ticks[~column.missing], column.zoned or "zone" in column.family
         unit = next(name for name, many in UNITS.items() if not (present % max(1, many // each)).any() or many <= each)
@@ -348,7 +348,7 @@ class Dates:
         missing = column.missing
         if missing.all():
             return np.full(len(missing), np.nan), self
-        if not hold_dates(column.values):
+        if not column.dated:
             raise WrongType(
                 f"Column {self.name!r} held dates in training but holds {column.values[~missing].tolist()[0]!r} here: "
                 "convert it."

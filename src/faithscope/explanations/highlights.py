@@ -14,6 +14,7 @@ from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Bools
 from faithscope.inputs.arrays import frame_columns, is_frame, to_items, to_vector
 from faithscope.inputs.checks import check_function, same_length
+from faithscope.inputs.documents import to_documents
 from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
 
@@ -169,10 +170,8 @@ class Highlights(Conjunctions):
         return self._written(X, highlighted=False)
 
     def _written(self, X: Any, *, highlighted: bool) -> list[str]:
-        documents = to_vector(X, "Documents")
+        documents = to_documents(X)
         same_length(highlights=len(self), X=len(documents))
-        if documents.ndim != 1 or not all(isinstance(text, str) for text in documents):
-            raise WrongType("Words are removed from texts: pass the documents that were explained, as a list of texts.")
         return [
             " ".join(word for word in _tokens(self, row, text) if (word in chosen) == highlighted)
             for row, text in enumerate(documents)
@@ -209,14 +208,13 @@ def _to_column(word: Any, column: Any) -> int:
 
 
 def _tokens(highlights: Highlights, row: int, document: Any) -> Iterable[str]:
-    if isinstance(document, str):
-        tokens = highlights.tokenizer(document)
-        if not hasattr(tokens, "__iter__"):
-            raise WrongType(f"The tokenizer must give words; for the document at row {row} it gave {tokens!r}.")
-        return tokens
-    words: list[Any] = list(document) if hasattr(document, "__iter__") and not isinstance(document, bytes) else [None]
+    held = highlights.tokenizer(document) if isinstance(document, str) else document
+    words: list[Any] = list(held) if hasattr(held, "__iter__") and not isinstance(held, bytes) else [None]
     if not all(isinstance(word, str) for word in words):
-        raise BadInput(f"Documents must be texts or lists of words; row {row} is {document!r}.")
+        raise BadInput(
+            f"Documents must be texts or lists of words, and the tokenizer must give words; row {row} is {document!r}, "
+            f"read as {held!r}."
+        )
     return words
 
 

@@ -12,9 +12,8 @@ from faithscope.explanations.conditions.conjunctions import Conjunction, Shared,
 from faithscope.explanations.distances.points import Points
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Bools, Floats, Ints
-from faithscope.inputs.arrays import is_frame, to_array, to_vector
+from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import is_whole
-from faithscope.inputs.grouping import group
 from faithscope.inputs.numbers import to_matrix
 
 _LARGEST = 2**62
@@ -119,24 +118,14 @@ def _refuse_beyond(distinct: tuple[Conjunction, ...], codes: Ints, size: int) ->
 
 def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], Ints]:
     """The distinct sets, each ascending and without repetitions, and which of them each row was given."""
-    matrix = to_matrix(indices, "Prototypes")[0] if is_frame(indices) else to_array(indices, "Prototypes")
-    if matrix is None or matrix.ndim == 1:
-        column = to_vector(indices if matrix is None else matrix, "Prototypes")
-        if column.dtype == object:
-            return number_conjunctions([_to_set(row, item) for row, item in enumerate(column)])
-        matrix = column[:, None]
-    if matrix.ndim != 2:
+    matrix = to_matrix(indices, "Prototypes")[0] if is_frame(indices) else to_vector(indices, "Prototypes")
+    if matrix.ndim > 2:
         raise BadInput(
             f"Prototypes must be one set of indices per row, (n_rows,) or (n_rows, k); got shape {matrix.shape}."
         )
     if matrix.dtype == bool and matrix.size:
         raise BadInput("Prototypes came as a mask: pass their positions, e.g. np.flatnonzero(mask) for each row.")
-    if matrix.dtype.kind not in "biuf":
-        return number_conjunctions([_to_set(row, item) for row, item in enumerate(matrix.tolist())])
-    ordered = np.sort(matrix, axis=1)
-    codes, first = group([ordered])
-    distinct, numbers = number_conjunctions([_to_set(int(row), ordered[row].tolist()) for row in first])
-    return distinct, numbers[codes]
+    return number_conjunctions([_to_set(row, item) for row, item in enumerate(matrix.tolist())])
 
 
 def _to_set(row: int, item: Any) -> Conjunction:

@@ -12,7 +12,7 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Bools, Ints, Names
 from faithscope.inputs.arrays import declared_categories, frame_names, is_frame, is_row, to_items, to_vector
-from faithscope.inputs.dates import dated_column, hold_dates, to_ticks
+from faithscope.inputs.dates import dated_column, to_ticks
 from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import flat_rows
@@ -83,6 +83,13 @@ class Column:
         """The first row whose value is neither of this family nor missing; None if there is none."""
         return min((row for other, row in self.families.items() if other != family), default=None)
 
+    @property
+    def dated(self) -> bool:
+        """Whether it holds dates: no other values but missing ones, all with a time and a time zone, or none."""
+        if self.values.dtype.kind == "M" or not self.family.startswith("date"):
+            return self.values.dtype.kind == "M"
+        return len({isinstance(item, datetime.datetime) for item in self.values[~self.missing]}) == 1
+
     @cached_property
     def ticks(self) -> tuple[Array, int]:
         """Dates as whole numbers of a unit, and the unit in nanoseconds."""
@@ -116,7 +123,7 @@ class Column:
         """What distances compare: numbers, of dates and spans nanoseconds, NaN for a missing one; else objects."""
         if self.values.dtype.kind in "biuf":
             return self.values
-        if self.values.dtype.kind == "m" or hold_dates(self.values):
+        if self.values.dtype.kind == "m" or self.dated:
             ticks, unit = self.ticks
             return np.where(self.missing, np.nan, ticks.astype(np.float64) * unit)
         if self.values.dtype != object:
@@ -208,6 +215,11 @@ class Rows:
         if names is None or not self.named or tuple(names) == self.names:
             return [column.measured for column in self.columns]
         return [self.column(self.place(name, "the explanations need")).measured for name in names]
+
+
+def hold_dates(values: Array) -> bool:
+    """Whether values are dates, as `Column.dated` tells of a column."""
+    return Column("", values).dated
 
 
 def default_names(count: int) -> Names:

@@ -11,7 +11,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_column, to_vector
-from faithscope.inputs.missing import is_missing, missing_values
+from faithscope.inputs.missing import is_missing
 
 UNITS = {  # in nanoseconds, coarsest first
     "D": 86_400 * 10**9,
@@ -125,22 +125,6 @@ def to_ticks(column: Array) -> tuple[Array, int]:
         return np.array(ticks, np.int64), 1
     except OverflowError:
         return np.array(ticks, object), 1
-
-
-def hold_dates(column: Array) -> bool:
-    """Whether a column holds dates: at least one, no other values but missing ones, all with a time zone or none."""
-    if column.dtype.kind == "M":
-        return True
-    if column.dtype != object:
-        return False
-    first = next((item for item in column if not is_missing(item)), None)
-    if not isinstance(first, datetime.date):
-        return False
-    present = column[~missing_values(column)].tolist()
-    if not all(isinstance(item, datetime.date) for item in present):
-        return False
-    kinds = {(isinstance(date, datetime.datetime), getattr(date, "tzinfo", None) is not None) for date in present}
-    return len(kinds) == 1
 
 
 def dated_column(frame: Any, j: int) -> tuple[Array, bool]:

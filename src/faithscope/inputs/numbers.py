@@ -9,7 +9,6 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats, Ints, Names
 from faithscope.inputs.arrays import (
     EXACT,
-    FLOATS,
     INTEGERS,
     frame_columns,
     is_frame,
@@ -18,10 +17,9 @@ from faithscope.inputs.arrays import (
     to_vector,
 )
 from faithscope.inputs.chunks import over_chunks
-from faithscope.inputs.missing import is_missing, refuse_missing, refuse_rows
+from faithscope.inputs.columns import Column
+from faithscope.inputs.missing import refuse_missing
 from faithscope.runtime.memory import need
-
-_NO_NUMBERS = (bool, np.timedelta64)  # although Python and NumPy count them among the integers
 
 
 def to_matrix(values: Any, what: str) -> tuple[Array, Names | None]:
@@ -56,23 +54,30 @@ def to_table(values: Any, what: str) -> Array:
     return table
 
 
-def _stack_numbers(columns: list[Array], names: Sequence[str], what: str) -> Array:
-    for name, column in zip(names, columns, strict=True):
-        refuse_missing(column, what, name)
-        if column.dtype.kind not in "biuf":
-            raise WrongType(f"{what} must be numbers; column {name!r} holds {_first_value(column)}.")
+def _stack_numbers(columns: Sequence[Array], names: Sequence[Any], what: str) -> Array:
+    """Columns of numbers as a matrix; raises, naming row and column, if a value is none."""
     each = sum(8 if column.dtype.kind == "f" else 16 for column in columns)
     need_cells(each, len(columns[0]) if columns else 0, len(columns), what)
-    return np.column_stack([as_floats(column[:, None], what) for column in columns]) if columns else np.empty((0, 0))
+    floats = []
+    for name, values in zip(names, columns, strict=True):
+        refuse_missing(values, what, name)
+        column = Column("", values)
+        row = column.stray("number") if values.dtype.kind == "O" else None
+        if row is not None:
+            raise WrongType(
+                f"{what} mix types: row {row}, column {name!r} is {type(values[row]).__name__} ({values[row]!r}), but "
+                "every value must be a number."
+            )
+        values = column.numbers if values.dtype.kind == "O" else values
+        if values.dtype.kind == "O":
+            _refuse_beyond_floats(EXACT + 1, what)
+        floats.append(as_floats(values[:, None], what))
+    return np.column_stack(floats) if floats else np.empty((0, 0))
 
 
 def need_cells(each: int, rows: int, features: int, what: str) -> None:
     """Raise if so many rows, of `each` bytes per row, do not fit in memory."""
     need(each * rows, f"{what} ({rows:,} rows, {features:,} features)", "sample rows, or pass arrays of fewer features")
-
-
-def _first_value(column: Array) -> str:
-    return f"{type(column[0]).__name__} ({column[0]!r})" if len(column) else "no rows"
 
 
 def rows_to_array(values: Any, what: str) -> Array:
@@ -102,29 +107,12 @@ def as_floats(matrix: Array, what: str) -> Array:
     if matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 8:
         return matrix
     if matrix.dtype.kind == "O":
-        return _numbers_from_objects(matrix, what)
+        return _stack_numbers(list(matrix.T), range(matrix.shape[1]), what)
     if matrix.dtype.kind not in "biu":
         raise WrongType(f"{what} must be real numbers of at most 64 bits; got dtype {matrix.dtype}.")
     if matrix.dtype.kind in "iu" and matrix.size:
         _refuse_beyond_floats(max(abs(int(matrix.min())), abs(int(matrix.max()))), what)
     return matrix.astype(np.float64)
-
-
-def _numbers_from_objects(matrix: Array, what: str) -> Floats:
-    """An object array as numbers; raises, naming the first entry that is no number."""
-    items = matrix.reshape(-1).tolist()
-    usable = {t for t in set(map(type, items)) if issubclass(t, (*INTEGERS, *FLOATS)) and t not in _NO_NUMBERS}
-    wrong = next((i for i, item in enumerate(items) if type(item) not in usable), None)
-    if wrong is not None:
-        row, column = divmod(wrong, matrix.shape[1])
-        if is_missing(items[wrong]):
-            refuse_rows(np.array([row]), what, lambda _: items[wrong], column)
-        raise WrongType(
-            f"{what} mix types: row {row}, column {column} is {type(items[wrong]).__name__} ({items[wrong]!r}), "
-            "but every value must be a number."
-        )
-    _refuse_beyond_floats(max((abs(int(item)) for item in items if isinstance(item, INTEGERS)), default=0), what)
-    return np.array(items, np.float64).reshape(matrix.shape)
 
 
 def known_numbers(values: Array) -> Floats:

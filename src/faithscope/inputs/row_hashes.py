@@ -11,7 +11,6 @@ import numpy as np
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import EXACT, is_frame, to_array
 from faithscope.inputs.columns import Column, Rows
-from faithscope.inputs.dates import hold_dates
 from faithscope.inputs.grouping import Words, hash_rows
 from faithscope.inputs.missing import is_missing
 from faithscope.inputs.rows import rows_of
@@ -65,7 +64,7 @@ def new_rows(further: Any, X: Any) -> int:
 def _cells(column: Column) -> Block:
     """A column as numbers that are equal for equal cells: floats if they hold all of them, else digests of texts."""
     values = column.values
-    if values.dtype.kind == "m" or hold_dates(values):
+    if values.dtype.kind == "m" or column.dated:
         return _moments(column)[:, None]
     if _beyond_floats(values):
         values = values.astype(object)
@@ -113,22 +112,8 @@ def _digest(item: Any) -> int:
 
 
 def _text(item: Any) -> str:
-    """A value as a text, the same in every process: equal values have equal texts, and no text holds an address."""
-    if _is_float(item):
-        return repr(float(item))
-    if isinstance(item, np.ndarray):
-        item = item.tolist()
-    if isinstance(item, list | tuple):
-        return f"({', '.join(map(_text, item))})"
-    if isinstance(item, set | frozenset):
-        return f"{{{', '.join(sorted(map(_text, item)))}}}"
-    if isinstance(item, dict):
-        return _text(list(item.items()))
-    try:
-        text, addresses = _ADDRESS.subn("", repr(item))
-        return text + _text(item.__getstate__()) if addresses else text
-    except Exception:  # a caller's class may raise anything
-        return type(item).__name__
+    """A value as a text, in which equal numbers are equal and no object tells its address."""
+    return repr(float(item)) if _is_float(item) else _ADDRESS.sub("", repr(item))
 
 
 def _sparse(matrix: Any) -> list[Block]:

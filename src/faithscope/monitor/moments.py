@@ -10,7 +10,8 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.checks import same_length
-from faithscope.inputs.dates import UNITS, Moment, has_zone, hold_dates, in_utc, to_ticks
+from faithscope.inputs.columns import hold_dates
+from faithscope.inputs.dates import UNITS, Moment, has_zone, in_utc, to_ticks
 from faithscope.inputs.missing import is_missing, refuse_missing
 
 _EPOCH = date(1970, 1, 1)

@@ -36,14 +36,6 @@ class Shared(Explanations):
     def key(self) -> tuple[Column, ...]:
         return (self.codes[:, None],)
 
-    def group(self) -> tuple[Ints, Ints]:
-        rows, first = len(self.codes), np.full(len(self.distinct), len(self.codes))
-        first[self.codes[::-1]] = np.arange(rows - 1, -1, -1)
-        appearing = np.argsort(first, kind="stable")[: np.count_nonzero(first < rows)]
-        numbers = np.empty(len(first), np.int64)
-        numbers[appearing] = np.arange(len(appearing))
-        return numbers[self.codes], first[appearing]
-
     def conjunction(self, row: int) -> Conjunction:
         """The parts of one row's explanation."""
         return self.distinct[self.codes[row]]

@@ -10,7 +10,7 @@ from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.date_numbers import nanoseconds
-from faithscope.inputs.dates import Moment, hold_dates
+from faithscope.inputs.dates import Moment
 from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix, to_table
 from faithscope.inputs.rows import flat_rows
 
@@ -40,7 +40,7 @@ def to_cells(rows: Any, what: str) -> CellTable:
     rows, _ = flat_rows(rows)
     read = Rows(rows if is_frame(rows) else to_table(rows, what))
     names, columns = read.names if read.named else None, read.columns
-    dates = tuple(hold_dates(column.values) for column in columns)
+    dates = tuple(column.dated for column in columns)
     if all(column.values.dtype.kind in "biuf" for column in columns):
         if not any(column.missing.any() for column in columns):
             return CellTable(to_matrix(rows, what)[0], names, dates)

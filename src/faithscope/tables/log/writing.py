@@ -16,8 +16,7 @@ from faithscope.inputs.alignment import index_of, is_fresh
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import same_length
-from faithscope.inputs.columns import Rows
-from faithscope.inputs.dates import hold_dates
+from faithscope.inputs.columns import Rows, hold_dates
 from faithscope.inputs.labels import to_labels, to_number_predictions
 from faithscope.inputs.missing import is_missing
 from faithscope.runtime.files import whole_file
