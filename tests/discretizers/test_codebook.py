@@ -105,7 +105,7 @@ def test_every_word_matches_itself_however_its_letters_fold(text, case):
 def test_a_letter_that_folds_to_two_repeats_as_one_and_stands_in_no_set():
     found = fs.Codebook({"found": r"^maß{2}e$"})(fs.Reasons(["Maßße", "Masse", "Massse"])).values.tolist()
     assert found == [{"found"}, {"other"}, {"other"}]
-    refused(BadInput, r"'ß' inside \[\], which folded texts have as 'ss': write", fs.Codebook, {"a": "gro[ßs]e"})
+    refused(BadInput, r"'ß' beside \[\], which folded texts have as 'ss': write", fs.Codebook, {"a": "gro[ßs]e"})
 
 
 def test_patterns_that_tell_nothing_are_noted():

@@ -104,7 +104,7 @@ def test_plain_arrays_of_maps_are_measured_and_their_shape_survives(tmp_path):
 
 def test_maps_that_cannot_be_pooled_are_answered_in_a_sentence():
     for pool, shape, message in (
-        (fs.Pool((4, 4)), (64,), r"fs.Pool\(\(4, 4\), shape=\(8, 8\)\)"),
+        (fs.Pool((4, 4)), (64,), r"fs.Pool\(\(4, 4\), shape=\(28, 28\)\)"),
         (fs.Pool((4, 4)), (62,), "which do not say what map they are"),
         (fs.Pool((4, 4), shape=(9, 9)), (64,), "a shape of 81 numbers"),
         (fs.Pool((4, 4), shape=(4, 16)), (8, 8), r"maps of shape \(8, 8\)"),

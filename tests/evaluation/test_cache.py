@@ -214,6 +214,6 @@ class Changing:
 
 
 def test_an_explainer_that_answers_with_another_type_in_a_later_part_is_refused_as_it_is_in_memory(tmp_path):
-    rows, words = np.repeat([[-1.0], [1.0]], 100, axis=0), r"mix types: row 0 is number \(-1\), row 100 is str \('1'\)"
+    rows, words = np.repeat([[-1.0], [1.0]], 100, axis=0), r"mix types: row 0 is number \(-1\), row 100 is text \('1'\)"
     for cache in (None, tmp_path, Cache(tmp_path, rows=100), Cache(tmp_path, rows=100)):
         refused(WrongType, words, fs.evaluate, above, Changing(), rows, cache=cache)

@@ -10,6 +10,9 @@ from faithscope.explanations.base import Explanations, readable
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.arrays import to_objects, to_vector
+from faithscope.inputs.columns import hold_dates
+from faithscope.inputs.date_numbers import exact_objects
+from faithscope.inputs.dates import has_zone
 from faithscope.inputs.grouping import Column
 from faithscope.inputs.labels import refuse_mixed, to_keys
 from faithscope.inputs.numbers import refuse_nonfinite
@@ -18,13 +21,14 @@ from faithscope.visible import visible
 _LARGEST = np.uint64(np.iinfo(np.int64).max)
 
 
-def exact_column(column: Array, what: str) -> Array:
-    """Keys that `to_keys` made: integers, finite floats, booleans or Python objects."""
+def exact_column(column: Array, values: Any, what: str) -> Array:
+    """Keys that `to_keys` made of values: integers, finite floats, booleans or Python objects."""
     if column.dtype.kind == "f":
         refuse_nonfinite(column[:, None], what)
+    if column.dtype.kind == "m" or hold_dates(column):
+        zoned = has_zone(values) or getattr(next(iter(column), None), "tzinfo", None) is not None
+        return exact_objects(column, zoned=zoned)
     if column.dtype == np.uint64 and column.max(initial=0) > _LARGEST:
-        return column.astype(object)
-    if column.dtype.kind in "mM":
         return column.astype(object)
     return column.astype(np.int64) if column.dtype.kind in "iu" else column
 
@@ -47,7 +51,7 @@ class Plain(Explanations):
 
     def __init__(self, values: Any) -> None:
         keys = to_keys(to_vector(values, "Explanations"), "Explanations")
-        self._fill(values=exact_column(keys, "Explanations"), index=index_of(values))
+        self._fill(values=exact_column(keys, values, "Explanations"), index=index_of(values))
 
     @property
     def key(self) -> tuple[Column, ...]:
@@ -107,7 +111,7 @@ class Records(Plain):
         exact = []
         for name, column in zip(names, columns, strict=True):
             what = f"Explanations in column {name!r}"
-            exact.append(exact_column(to_keys(to_vector(column, what), what), what))
+            exact.append(exact_column(to_keys(to_vector(column, what), what), column, what))
         rows = list(zip(*(column.tolist() for column in exact), strict=True))
         self._fill(values=to_objects(rows), names=tuple(names))
 

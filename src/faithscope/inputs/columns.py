@@ -86,7 +86,7 @@ class Column:
     @property
     def dated(self) -> bool:
         """Whether it holds dates: no other values but missing ones, all with a time and a time zone, or none."""
-        if self.values.dtype.kind == "M" or not self.family.startswith("date"):
+        if self.values.dtype.kind == "M" or self.family not in ("date", _ZONED):
             return self.values.dtype.kind == "M"
         return len({isinstance(item, datetime.datetime) for item in self.values[~self.missing]}) == 1
 

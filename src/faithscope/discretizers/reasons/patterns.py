@@ -71,15 +71,16 @@ def _left(began: float) -> float:
 
 
 def _folded_letters(text: str, called: str) -> str:
-    """The expression with letters as folded texts have them, such as s for ſ."""
+    """The expression with letters as folded texts have them: ß as ss, and ſ as s."""
     letters = unicodedata.normalize("NFC", text)
     folded = [letter if letter.isascii() or not letter.isalpha() else compatible(letter) for letter in letters]
     long = next((pair for pair in zip(letters, folded, strict=True) if len(pair[1]) > 1), None)
-    if long is not None:
+    if long is not None and "[" in letters:
         raise BadInput(
-            f"{called}, {text!r}, has {long[0]!r}, which folded texts have as {long[1]!r}: write (?:{long[1]}) for it."
+            f"{called}, {text!r}, has {long[0]!r} beside [], which folded texts have as {long[1]!r}: write "
+            f"(?:{long[1]}) for it."
         )
-    return "".join(folded)
+    return "".join(letter if len(letter) == 1 else f"(?:{letter})" for letter in folded)
 
 
 def _compiled(text: str, called: str) -> Any:
