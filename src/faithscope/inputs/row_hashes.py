@@ -112,8 +112,22 @@ def _digest(item: Any) -> int:
 
 
 def _text(item: Any) -> str:
-    """A value as a text, in which equal numbers are equal and no object tells its address."""
-    return repr(float(item)) if _is_float(item) else _ADDRESS.sub("", repr(item))
+    """A value as a text, the same in every process: equal values have equal texts, and no text holds an address."""
+    if _is_float(item):
+        return repr(float(item))
+    if isinstance(item, np.ndarray):
+        item = item.tolist()
+    if isinstance(item, list | tuple):
+        return f"({', '.join(map(_text, item))})"
+    if isinstance(item, set | frozenset):
+        return f"{{{', '.join(sorted(map(_text, item)))}}}"
+    if isinstance(item, dict):
+        return _text(list(item.items()))
+    try:
+        text, addresses = _ADDRESS.subn("", repr(item))
+        return text + _text(item.__getstate__()) if addresses else text
+    except Exception:  # a caller's class may raise anything
+        return type(item).__name__
 
 
 def _sparse(matrix: Any) -> list[Block]:
