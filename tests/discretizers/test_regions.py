@@ -114,7 +114,7 @@ def test_maps_that_cannot_be_pooled_are_answered_in_a_sentence():
         (fs.Pool((2, 2)), (3, 4, 4), r"say which, such as fs.Pool\(\(2, 2\), channels='first'\)"),
         (fs.Pool((2, 2), channels="last"), (8, 8), "leave channels= out"),
         (fs.Pool((2, 2)), (2, 3, 8, 8), "have 4 axes"),
-        (fs.Pool(8), (1, 100), "or pass channels='first'"),
+        (fs.Pool(8), (1, 100), "channels='first'"),
     ):
         refused(BadInput, message, pool, fs.Importances(np.ones((2, *shape))))
 

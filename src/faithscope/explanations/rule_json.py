@@ -59,6 +59,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 _FENCE = re.compile(r"```\w*")
+_EMPTY = re.compile(r"```\w*\s*\[\s*\]\s*```")  # a list of no conditions
 # Of an object, or of a list of objects or lists; as JSON, or as it is written by mistake: {'age': 3}, {age: 3}.
 _START = re.compile(r"""\{\s*(?:["'\u201c]|\w+\s*:)|\[\s*[\[{](?:\s*["'\u201c])?""")
 _BETWEEN = re.compile(r"(?:\s|[,;&*•-]|\band\b|\d+[.)])*", re.IGNORECASE)  # what joins the items of one list
@@ -86,9 +87,8 @@ def _pieces(text: str) -> list[tuple[str, Any]]:
     whole = _decoded(text, 0)
     if text[:1] in ("{", "[") and not isinstance(whole, Unreadable) and whole[1] == len(text):
         return [("", whole[0])]
+    empty = _EMPTY.search(text)
     text = _FENCE.sub(" ", text).strip()
-    if text == "[]":
-        return [("", [])]
     pieces: list[tuple[str, Any]] = []
     place = end = failures = 0
     while (match := _START.search(text, place)) is not None:
@@ -103,7 +103,7 @@ def _pieces(text: str) -> list[tuple[str, Any]]:
             failures += 1
             if match[0][0] == "{" or match[0][-1] not in "[{":  # others may be a link or a footnote, [[1]
                 pieces.append((text[end:start], value))
-    return pieces
+    return pieces or ([("", [])] if empty else [])
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int] | Unreadable:
