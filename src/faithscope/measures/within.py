@@ -60,7 +60,7 @@ def within(
     >>> within([[0.0], [0.1], [0.9]], [0, 0, 1], 0.2).verified
     1.0
     """
-    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters)
+    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters).discretized(None)
     return _estimates(sample, [Within(tau, metric)], confidence, device, *to_interval(interval, unseen))[0]
 
 
@@ -97,7 +97,7 @@ def within_curve(
     >>> [round(estimate.value, 2) for estimate in within_curve([[0.0], [0.1], [0.9]], [0, 0, 1], [0.2, 1.0]).estimates]
     [0.67, 0.33]
     """
-    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters)
+    sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters).discretized(None)
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
         raise BadInput("taus are empty: pass at least one distance.")
