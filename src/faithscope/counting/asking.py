@@ -18,8 +18,7 @@ from faithscope.counting.leave_out import Units, ratio
 from faithscope.counting.pairs import PairSums
 from faithscope.counting.tally import Tally
 from faithscope.counting.terms import RecallBlocks, ShareBlocks
-from faithscope.inputs.array_types import Bools, Floats
-from faithscope.relations import Beside
+from faithscope.inputs.array_types import Bools
 
 
 class AskingGroups:
@@ -42,36 +41,9 @@ class AskingGroups:
     def _counts(self, asks: Bools, units: Units, chance: float | None) -> Counts:
         """The counts of the rows that ask, and of all rows that their explanations cover."""
         rows, counts = self.rows, self.counts
-        known = np.unique(rows.codes[asks])
-        place = np.full(counts.distinct, -1)
-        place[known] = np.arange(len(known))
-        cell = np.flatnonzero(counts.given)[rows.cell]
-        kept = place[counts.explanation] >= 0
-
-        def by_cell(chosen: Bools, values: Floats) -> Floats:
-            return sums(cell[chosen], values[chosen], len(counts.given))[kept]
-
-        given, missed = (by_cell(each, np.ones(rows.n)).astype(np.int64) for each in (asks, asks & ~self.tally.own))
-        weight, square = (by_cell(asks, rows.weight**power) for power in (1, 2))
-        clusters = None
-        if rows.clusters is not None:
-            clusters = ClusterTotals(int(np.sum(units.mass > 0)), units.effective_n, chance)
-        return replace(
-            counts,
-            source=counts.explanations.take(known),
-            chosen=None,
-            explanation=place[counts.explanation[kept]],
-            label=counts.label[kept],
-            given=given,
-            covered=counts.covered[kept],
-            missed=missed,
-            weight=weight if rows.weighted else None,
-            square=square if rows.weighted else None,
-            relation=Beside(),
-            reached=None if counts.reached is None else counts.reached[known],
-            agreeing=None if counts.agreeing is None else counts.agreeing[kept],
-            clusters=clusters,
-        )
+        cell, masses = np.flatnonzero(counts.given)[rows.cell], (asks * rows.weight, asks * rows.weight**2)
+        clusters = ClusterTotals.of(units, chance)
+        return counts.of_askers(cell, asks, asks & ~self.tally.own, masses if rows.weighted else None, clusters)
 
     def _asks(self, groups: Collection[int]) -> tuple[Bools, Units, float]:
         """Which rows ask, as units, and as how many effective ones the heaviest of all counts."""

@@ -19,12 +19,11 @@ from faithscope.agreements.base import AgreementSums
 from faithscope.counting.clusters import Cells, ClusterTotals
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import numbered_pairs, sums
-from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, parts_left_out, ratio
+from faithscope.counting.leave_out import Asking, LeftOut, Parts, Sums, Units, parts_left_out, ratio
 from faithscope.counting.moments import Moments, SpreadCounts, moments_of, spread_of, summed, whole
 from faithscope.explanations.base import Explanations
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.grouping import group as grouped
-from faithscope.relations import Beside as BesideEverybody
 from faithscope.sample import Sample
 
 _FEW = 3  # rows that answer, of which a kind that nobody saw has no more
@@ -234,33 +233,10 @@ def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any]
     source : Explanations
         The different explanations.
     """
-    known = np.unique(kinds.code[asks])
-    place = np.full(len(source), -1)
-    place[known] = np.arange(len(known))
-    met = np.flatnonzero(place[kinds.code] >= 0)
-    explanation, label, cell = numbered_pairs(place[kinds.code[met]], kinds.value[met])
-    mine = asks[met]
-
-    def by_cell(column: Array) -> Floats:
-        return sums(cell, column[met] * mine)
-
+    explanation, label, cell = numbered_pairs(kinds.code, kinds.value)
     answering = kinds.rows if kinds.answers is None else kinds.rows * kinds.answers
-    covered, given = np.bincount(cell, answering[met]).astype(np.int64), by_cell(kinds.rows)
-    even, clusters = bool((kinds.mass == kinds.rows).all()), None
-    if kinds.cluster is not None:
-        by_cluster = np.bincount(kinds.cluster, kinds.mass * asks)
-        good = float(by_cluster.sum() ** 2 / (by_cluster @ by_cluster))
-        clusters = ClusterTotals(int(asked.units), good, asked.chance)
-    return Counts(
-        source.take(known),
-        labels,
-        explanation,
-        label,
-        given.astype(np.int64),
-        covered,
-        0 * covered,
-        None if even else by_cell(kinds.mass),
-        None if even else by_cell(kinds.square),
-        BesideEverybody(),
-        clusters=clusters,
-    )
+    covered = np.bincount(cell, answering).astype(np.int64)
+    counts = Counts(source, labels, explanation, label, covered, covered, 0 * covered)
+    masses = None if (kinds.mass == kinds.rows).all() else (kinds.mass * asks, kinds.square * asks)
+    clusters = ClusterTotals.of(Units(kinds.mass * asks, kinds.cluster), asked.chance)
+    return counts.of_askers(cell, kinds.rows * asks, 0 * kinds.rows, masses, clusters)

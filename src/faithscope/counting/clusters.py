@@ -21,6 +21,11 @@ class ClusterTotals(NamedTuple):
     effective_n: float  # (Σw)² / Σ_k (Σ of the weights of cluster k)²
     chance: float | None  # None if all rows are of one cluster
 
+    @classmethod
+    def of(cls, units: Units, chance: float | None = None) -> "ClusterTotals | None":
+        """Those of units of which some have a weight; None if rows have no clusters."""
+        return None if units.clusters is None else cls(int(np.sum(units.mass > 0)), units.effective_n, chance)
+
 
 class Cells(NamedTuple):
     """Rows of one group and prediction as one cell: its group and prediction, by number, and the cell of each row."""
@@ -146,10 +151,10 @@ class Strangers:
         error = np.sqrt(np.maximum(squares, 0.0))
         return ratio(np.abs(np.bincount(label, more[cluster] * share)), error)
 
-    def totals(self) -> ClusterTotals:
+    def totals(self) -> ClusterTotals | None:
         """Of all rows, whatever their explanations."""
         everybody, units, chance = np.zeros(self.sample.n, np.int64), Units.of(self.sample), None
         if len(units.mass) > 1:
             agreeing = np.maximum(self.within(everybody) - self.within(self.cluster), 0.0)
             chance = min(1.0, float(self.sample.weight @ agreeing / (units.mass.sum() ** 2 - units.mass @ units.mass)))
-        return ClusterTotals(len(units.mass), units.effective_n, chance)
+        return ClusterTotals.of(units, chance)

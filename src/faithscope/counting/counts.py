@@ -235,6 +235,43 @@ class Counts:
         numbers = (self.given, self.covered, self.missed, *self.masses)
         return dict(zip(keys, zip(*(column.tolist() for column in numbers), strict=True), strict=True))
 
+    def of_askers(
+        self, cell: Ints, given: Array, missed: Array, masses: Sequence[Floats] | None, clusters: ClusterTotals | None
+    ) -> "Counts":
+        """The counts of rows that ask, as given, and of all rows that their explanations cover.
+
+        Parameters
+        ----------
+        cell : (k,) array
+            The cell of each kind of rows.
+        given, missed : (k,) arrays
+            How many of them ask, and how many of these their own explanation does not cover.
+        masses : two (k,) arrays, optional
+            The sums of their weights and of the squared weights; None if they count alike.
+        """
+        asked, strayed, *weighed = (sums(cell, each, len(self.given)) for each in (given, missed, *(masses or ())))
+        known = np.unique(self.explanation[asked > 0])
+        place = np.full(self.distinct, -1)
+        place[known] = np.arange(len(known))
+        kept = place[self.explanation] >= 0
+        weight, square = (each[kept] for each in weighed) if weighed else (None, None)
+        return replace(
+            self,
+            source=self.explanations.take(known),
+            chosen=None,
+            explanation=place[self.explanation[kept]],
+            label=self.label[kept],
+            given=asked[kept].astype(np.int64),
+            covered=self.covered[kept],
+            missed=strayed[kept].astype(np.int64),
+            weight=weight,
+            square=square,
+            relation=Beside(),
+            reached=None if self.reached is None else self.reached[known],
+            agreeing=None if self.agreeing is None else self.agreeing[kept],
+            clusters=clusters,
+        )
+
     def profile(self) -> Profile:
         """These counts without explanations and labels: small, and enough for most statistics."""
         known: Profile | None = self.__dict__.get("_profile")

@@ -119,13 +119,10 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnC
     backwards = kernel.at(_everybody(place, checked, len(values)), np.zeros(len(drawn), np.int64), drawn)
     back = sums(row, share * backwards, sample.n)
     rest = checked.sum() - checked
-    drop = clusters = None
+    drop = None
     if sample.agreement.of_numbers:
         means = sums(row, share * values[drawn], sample.n)
         drop = np.where(others > 0, sample.labels - means, np.nan)
-    if sample.clusters is not None:
-        units = Units.of(sample)
-        clusters = ClusterTotals(len(units.mass), units.effective_n, None)
     return DrawnCounts(
         others=others,
         agreeing=agreeing,
@@ -137,7 +134,7 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnC
         distinct=len(sample.explanations.group()[1]),
         agreement=sample.agreement,
         weight=sample.weights,
-        clusters=clusters,
+        clusters=ClusterTotals.of(Units.of(sample)),
     )
 
 

@@ -210,8 +210,6 @@ def _content(thing: Any) -> list[Any]:
     if hasattr(type(thing), "tocsr"):
         rows = thing.tocsr()
         return [rows.shape, rows.indptr, rows.indices, rows.data]
-    if isinstance(thing, np.dtype):
-        return [repr(thing)]
     if _is(thing, "numba.core.dispatcher", "Dispatcher"):
         return [thing.py_func, thing.targetoptions]
     return _state(thing)
@@ -256,7 +254,7 @@ def _state(thing: Any) -> list[Any]:
         return [reduced, home, vars(thing) if is_own(type(thing)) and hasattr(thing, "__dict__") else None]
     constructor, arguments, state, listed, mapped = [*reduced, None, None, None][:5]
     held = [state]
-    if _chooses_state(type(thing)):
+    if is_own(type(thing)):  # whose copies may lack something that answers depend on
         whole = object.__getstate__(thing)
         held += whole if isinstance(whole, tuple) else (whole or {}, None)
     cached = {k for base in type(thing).__mro__ for k, v in vars(base).items() if isinstance(v, cached_property)}
@@ -265,14 +263,3 @@ def _state(thing: Any) -> list[Any]:
     )
     items = (None if each is None else list(each) for each in (listed, mapped))
     return [constructor, arguments, state, *items, *left_out]
-
-
-def _chooses_state(kind: type) -> bool:
-    """Whether a copy may lack something that answers depend on: the user's own code, or an array, chooses its state.
-
-    The methods that Python generates for a dataclass with slots leave nothing out.
-    """
-    names = ("__getstate__", "__reduce__", "__reduce_ex__")
-    methods = [vars(base).get(name) for base in kind.__mro__ for name in names]
-    own = any(isinstance(method, types.FunctionType) and origins.of_function(method) is None for method in methods)
-    return own or (is_own(kind) and issubclass(kind, np.ndarray | np.generic))
