@@ -134,11 +134,10 @@ def test_a_file_counts_once_whatever_links_lead_to_it(tmp_path):
     assert audit([logs / "1.parquet", logs / "latest.parquet", f"{logs}/./1.parquet"], **HOW).consistency.n == 4
 
 
-@READERS
-def test_an_index_that_pandas_wrote_without_a_name_names_rows(tmp_path, engine):
+def test_an_index_that_pandas_wrote_without_a_name_names_rows(tmp_path):
     frame = pd.DataFrame({"phi": [1.5, 1.5, 2.5], "yhat": ["a", "b", "a"]})
     frame.to_csv(tmp_path / "log.csv")
-    assert _asked(tmp_path / "log.csv", engine).consistency.value == audit(frame, **HOW).consistency.value
+    assert audit(tmp_path / "log.csv", **HOW).consistency.value == audit(frame, **HOW).consistency.value
     for said in ({}, {"id": "Unnamed: 0"}):
         assert audit(tmp_path / "log.csv", **HOW, **said).counterexamples()["Unnamed: 0_b"].tolist() == [1]
 
@@ -154,25 +153,32 @@ CELLS = (
 )
 
 
-@READERS
-def test_cells_of_csv_stay_what_they_are(tmp_path, engine):
+@pytest.mark.thorough
+def test_spark_refuses_files_of_text_in_a_sentence(tmp_path):
+    for name, text in {"log.csv": CELLS, "log.jsonl": '{"key": "a", "yhat": 1}'}.items():
+        (tmp_path / name).write_text(text)
+        with pytest.raises(BadInput, match="write the log as Parquet"):
+            _asked(tmp_path / name, "spark", prediction="yhat", explanation="key", kind=None)
+
+
+def test_cells_of_csv_stay_what_they_are(tmp_path):
     folder, zipped = tmp_path / "logs", tmp_path / "log.csv.gz"
     folder.mkdir()
     (folder / "log.csv").write_text(CELLS)
     pd.read_csv(folder / "log.csv", dtype=str).to_csv(zipped, index=False)
     for path in (folder / "log.csv", zipped, folder):
-        how = {"prediction": "key", "kind": None}
-        key = _asked(path, engine, prediction="yhat", explanation="key", kind=None, id="customer", by="customer")
+        how = {"prediction": "key"}
+        key = audit(path, prediction="yhat", explanation="key", id="customer", by="customer")
         assert (key.consistency.n, key.consistency.distinct) == (4, 3)
         assert set(key.populations.estimates) == {"007", "7", "08", "9"}
         pairs, table = key.counterexamples(), key.table(None)
         assert {*pairs.customer_a, *pairs.customer_b} == {"08", "9"}
         assert table.loc[table.explanation == "x", "labels"].item() == 2
         for name, distinct in {"phi": 3, "customer": 4, "yhat": 4}.items():
-            assert _asked(path, engine, **how, explanation=name).consistency.distinct == distinct
-        numbers = _asked(path, engine, **how, explanation=["phi", "more"], discretizer=fs.Floor(1))
+            assert audit(path, **how, explanation=name).consistency.distinct == distinct
+        numbers = audit(path, **how, explanation=["phi", "more"], discretizer=fs.Floor(1))
         assert numbers.consistency.distinct == 4
-        assert _asked(path, engine, prediction="key").consistency.distinct == 2
+        assert audit(path, **HOW | {"prediction": "key"}).consistency.distinct == 2
 
 
 def test_plain_numbers_and_moments_of_csv_are_numbers_and_moments(tmp_path):
