@@ -90,10 +90,10 @@ def test_a_database_that_is_handed_over_reads_no_other_file_and_no_variable(tmp_
             fs.audit(view, connect=f"duckdb://{log}", prediction="yhat", explanation="leaf", kind="keys")
         assert "hunter2" not in str(caught.value)
     assert fs.audit("rows", connect=f"duckdb://{log}", prediction="yhat", explanation="leaf", kind="keys").consistency
-    fs.Monitor(state).add(np.ones((4, 1)), [0, 1, 0, 1])
+    fs.Monitor(state, by="g").add(np.ones((4, 1)), [0, 1, 0, 1], by=["a", "a", "b", "b"])
     with duckdb.connect(str(state)) as hostile:
-        hostile.execute("ALTER TABLE labels RENAME TO known")
-        hostile.execute(f"CREATE VIEW labels AS SELECT code, {read} AS canonical, {read} AS shown FROM known")
+        hostile.execute("ALTER TABLE names RENAME TO known")
+        hostile.execute(f"CREATE VIEW names AS SELECT what, code, {read} AS canonical, {read} AS shown FROM known")
     with pytest.raises(fs.errors.BadInput, match="cannot be read as the state of a monitor") as caught:
-        fs.Monitor(state)
+        fs.Monitor(state).limits()
     assert "hunter2" not in str(caught.value)

@@ -156,14 +156,24 @@ def test_nothing_imports_torch_where_there_is_no_gpu():
         (lambda: counted(POINTS, "hamming"), "metric='hamming' is not counted on a GPU"),
         (lambda: counted(POINTS, lambda a, b: 0.0), "within a distance by a named metric"),
         (lambda: counted(1e200 * POINTS), "missing, or so small or large"),
-        (
-            lambda: fs.sufficiency(RULES, lambda X: LABELS, PHI, population=fs.Perturbed(PHI, draws=2), device="cuda"),
-            "draws are only predicted",
-        ),
     ],
 )
 def test_what_a_gpu_is_not_used_for_is_refused_in_a_sentence_that_offers_the_cpu(call, message):
     refused(BadInput, f"(?=.*cpu).*{message}", call)
+
+
+def test_draws_are_not_counted_on_a_gpu():
+    drawn = fs.Perturbed(PHI, draws=2)
+    refused(
+        BadInput,
+        "a draw belongs to one row",
+        fs.sufficiency,
+        RULES,
+        lambda X: LABELS,
+        PHI,
+        population=drawn,
+        device="cuda",
+    )
 
 
 def counted(points, metric="euclidean", device="cuda"):

@@ -275,6 +275,7 @@ NEEDED = {
     "a": "lime | 2",
     "b": "rules",
     "columns": "job",
+    "key": "rules",
 }
 NEEDED |= {
     "column": "when",

@@ -222,7 +222,7 @@ def test_rows_that_say_when_they_happened_are_never_filed_under_today():
     assert fs.Monitor(by="g").add(explanations, predictions, by=by_day).rows == len(log)
 
 
-GOOD, BAD = [0] * 400, [0, 1] * 40
+GOOD, BAD = [0] * 400, [0, 1] * 80
 DATE = datetime.date(2026, 3, 1)
 MISSING = (None,)  # how a monitor names the rows whose group is missing: None stands for all rows
 ALIKE = [(MISSING, "None"), (MISSING, "(None)"), ("all rows", "x"), (1, "1"), (DATE, str(DATE)), (b"x", "b'x'")]
@@ -236,15 +236,15 @@ def test_groups_that_read_the_same_stay_apart_at_every_door_and_an_alarm_of_eith
         monitor.add_log(
             pa.table(columns), prediction="y", explanation="k", nulls="key", when=DAY, batch=f"{len(labels)} rows"
         )
-    assert [monitor.limits(name).n for name in (None, *monitor.groups)] == [480, 400, 80]
-    assert [monitor.limits(name).n for name in pair] == [400, 80]
-    assert [monitor.single_look(name).value for name in pair] == [1.0, fs.consistency(["a"] * 80, BAD).value]
+    assert [monitor.limits(name).n for name in (None, *monitor.groups)] == [560, 400, 160]
+    assert [monitor.limits(name).n for name in pair] == [400, 160]
+    assert [monitor.single_look(name).value for name in pair] == [1.0, fs.consistency(["a"] * 160, BAD).value]
     assert list(monitor.alarms()) == [monitor.groups[1]]
-    assert sorted(monitor.table().groupby("group", dropna=False)["n"].sum()) == [80, 400, 480]
+    assert sorted(monitor.table().groupby("group", dropna=False)["n"].sum()) == [160, 400, 560]
     told = monitor.to_dict()
     assert len({json.dumps(each["group"]) for each in (*told["groups"], {"group": None})}) == 3
     assert [each["group"] for each in told["alarms"]] == [told["groups"][1]["group"]]
-    assert len({line.split(": ")[0] for line in str(monitor).splitlines() if "n=400" in line or "n=80," in line}) == 2
+    assert len({line.split(": ")[0] for line in str(monitor).splitlines() if "n=400" in line or "n=160," in line}) == 2
     numbers = [line.rsplit(" ", 1)[0] for line in looked(monitor, prometheus).splitlines() if line[0] != "#"]
     assert len(set(numbers)) == len(numbers)
     assert len(set(looked(monitor, lambda look: look.names).values())) == 3

@@ -23,7 +23,7 @@ SHOWN = {
     "certificate": ("at least", "Floor(decimals=1)"),
     "within curve": ("distance", "0.1"),
     "tolerance curve": ("eps", "standard deviations"),
-    "local": ("local consistency", "agreeing"),
+    "local": ("local consistency", "agree"),
 }
 
 

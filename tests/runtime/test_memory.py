@@ -198,7 +198,7 @@ def test_an_audit_is_refused_before_its_rows_are_fetched(monkeypatch):
 
     monkeypatch.setattr("faithscope.tables.scopes.need", need)
     log = pd.DataFrame({"x": [1, 2], "rule": ["x <= 2", "x > 2"], "yhat": ["a", "b"]})
-    with pytest.raises(TooLarge, match="2 rows under rules or words"):
+    with pytest.raises(TooLarge, match="2 rows of a log"):
         fs.audit(log, prediction="yhat", explanation="rule", kind="rules")
 
 

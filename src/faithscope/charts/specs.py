@@ -90,10 +90,14 @@ def _scale(rows: Rows) -> Spec:
 
 def estimates(rows: Rows) -> Spec:
     """One bar per estimate, under its name."""
-    # The line of an estimate in the chart is the number of its name, then its measure.
+    # The line of an estimate in the chart is the number of its name, then that of its measure.
     numbers = {name: place for place, name in enumerate(dict.fromkeys(row["name"] for row in rows))}
-    names = [{"name": name, "line": f"{place:04}"} for name, place in numbers.items()]
-    lines = [{**row, "line": f"{numbers[row['name']]:04} {row['measure']}", "zero": 0} for row in rows]
+    measures = sorted({row["measure"] for row in rows})
+    digits = len(str(len(numbers)))
+    names = [{"name": name, "line": f"{place:0{digits}}"} for name, place in numbers.items()]
+    lines = [
+        {**row, "line": f"{numbers[row['name']]:0{digits}} {measures.index(row['measure'])}", "zero": 0} for row in rows
+    ]
     order = sorted(line["line"] for line in (*lines, *names))
     labels = {"labelExpr": "slice(datum.label, indexof(datum.label, ' ') + 1)", "ticks": False, "domain": False}
     extent = {"values": [line["line"] for line in lines], "title": None, "minExtent": _GUTTER, "maxExtent": _GUTTER}

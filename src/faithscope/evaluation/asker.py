@@ -15,7 +15,7 @@ from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.asking import framed, rows_of_its_own
 from faithscope.inputs.columns import default_names
-from faithscope.inputs.models import label_function
+from faithscope.inputs.models import label_function, refuse_class
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
 from faithscope.runtime.progress import Step, Watch
@@ -129,9 +129,8 @@ def function_of(thing: Any, method: str) -> Callable[..., Any] | None:
 
 def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
     """Raise if a model and an explainer seem to be swapped, or one is a class in place of its instance."""
-    for given in (model, explainer):
-        if isinstance(given, type) and (hasattr(given, "predict") or hasattr(given, "explain")):
-            raise BadInput(f"{given.__name__} is a class: pass an instance of it, {given.__name__}(...).")
+    refuse_class(model)
+    refuse_class(explainer)
     explains, predicts = callable(getattr(model, "explain", None)), callable(getattr(explainer, "predict", None))
     swapped, order = "Model and explainer seem to be swapped", "pass (model, explainer, X)"
     if callable(X) or callable(getattr(X, "predict", None)):

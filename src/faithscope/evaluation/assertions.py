@@ -257,7 +257,8 @@ def _reason(estimate: Estimate, wanted: float) -> str:
         rows = several(estimate.n, "row is", "rows are")
         return f"{rows} too few: even if all agreed, the lower limit would be at most {up(best)}"
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
-        return f"more rows than these {estimate.n:,} would make it narrower"
+        pairs = "; or ask about more pairs (fs.pairs_to_ask)" if estimate.counts.relation.partial else ""
+        return f"more rows than these {estimate.n:,} would make it narrower{pairs}"
     more = "make explanations coarser, such as importances by discretizer=fs.SignOfTop(3)"
     if estimate.counts.relation.partial:
         more = "ask about more pairs (fs.pairs_to_ask)"

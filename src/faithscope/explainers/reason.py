@@ -114,7 +114,7 @@ class SufficientReason(Explainer):
         """Positions of the features whose conditions are dropped first."""
         if isinstance(order, str) and order == "importance":
             return []
-        if isinstance(order, str) or not hasattr(order, "__iter__"):
+        if isinstance(order, str) or not hasattr(order, "__iter__") or getattr(order, "ndim", 1) == 0:
             raise WrongType(f'order must be "importance" or a list of features; got {order!r}.')
         names = tuple(self._forest.names or self._names or default_names(self._forest.features))
         positions = []

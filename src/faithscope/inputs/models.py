@@ -218,6 +218,7 @@ def label_function(model: Any) -> Function | None:
 
 def number_function(model: Any) -> Function | None:
     """The function from rows to whatever a model predicts; None for ready predictions."""
+    refuse_class(model)
     owner, predict = owner_of(model), getattr(model, "predict", None)
     if is_xgboost_booster(owner) and owner.predict in (model, predict):
         return booster_function(owner)
@@ -229,8 +230,15 @@ def number_function(model: Any) -> Function | None:
     return partial(_of_list, function) if listed and function is not None else function
 
 
+def refuse_class(thing: Any) -> None:
+    """Raise of a class that is handed over in place of its instance."""
+    if isinstance(thing, type):
+        raise BadInput(f"{thing.__name__} is a class: pass an instance of it, {thing.__name__}(...).")
+
+
 def probability_function(model: Any) -> Function:
     """The function from rows to probabilities that a model has, or is itself."""
+    refuse_class(model)
     function = getattr(model, "predict_proba", None)
     if function is None and is_torch_module(model):
         return module_function(model)

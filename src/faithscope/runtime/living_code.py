@@ -209,11 +209,15 @@ def _imported(name: str, attributes: tuple[str, ...], level: int, known: dict[st
     origin = origins.of_module(name) if level == 0 else None
     if origin is not None:
         return name, origin
+    package = known.get("__package__") or str(known.get("__name__", "")).rpartition(".")[0]
     try:
-        module = __import__(name, known, None, attributes, level)
+        module = importlib.import_module("." * level + name, package)
+        for attribute in attributes:
+            if not hasattr(module, attribute) and hasattr(module, "__path__"):
+                importlib.import_module(f"{module.__name__}.{attribute}")
     except ImportError:
         return _ABSENT
-    return module if attributes else sys.modules[name]
+    return module
 
 
 def _along(value: Any, attributes: tuple[str, ...]) -> list[Any]:

@@ -12,6 +12,8 @@ from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
 from faithscope.sample import number_groups
 
+_MOST_NUMBERS = 100  # different fractions of a column that are taken for groups
+
 
 @dataclass(frozen=True)
 class Grouping:
@@ -76,7 +78,14 @@ def _column(X: Any, name: str) -> Any:
         raise BadInput(f"X has no column {name!r} to group rows by. {hint(name, frame_names(X))}")
     if len(places) > 1:
         raise BadInput(f"X has {len(places)} columns that are called {name!r}: rename them, or pass one group per row.")
-    return frame_column(X, places[0])
+    values = frame_column(X, places[0])
+    groups, _ = number_groups(values, f"Groups of column {name!r}")
+    if isinstance(groups[0], float) and (different := len(groups)) > _MOST_NUMBERS:
+        raise BadInput(
+            f"Column {name!r} holds {different:,} different numbers, each of which would be a group: bin them first, "
+            f"e.g. pd.cut(X[{name!r}], 4), and pass the bins."
+        )
+    return values
 
 
 def crossed_name(names: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """A log made ready to be counted: which columns hold what, of which kind explanations are, and what is missing."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -155,7 +155,9 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     columns: tuple[str, ...] = ()
     if options.explanation is not None:
         # A glob never means the prediction, nor what identifies rows.
-        exact = [options.explanation] if isinstance(options.explanation, str) else list(options.explanation)
+        given = options.explanation
+        several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
+        exact = list(given) if several else [given]
         _refuse_marked(marked, "explanation", exact)
         hidden = {*predictions, *marked}.difference(name for name in exact if isinstance(name, str))
         columns = source.named(options.explanation, "explanation", hidden=hidden)
