@@ -119,8 +119,10 @@ class SufficientReason(Explainer):
         names = tuple(self._forest.names or self._names or default_names(self._forest.features))
         positions = []
         for feature in order:
-            places = [place for place, name in enumerate(names) if feature == (name if type(feature) is str else place)]
-            if not places or isinstance(feature, bool):
+            known = names if isinstance(feature, str) else range(len(names))
+            plain = isinstance(feature, str | int | np.integer) and not isinstance(feature, bool)
+            places = [place for place, each in enumerate(known) if plain and feature == each]
+            if not places:
                 advice = f"{hint(str(feature), names)} Positions go from 0 to {len(names) - 1}."
                 raise BadInput(f"order names {feature!r}, which is no feature of the model. {advice}")
             positions.append(places[0])
