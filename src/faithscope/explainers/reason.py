@@ -4,7 +4,7 @@ Rules are searched for as boxes of cells (see `Forest`). A bound on the extreme 
 all rows in it get one prediction; conditions are dropped, and then widened, while it does.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -114,7 +114,7 @@ class SufficientReason(Explainer):
         """Positions of the features whose conditions are dropped first."""
         if isinstance(order, str) and order == "importance":
             return []
-        if isinstance(order, str) or not hasattr(order, "__iter__") or getattr(order, "ndim", 1) == 0:
+        if isinstance(order, str) or not isinstance(order, Iterable) or getattr(order, "ndim", 1) == 0:
             raise WrongType(f'order must be "importance" or a list of features; got {order!r}.')
         names = tuple(self._forest.names or self._names or default_names(self._forest.features))
         positions = []
