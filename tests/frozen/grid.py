@@ -387,6 +387,43 @@ def explaining():
             )
 
 
+def finding():
+    """Slices where explanations fail, and whether importances name the right features and signs."""
+    for n in (60, 2000):
+        s = system(n)
+        rng = np.random.default_rng([n, 5])
+        since = pd.Timestamp("2026-01-01") + pd.to_timedelta(rng.integers(0, 120, n), "D")
+        people = s.table.assign(region=s.groups, since=since)
+        people.loc[::17, "debt"] = np.nan
+        broken = (people["region"] == "north") & (people["age"] >= 5)
+        codes = np.where(broken, rng.integers(0, 20, n), s.keys % 7)
+        labels, numbers = np.where(broken, s.labels, codes % 2), np.where(broken, s.numbers, codes)
+        importances = fs.Importances(s.x, names=list(s.table))
+        for manner in MANNERS:
+            for agreement, y in (("labels", labels), ("close", numbers), ("tolerance", numbers)):
+                _, o = asked(s, agreement, manner)
+                looked = lambda: fs.evaluate(y, codes.tolist(), people, progress=False, **o).slices()  # noqa: E731
+                yield f"slices, {agreement}, {manner}, n={n}", lambda: looked()
+            for agreement in ("labels", "close"):
+                y, o = asked(s, agreement, manner)
+                for k in (1, 2):
+                    yield (
+                        f"named features, {k} of 3, {agreement}, {manner}, n={n}",
+                        lambda: _naming(fs.sufficiency(importances, y, s.table, relation=fs.Alike(k), **o)),
+                    )
+            _, o = asked(s, "labels", manner)
+            drawn, moved = (
+                fs.Perturbed(s.x, draws=10),
+                lambda X: np.column_stack([1 - s.probability(X), s.probability(X)]),
+            )
+            yield f"direction, {manner}, n={n}", lambda: fs.direction(importances, moved, s.x, population=drawn, **o)
+
+
+def _naming(estimate):
+    beyond = {name: getattr(estimate, name) for name in ("beyond_random", "beyond_global")}
+    return {**estimate.to_dict(), **{name: None if more is None else list(more) for name, more in beyond.items()}}
+
+
 def discretized():
     """What discretizers make of values with ties, zeros of both signs and numbers at the edges of bins."""
     rng = np.random.default_rng(3)
@@ -730,6 +767,7 @@ PARTS = {
     "rows": rows,
     "deciding": deciding,
     "explaining": explaining,
+    "finding": finding,
     "discretized": discretized,
     "explainers": explainers,
     "gradients": gradients,
