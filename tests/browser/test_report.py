@@ -152,6 +152,7 @@ def test_the_filter_narrows_verdicts_picture_and_table(browser, report):
     browser.find_element("id", "filter").send_keys("RaNd")
     assert browser.execute_script(NAMES) == ["random"]
     assert browser.find_element("id", "filtered").text == "1 of 5 explainers"
+    assert "consistency" in browser.execute_script("return document.querySelector('#chart-picture').textContent")
     until(browser, "return !document.querySelector('#chart-picture').textContent.includes('constant')")
     assert "random" in browser.execute_script("return document.querySelector('#chart-picture').textContent")
 

@@ -4,6 +4,7 @@ import json
 
 import altair as alt
 import numpy as np
+import pytest
 
 import faithscope as fs
 import report_examples as examples
@@ -57,6 +58,17 @@ def test_every_measure_has_a_color_and_an_axis_of_its_own():
         bars = specs.estimates([{**told, "upper": 0.5, "verified": 0.5, "unverifiable": 0.0}])["layer"][0]["encoding"]
         assert measure in bars["color"]["scale"]["domain"]
         assert words in bars["x"]["axis"]["title"]
+
+
+def test_lines_of_several_measures_are_drawn_with_their_names():
+    vl_convert = pytest.importorskip("vl_convert", reason="vl-convert is not installed")
+    kinds = ("necessity", "consistency", "sufficiency")
+    estimate = fs.consistency(["a", "a", "b"], [0, 0, 1]).to_dict()
+    named = [(f"explainer {j}", {**estimate, "measure": kind}) for j in range(11) for kind in kinds]
+    words = vl_convert.vegalite_to_svg(charts.estimates(named).to_dict())
+    assert [words.count(f">{kind}<") for kind in kinds] == [11, 11, 11]
+    one = vl_convert.vegalite_to_svg(charts.estimates(named[1::3]).to_dict())
+    assert [one.count(f">{kind}<") for kind in kinds] == [0, 0, 0]  # the axis says it
 
 
 def test_no_mark_has_a_color_of_its_own():

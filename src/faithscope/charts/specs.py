@@ -99,7 +99,7 @@ def estimates(rows: Rows) -> Spec:
         {**row, "line": f"{numbers[row['name']]:0{digits}} {measures.index(row['measure'])}", "zero": 0} for row in rows
     ]
     order = sorted(line["line"] for line in (*lines, *names))
-    labels = {"labelExpr": "slice(datum.label, indexof(datum.label, ' ') + 1)", "ticks": False, "domain": False}
+    labels = {"labelExpr": f"{measures}[toNumber(split(datum.label, ' ')[1])]", "ticks": False, "domain": False}
     extent = {"values": [line["line"] for line in lines], "title": None, "minExtent": _GUTTER, "maxExtent": _GUTTER}
     several = len({row["measure"] for row in rows}) > 1
     left = _GUTTER if several else 0
