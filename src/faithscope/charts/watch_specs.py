@@ -51,11 +51,12 @@ def over_time(
         layers.append(layer([{"wanted": at_least}], "rule wanted", y="wanted"))
     if alarms:  # rules on their days, and the limits since the change that each tells of
         boxes = [{**row, "end": points[-1]["day"] if points else ""} for row in alarms]
-        label = {"align": "right", "dx": -5, "baseline": "top", "dy": 4}
+        label = {"align": "right", "dx": 3, "baseline": "bottom", "dy": -2}
+        first = list({row["text"]: row for row in reversed(alarms)}.values())  # others would cover it
         layers += [
             layer(boxes, "rect since", clip, x={**x, "field": "since"}, x2="end", y="low", y2="high"),
             layer(alarms, "rule alarm", x=x),
-            layer(alarms, "text alarm-name", label, x=x, y={"value": 0}, text="text"),
+            layer(first, "text alarm-name", label, x=x, y={"value": 0}, text="text"),
         ]
     return layered(layers, height, {"domain": _range(points, alarms, at_least), "nice": True, "zero": False})
 

@@ -153,7 +153,8 @@ def _changed(look: Look, changed: Changes) -> list[Block]:
     if changed.explanations:
         rows = tuple(
             (
-                f"{each.text} {each.labels}".strip(),
+                each.text,
+                each.labels,
                 "yes" if each.probability < 1 - look.confidence else "cannot tell",
                 Cell(f"{each.rows[0]:,} → {each.rows[1]:,}", each.rows[1]),
                 *map(number, each.agreement),
@@ -161,8 +162,8 @@ def _changed(look: Look, changed: Changes) -> list[Block]:
             )
             for each in changed.explanations
         )
-        columns = ("explanation", "proven", "rows", "agreed", "agree now", "adds")
-        blocks += [Table(columns, rows, 2, _CHANGED)]
+        columns = ("explanation", "predictions", "proven", "rows", "agreed", "agree now", "adds")
+        blocks += [Table(columns, rows, 3, _CHANGED)]
     if changed.features:
         parts = Facts([(name, f"{part:+.4f}") for name, part in changed.features])
         blocks += [Group([Sentence(_BY_FEATURE), parts], title="By feature")]

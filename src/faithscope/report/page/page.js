@@ -135,7 +135,7 @@
     const toggle = () => {
       const open = button.getAttribute("aria-expanded") !== "true";
       button.setAttribute("aria-expanded", String(open));
-      button.textContent = open ? few : `Show ${rows.length} more features`;
+      button.textContent = open ? few : `Show ${rows.length} more feature${rows.length === 1 ? "" : "s"}`;
       rows.forEach((row) => { row.hidden = !open; });
     };
     button.addEventListener("click", toggle);
