@@ -117,13 +117,6 @@ class Slots:
     __slots__ = ("__dict__", "a")
 
 
-class Registered:
-    known = set()  # noqa: RUF012
-
-
-Registered.known.add(Registered)
-
-
 @contextlib.contextmanager
 def managed():
     yield
@@ -213,7 +206,6 @@ THINGS = {
             Flags.A,
             Methods(),
             Slots(),
-            Registered(),
         ),
         *(TABLES, LOG, np.dtype("f4")),
     )

@@ -142,14 +142,13 @@ def test_json_stands_alone_on_standard_output_whatever_a_model_prints(folder):
 
 
 @pytest.mark.parametrize(
-    "encoding",
-    ["ascii", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("utf-8", "latin-1", "cp1252"))],
+    "encoding", ["latin-1", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("utf-8", "cp1252"))]
 )
 @pytest.mark.slow
 def test_any_encoding_of_a_terminal_will_do(folder, encoding):
     found = run(folder, "--report", "r.html", PYTHONIOENCODING=encoding)
     assert found.returncode == 0, found.stderr
     told = found.stdout.decode(encoding)
-    assert ("é" in told) == (encoding != "ascii")
+    assert "é" in told
     assert ("–" in told) == (encoding in ("cp1252", "utf-8"))
     assert re.search(r"0\.\d{3}[-–][01]\.\d{3}", told)

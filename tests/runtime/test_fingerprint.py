@@ -1,13 +1,13 @@
 """Fingerprints: equal for equal things in any process, different for things that answer differently."""
 
 import importlib
-import json
 import os
 import shutil
 import subprocess
 import sys
 from collections import OrderedDict
 from functools import cached_property
+from importlib import import_module as load
 from pathlib import Path
 
 import numpy as np
@@ -18,20 +18,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import faithscope
 from faithscope.errors import WrongType
-from faithscope.runtime import origins
 from faithscope.runtime.fingerprint import fingerprint
+from faithscope.runtime.origins import is_own
 
 X, Y = load_breast_cancer(return_X_y=True)
 MODELS = {
     "forest": lambda seed: RandomForestClassifier(5, random_state=seed).fit(X, Y),
-    "boosting": lambda seed: HistGradientBoostingClassifier(max_iter=5, max_depth=seed + 2, random_state=0).fit(X, Y),
     "pipeline": lambda seed: make_pipeline(StandardScaler(), LogisticRegression(C=seed + 1)).fit(X, Y),
 }
 VALUES = st.recursive(
@@ -155,12 +154,6 @@ def by_name(rows):
     return importlib.import_module("faith" + "scope")
 
 
-def by_import_inside(rows):
-    from importlib import import_module
-
-    return import_module("faith" + "scope")
-
-
 def by_module_inside(rows):
     import importlib as il
 
@@ -182,13 +175,22 @@ class Broken:
         raise RuntimeError("not like this")
 
 
+class Registered:
+    known = set()  # noqa: RUF012
+
+
+Registered.known.add(Registered)
+
 HIDDEN = [
-    *((code, "imports modules by names that it computes") for code in (by_name, by_import_inside, by_module_inside)),
-    *((code, "imports modules by names that it computes") for code in (by_what_is_loaded, by_what_is_loaded_inside)),
-    (lambda rows: Exception.__subclasses__(), "calls __subclasses__"),
+    *((code, "uses import_module, and") for code in (by_name, by_module_inside)),
+    *((code, "uses modules, and") for code in (by_what_is_loaded, by_what_is_loaded_inside)),
+    (lambda rows: Exception.__subclasses__(), "uses __subclasses__"),
+    *((code, "uses (eval|globals), and") for code in (lambda rows: eval("rows"), lambda rows: globals()[rows])),
+    (lambda rows: load("faith" + "scope"), "by names that are computed"),
     (np.frompyfunc(lambda a: a + 1, 1, 1), "does not show what it computes"),
     (Broken(), "not like this"),
     ((one for one in range(3)), "cannot be told from others"),
+    (Registered, "nests too deeply"),
 ]
 
 
@@ -247,40 +249,34 @@ def test_what_ordinary_code_holds_is_the_same_in_any_process():
     assert len(set(eval(first).values())) == len(eval(first)) > 30
 
 
+ENVIRONMENT = "from faithscope.runtime.origins import environment; print(environment())"
+
+
 @pytest.mark.slow
-def test_our_own_explainers_are_known_by_our_sources(tmp_path):
-    source = Path(faithscope.__file__).parent
+def test_an_environment_is_known_by_our_sources_and_by_what_is_installed(tmp_path):
+    source, site = Path(faithscope.__file__).parent, tmp_path / "site-packages"
     shutil.copytree(source, tmp_path / "faithscope", ignore=shutil.ignore_patterns("__pycache__"))
-    code = (
-        "from faithscope.explainers import Random; from faithscope.runtime.fingerprint import fingerprint;"
-        "print(fingerprint(Random(3)))"
-    )
-    before = run(code, tmp_path)
-    assert run(code, source.parent) == before
+    record = site / "given-1.0.dist-info" / "RECORD"
+    record.parent.mkdir(parents=True)
+    record.write_text("given/__init__.py,sha256=a,7")
+    environments = [run(ENVIRONMENT, source.parent, site), run(ENVIRONMENT, tmp_path, site)]
+    record.write_text("given/__init__.py,sha256=b,7")
+    environments.append(run(ENVIRONMENT, tmp_path, site))
     edited = tmp_path / "faithscope" / "explainers" / "baselines.py"
     edited.write_text(edited.read_text() + "\nEDITED = True\n")
-    assert run(code, tmp_path) != before
+    environments.append(run(ENVIRONMENT, tmp_path, site))
+    assert environments[0] == environments[1]
+    assert len(set(environments)) == 3
 
 
-def test_an_installed_package_is_known_by_what_was_installed(tmp_path, monkeypatch):
-    root = tmp_path / "site-packages"
-    (root / "given").mkdir(parents=True)
-    (root / "given" / "__init__.py").touch()
-    (root / "other_name-1.0.dist-info").mkdir()
-    (root / "other_name-1.0.dist-info" / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: other-name\nVersion: 1.0\n"
-    )
-    monkeypatch.syspath_prepend(root)
-
-    def installed(code):
-        (root / "other_name-1.0.dist-info" / "RECORD").write_text(f"given/__init__.py,sha256={code},7\nnotes.txt,,\n")
-        for known in (origins.of_file, origins._package, origins._distributions):
-            known.cache_clear()
-        return origins.of_file(str(root / "given" / "__init__.py"))
-
-    assert installed("a").startswith("other-name 1.0 ")
-    assert installed("a") == installed("a") != installed("b")
-    assert origins.of_file(str(root / "of_nobody.py")) is None
-    assert origins.of_file(str(tmp_path / "mine.py")) is None
-    assert origins.of_file(json.__file__) == origins.python()
-    origins._distributions.cache_clear()
+def test_code_is_the_users_own_unless_it_is_pythons_or_installed(tmp_path, monkeypatch):
+    for place in ("site-packages", "mine"):
+        for name in (f"given_{place[:4]}", f"spread_{place[:4]}/part"):
+            (tmp_path / place / name).mkdir(parents=True)
+        (tmp_path / place / f"given_{place[:4]}" / "__init__.py").touch()
+        monkeypatch.syspath_prepend(tmp_path / place)
+    assert [is_own(name) for name in ("given_mine", "spread_mine", "spread_mine.part", "of_nobody", "__main__")] == [
+        True
+    ] * 5
+    others = ("given_site", "spread_site", "numpy.linalg", "json", "sys", "zipimport", "math", "faithscope.notes")
+    assert [name for name in others if is_own(name)] == []

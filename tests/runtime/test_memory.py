@@ -91,16 +91,6 @@ SYSTEMS = {
         },
         GIB,
     ),
-    "an older kernel's groups are read too": (
-        {
-            "proc__self__cgroup": "5:devices:/\n4:cpu,memory:/one\n0::/\n",
-            "sys__fs__cgroup__memory__one__memory_DOT_limit_in_bytes": str(2 * GIB),
-            "sys__fs__cgroup__memory__one__memory_DOT_usage_in_bytes": str(GIB // 2),
-            "sys__fs__cgroup__memory__memory_DOT_limit_in_bytes": "9223372036854771712",
-            "sys__fs__cgroup__memory__memory_DOT_usage_in_bytes": "0",
-        },
-        1.5 * GIB,
-    ),
     "a group that is over its limit leaves nothing": (
         {**GROUP, "proc__self__cgroup": "0::/\n", "sys__fs__cgroup__memory_DOT_max": str(GIB)},
         0,
@@ -234,28 +224,14 @@ except fs.errors.FaithscopeError as error:
 
 BEYOND = {
     "Counts of 20,000,000 rows": "fs.consistency(np.zeros(20_000_000, np.int32), np.zeros(20_000_000, bool))",
-    "Floor(decimals=1) of 800": "fs.consistency(np.zeros((800, 100_000)), [0] * 800, discretizer=fs.Floor(1))",
-    "Bitmaps of 2,000,000 rows with 2,000,000 labels": (
-        "rules = fs.Rules.from_conditions([[(0, '>', 1.0)], []], ['x']).take(np.arange(2_000_000) % 2)\n"
-        "    fs.sufficiency(rules, list(map(str, range(2_000_000))), np.zeros((2_000_000, 1)))"
-    ),
-    "Distances from 500 vectors": "fs.within(np.random.default_rng(0).random((500, 60_000)), [0] * 500, 1.0)",
-    "coalitions of 20,000 features": (
-        "fs.explainers.Shap(lambda X: X[:, 0], np.zeros((1, 20_000)), output='margin', evaluations=10**6)"
-    ),
     "Memory ran out (Unable to allocate": (
         "fs.evaluate(np.zeros(9), lambda X: np.ones((9, 10**10)), np.zeros((9, 1)), progress=False)"
     ),
 }
 
 
-ONCE = ("Counts", "Memory")  # of those that count, and of those that allocate
-
-
 @needs_linux
-@pytest.mark.parametrize(
-    "words", [pytest.param(words, marks=() if words.startswith(ONCE) else pytest.mark.thorough) for words in BEYOND]
-)
+@pytest.mark.parametrize("words", BEYOND)
 def test_beyond_the_limit_a_process_ends_with_a_sentence_and_not_with_a_kill(words):
     ended = python(LIMITED.format(work=BEYOND[words]), check=False)
     assert ended.returncode == 2, ended.stderr

@@ -22,7 +22,7 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.runtime.files import to_folder, write_atomically
 from faithscope.runtime.fingerprint import fingerprint
-from faithscope.runtime.origins import our_sources
+from faithscope.runtime.origins import environment
 from faithscope.runtime.progress import Step
 from faithscope.runtime.warning import warn
 
@@ -110,7 +110,7 @@ class Cache:
 
     def _key(self, what: str, question: str, X: Any) -> str | None:
         try:
-            return fingerprint(_FORMAT, our_sources(), what, question, X)
+            return fingerprint(_FORMAT, environment(), what, question, X)
         except WrongType as error:
             warn(f"The answers for these rows are not kept in the cache, and are computed each time: {error}")
             return None

@@ -93,10 +93,7 @@ def to_folder(path: str | os.PathLike[str]) -> Path:
 def _target(path: str | os.PathLike[str]) -> Path:
     """The file that a path leads to, links followed."""
     target = to_path(path)
-    try:
-        encoded = os.fsencode(target)
-    except UnicodeEncodeError:  # a lone surrogate
-        encoded = b"\0"
-    if b"\0" in encoded or not target.name:
-        raise BadInput(f"{os.fspath(path)!r} is not the path of a file: pass one, such as 'report.html'.")
-    return Path(os.path.realpath(target))
+    with suppress(ValueError):  # a NUL, or a lone surrogate
+        if target.name:
+            return Path(os.path.realpath(target))
+    raise BadInput(f"{os.fspath(path)!r} is not the path of a file: pass one, such as 'report.html'.")

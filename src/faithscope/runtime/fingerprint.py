@@ -1,46 +1,47 @@
 """A digest of all that a model, an explainer or rows are made of: equal for equal things in any process."""
 
+import builtins
+import dis
 import hashlib
+import os
 import random
 import sys
 import types
-import weakref
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from copyreg import dispatch_table
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial, partialmethod
+from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 from threading import Lock, RLock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from faithscope.errors import WrongType
-from faithscope.runtime import origins
-from faithscope.runtime.living_code import PLAIN, class_parts, compiled, function_parts, is_own, module_parts, named
+from faithscope.runtime.origins import is_own
 
-_C_CODE = (
-    types.BuiltinFunctionType,
-    types.MethodWrapperType,
-    types.WrapperDescriptorType,
-    types.MethodDescriptorType,
-    types.ClassMethodDescriptorType,
-    types.GetSetDescriptorType,
-    types.MemberDescriptorType,
-)
-_REMEMBERS = type(lru_cache(print))  # the type of a function with a cache
-_WRAPPERS = (property, staticmethod, classmethod, cached_property, partial, types.MethodType, weakref.ref, _REMEMBERS)
-_WRAPPED = ("fget", "fset", "fdel", "func", "args", "keywords", "__func__", "__self__", "__wrapped__")
-_LOCKS = (type(Lock()), type(RLock()))
+_PLAIN = {type(None), bool, int, float, complex, str, bytes}  # whose ``repr`` says everything
+_C_CODE = (types.BuiltinFunctionType, types.MethodWrapperType)
+_WRAPPERS = (property, staticmethod, classmethod, cached_property, types.MethodType, type(lru_cache(print)))
+_WRAPPED = ("fget", "fset", "fdel", "func", "__func__", "__self__", "__dict__")
+_STATELESS = (type(Lock()), type(RLock()), WeakKeyDictionary)  # the last is always a cache
+# Attributes of a class that do not change what it does, or are written elsewhere.
+_ASIDE = {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_attributes__", "__abstractmethods__"}
+_ASIDE |= {"_abc_impl", "__annotations_cache__"}
+_HIDING = {"__import__", "__subclasses__", "import_module", "module_from_spec", "resolve_name"}  # which code is run
+_BY_TEXT = {"eval", "exec", "globals"}
 
 
 def fingerprint(*things: Any) -> str:
     """A hexadecimal digest of everything that these things are made of and that their answers depend on.
 
     Arrays and tables count by their contents; objects by their class and state; the user's own classes and functions by
-    their code, and by whatever that reaches: bases, attributes, defaults, closures, globals, modules; Python, installed
-    packages and faithscope by their versions. Nothing is pickled, and no cache of an object (a ``cached_property``, an
-    ``lru_cache``) counts. A method ``__fingerprint__`` returns what stands for an object's state, beside its class.
-    Files, databases and services that code reads while it runs cannot be seen.
+    their code, and by whatever that reaches: bases, attributes, defaults, closures, globals, modules; what is installed
+    by its name (`origins.environment` stands for its code), with what the user put into it. Nothing is pickled, and no
+    cache of an object (a ``cached_property``, an ``lru_cache``) counts. A method ``__fingerprint__`` returns what
+    stands for an object's state, beside its class. Files, databases and services that code reads cannot be seen.
 
     Raises
     ------
@@ -53,213 +54,250 @@ def fingerprint(*things: Any) -> str:
     (True, False)
     """
     try:
-        return Walk().digest(things).hex()
+        return _Walk().digest(things).hex()
     except RecursionError:
         raise WrongType("It nests too deeply to be told from others.") from None
 
 
-class Walk:
+class _Walk:
     """One walk over things: each is written once, in the order in which it is first met, and then by its number.
 
     What is written describes the whole graph of things, so two graphs are written alike only if they are alike. Plain
-    values, tuples and arrays are written in place: whether two of them are the same object does not matter.
+    values, tuples, sets and arrays are written in place: whether two of them are the same object does not matter.
     """
 
-    def __init__(self, inside: tuple[int, ...] = ()) -> None:
+    def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
         self.met: list[Any] = []  # keeps everything alive: the id of a freed object could come again
-        self.arrays: dict[int, tuple[bytes, Any]] = {}
-        self.inside = inside  # the sets that this walk is an element of
 
     def digest(self, things: Any) -> bytes:
         """Sixteen bytes for things and all that they reach."""
         digest = hashlib.blake2b(self.refer(things), digest_size=16)
         for thing in self.met:  # grows while it is walked
             try:
-                digest.update(self.written(*_taken_apart(thing)))
+                digest.update(self.write(*_taken_apart(thing)))
             except (WrongType, RecursionError, MemoryError):
                 raise
             except Exception as error:  # a user's class may raise anything when its parts are read
                 raise WrongType(f"A {type(thing).__name__} cannot be told from others ({error}).") from None
         return digest.digest()
 
-    def written(self, kind: str, parts: Iterable[Any]) -> bytes:
-        """A digest of a kind and parts."""
-        return _hash(kind, *map(self.refer, parts))
+    def write(self, *parts: Any) -> bytes:
+        """Sixteen bytes for parts in their order."""
+        return hashlib.blake2b(b"".join(map(self.refer, parts)), digest_size=16).digest()
 
     def refer(self, thing: Any) -> bytes:
         """Sixteen bytes for a thing: its content, or the number of a thing that is written elsewhere."""
         kind = type(thing)
-        if kind in PLAIN:
-            return _hash(kind.__name__, thing if kind is bytes else repr(thing))
+        if kind in _PLAIN:
+            content = f"{kind.__name__} {thing!r}".encode("utf-8", "surrogatepass")
+            return hashlib.blake2b(content, digest_size=16).digest()
         if kind is tuple:
-            return _hash("plain tuple", repr(thing)) if _plain(thing) else self.written("tuple", thing)
-        if kind is set or kind is frozenset:
-            return _hash(kind.__name__, *self._elements(thing))
-        if kind is types.CodeType:
-            return self.written("code", _code(thing))
-        if _is_array(thing) and not thing.dtype.hasobject:
-            if id(thing) not in self.arrays:
-                self.arrays[id(thing)] = self.written("array", _array(np.asarray(thing))), thing
-            return self.arrays[id(thing)][0]
+            return self.write("tuple", *_listed(thing))
+        if kind is set or kind is frozenset:  # each element by itself, so that their order in memory does not matter
+            return self.write(kind.__name__, *sorted(_Walk().digest(element) for element in thing))
+        if kind.__module__ == "numpy" and isinstance(thing, np.ndarray | np.generic) and not thing.dtype.hasobject:
+            return self.write(kind.__name__, *_array(np.asarray(thing)))
         if id(thing) not in self.numbers:
             self.numbers[id(thing)] = len(self.met)
             self.met.append(thing)
-        return _hash("number", str(self.numbers[id(thing)]))
-
-    def _elements(self, things: Any) -> list[bytes]:
-        """A digest of each element by itself, sorted, so that their order in memory does not matter."""
-        if id(things) in self.inside:
-            return [_hash("inside", str(self.inside.index(id(things))))]
-        if _plain(things):
-            return sorted(_hash(type(element).__name__, repr(element)) for element in things)
-        return sorted(Walk((*self.inside, id(things))).digest(element) for element in things)
+        return self.numbers[id(thing)].to_bytes(16, "little")
 
 
-def _hash(*parts: str | bytes) -> bytes:
-    """A digest of parts, each with its length, so that no two lists of parts are written alike."""
-    digest = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        digest.update(len(content).to_bytes(8, "little"))
-        digest.update(content)
-    return digest.digest()
-
-
-def _plain(things: Any) -> bool:
-    """Whether all are plain values, whose ``repr`` says everything."""
-    return set(map(type, things)) <= PLAIN
-
-
-def _taken_apart(thing: Any) -> tuple[str, list[Any]]:
-    """What kind of thing it is, and its parts."""
-    kind = type(thing)
-    if kind is list:
-        return ("plain list", [repr(thing)]) if _plain(thing) else ("list", thing)
-    if isinstance(thing, Mapping) and kind.__module__ in ("builtins", "collections", "types"):
-        return kind.__name__, [*_mapping(thing), *filter(None, [getattr(thing, "__dict__", None)])]
-    if isinstance(thing, type):
-        return "class", class_parts(thing)
-    if isinstance(thing, types.FunctionType):
-        return "function", function_parts(thing)
-    if isinstance(thing, types.ModuleType):
-        return "module", module_parts(thing)
-    if isinstance(thing, _C_CODE):
-        return "compiled", compiled(thing)
-    if isinstance(thing, _WRAPPERS):
-        if isinstance(thing, weakref.ref):
-            return "wrapper", [kind, thing()]
-        remembers = (is_own(kind) or isinstance(thing, partial)) and hasattr(thing, "__dict__")
-        parts = [getattr(thing, name, None) for name in _WRAPPED]  # and not its cache
-        return "wrapper", [kind, *parts, vars(thing) if remembers else None]
-    if _is_array(thing):
-        return "array", _array(np.asarray(thing))
-    if isinstance(thing, np.ufunc):
-        homes = (name for name in ("numpy", "scipy.special") if name in sys.modules)
-        home = next((name for name in homes if getattr(sys.modules[name], thing.__name__, None) is thing), None)
-        if home is None:  # made from a function, which it does not show
-            raise WrongType(f"The ufunc {thing.__name__!r} does not show what it computes: use np.vectorize.")
-        return "ufunc", [f"{home}.{thing.__name__} {origins.of_module(home)}"]
-    # The state of a global random generator is not part of what refers to it; a lock has none.
-    if thing is random._inst or thing is np.random.mtrand._rand or isinstance(thing, _LOCKS):
-        return "name", [kind.__name__]
-    return "object", [kind, *_content(thing)]
-
-
-def _mapping(thing: Mapping[Any, Any]) -> list[Any]:
-    factory = [thing.default_factory] if isinstance(thing, defaultdict) else []
-    if _plain(thing.keys()) and _plain(thing.values()):
-        return [*factory, "plain", repr(list(thing.items()))]
-    return [*factory, "items", *(part for pair in thing.items() for part in pair)]
-
-
-def _code(code: types.CodeType) -> list[Any]:
-    """Everything in code that changes what it does; no names of files, no numbers of lines."""
-    shape = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_name)
-    return [code.co_code, code.co_exceptiontable, shape, names, code.co_consts]
-
-
-def _is_array(thing: Any) -> bool:
-    """Whether an array is only its values: no mask, no subclass."""
-    return type(thing) is np.ndarray or (isinstance(thing, np.generic) and type(thing).__module__ == "numpy")
+def _listed(things: Any) -> Any:
+    """Things; in place of plain ones one text that says all of them."""
+    return [repr(things)] if set(map(type, things)) <= _PLAIN else things
 
 
 def _array(values: np.ndarray[Any, Any]) -> list[Any]:
     shape = [str(values.dtype), values.shape]
     if values.dtype.names is not None:  # field by field: the bytes between them mean nothing
-        return [repr(values.dtype), values.shape, *(_array(values[name]) for name in values.dtype.names)]
-    if values.dtype.hasobject:
-        return [*shape, values.ravel().tolist()]
-    return [*shape, np.ascontiguousarray(values).tobytes()]
+        return [*shape, *(values[name] for name in values.dtype.names)]
+    content = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+    return [*shape, hashlib.blake2b(content.data, digest_size=16).digest()]
+
+
+def _taken_apart(thing: Any) -> list[Any]:
+    """What kind of thing it is, and its parts."""
+    kind = type(thing)
+    if thing is sys.modules or thing is import_module:
+        raise WrongType("Modules by names that are computed cannot be followed.")
+    if kind is list:
+        return ["list", *_listed(thing)]
+    if isinstance(thing, Mapping) and kind.__module__ in ("builtins", "collections"):
+        pairs = [part for pair in thing.items() for part in pair]
+        factory, attributes = (getattr(thing, name, None) for name in ("default_factory", "__dict__"))
+        return [kind.__name__, factory, attributes, *_listed(pairs)]
+    if isinstance(thing, types.CodeType):  # all that changes what it does; no names of files, no numbers of lines
+        shape = (thing.co_argcount, thing.co_posonlyargcount, thing.co_kwonlyargcount, thing.co_flags)
+        names = (thing.co_names, thing.co_varnames, thing.co_freevars, thing.co_cellvars, thing.co_name)
+        return ["code", thing.co_code, thing.co_exceptiontable, shape, names, thing.co_consts]
+    if isinstance(thing, type):
+        return ["class", _named(thing), *_class_parts(thing)]
+    if isinstance(thing, types.FunctionType):
+        return [
+            "function",
+            _named(thing),
+            *([] if _is_installed(thing) and _is_known(thing) else _function_parts(thing)),
+        ]
+    if isinstance(thing, types.ModuleType):
+        held = [(name, value) for name, value in vars(thing).items() if name == "__getattr__" or name[:2] != "__"]
+        return ["module", _named(thing), *(held if is_own(thing.__name__) else [])]
+    if isinstance(thing, _WRAPPERS):
+        return ["wrapper", kind, *(getattr(thing, name, None) for name in _WRAPPED)]
+    if kind.__module__ == "builtins" and (hasattr(thing, "__objclass__") or isinstance(thing, _C_CODE)):
+        owner, bound = getattr(thing, "__objclass__", None), getattr(thing, "__self__", None)
+        by_name = isinstance(bound, types.ModuleType) or owner is bound is None or _is_known(thing)
+        return ["compiled", _named(thing), *([] if by_name else [owner, bound])]
+    # The state of a global random generator is not part of what refers to it; a lock has none.
+    if thing is random._inst or thing is np.random.mtrand._rand or isinstance(thing, _STATELESS):
+        return ["name", kind.__name__]
+    return ["object", kind, *_content(thing)]
+
+
+def _named(thing: Any) -> list[Any]:
+    """A thing's module and name; and what the file of the user's own compiled module holds."""
+    module = thing.__name__ if isinstance(thing, types.ModuleType) else str(getattr(thing, "__module__", ""))
+    name = str(getattr(thing, "__qualname__", getattr(thing, "__name__", type(thing).__name__)))
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    compiled = file.endswith(tuple(EXTENSION_SUFFIXES)) and is_own(module)
+    return [module, name, Path(file).read_bytes() if compiled else None]
+
+
+def _is_known(thing: Any) -> bool:
+    """Whether a name says all: it is that of installed code, and leads to this thing."""
+    value = sys.modules.get(str(getattr(thing, "__module__", "")))
+    if value is None or is_own(value.__name__):
+        return False
+    for part in str(getattr(thing, "__qualname__", "")).split("."):
+        value = getattr(value, part, None)
+    return value is thing
+
+
+def _class_parts(kind: type) -> list[Any]:
+    """A class's bases and all it holds; of an installed one what the user put into it, or into its bases."""
+    if _is_known(kind):
+        return [(base.__qualname__, name, *_put(name, value)) for base in kind.__mro__ for name, value in _held(base)]
+    return [type(kind), kind.__bases__, *_held(kind)]
+
+
+def _held(kind: type) -> list[tuple[str, Any]]:
+    """The attributes of a class itself, without functions that attrs makes of others, seeded anew in every process."""
+    files = {name: getattr(getattr(value, "__code__", None), "co_filename", "") for name, value in vars(kind).items()}
+    return [(name, vars(kind)[name]) for name in files if not (name in _ASIDE or files[name].startswith("<attrs"))]
+
+
+def _put(name: str, value: Any) -> list[Any]:
+    """An attribute of installed code, as far as the user may have put it there.
+
+    A function, class or object of the user's own, a plain value or array, or what has another name.
+    """
+    function = getattr(value, "__func__", getattr(value, "fget", value))
+    if isinstance(function, types.FunctionType):
+        own = not _is_installed(function)
+    else:
+        own = is_own((value if isinstance(value, type) else type(value)).__module__)
+    items = [*value, *value.values()] if isinstance(value, dict) else value
+    items = items if isinstance(items, list | tuple) else [value]
+    plain = set(map(type, items)) <= _PLAIN or (type(value) is np.ndarray and not value.dtype.hasobject)
+    if own or (plain and name[:2] != "__") or isinstance(value, partial | partialmethod):
+        return [value]
+    return _named(value) if getattr(value, "__name__", name) != name else []
+
+
+def _is_installed(function: types.FunctionType) -> bool:
+    """Whether a function looks names up in an installed module."""
+    name = str(function.__globals__.get("__name__"))
+    return getattr(sys.modules.get(name), "__dict__", None) is function.__globals__ and not is_own(name)
+
+
+def _function_parts(function: types.FunctionType) -> list[Any]:
+    """A function's code, all that it holds, and what its names stand for now."""
+    cells = [_contents(cell) for cell in function.__closure__ or ()]
+    # From Python 3.14 on annotations are a function, whose names need not exist.
+    annotations = getattr(function, "__annotate__", None) or function.__annotations__
+    held = [function.__code__, cells, function.__defaults__, function.__kwdefaults__, annotations, vars(function)]
+    return held if _is_installed(function) else [*held, *_reached(function)]
+
+
+def _contents(cell: types.CellType) -> Any:
+    try:
+        return (cell.cell_contents,)
+    except ValueError:
+        return None
+
+
+def _reached(function: types.FunctionType) -> Iterator[Any]:
+    """What the names in a function's code stand for: globals, what it imports, attributes of installed modules.
+
+    All names are looked up in all modules, whichever they are attributes of. A module of the user's own counts whole.
+    """
+    names, read, known = set[str](), set[str](), function.__globals__
+    imported: list[Any] = []
+    for code in _codes(function.__code__):
+        names.update(code.co_names)
+        steps = [step for step in dis.get_instructions(code) if step.opname not in ("EXTENDED_ARG", "CACHE")]
+        for place, step in enumerate(steps):
+            if step.opname == "IMPORT_NAME":
+                imported += _imported(step.argval, steps[place - 1].argval, steps[place - 2].argval, known)
+            elif step.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME")):
+                read.add(step.argval)
+    looked_up = {name: known[name] for name in sorted(names & known.keys())}
+    modules = [builtins, *(value for value in [*looked_up.values(), *imported] if isinstance(value, types.ModuleType))]
+    hiding = names & _HIDING | (read & _BY_TEXT) | (names & {"modules"} if sys in modules else set())
+    if hiding:
+        raise WrongType(f"{function.__qualname__} uses {min(hiding)}, and what it reaches by that cannot be followed.")
+    yield from (looked_up, imported)
+    for module in modules:  # grows
+        for name in sorted(names & vars(module).keys()) if not is_own(module.__name__) else ():
+            value = vars(module)[name]
+            if isinstance(value, types.ModuleType) and value not in modules:
+                modules.append(value)
+            if module not in (sys, os):  # what they hold is another in every run
+                yield from ((name, part) for part in _put(name, value))
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+def _imported(name: str, wanted: tuple[str, ...] | None, level: int, known: dict[str, Any]) -> list[Any]:
+    """What an import statement inside a function brings; a module of the user's own is imported."""
+    if not level and not is_own(name):
+        return [sys.modules[name]] if name in sys.modules else []
+    try:
+        module = __import__(name, known, None, wanted or ("__name__",), level)
+    except ImportError:
+        return []
+    return [getattr(module, each, None) for each in wanted] if wanted else [module]
 
 
 def _content(thing: Any) -> list[Any]:
-    """Values of a table, a tensor or a sparse matrix, or the state that an object gives when it is copied."""
+    """The state of an object: what it says itself, or what it gives when it is copied."""
     if hasattr(type(thing), "__fingerprint__"):
         return [thing.__fingerprint__()]
-    if _is(thing, "pandas", "DataFrame"):
-        names = [thing.index.names, thing.columns.names, thing.attrs or None]
-        return [*_columns(thing), *names, _dtype(thing.index.dtype), thing.index.to_numpy()]
-    if _is(thing, "polars", "DataFrame"):
-        return _columns(thing)
-    if _is(thing, "torch", "Tensor"):
-        return _tensor(thing)
-    if _is(thing, "pyarrow", "Table"):
-        return [str(thing.schema), thing.to_pydict()]
-    if hasattr(type(thing), "tocsr"):
-        rows = thing.tocsr()
-        return [rows.shape, rows.indptr, rows.indices, rows.data]
-    if _is(thing, "numba.core.dispatcher", "Dispatcher"):
+    torch: Any = sys.modules.get("torch")
+    if hasattr(torch, "Tensor") and isinstance(thing, torch.Tensor):
+        content = thing.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+        return [str(thing.dtype), tuple(thing.shape), content, vars(thing) or None]
+    if hasattr(thing, "py_func"):  # compiled by numba
         return [thing.py_func, thing.targetoptions]
-    return _state(thing)
-
-
-def _is(thing: Any, library: str, name: str) -> bool:
-    """Whether a thing is an instance of a library's class, without importing the library."""
-    kind = getattr(sys.modules.get(library), name, None)
-    return kind is not None and isinstance(thing, kind)
-
-
-def _columns(table: Any) -> list[Any]:
-    """Names, types and values of a table's columns."""
-    series = [table.iloc[:, j] if hasattr(table, "iloc") else table[:, j] for j in range(table.shape[1])]
-    return [list(table.columns), [_dtype(column.dtype) for column in series], [column.to_numpy() for column in series]]
-
-
-def _dtype(dtype: Any) -> Any:
-    """A column's type; for categories also their values and whether they are ordered."""
-    categories = getattr(dtype, "categories", None)
-    return str(dtype), getattr(dtype, "ordered", None), None if categories is None else list(categories)
-
-
-def _tensor(thing: Any) -> list[Any]:
-    import torch
-
-    if thing.is_quantized:
-        raise WrongType("A quantized tensor does not show what its numbers stand for: use its dequantize().")
-    values = thing.detach().cpu().contiguous()
-    try:
-        return [str(thing.dtype), *_array(values.numpy()), vars(thing) or None]
-    except TypeError:  # NumPy has no such type
-        return [str(thing.dtype), tuple(thing.shape), *_array(values.reshape(-1).view(torch.uint8).numpy())]
-
-
-def _state(thing: Any) -> list[Any]:
-    """The state that an object gives when it is copied, without its caches."""
     reduce = dispatch_table.get(type(thing))
     reduced = reduce(thing) if reduce else thing.__reduce_ex__(2)
+    own = is_own(type(thing).__module__)
     if isinstance(reduced, str):  # it is known by its name
-        home = named(thing) if getattr(thing, "__module__", None) else None
-        return [reduced, home, vars(thing) if is_own(type(thing)) and hasattr(thing, "__dict__") else None]
+        homes = [sys.modules.get(name) for name in ("numpy", "scipy.special")]
+        if isinstance(thing, np.ufunc) and not any(getattr(home, reduced, None) is thing for home in homes):
+            raise WrongType(f"The ufunc {reduced!r} does not show what it computes: use np.vectorize.")
+        return [reduced, getattr(thing, "__module__", None), getattr(thing, "__dict__", None) if own else None]
     constructor, arguments, state, listed, mapped = [*reduced, None, None, None][:5]
-    held = [state]
-    if is_own(type(thing)):  # whose copies may lack something that answers depend on
+    states = [state]
+    if own:  # its copies may lack something that answers depend on
         whole = object.__getstate__(thing)
-        held += whole if isinstance(whole, tuple) else (whole or {}, None)
+        states += whole if isinstance(whole, tuple) else [whole or {}]
     cached = {k for base in type(thing).__mro__ for k, v in vars(base).items() if isinstance(v, cached_property)}
-    state, *left_out = (
-        {k: v for k, v in part.items() if k not in cached} if isinstance(part, dict) else part for part in held
-    )
-    items = (None if each is None else list(each) for each in (listed, mapped))
-    return [constructor, arguments, state, *items, *left_out]
+    states = [{k: v for k, v in part.items() if k not in cached} if isinstance(part, dict) else part for part in states]
+    return [constructor, arguments, *states, *(None if items is None else list(items) for items in (listed, mapped))]

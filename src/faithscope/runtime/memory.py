@@ -1,6 +1,7 @@
 """Estimate memory before large allocations and raise TooLarge with advice, instead of being killed by the system."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from functools import wraps
 from math import inf
@@ -96,25 +97,20 @@ def _read(path: Path) -> str:
         return ""
 
 
-def _number(text: str) -> float:
-    """The first number of a text; infinity if there is none, as in "max"."""
-    first = text.split()[:1]
-    return float(first[0]) if first and first[0].isdigit() else inf
+def _number(text: str, name: str = "") -> float:
+    """The number after a name at the beginning of a line; infinity if there is none, as in "max"."""
+    match = re.search(rf"^{name}\s*(\d+)", text, re.MULTILINE)
+    return float(match[1]) if match else inf
 
 
 def _left_on_machine() -> float:
-    kilobytes = _field(_read(_SYSTEM / "proc/meminfo"), "MemAvailable:")
+    kilobytes = _number(_read(_SYSTEM / "proc/meminfo"), "MemAvailable:")
     if kilobytes < inf:
         return 1024 * kilobytes
     try:  # all there is, if nothing says what is left
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
         return inf
-
-
-def _field(text: str, name: str) -> float:
-    """The number after a name at the beginning of a line."""
-    return min((_number(line[len(name) :]) for line in text.splitlines() if line.startswith(name)), default=inf)
 
 
 def _left_to_process() -> float:
@@ -134,21 +130,13 @@ def _pages(which: int) -> float:
 
 
 def _left_to_groups() -> Iterator[float]:
-    """What each control group of this process leaves, such as a container's limit, and each group above it."""
-    for line in _read(_SYSTEM / "proc/self/cgroup").splitlines():
-        _, kinds, place = line.split(":", 2)
-        if kinds == "":
-            yield from _left_in(_SYSTEM / "sys/fs/cgroup", place, "memory.max", "memory.current", "inactive_file ")
-        elif "memory" in kinds.split(","):
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ")
-            yield from _left_in(_SYSTEM / "sys/fs/cgroup/memory", place, *names)
-
-
-def _left_in(mount: Path, place: str, limit: str, usage: str, idle: str) -> Iterator[float]:
-    inner = mount / place.strip("/")
+    """What the control group of this process leaves, such as a container's limit, and each group above it."""
+    mount = _SYSTEM / "sys/fs/cgroup"
+    place = re.search(r"^0::/(.*)$", _read(_SYSTEM / "proc/self/cgroup"), re.MULTILINE)
+    inner = mount / (place[1] if place else "")
     # Inside a container its own group is mounted as the root.
-    for folder in (inner, *(above for above in inner.parents if above == mount or mount in above.parents)):
-        most = _number(_read(folder / limit))
+    for folder in (inner, *(above for above in inner.parents if mount in (above, *above.parents))) if place else ():
+        most = _number(_read(folder / "memory.max"))
         if most < inf:
-            spare = _field(_read(folder / "memory.stat"), idle)  # pages of files, given back when asked for
-            yield most - _number(_read(folder / usage)) + (spare if spare < inf else 0.0)
+            spare = _number(_read(folder / "memory.stat"), "inactive_file")  # of files, given back when asked for
+            yield most - _number(_read(folder / "memory.current")) + (spare if spare < inf else 0.0)

@@ -13,7 +13,6 @@ Returned = TypeVar("Returned")
 
 _PLAIN = {"–": "-", "−": "-", "—": "-", "…": "...", "×": "x", "·": "*", "≤": "<=", "≥": ">=", "²": "^2", "’": "'"}
 _HANDLER = "faithscope.plain"
-_ASCII = "faithscope_ascii"  # a name of its own: click would write UTF-8 to a stream that calls itself ASCII
 _OUTPUT = 1  # the number of standard output in every process
 
 _answers: list[TextIO] = []  # where JSON goes while everything else is diverted
@@ -22,13 +21,9 @@ _answers: list[TextIO] = []  # where JSON goes while everything else is diverted
 def plain_letters() -> None:
     """Let standard output and standard error take any text, whatever their encoding: no letter stops a command."""
     codecs.register_error(_HANDLER, _substitute)
-    codecs.register(_find)
     for stream in (sys.stdout, sys.stderr):
-        encoding = getattr(stream, "encoding", None) or "utf-8"
-        if encoding.lower().startswith("utf") or not hasattr(stream, "reconfigure"):
-            continue
-        ascii_only = codecs.lookup(encoding).name == "ascii"
-        stream.reconfigure(encoding=_ASCII if ascii_only else encoding, errors=_HANDLER)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=_HANDLER)
 
 
 def _substitute(problem: UnicodeError) -> tuple[str, int]:
@@ -37,18 +32,6 @@ def _substitute(problem: UnicodeError) -> tuple[str, int]:
         raise problem
     unknown = problem.object[problem.start : problem.end]
     return "".join(_PLAIN.get(letter) or ascii(letter)[1:-1] for letter in unknown), problem.end
-
-
-class _Encoder(codecs.IncrementalEncoder):
-    def encode(self, text: str, final: bool = False) -> bytes:
-        return text.encode("ascii", _HANDLER)
-
-
-def _find(name: str) -> codecs.CodecInfo | None:
-    if name != _ASCII:
-        return None
-    known = codecs.lookup("ascii")
-    return codecs.CodecInfo(known.encode, known.decode, incrementalencoder=_Encoder, name=_ASCII)
 
 
 def json_alone(command: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:

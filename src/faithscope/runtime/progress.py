@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -75,38 +74,6 @@ def lines(phase: str, total: int, clock: Clock) -> tuple[Step, Callable[[float],
     return update, lambda seconds: say(f"done in {seconds:.0f} s")
 
 
-@dataclass
-class _Shown:
-    """One phase, shown once it has lasted a second, whether or not it reports rows."""
-
-    phase: str
-    total: int
-    clock: Clock
-    done: int = 0
-    running: tuple[Step, Callable[[float], object]] | None = None
-    over: bool = False
-    lock: Any = field(default_factory=threading.Lock)
-
-    def show(self) -> None:
-        with self.lock:
-            if not self.running and not self.over:
-                self.running = _display()(self.phase, self.total, self.clock)
-                if self.done:
-                    self.running[0](self.done, self.total)
-
-    def step(self, done: int, total: int) -> None:
-        with self.lock:
-            self.done, self.total = done, total
-            if self.running:
-                self.running[0](done, total)
-
-    def close(self, seconds: float) -> None:
-        with self.lock:
-            if self.running:
-                self.running[1](seconds)
-            self.over = True
-
-
 class Watch:
     """Shows phases of work, one after the other.
 
@@ -132,15 +99,30 @@ class Watch:
     @contextmanager
     def phase(self, name: str, total: int) -> Iterator[Step]:
         """A phase over so many rows; gives a function to call with rows done and rows in total."""
-        began = self.clock.now()
-        shown = _Shown(name, total, self.clock)
-        cancel = self.clock.after(_PATIENCE, shown.show) if self.shown else lambda: None
+        began, latest = self.clock.now(), [0, total]
+        shown: list[tuple[Step, Callable[[float], object]]] = []  # once it has lasted a second
+        lock = threading.Lock()
+
+        def show() -> None:
+            with lock:
+                shown.append(_display()(name, total, self.clock))
+                if latest[0]:
+                    shown[0][0](*latest)
+
+        def step(done: int, total: int) -> None:
+            with lock:
+                latest[:] = done, total
+                for update, _ in shown:
+                    update(done, total)
+
+        cancel = self.clock.after(_PATIENCE, show) if self.shown else lambda: None
         try:
-            yield partial(self.told, name) if self.told else shown.step
+            yield partial(self.told, name) if self.told else step
         finally:
             cancel()
             spent = self.clock.now() - began
-            shown.close(spent)
+            for _, end in shown:
+                end(spent)
             self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
 
