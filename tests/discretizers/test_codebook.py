@@ -16,38 +16,27 @@ from refused import refused
 
 FOREVER = [
     r"(a+)+$",
-    r"(\w+\s*)+$",
     r"(a|aa)+b",
-    r"(a|a)*c",
     r"(.*a){20}",
     r"(x+x+)+y",
-    r"(([a-z])+.)+[A-Z]([a-z])+$",
     r"(?:a|.)*b",
     r"(?=(a+)+b)x",
     r"(a{1,9}){9}b",
-    r"((a{0,4}){0,4}){0,4}b",
     r"^(?:a?){30}a{30}$",
-    "a?" * 30 + "a" * 30,
     r".*.*.*.*.*x",
     r"(?:[б-я]+|[а-ё]x)*щ",
     r"(\w+)(?:\1)+x",
     r"(?:(?<!b))+x",
-    r"(?:a?){3}x",
     r"(?:\b)*x",
 ]
 FINE = [
     r"\bnot\b|\bnever\b",
     r"no (?:\w+ )*evidence",
-    r"(?:\w+\s+)*x",
-    r"no\s+\w+\s+evidence",
-    r"if.*then.*because",
     r"(?:very )+old",
     r"(?:\w++\s*)+",
     r"(?:(?:so )?old )*man",
-    r"\d{4}",
     r"(?P<word>\w)(?P=word)",
     r"(?<!not )because(?! of)",
-    r"not (?:\w+ ){0,3}happy",
     r"\b\w+(?:\s+\w+){0,5}\s+because",
     r"[^a-z]{2,}",
 ]
@@ -64,7 +53,6 @@ def test_patterns_that_cannot_be_meant_are_refused():
         (r"\p{L}", "no regular expression of Python|bounds no repeat"),
         *((f"{sets}x", "is unclear") for sets in ("[[:alpha:]]", "[a||b]", "[[ab]--b]")),
         *((brace, "bounds no repeat") for brace in ("a{e}", r"(?:old){e<=1}", r"\\{s", "a{,b}")),
-        ("x" * 3000, "more than 2,000"),
         (3, "must be a text"),
         ("n't", "folded texts do not have"),
         ("not|can't", "folded texts do not have"),
@@ -164,7 +152,6 @@ def test_what_may_take_forever_is_found_or_stopped(monkeypatch, pattern):
     ("seconds", "pattern", "texts"),
     [
         (0.0, "old", ["old man"]),
-        (0.0, "old man", ["old man"]),
         (0.01, "(?:a|aa)+[!?]", [f"{'a' * 20} {j}" for j in range(1000)]),  # each of which takes no time
         (0.5, r"(?:\w+\s+)*[!?]", ["if then " * 12_000]),  # stopped amid its search, which takes hours
         (0.5, "(a|aa)+[!?]", ["a" * 60]),
@@ -198,9 +185,7 @@ def test_damaged_files_are_refused(tmp_path):
         (b'{"a": "x", "a": "y"}', "'a' stands twice"),
         (b'{"a": {"b": "x"}}', "must be a text"),
         (b'{"a": "(a"}', "no regular expression"),
-        (b"{}", "takes a pattern per name"),
         (b"[" * 100_000, "cannot be read as JSON"),
-        (b" " * 2**21, "larger than 1 MB"),
     ):
         (tmp_path / "codes.json").write_bytes(content)
         refused(BadInput, message, fs.Codebook.load, tmp_path / "codes.json")

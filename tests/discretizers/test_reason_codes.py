@@ -55,13 +55,10 @@ def test_importances_of_another_label_or_of_several_are_refused():
 def test_explainers_say_which_label_they_speak_of():
     X = np.random.default_rng(0).normal(size=(80, 2))
     model = LogisticRegression().fit(X, np.where(X[:, 0] > 0, "approved", "denied"))
-    for explained in (
-        fs.explainers.Shap(model, X[:20], class_index=0).explain(X[:5]),
-        fs.explainers.Lime(model.predict_proba, X, class_index=0, samples=100).explain(X[:5]),
-    ):
-        coded = fs.ReasonCodes(1, against="approved")(explained)
-        copies = (explained, explained.take([0, 1]), from_arrow(to_arrow(explained)), coded)
-        assert [copy.label for copy in copies] == ["approved"] * 4
+    explained = fs.explainers.Shap(model, X[:20], class_index=0).explain(X[:5])
+    coded = fs.ReasonCodes(1, against="approved")(explained)
+    copies = (explained, explained.take([0, 1]), from_arrow(to_arrow(explained)), coded)
+    assert [copy.label for copy in copies] == ["approved"] * 4
     with pytest.warns(UserWarning, match="different class"):
         own = fs.explainers.Shap(model, X[:20], class_index="predicted").explain(X[:5])
     refused(BadInput, "rows explain the classes predicted for them", fs.ReasonCodes(1), own)

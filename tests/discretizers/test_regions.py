@@ -105,12 +105,10 @@ def test_plain_arrays_of_maps_are_measured_and_their_shape_survives(tmp_path):
 def test_maps_that_cannot_be_pooled_are_answered_in_a_sentence():
     for pool, shape, message in (
         (fs.Pool((4, 4)), (64,), r"fs.Pool\(\(4, 4\), shape=\(28, 28\)\)"),
-        (fs.Pool((4, 4)), (62,), "which do not say what map they are"),
         (fs.Pool((4, 4), shape=(9, 9)), (64,), "a shape of 81 numbers"),
         (fs.Pool((4, 4), shape=(4, 16)), (8, 8), r"maps of shape \(8, 8\)"),
         (fs.Pool((9, 2)), (8, 8), "cannot be cut into 9 regions"),
         (fs.Pool((2, 2)), (16, 8, 8), "channels='first'"),
-        (fs.Pool((2, 2)), (3, 8, 4), "may have their channels first or last"),
         (fs.Pool((2, 2)), (3, 4, 4), r"say which, such as fs.Pool\(\(2, 2\), channels='first'\)"),
         (fs.Pool((2, 2), channels="last"), (8, 8), "leave channels= out"),
         (fs.Pool((2, 2)), (2, 3, 8, 8), "have 4 axes"),
@@ -133,13 +131,6 @@ def test_what_is_no_grid_or_no_map_is_answered_in_a_sentence():
         refused(BadInput, message, call, *given_)
     refused(BadInput, "channels must be one of 'first', 'last' or None", fs.Pool, (2, 2), channels="middle")
     refused(BadInput, "whole numbers", fs.Pool, (2, 2), shape=28.0)
-
-
-def test_advice_runs():
-    importances = fs.Importances(np.ones((2, 3, 4, 4)))
-    assert fs.Pool((2, 2), channels="first")(importances).values.shape == (2, 4)
-    assert fs.Pool((4, 4))(importances).values.shape == (2, 16), "3 rows cannot be cut into 4"
-    assert fs.Pool((4, 4), shape=(8, 8))(fs.Importances(np.ones((0, 64)))).values.shape == (0, 16)
 
 
 def test_maps_of_other_axes_are_not_compared():

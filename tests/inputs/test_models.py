@@ -77,11 +77,6 @@ def test_several_labels_of_0_and_1_agree_if_all_do(held):
     assert any("several labels per row" in note for note in several.notes)
 
 
-def test_one_hot_classes_are_classes():
-    classes, keys = np.random.default_rng(1).integers(0, 3, 60), np.random.default_rng(2).integers(0, 4, 60).tolist()
-    assert fs.consistency(keys, np.eye(3, dtype=int)[classes]).value == fs.consistency(keys, classes).value
-
-
 class TextPipeline:
     """Like Hugging Face's text-classification pipelines, which take a list of texts and nothing else."""
 

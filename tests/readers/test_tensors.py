@@ -44,20 +44,7 @@ class Lazy(Held):
         return map(Lazy, self.values)
 
 
-class DLPack:
-    """An array that speaks DLPack and nothing else."""
-
-    def __init__(self, values):
-        self.values, self.shape = values, values.shape
-
-    def __dlpack__(self, **options):
-        return self.values.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.values.__dlpack_device__()
-
-
-@pytest.mark.parametrize("made", [Device, Lazy, DLPack])
+@pytest.mark.parametrize("made", [Device, Lazy])
 def test_arrays_of_any_library_are_maps_or_importances(made):
     flat = VALUES.reshape(3, -1)
     for values, shape in ((VALUES, (2, 2, 2)), (flat, None)):

@@ -99,14 +99,10 @@ class Grouped(OfImportances):
         places, times = {name: j for j, name in enumerate(names)}, Counter(names)
 
         def place(name: str) -> int:
-            if name not in places:
+            if times[name] != 1:
+                advice = "Give every feature a name of its own." if times[name] else hint(name, places)
                 raise BadInput(
-                    f"Grouped names a feature {name!r} that these importances do not have. {hint(name, places)}"
-                )
-            if times[name] > 1:
-                raise BadInput(
-                    f"{times[name]} features of these importances are named {name!r}, so Grouped cannot tell them "
-                    "apart: give every feature a name of its own."
+                    f"{times[name]} features of these importances are named {name!r}, and Grouped needs one. {advice}"
                 )
             return places[name]
 

@@ -95,8 +95,8 @@ class ReasonCodes(OfImportances):
             What they speak of by their sums (`spoken_of`), if they do not say it.
         """
         seem = "the importances seem to speak of, since they add up to more where it is predicted"
+        known, why = (shown, seem) if label is None else (label, "the importances speak of")
         if self.against is None:
-            known, why = (shown, seem) if label is None else (label, "the importances speak of")
             favorable = "approved" if known is None else known
             call = f"ReasonCodes({self.k}, against={favorable!r}{', ordered=True' if self.ordered else ''})"
             word = f"{'ordered-' if self.ordered else ''}reason-codes-{self.k}-against-{favorable}"
@@ -106,15 +106,12 @@ class ReasonCodes(OfImportances):
                 fact = "nothing says which label the importances speak of, and reason codes count against it"
                 advice = f"name the favorable label, such as {call}"
             return (Note(fact, option=(call, f"--discretize {word}"), advice=advice),)
-        if _is_same(label, str(self.against)):
+        if known is not None and _is_same(str(known), str(self.against)):
             return ()
         told = f"reason codes are against label {self.against!r}"
-        if label is None and shown is not None:
-            if _is_same(str(shown), str(self.against)):
-                return ()
-            if self._is_other(str(shown)):
-                turned = "if so, the reasons are reversed, and fs.read(explanations, class_index=0) turns them"
-                return (f"{told}, not {shown!r}, which {seem}: {turned}",)
+        if label is None and known is not None and self._is_other(str(known)):
+            turned = "if so, the reasons are reversed, and fs.read(explanations, class_index=0) turns them"
+            return (f"{told}, not {known!r}, which {seem}: {turned}",)
         return (f"{told}: nothing says that the importances speak of it",)
 
     def _faced(self, coarse: Explanations, importances: Importances, names: Sequence[Any], place: Any) -> Explanations:

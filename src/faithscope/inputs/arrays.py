@@ -15,7 +15,6 @@ from faithscope.runtime.memory import need
 
 EXACT = 2**53  # beyond it two integers may share one float64
 INTEGERS = (int, np.integer)
-_INTEGER_TYPE = re.compile(r"u?int\d+")  # as pandas, polars and Arrow write it, in lower case
 _CATEGORIES = re.compile(r"category|Categorical|Enum|dictionary<")  # how libraries write types of categories
 FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
 
@@ -100,18 +99,11 @@ def _library_vector(column: Any) -> Array:
     if not arrow and str(getattr(column, "dtype", "")).endswith("128"):  # integers of polars that NumPy cannot hold
         return to_objects(column.to_list())
     array = np.asarray(column.to_numpy(zero_copy_only=False) if arrow else column.to_numpy())
-    rounded = array.dtype.kind == "f" and len(array) and float(np.nanmax(np.abs(array), initial=0)) >= EXACT
-    if rounded and _of_integers(column):
-        items = column.to_pylist() if arrow else column.to_list()
-        return to_objects([None if is_missing(item) else int(item) for item in items])
-    return array
-
-
-def _of_integers(column: Any) -> bool:
-    """Whether a library's column holds integers, which it hands out as floats if some are missing."""
-    kind = getattr(column, "dtype", getattr(column, "type", None))
-    categories = getattr(kind, "categories", None)
-    return bool(_INTEGER_TYPE.match(str(getattr(categories, "dtype", kind)).lower()))
+    if array.dtype.kind != "f" or np.nanmax(np.abs(array), initial=0) < EXACT:
+        return array
+    # Integers come as floats if some are missing, and large ones rounded.
+    items = [None if is_missing(item) else item for item in (column.to_pylist() if arrow else column.to_list())]
+    return to_objects(items) if all(item is None or isinstance(item, int) for item in items) else array
 
 
 def _text_bytes(column: Any) -> int:

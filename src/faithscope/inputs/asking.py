@@ -19,16 +19,11 @@ def rows_of_its_own(X: Any) -> Any:
         return [row.copy() if isinstance(row, list | np.ndarray) else row for row in X]
     library = type(X).__module__.partition(".")[0]
     if library == "pandas" or hasattr(X, "iloc"):
-        return X.copy(deep=not _copies_on_write())
+        import pandas as pd
+
+        return X.copy(deep=int(pd.__version__.partition(".")[0]) < 3)  # from version 3 on it copies on write
     copy = {"polars": "clone", "torch": "clone", "scipy": "copy"}.get(library)
     return getattr(X, copy)() if copy and hasattr(X, copy) else X
-
-
-def _copies_on_write() -> bool:
-    """Whether pandas copies on write, as it does from version 3 on."""
-    import pandas as pd
-
-    return int(pd.__version__.partition(".")[0]) >= 3
 
 
 @contextmanager

@@ -77,21 +77,13 @@ def _refuse_classes_first(shape: tuple[int, ...]) -> None:
 
 def _doubt(values: Array) -> str:
     """What the axes of an array may be, if not the map of a row."""
-    seen = f"Importances must have shape (n_rows, n_features); got {values.shape}"
-    if are_interactions(values):
-        return (
-            f"{seen}, symmetric, as interactions of features are (shap): rows, features, features. Sums over the last "
-            "axis are the importances: values.sum(axis=2). "
-            "If they are maps, pass discretizer=fs.Pool((4, 4)), or values.reshape(len(values), -1)."
-        )
     if values.ndim == 4:
         return ""
-    if values.ndim > 4:
-        return (
-            f"{seen}. If the last axis is classes, choose the class explained: fs.read(values, class_index=1); if each "
-            "row is one map, values.reshape(len(values), -1)."
-        )
+    classes = "If one axis is classes, choose the class explained: fs.read(values, class_index=1)."
+    if are_interactions(values):
+        classes = "They are symmetric, as shap's interactions of features, whose importances are values.sum(axis=2)."
+    pool = " discretizer=fs.Pool((4, 4)), or" if values.ndim == 3 else ""
     return (
-        f"{seen}. If one axis is classes, choose the class explained: fs.read(values, class_index=1). If each row is "
-        "a map or a series, pass discretizer=fs.Pool((4, 4)), or values.reshape(len(values), -1)."
+        f"Importances must have shape (n_rows, n_features); got {values.shape}. {classes} If each row is a map or a "
+        f"series, pass{pool} values.reshape(len(values), -1)."
     )

@@ -19,8 +19,6 @@ _NEARLY_ALL = 0.9
 _CLASSES = "the predicted class, e.g. probabilities.argmax(axis=1)"
 OF_NUMBERS = "agreement=fs.Spread() or fs.Close(eps)"
 _NUMBERS = f"pass {OF_NUMBERS} for numbers, or "  # where agreement= is taken
-_SETS = "; if they are several labels per row, predictions.astype(int)"
-_SWAPPED = "; if they are explanations or rows, two arguments are swapped"
 _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
 
 
@@ -76,44 +74,31 @@ def to_labels(given: Any, what: str = "Predictions", *, numbers: bool = False) -
         Whether the caller may pass `agreement=` in place of labels, as an error message then says.
     """
     predicted = what == "Predictions"
-    if predicted:
-        given = _labels_alone(given)
-    if is_frame(given):
-        _, columns = frame_columns(given)
-        if len(columns) == 1:
-            return to_keys(columns[0], what)
-        sets = of_sets(columns) if predicted else None
-        if sets is None:
-            swapped = _SWAPPED if predicted else ""
-            raise BadInput(f"{what} must be one value per row; got {len(columns)} columns: pass one of them{swapped}.")
-        return sets
-    labels = to_vector(given, what)
-    if labels.ndim == 1 and labels.dtype == object and len(labels) and is_row(labels[0]):
-        labels = rows_to_array(given, what)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    sets = of_sets(labels.T) if predicted and labels.ndim == 2 else None
+    if predicted:  # without the scores of a text classifier, and dense
+        given = given.toarray() if hasattr(given, "tocsr") else of_scores(given) or given
+    labels = _values(given, what)
+    columns = labels if isinstance(labels, list) else labels.T if labels.ndim == 2 else []
+    sets = of_sets(columns) if predicted else None
     if sets is not None:
         return sets
+    if isinstance(labels, list):
+        raise BadInput(f"{what} must be one value per row; got {len(labels)} columns: pass one of them.")
     if labels.ndim != 1:
         spread = "agreement=fs.Spread(), or " if numbers else ""
-        classes = f". If these are class probabilities, pass {spread}{_CLASSES}{_SETS * _are_flags(labels)}{_SWAPPED}"
-        advice = classes if predicted else ": pass one column"
+        advice = f". If these are class probabilities, pass {spread}{_CLASSES}" if predicted else ": pass one column"
         raise BadInput(f"{what} must be one value per row; got shape {labels.shape}{advice}.")
     return to_keys(labels, what)
 
 
-def _labels_alone(given: Any) -> Any:
-    """Predictions without the scores of a text classifier, and dense."""
-    if hasattr(given, "tocsr"):
-        return given.toarray()
-    labels = of_scores(given)
-    return given if labels is None else labels
-
-
-def _are_flags(labels: Array) -> bool:
-    """Whether a table holds 0 and 1 alone, as floats."""
-    return labels.ndim == 2 and labels.dtype.kind == "f" and bool(((labels == 0) | (labels == 1)).all())
+def _values(given: Any, what: str) -> Array | list[Array]:
+    """One value per row; an array of several axes, or the columns of a table, if there are more."""
+    if is_frame(given):
+        _, columns = frame_columns(given)
+        return columns[0] if len(columns) == 1 else columns
+    values = to_vector(given, what)
+    if values.ndim == 1 and values.dtype == object and len(values) and is_row(values[0]):
+        values = rows_to_array(given, what)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 def to_predictions(given: Any, *, part: bool = False) -> Array:
@@ -145,10 +130,11 @@ def to_number_predictions(given: Any, agreement: str, *, vectors: bool = False) 
     agreement : str
         The name of the agreement that compares them, for error messages.
     """
-    table = _prediction_table(given)
+    values = _values(given, "Predictions")
+    table = to_matrix(given, "Predictions")[0] if isinstance(values, list) else values
     if table.ndim > 2:
         raise BadInput(f"Predictions must have shape (n_rows,) or (n_rows, k); got {table.shape}: choose one output.")
-    if table.ndim == 2 and table.shape[1] > 1 and not vectors:
+    if table.ndim == 2 and not vectors:
         raise BadInput(
             f"{agreement} compares one number per row; predictions have {table.shape[1]} columns: choose one, or pass "
             "agreement=fs.Spread(), which adds up columns."
@@ -156,40 +142,15 @@ def to_number_predictions(given: Any, agreement: str, *, vectors: bool = False) 
     if table.ndim == 1:
         refuse_missing(table, "Predictions")
     columns = table[:, None] if table.ndim == 1 else table
-    numbers = to_matrix(_real(columns, agreement), "Predictions")[0].astype(np.float64)
+    for each in columns.T:
+        row = Column("", each).stray("number")
+        if row is not None:
+            raise WrongType(
+                f"{agreement} compares numbers, but row {row} of the predictions is {type(each[row]).__name__} "
+                f"({each[row]!r}): pass real numbers, or leave agreement out to compare labels."
+            )
+    numbers = to_matrix(columns, "Predictions")[0].astype(np.float64)
     return numbers[:, 0] if numbers.shape[1] == 1 else numbers
-
-
-def _prediction_table(given: Any) -> Array:
-    """What a caller hands over as predictions, as an array of any number of axes."""
-    if is_frame(given):
-        _, columns = frame_columns(given)
-        return columns[0] if len(columns) == 1 else to_matrix(given, "Predictions")[0]
-    column = to_vector(given, "Predictions")
-    if column.ndim == 1 and column.dtype == object and len(column) and is_row(column[0]):
-        return rows_to_array(given, "Predictions")
-    return column
-
-
-def _real(table: Array, agreement: str) -> Array:
-    """A table of numbers, decimals and long doubles as floats; raises, naming the first row that is no number."""
-    if table.dtype.kind == "f" and table.dtype.itemsize > 8:
-        with np.errstate(over="ignore"):  # infinite ones are refused later
-            return table.astype(np.float64)
-    if table.dtype.kind in "biuf" or not table.size:
-        return table
-    columns = [Column("", part) for part in table.T]
-    row, items = min(
-        ((row, each.values) for each in columns if (row := each.stray("number")) is not None),
-        default=(0, None),
-        key=lambda pair: pair[0],
-    )
-    if items is not None:
-        raise WrongType(
-            f"{agreement} compares numbers, but row {row} of the predictions is {type(items[row]).__name__} "
-            f"({items[row]!r}): pass real numbers, or leave agreement out to compare labels."
-        )
-    return np.column_stack([each.numbers for each in columns])
 
 
 def _may_be_numbers(labels: Array) -> bool:

@@ -24,6 +24,7 @@ from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rows import rows_of
+from faithscope.inputs.tensors import is_a
 
 Function = Callable[[Any], Any]
 
@@ -49,9 +50,10 @@ class Model:
     @cached_property
     def kind(self) -> Literal["regressor", "classifier"] | None:
         """What is known of its predictions: by its tags, the objective of a booster, or its classes."""
-        if regressor_name(self.model) is not None:
+        owner = owner_of(self.model)
+        kind, classes = _estimator_type(owner), getattr(owner, "classes_", None)
+        if kind == "regressor" and not isinstance(owner, type):
             return "regressor"
-        kind, classes = estimator_type(self.model), getattr(owner_of(self.model), "classes_", None)
         known = kind == "classifier" or (kind is None and classes is not None and len(classes) > 0)
         return "classifier" if known else None
 
@@ -68,7 +70,7 @@ class Model:
 
     def function(self, *, numbers: bool = False) -> Function:
         """The function from rows to predictions that a model has, or is: labels, or numbers if these are wanted."""
-        function = number_function(self.model) if numbers else label_function(self.model)
+        function = (number_function if numbers else label_function)(self.model)
         if function is None:
             raise WrongType(f"A model must have predict, or be a function of rows; got {type(self.model).__name__}.")
         return function
@@ -167,9 +169,8 @@ class Model:
                     "the fitted model itself, or a function that gives numbers."
                 )
             return labels.astype(np.float64)[:, None]
-        places = {label: place for place, label in enumerate(np.unique(self.classes).tolist())}
-        distinct, which = np.unique(labels, return_inverse=True)
-        return np.array([places[label] for label in distinct.tolist()], np.float64)[which.reshape(-1), None]
+        places = {label: float(place) for place, label in enumerate(np.unique(self.classes).tolist())}
+        return np.array([[places[label]] for label in labels.tolist()])
 
 
 def of_both_classes(table: Floats) -> Floats:
@@ -278,8 +279,7 @@ def regressor_name(model: Any) -> str | None:
     CatBoost; boosters of XGBoost and LightGBM by their objective. The bound ``predict`` of a model, or
     ``inplace_predict`` of a booster, counts as the model.
     """
-    owner = owner_of(model)
-    return _named(owner, estimator_type(owner) == "regressor" or _boosts_numbers(owner))
+    return _name_if(model, "regressor")
 
 
 def owner_of(model: Any) -> Any:
@@ -289,45 +289,37 @@ def owner_of(model: Any) -> Any:
 
 def classifier_name(model: Any) -> str | None:
     """The class name of a known classifier, or of the one whose bound `predict` this is; None for anything else."""
+    return _name_if(model, "classifier")
+
+
+def _name_if(model: Any, kind: str) -> str | None:
     owner = owner_of(model)
-    return _named(owner, estimator_type(owner) == "classifier")
-
-
-def _named(owner: Any, known: bool) -> str | None:
-    return type(owner).__name__ if known and not isinstance(owner, type) else None
+    return type(owner).__name__ if _estimator_type(owner) == kind and not isinstance(owner, type) else None
 
 
 def is_xgboost_booster(model: Any) -> bool:
     """Whether a model is a booster of XGBoost, whose `predict` takes nothing but a DMatrix."""
-    return any(kind.__name__ == "Booster" and kind.__module__ == "xgboost.core" for kind in type(model).__mro__)
+    return is_a(model, "xgboost.core", "Booster")
 
 
 def is_torch_module(model: Any) -> bool:
     """Whether a model is a torch module, whose type does not tell what it predicts."""
-    return any(kind.__module__ == "torch.nn.modules.module" for kind in type(model).__mro__)
+    return is_a(model, "torch.nn.modules.module", "Module")
 
 
-def estimator_type(model: Any) -> Any:
+def _estimator_type(owner: Any) -> Any:
     """What scikit-learn, XGBoost, LightGBM and CatBoost call the type of an estimator; None if it does not tell."""
-    owner = owner_of(model)
+    library, name = type(owner).__module__.partition(".")[0], type(owner).__name__
     try:
+        if (library, name) == ("xgboost", "Booster"):
+            objective = json.loads(owner.save_config())["learner"]["objective"]["name"]
+            return "regressor" if str(objective).startswith(_XGBOOST) else None
+        if (library, name) == ("lightgbm", "Booster"):
+            objective = str(owner.dump_model(num_iteration=1)["objective"]).split()[0]
+            return "regressor" if objective in _LIGHTGBM else None
         return owner.__sklearn_tags__().estimator_type
-    except Exception:  # no estimator, or one of a library that is older than tags
+    except Exception:  # no estimator, one of a library that is older than tags, or a booster not trained yet
         return getattr(owner, "_estimator_type", None)
-
-
-def _boosts_numbers(model: Any) -> bool:
-    """Whether this is a booster, of XGBoost or LightGBM, whose objective is a number."""
-    library = type(model).__module__.partition(".")[0]
-    if type(model).__name__ != "Booster" or library not in ("xgboost", "lightgbm"):
-        return False
-    try:
-        if library == "xgboost":
-            objective = json.loads(model.save_config())["learner"]["objective"]["name"]
-            return str(objective).startswith(_XGBOOST)
-        return str(model.dump_model(num_iteration=1)["objective"]).split()[0] in _LIGHTGBM
-    except Exception:  # not trained yet, or an objective of one's own
-        return False
 
 
 def module_function(module: Any) -> Callable[[Any], Any]:

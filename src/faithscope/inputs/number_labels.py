@@ -1,7 +1,7 @@
 """Numbers as labels: the distinct ones in order, and the position of each row's number among them."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +28,7 @@ class NumberLabels(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._values)
 
-    @overload
-    def __getitem__(self, place: int) -> float: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[float, ...]: ...
-    def __getitem__(self, place: int | slice) -> Any:
+    def __getitem__(self, place: Any) -> Any:
         chosen = self._values[place].tolist()
         return tuple(chosen) if isinstance(place, slice) else chosen
 

@@ -119,10 +119,8 @@ def _origins(transformer: Any, inputs: Columns, names: list[str]) -> Columns:
             inputs = _origins(step, inputs, names)
         return inputs
     if hasattr(transformer, "transformers_"):
-        known = _names_in(transformer)
-        parts = [
-            (part, [inputs[j] for j in _positions(chosen, known)]) for _, part, chosen in transformer.transformers_
-        ]
+        places = transformer._transformer_to_input_indices  # however its columns were given
+        parts = [(part, [inputs[j] for j in places[name]]) for name, part, _ in transformer.transformers_]
         return [column for part, some in parts if some for column in _origins(part, some, names)]
     if hasattr(transformer, "transformer_list"):
         return [column for _, part in transformer.transformer_list for column in _origins(part, inputs, names)]
@@ -157,15 +155,3 @@ def _unnamed(transformer: Any) -> Any:
     if hasattr(probe, "feature_name_combiner"):  # of a OneHotEncoder; a caller's own may leave the column out
         probe.feature_name_combiner = "concat"
     return probe
-
-
-def _positions(chosen: Any, names: list[str]) -> list[int]:
-    """The positions of columns that a ColumnTransformer was given by name, position, slice or mask."""
-    if isinstance(chosen, slice):
-        start, stop = (names.index(end) if isinstance(end, str) else end for end in (chosen.start, chosen.stop))
-        stop = stop + 1 if isinstance(chosen.stop, str) else stop  # a slice of names includes its end
-        return list(range(len(names)))[slice(start, stop, chosen.step)]
-    items = [chosen] if np.ndim(chosen) == 0 else list(chosen)
-    if items and all(isinstance(item, bool | np.bool_) for item in items):
-        return np.flatnonzero(items).tolist()
-    return [names.index(item) if isinstance(item, str) else range(len(names))[item] for item in items]

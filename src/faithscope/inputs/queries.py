@@ -5,20 +5,18 @@ from typing import Any, Literal
 from faithscope.errors import WrongType
 
 Query = Literal["", "lazy frame", "relation", "cursor", "reader", "dataset"]
-_CALLS: dict[Query, str] = {
-    "lazy frame": "collect()",
-    "relation": "df()",
-    "cursor": "df()",
-    "reader": "read_all()",
-    "dataset": "to_table()",
+_KINDS: dict[tuple[str, str], tuple[Query, str]] = {  # and the call that gives their rows
+    ("polars", "LazyFrame"): ("lazy frame", "collect()"),
+    ("duckdb", "DuckDBPyRelation"): ("relation", "df()"),
+    ("duckdb", "DuckDBPyConnection"): ("cursor", "df()"),
+    ("pyarrow", "RecordBatchReader"): ("reader", "read_all()"),
+    **{("pyarrow", f"{kind}Dataset"): ("dataset", "to_table()") for kind in ("", "FileSystem", "InMemory", "Union")},
 }
-_KINDS: dict[tuple[str, str], Query] = {
-    ("polars", "LazyFrame"): "lazy frame",
-    ("duckdb", "DuckDBPyRelation"): "relation",
-    ("duckdb", "DuckDBPyConnection"): "cursor",
-    ("pyarrow", "RecordBatchReader"): "reader",
-    **{("pyarrow", f"{kind}Dataset"): "dataset" for kind in ("", "FileSystem", "InMemory", "Union")},
-}
+
+
+def _known(values: Any) -> tuple[Query, str]:
+    kind = type(values)
+    return _KINDS.get((kind.__module__.partition(".")[0].strip("_"), kind.__name__), ("", ""))
 
 
 def query_kind(values: Any) -> Query:
@@ -26,13 +24,11 @@ def query_kind(values: Any) -> Query:
 
     Nothing is asked of the query itself: its shape alone would be a question to its engine.
     """
-    kind = type(values)
-    return _KINDS.get((kind.__module__.partition(".")[0].strip("_"), kind.__name__), "")
+    return _known(values)[0]
 
 
 def refuse_query(values: Any, what: str) -> None:
     """Raise if rows are wanted and this is a query for them, with the call that gives its rows."""
-    kind = type(values)
-    query = _KINDS.get((kind.__module__.partition(".")[0].strip("_"), kind.__name__))
-    if query:
-        raise WrongType(f"{what} came as {kind.__name__}, which holds no rows yet: pass its {_CALLS[query]}.")
+    kind, call = _known(values)
+    if kind:
+        raise WrongType(f"{what} came as {type(values).__name__}, which holds no rows yet: pass its {call}.")

@@ -11,7 +11,7 @@ from faithscope.inputs.arrays import to_array
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import flat_rows
-from faithscope.inputs.tensors import is_torch_tensor
+from faithscope.inputs.tensors import is_a
 
 Columns = list[Array] | Array  # one array per feature, or the rows of a matrix
 Rebuild = Callable[[Any], Any]  # from columns to rows; all but arrays take a list of columns
@@ -37,7 +37,7 @@ def rebuilder(rows: Rows, X: Any) -> Rebuild:
     else:
         kinds = {column.values.dtype.kind for column in rows.columns}
         dtype = given.dtype if kinds == {"M"} or kinds <= set("biuf") else np.dtype(object)
-    return TensorRows(dtype, axes, X.device) if is_torch_tensor(X) else ArrayRows(dtype, axes)
+    return TensorRows(dtype, axes, X.device) if is_a(X, "torch", "Tensor") else ArrayRows(dtype, axes)
 
 
 def _whole(column: Array) -> bool:

@@ -17,7 +17,7 @@ from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group, hash_rows
-from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
+from faithscope.inputs.numbers import to_matrix
 
 _STARTS = 4  # of k-means, of which the best counts
 _SEED_BITS = 2**32
@@ -59,7 +59,6 @@ class Clusters(Discretizer):
         matrix = to_matrix(embeddings, "Embeddings")[0]
         if not len(matrix) or not matrix.shape[1]:
             raise BadInput(f"Embeddings must have one row per reason; got shape {matrix.shape}.")
-        refuse_nonfinite(matrix, "Embeddings")
         k = check_whole(k, "k, the number of clusters,", 1, 100_000)
         seed = check_whole(seed, "seed", 0, _SEED_BITS - 1)
         self._fill(embeddings=matrix.astype(np.float64), index=index_of(embeddings), k=k, seed=seed)

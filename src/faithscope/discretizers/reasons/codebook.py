@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,9 @@ from faithscope.inputs.array_types import Bools, Ints, Names
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_flag, one_sentence
 from faithscope.inputs.grouping import group
+from faithscope.runtime.files import to_path
 
 _BATCH = 2**20  # characters that are searched before each pattern gets new time
-_MOST = 1_000  # patterns
-_MOST_BYTES = 2**20  # of a file
 _SHOWN = 6  # names that the repr writes out
 _EXAMPLE = '{"negation": "not|never", "cause": "because|since"}'
 
@@ -60,8 +58,6 @@ class Codebook(Discretizer):
     def __init__(self, patterns: Mapping[str, str], folded: bool = True) -> None:
         if not isinstance(patterns, Mapping) or not patterns:
             raise WrongType(f"Codebook takes a pattern per name, such as {_EXAMPLE}; got {patterns!r}.")
-        if len(patterns) > _MOST:
-            raise BadInput(f"Codebook has {len(patterns):,} patterns, more than {_MOST:,}: join some with |.")
         check_flag(folded, "folded")
         named = tuple((_name(name), pattern) for name, pattern in patterns.items())
         compiled = tuple(Pattern.of(name, pattern, folded=folded) for name, pattern in named)
@@ -109,11 +105,11 @@ class Codebook(Discretizer):
 
     def _notes(self, rows: Ints, n: int) -> tuple[str, ...]:
         """What a reader should know of patterns that tell no two reasons apart."""
-        everywhere = [name for name, many in zip(self.names, rows, strict=True) if many == n and n > 1]
-        nowhere = [name for name, many in zip(self.names, rows, strict=True) if not many]
-        notes = [f"the codebook's {_listed(everywhere)} every reason, so that it tells nothing"] if everywhere else []
-        notes += [f"the codebook's {_listed(nowhere)} no reason"] if nowhere else []
-        return tuple(notes)
+        everywhere, nowhere = (
+            [name for name, hits in zip(self.names, rows, strict=True) if hits == many] for many in (n, 0)
+        )
+        told = ((everywhere * (n > 1), "every reason, so that it tells nothing"), (nowhere, "no reason"))
+        return tuple(f"the codebook's {_listed(names)} {what}" for names, what in told if names)
 
     def __repr__(self) -> str:
         shown = str(dict(self.patterns))
@@ -138,12 +134,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _read(path: str | os.PathLike[str]) -> Any:
     """What a JSON file holds, each name once."""
-    if not isinstance(path, str | os.PathLike):
-        raise WrongType(f"load takes the path of a JSON file; got {path!r}.")
-    example = _EXAMPLE.replace("{", "{{").replace("}", "}}")
-    called = repr(os.fspath(path)).replace("{", "{{").replace("}", "}}")
-    with one_sentence(f"The codebook {called} cannot be read as JSON ({{why}}): write {example}."):
-        file = Path(path).expanduser()
-        if file.stat().st_size > _MOST_BYTES:
-            raise BadInput(f"The codebook {str(path)!r} is larger than {_MOST_BYTES // 2**20} MB: split it.")
+    file = to_path(path)
+    said = f"The codebook {str(file)!r} cannot be read as JSON (WHY): write {_EXAMPLE}."
+    with one_sentence(said.replace("{", "{{").replace("}", "}}").replace("WHY", "{why}")):
         return json.loads(file.read_text(encoding="utf-8-sig"), object_pairs_hook=once)

@@ -15,7 +15,6 @@ from typing import Any
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.folding import compatible
 
-_LONGEST = 2_000  # characters of an expression
 _SECONDS = 10.0  # that one expression may take for a batch of texts, of which it should take less than one
 _MOST_COPIES = 10**5  # of one part of an expression, which the library writes out
 _QUOTES = re.compile("['\"’“”]")  # which no folded text has
@@ -43,8 +42,6 @@ class Pattern:
             raise WrongType(f"{called} must be a text, a regular expression; got {text!r} ({type(text).__name__}).")
         if not text.strip():
             raise BadInput(f"{called} is empty, which matches everything: write what to look for.")
-        if len(text) > _LONGEST:
-            raise BadInput(f"{called} has {len(text):,} characters, more than {_LONGEST:,}: split it.")
         sign = _QUOTES.search(text) if folded else None
         if sign is not None:
             raise BadInput(

@@ -1,7 +1,7 @@
 """CommonPhrases: the commonest phrases of some reasons, learned on one half of the rows; Phrases: known ones."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from heapq import nsmallest
@@ -113,21 +113,13 @@ class CommonPhrases(Discretizer):
         """The discretizer by the commonest phrases of these reasons; the order of the rows does not matter."""
         texts = Counter(to_reasons(self, as_explanations(explanations)).folded.tolist())
         different = sorted(texts)
-        return self._learned((different[place], texts[different[place]]) for place in self._places(len(different)))
-
-    def _places(self, different: int) -> Sequence[int]:
-        """Which of so many different texts, in order of their letters, are learned from."""
-        if different <= _MOST_TEXTS:
-            return range(different)
-        chosen: list[int] = np.random.default_rng(self.seed).choice(different, _MOST_TEXTS, replace=False).tolist()
-        return chosen
-
-    def _learned(self, texts: Iterable[tuple[str, int]]) -> Phrases:
-        """The discretizer by the commonest phrases of folded texts, each with its number of rows."""
+        if len(different) > _MOST_TEXTS:
+            places = np.random.default_rng(self.seed).choice(len(different), _MOST_TEXTS, replace=False)
+            different = [different[place] for place in places]
         rows: Counter[str] = Counter()
-        for text, many in texts:
+        for text in different:
             for phrase in _phrases(text.split()[:_MOST_WORDS]):
-                rows[phrase] += many
+                rows[phrase] += texts[text]
         if not rows:
             raise BadInput("These reasons have no phrase but stop words, so none is common: pass other texts.")
         most = _LOOKED * int(self.k)

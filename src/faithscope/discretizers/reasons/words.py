@@ -1,6 +1,6 @@
 """Words of folded texts: words that mean little by themselves, and sequences of words that are found and replaced."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from faithscope.inputs.folding import fold
@@ -62,9 +62,6 @@ class WordSequences:
         for words in map(str.split, self._known):
             self._lengths.setdefault(words[0], set()).add(len(words))
 
-    def __bool__(self) -> bool:
-        return bool(self._known)
-
     def everywhere(self, words: Sequence[str]) -> frozenset[str]:
         """All sequences that occur among these words."""
         return frozenset(phrase for start in range(len(words)) for phrase in self._beginning(words, start))
@@ -86,15 +83,13 @@ class WordSequences:
         stops = [start + length for length in sorted(self._lengths.get(words[start], ()), reverse=True)]
         return {phrase: stop for stop in stops if (phrase := " ".join(words[start:stop])) in self._known}
 
-    def _occurrences(self, words: Sequence[str]) -> list[tuple[int, int]]:
-        if self._lengths.keys().isdisjoint(words):
-            return []
-        occurrences = [(0, 0)]
+    def _occurrences(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+        done = 0
         for start in range(len(words)):
             stop = next(iter(self._beginning(words, start).values()), start)
-            if occurrences[-1][1] <= start < stop:
-                occurrences.append((start, stop))
-        return occurrences[1:]
+            if done <= start < stop:
+                yield start, stop
+                done = stop
 
 
 def label_phrases(labels: Iterable[Any]) -> tuple[str, ...]:
