@@ -107,6 +107,26 @@ def test_what_an_object_merely_remembers_does_not_count():
     assert fingerprint(one) == before != fingerprint(Lazy(4))
 
 
+def test_what_is_changed_in_place_is_another_thing():
+    side, weights = 0, np.zeros(2)
+
+    def turn():
+        nonlocal side
+        side = 1
+
+    def explain(rows, kept=[0]):  # noqa: B006
+        return rows[:, side] @ weights, kept
+
+    model = LogisticRegression().fit(X[:, :2], Y)
+    changes = [turn, lambda: weights.fill(1), lambda: explain.__defaults__[0].append(1)]
+    changes += [lambda: model.fit(X[:, 2:4], Y), lambda: setattr(model, "by", explain)]
+    known = [fingerprint(explain, model.predict)]
+    for change in changes:
+        change()
+        known.append(fingerprint(explain, model.predict))
+    assert len(set(known)) == len(known)
+
+
 class LeavesOut:
     def __init__(self, side):
         self.side = side
