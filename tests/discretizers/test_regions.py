@@ -97,9 +97,6 @@ def test_plain_arrays_of_maps_are_measured_and_their_shape_survives(tmp_path):
     maps_ = fs.Importances(values)
     for given_ in (maps_, coarse(maps_), fs.Rank()(maps_)):
         assert given_.take([2, 1]).shape == given_.take(slice(0, 2)).join(given_).shape == given_.shape
-    refused(BadInput, r"fs\.Pool\(\(4, 4\)\)", fs.consistency, values[:, 0], predictions, discretizer=fs.Sign())
-    for ask, tau in ((fs.within, 1.0), (fs.within_curve, [1.0])):
-        refused(BadInput, r"values\.reshape\(len\(values\), -1\)", ask, values[:, 0], predictions, tau)
 
 
 def test_maps_that_cannot_be_pooled_are_answered_in_a_sentence():
@@ -123,10 +120,7 @@ def test_what_is_no_grid_or_no_map_is_answered_in_a_sentence():
         ("whole number of at least 1", fs.Pool, (0, 1)),
         *[("whole numbers", fs.Pool, grid) for grid in ((), "4x4", True)],
         ("1, 2 or 3 axes", fs.Pool, (1, 1, 1, 1)),
-        ("whole number of at least 1", fs.TopRegions, 0),
         ("scale them down", fs.Pool((1, 1)), maps_),
-        ("discretizes importances", fs.Pool((2, 2)), fs.Rank()(maps_)),
-        ("hold nan at row 0", fs.Importances, np.full((2, 8, 8), np.nan)),
     ):
         refused(BadInput, message, call, *given_)
     refused(BadInput, "channels must be one of 'first', 'last' or None", fs.Pool, (2, 2), channels="middle")
